@@ -10,3 +10,11 @@ export function errorOf(run: () => unknown): UserError {
   }
   throw new Error("no error was thrown");
 }
+
+/** The UserError that the promise is rejected with. */
+export const refusalOf = async (promise: Promise<unknown>): Promise<UserError> => {
+  const error = await promise.then(() => undefined).catch((reason) => reason);
+  return errorOf(() => {
+    if (error !== undefined) throw error;
+  });
+};

@@ -1,6 +1,8 @@
 // The contract of the command line as data: what is typed is read by it; help, completions and the man page are made of
 // it. First the options that several commands take, then the commands.
 
+import { writtenFormats } from "../formats/formats.ts";
+
 /** What the pages of help are about, in their order. */
 export const topics = {
   input: { title: "Input", about: "what is read, and how" },
@@ -58,14 +60,14 @@ const notExtending: Exclusion = { other: "extend" };
 /** Ids are numbers: nothing is cut, named or cached. */
 const notOfIds: Exclusion = { other: "input-format ids" };
 
-/** The options whose value is a word, with the words. `--format` and `--input-format` list what other rooms know. */
+/** The options whose value is a word, with the words. `--input-format` lists what other rooms know. */
 export const optionWords = {
   progress: ["auto", "bar", "plain", "json", "none"],
   "input-format": ["text", "jsonl", "json", "parquet", "fasta", "ids"],
   binary: ["text"],
   dtype: ["uint16", "uint32"],
   compat: ["cs336", "huggingface", "rustbpe", "extension"],
-  format: ["huggingface", "gpt2", "tiktoken"],
+  format: writtenFormats,
 } as const;
 
 /** One HTML page with pictures (src/report). */

@@ -70,7 +70,7 @@ export class ServeJob {
   /** Answers requests until stdin has ended, or the reader of stdout has gone. */
   async serve({ kernel, path, options }: ServeSetup): Promise<void> {
     adoptKernelModule(kernel);
-    const parts = loadTokenizerParts(path, options);
+    const parts = await loadTokenizerParts(path, options);
     warnOfTokenizer(parts, { warn: (text) => this.tell({ kind: "warning", text }) });
     try {
       await serve(parts, this);

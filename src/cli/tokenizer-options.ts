@@ -2,9 +2,11 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { usageError } from "../errors.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
+import { usualNames } from "../formats/formats.ts";
+import { tokenizersIn } from "../formats/load-tokenizer.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
-import { isDirectory, isFile } from "../runtime/system-error.ts";
+import { isDirectory } from "../runtime/system-error.ts";
 import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
@@ -106,7 +108,7 @@ const loadedAtOnce = 4;
 /** `bpe train -n 16000,32000` writes a tokenizer into a directory for each size: such a directory stands for all of them. */
 function eachSize(named: Named): Named[] {
   const { name, path } = named;
-  if (!isDirectory(path) || filesOfTokenizers.some((file) => isFile(join(path, file)))) return [named];
+  if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];
   const sizes = readdirSync(path)
     .filter((entry) => /^\d+$/.test(entry) && isDirectory(join(path, entry)))
     .sort((a, b) => Number(a) - Number(b));
@@ -114,17 +116,9 @@ function eachSize(named: Named): Named[] {
   return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));
 }
 
-const filesOfTokenizers = [
-  "tokenizer.json",
-  "vocab.json",
-  "tokenizer.tiktoken",
-  "tekken.json",
-  "tokenizer.model",
-];
-
 /** The name of its directory, if its file is called as all are. */
 function nameOfTokenizer(path: string): string {
-  const isUsual = [...filesOfTokenizers, "merges.txt"].includes(basename(path));
+  const isUsual = usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
-import { formats } from "../formats/formats.ts";
+import { writtenFormats } from "../formats/formats.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import type { OpenBase } from "../pipeline/extend-tokenizer.ts";
 import { settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
@@ -16,8 +16,6 @@ import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./argume
 import { readCorpusOptions, readCutting } from "./corpus-options.ts";
 import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
-
-const knownFormats = formats.map((format) => format.name);
 
 export type TrainOptions = ReturnType<typeof readOptions>;
 
@@ -45,7 +43,7 @@ export function readOptions(invocation: Invocation) {
       formatNames: options
         .text("format")
         ?.split(",")
-        .map((name) => oneOf("--format", name.trim(), knownFormats)),
+        .map((name) => oneOf("--format", name.trim(), writtenFormats)),
       ledger: readLedger(options),
       modelCard: options.has("model-card"),
     },

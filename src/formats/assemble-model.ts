@@ -1,7 +1,7 @@
 import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import { escapeBytes } from "../bytes/escape.ts";
 import { shown } from "../bytes/schema.ts";
-import { UserError } from "../errors.ts";
+import { exitCode, UserError } from "../errors.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import { WordMerger } from "../tokenizer/encoding-kernel.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type RankedMerges,
 } from "../tokenizer/encoding-model.ts";
 import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
+import type { LoadOptions } from "../tokenizer/tokenizer-parts.ts";
 
 /** Ids by tokens: a Map, or what is read like one; and the largest id, 0 without any. */
 export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &
@@ -177,4 +178,14 @@ export function checkOwnIds(
       { hint: "give it an id that no token has" },
     );
   }
+}
+
+/** Refuses options for files that hold their pattern and their special tokens. */
+export function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
+  if (pattern === undefined && specialTokens.length === 0) return;
+  const given = pattern !== undefined ? "--pattern" : "--special-token";
+  throw new UserError(`${given} is in ${name} itself and cannot be given beside it`, {
+    hint: "leave it out, or name the vocab.json or the file of ranks",
+    exitCode: exitCode.usage,
+  });
 }

@@ -1,35 +1,56 @@
-import { UserError } from "../errors.ts";
-import type { FinishedTokenizer } from "../vocabulary/vocabulary.ts";
-import { gpt2Files } from "./gpt2.ts";
-import type { OutputFile } from "./output-file.ts";
-import { tiktokenFiles, tiktokenObstacle } from "./tiktoken.ts";
-import { huggingfaceFiles } from "./tokenizer-json.ts";
+import type { TokenizerFormat } from "./output-file.ts";
 
-type Format = {
-  /** As `--format` has it. */
+/** What is known of a format before its code is loaded: no start of the program does that. */
+export type FormatEntry = {
   readonly name: string;
-  readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
-  /** Why a tokenizer cannot be written in this format, or null. */
-  readonly obstacle: (tokenizer: FinishedTokenizer) => string | null;
+  /** Whether `--format` writes it. */
+  readonly isWritten: boolean;
+  /** What its files are called in a directory of a tokenizer: one set of names, or another. */
+  readonly names: readonly (readonly string[])[];
+  /** Whether a file is of this format, by its first 4 KB as Latin-1. Names of their own tell those of several files. */
+  readonly matches: (head: string) => boolean;
+  /** Files that end so are of this format, if their content says nothing. */
+  readonly suffix?: string;
+  readonly load: () => Promise<TokenizerFormat>;
 };
 
-/** Every format, in the order in which they are written. */
-export const formats: readonly Format[] = [
-  { name: "huggingface", files: huggingfaceFiles, obstacle: () => null },
-  { name: "gpt2", files: gpt2Files, obstacle: () => null },
-  { name: "tiktoken", files: tiktokenFiles, obstacle: tiktokenObstacle },
+/** Every format, in the order in which they are written, and looked for in a directory. */
+export const formats: readonly FormatEntry[] = [
+  {
+    name: "huggingface",
+    isWritten: true,
+    names: [["tokenizer.json"]],
+    matches: (head) => /^\s*\{/.test(head),
+    suffix: ".json",
+    load: async () => (await import("./tokenizer-json.ts")).huggingface,
+  },
+  {
+    name: "gpt2",
+    isWritten: true,
+    names: [["vocab.json", "merges.txt"]],
+    matches: () => false,
+    load: async () => (await import("./gpt2.ts")).gpt2,
+  },
+  {
+    name: "tiktoken",
+    isWritten: true,
+    // Meta calls its file of ranks `tokenizer.model`.
+    names: [["tokenizer.tiktoken"], ["tokenizer.model"]],
+    matches: (head) => /^[A-Za-z0-9+/]+={0,2} \d+\r?(\n|$)/.test(head),
+    suffix: ".tiktoken",
+    load: async () => (await import("./tiktoken.ts")).tiktoken,
+  },
+  {
+    name: "tekken",
+    isWritten: false,
+    names: [["tekken.json"]],
+    matches: (head) => /^\s*\{/.test(head) && head.includes('"default_num_special_tokens"'),
+    load: async () => (await import("./tekken.ts")).tekken,
+  },
 ];
 
-/** The formats named, or all that can hold the tokenizer. A UserError if one that is named cannot. */
-export function chooseFormats(
-  names: readonly string[] | undefined,
-  tokenizer: FinishedTokenizer,
-): readonly Format[] {
-  if (names === undefined) return formats.filter((format) => format.obstacle(tokenizer) === null);
-  return formats.filter((format) => {
-    if (!names.includes(format.name)) return false;
-    const obstacle = format.obstacle(tokenizer);
-    if (obstacle !== null) throw new UserError(`--format ${format.name}: ${obstacle}`);
-    return true;
-  });
-}
+/** What `--format` takes. */
+export const writtenFormats = formats.filter(({ isWritten }) => isWritten).map(({ name }) => name);
+
+/** What the files of tokenizers are called, of every format. */
+export const usualNames = formats.flatMap(({ names }) => names.flat());

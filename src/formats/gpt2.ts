@@ -1,12 +1,15 @@
 import { basename, dirname } from "node:path";
 import { decodeCharacters } from "../bytes/byte-characters.ts";
-import { objectAt, shown } from "../bytes/schema.ts";
+import { textOf } from "../bytes/json-walk.ts";
+import { objectAt, parseJson, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import {
   areNarrow,
+  type Extension,
   type LoadOptions,
+  type Numbering,
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
@@ -19,15 +22,21 @@ import {
   idsOfTokens,
   type TokenIds,
 } from "./assemble-model.ts";
-import type { OutputFile } from "./output-file.ts";
-import { sha256Of } from "./output-file.ts";
+import {
+  Chunk,
+  type OutputFile,
+  type SourceFile,
+  type SourceFiles,
+  sha256Of,
+  type TokenizerFormat,
+} from "./output-file.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { idRows, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
-import { readJson, readText } from "./tokenizer-files.ts";
+import { addNewIds, type IdRow, JsonRewriter, keptRows, spelledMerges } from "./rewrite-json.ts";
+import { idRows, lineEnd, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
 import { type RecordedTraining, recordedTraining } from "./training-json.ts";
 
 /** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
-export function gpt2Files({ vocabulary }: FinishedTokenizer): OutputFile[] {
+function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [
     { name: "vocab.json", chunks: () => vocabJson(vocabulary) },
     { name: "merges.txt", chunks: () => mergesTxt(vocabulary) },
@@ -55,10 +64,12 @@ export const mergesSha256 = (vocabulary: Vocabulary): string => sha256Of(mergeLi
 
 const encoder = new TextEncoder();
 
-/** Loads GPT-2's pair of files. What the user does not say is as the record beside them says; else the pattern is GPT-2's. */
-export function loadGpt2Files(vocabPath: string, mergesPath: string, options: LoadOptions): TokenizerParts {
-  const vocab = idsOfTokens(objectAt(readJson(vocabPath), vocabPath, "the vocabulary"), vocabPath);
-  const merges = readMergeLines(mergesPath);
+/** What the user does not say is as the record beside them says; else the pattern is GPT-2's. */
+function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): TokenizerParts {
+  const { path: vocabPath } = vocabFile;
+  const { path: mergesPath } = mergesFile!;
+  const vocab = readVocab(vocabFile);
+  const merges = readMergeLines(mergesFile!);
   const model = assembleModel({ path: mergesPath, vocab, merges, ignoresMerges: false, unknownToken: null });
   const recorded = recordedTraining(vocabPath);
   const special =
@@ -87,6 +98,9 @@ export function loadGpt2Files(vocabPath: string, mergesPath: string, options: Lo
   };
 }
 
+const readVocab = ({ path, bytes }: SourceFile): TokenIds =>
+  idsOfTokens(objectAt(parseJson(textOf(bytes, 0), path), path, "the vocabulary"), path);
+
 function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPattern {
   const sources = recorded?.patternSources ?? patterns.gpt2.sources;
   return {
@@ -97,8 +111,8 @@ function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPa
 }
 
 /** Reads lines of `left right`, with or without the header. */
-function readMergeLines(path: string): [string, string][] {
-  const lines = readText(path).split("\n");
+function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
+  const lines = textOf(bytes, 0).split("\n");
   const merges: [string, string][] = [];
   lines.forEach((line, i) => {
     if (line === "" || line === "\r" || (i === 0 && line.startsWith("#version"))) return;
@@ -153,3 +167,74 @@ function addedTokensOf(
   }
   return Array.from(found, ([content, id]) => ({ id, content, ...plainSpecial }));
 }
+
+function extend([vocab, merges]: SourceFiles, base: TokenizerParts, extension: Extension): OutputFile[] {
+  return [
+    { name: vocab.name, chunks: () => extendVocab(vocab.bytes, base, extension) },
+    { name: merges!.name, chunks: () => [merges!.bytes, extendLines(merges!.bytes, base, extension)] },
+  ];
+}
+
+function* extendVocab(bytes: Uint8Array, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
+  const json = new JsonRewriter(bytes);
+  yield nothing;
+  addNewIds(json, json.placeOf([])!, base, extension);
+  yield nothing;
+  yield* json.chunks();
+}
+
+const nothing = new Uint8Array(0);
+
+const extendLines = (bytes: Uint8Array, base: TokenizerParts, extension: Extension) =>
+  encoder.encode(`${lineEnd(bytes)}${newMergeLines(base, extension)}`);
+
+/** The new merges as the lines of merges.txt. */
+export const newMergeLines = (base: TokenizerParts, extension: Extension): string =>
+  spelledMerges(base, extension)
+    .map(([left, right]) => `${left} ${right}\n`)
+    .join("");
+
+/** Special tokens that the user named become entries of the vocabulary. */
+function prune(
+  [vocabFile, mergesFile]: SourceFiles,
+  parts: TokenizerParts,
+  numbering: Numbering,
+): OutputFile[] {
+  const { tokens, merges } = keptRows(readVocab(vocabFile), parts.model.merges, numbering, vocabFile.path);
+  const known = new Set(tokens.map(([text]) => text));
+  const named = parts.addedTokens
+    .filter(({ content }) => !known.has(content))
+    .map(({ content, id }): IdRow => [content, numbering.newIds[id]!]);
+  const json = new JsonRewriter(vocabFile.bytes);
+  const place = json.placeOf([])!;
+  json.replaceElements(
+    place,
+    json.idTexts(
+      place,
+      [...tokens, ...named].sort(([, a], [, b]) => a - b),
+    ),
+  );
+  const head = /^#version.*\n/.exec(textOf(mergesFile!.bytes, 0, 100))?.[0] ?? "";
+  return [
+    { name: vocabFile.name, chunks: () => json.chunks() },
+    {
+      name: mergesFile!.name,
+      *chunks() {
+        const chunk = new Chunk();
+        chunk.text(head);
+        for (const [left, right] of merges()) {
+          chunk.text(`${left} ${right}\n`);
+          if (chunk.isFull) yield chunk.take();
+        }
+        yield chunk.take();
+      },
+    },
+  ];
+}
+
+export const gpt2: TokenizerFormat = {
+  writing: { files: filesOf, obstacle: () => null },
+  read,
+  extend,
+  prune,
+};

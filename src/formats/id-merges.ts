@@ -2,12 +2,11 @@ import { readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { grown } from "../bytes/arrays.ts";
 import { assert, UserError } from "../errors.ts";
-import { isFile, statOf, withRegularFile } from "../runtime/system-error.ts";
+import { isFile, readText, statOf, withRegularFile } from "../runtime/system-error.ts";
 import { narrowIdMax } from "../tokenizer/tokenizer-parts.ts";
 import { alphabetSizeMax } from "./id-reader.ts";
 import { idTypeFor } from "./id-writers.ts";
 import { Chunk } from "./output-file.ts";
-import { readText } from "./tokenizer-files.ts";
 
 /**
  * Merges over an alphabet of ids: ids below `alphabetSize` are its symbols, merge k makes `alphabetSize` + k.

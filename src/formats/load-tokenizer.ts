@@ -1,17 +1,15 @@
-import { join } from "node:path";
-import { exitCode, UserError } from "../errors.ts";
-import { isFile, statOf } from "../runtime/system-error.ts";
+import { readSync } from "node:fs";
+import { basename, join } from "node:path";
+import { UserError } from "../errors.ts";
+import { isDirectory, isFile, readBytes, statOf, withRegularFile } from "../runtime/system-error.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { loadGpt2Files } from "./gpt2.ts";
+import { type FormatEntry, formats } from "./formats.ts";
 import { idMergesPath } from "./id-merges.ts";
-import { loadTekkenFile } from "./tekken.ts";
-import { loadTiktokenFile } from "./tiktoken.ts";
-import { fileAt, partnerOf, readBytes, type TokenizerFile, tokenizersIn } from "./tokenizer-files.ts";
-import { tokenizerOfJson } from "./tokenizer-json.ts";
+import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { recordedSizes, recordName } from "./training-json.ts";
 
 /** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
-export function loadTokenizerParts(path: string, options: LoadOptions = {}): TokenizerParts {
+export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
   const stats = statOf(path);
   if (stats === undefined) {
     throw new UserError(`"${path}": no such file or directory`, {
@@ -23,15 +21,15 @@ export function loadTokenizerParts(path: string, options: LoadOptions = {}): Tok
       hint: "bpe encode --input-format ids, bpe decode and bpe inspect take it",
     });
   }
-  if (stats.isDirectory()) return loadDirectory(path, options);
-  if (!stats.isFile()) throw new UserError(`"${path}" is no regular file`);
-  return loadFile(fileAt(path), options);
+  if (!stats.isDirectory() && !stats.isFile()) throw new UserError(`"${path}" is no regular file`);
+  const { code, files } = await readSource(fileAt(stats.isFile() ? path : firstIn(path)));
+  return code.read(files, options);
 }
 
-function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
+function firstIn(path: string): string {
   const inside = (name: string) => join(path, name);
   const [first] = [...tokenizersIn(path), ...[inside("operations.txt")].filter(isFile)];
-  if (first !== undefined) return loadFile(fileAt(first), options);
+  if (first !== undefined) return first;
   const sizes = recordedSizes(inside(recordName));
   if (sizes !== undefined) {
     throw new UserError(`"${path}" holds tokenizers of ${sizes.length} sizes: ${sizes.join(", ")}`, {
@@ -43,29 +41,169 @@ function loadDirectory(path: string, options: LoadOptions): TokenizerParts {
   });
 }
 
-function loadFile({ kind, path }: TokenizerFile, options: LoadOptions): TokenizerParts {
-  switch (kind) {
-    case "gpt2": {
-      const { vocabPath, mergesPath } = partnerOf(path);
-      return loadGpt2Files(vocabPath, mergesPath, options);
-    }
-    case "ranks":
-      return loadTiktokenFile(path, options);
-    case "json":
-      refuseOptions("tokenizer.json", options);
-      return tokenizerOfJson(readBytes(path), path);
-    case "tekken":
-      refuseOptions("tekken.json", options);
-      return loadTekkenFile(path);
-  }
+/** A tokenizer that lies in files of one format, in the order of their names. It is called by the path that was named. */
+export type TokenizerFile = {
+  readonly format: FormatEntry;
+  readonly path: string;
+  readonly paths: readonly string[];
+};
+
+/** The tokenizers that a path names: of a directory all that are in it, the one that is loaded first. */
+export const tokenizersAt = (path: string): TokenizerFile[] =>
+  isDirectory(path) ? tokenizersIn(path).map(fileAt) : [fileAt(path)];
+
+/** Where the tokenizers of a directory are, in the order in which they are looked for: first those with the first names of a format. */
+export function tokenizersIn(directory: string): string[] {
+  const inside = (name: string) => join(directory, name);
+  const sets = formats.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
+  return sets
+    .sort((a, b) => a.order - b.order)
+    .filter(({ set }) => set.every((name) => isFile(inside(name))))
+    .map(({ set }) => inside(set[0]!));
 }
 
-/** Refuses options for files that hold their pattern and their special tokens. */
-function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
-  if (pattern === undefined && specialTokens.length === 0) return;
-  const given = pattern !== undefined ? "--pattern" : "--special-token";
-  throw new UserError(`${given} is in ${name} itself and cannot be given beside it`, {
-    hint: "leave it out, or name the vocab.json or the file of ranks",
-    exitCode: exitCode.usage,
+/** The path, with those of the files that belong to it, in the order of their names: GPT-2's are two. */
+export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
+
+/** A set of files that are known by their names alone: all names of it may have one text before them. */
+function setOf(
+  path: string,
+): { readonly format: FormatEntry; readonly paths: readonly string[] } | undefined {
+  for (const format of formats) {
+    for (const set of format.names.filter(({ length }) => length > 1)) {
+      const own = set.find((name) => path.endsWith(name));
+      if (own === undefined) continue;
+      return { format, paths: set.map((name) => path.slice(0, -own.length) + name) };
+    }
+  }
+  return undefined;
+}
+
+const headBytes = 4096;
+
+/** What tokenizer a file is: its name tells those of several files, its content every other one. */
+export function fileAt(path: string): TokenizerFile {
+  const set = setOf(path);
+  if (set !== undefined) return { ...set, path };
+  const head = readHead(path);
+  const text = head.toString("latin1");
+  const isOf = (format: FormatEntry) => ({ format, path, paths: [path] });
+  // Of two that take it the later one knows more of it.
+  const found = formats.findLast(({ matches }) => matches(text));
+  if (found !== undefined) return isOf(found);
+  for (const { matches, what, hint } of foreignKinds) {
+    if (matches(head)) throw new UserError(`"${path}" is ${what}`, { hint });
+  }
+  const named = formats.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
+  if (named !== undefined) return isOf(named);
+  throw new UserError(`"${path}" is no kind of tokenizer that is known`, {
+    hint: "known are tokenizer.json, vocab.json with merges.txt, tiktoken's files of ranks and tekken.json",
   });
 }
+/** Files of tokenizers that cannot be loaded. */
+const foreignKinds: readonly { matches: (head: Buffer) => boolean; what: string; hint: string }[] = [
+  {
+    matches: isSentencePiece,
+    what: "a SentencePiece model, not byte-level BPE",
+    hint: "its ids are made by the package sentencepiece",
+  },
+  {
+    matches: beginsWith("GGUF"),
+    what: "a GGUF model",
+    hint: "name the tokenizer.json of the model that it was converted from",
+  },
+  {
+    matches: beginsWith("minbpe v1"),
+    what: "a model of minbpe",
+    hint: "tiktoken's and HF's files can be loaded",
+  },
+  {
+    matches: beginsWith("#bpe-boundless\t"),
+    what: "a tokenizer of boundless superwords, which bpe learned once and reads no more",
+    hint: "train anew with --superwords-from: tokenizer.json then holds the superwords, for HF, too",
+  },
+  { matches: beginsWith("\x1f\x8b"), what: "packed with gzip", hint: "unpack it first: gzip -d" },
+  { matches: beginsWith("\x28\xb5\x2f\xfd"), what: "packed with zstd", hint: "unpack it first: zstd -d" },
+  { matches: beginsWith("PK\x03\x04"), what: "a zip archive", hint: "unpack it first: unzip" },
+];
+
+function beginsWith(magic: string): (head: Buffer) => boolean {
+  return (head) => head.toString("latin1", 0, magic.length) === magic;
+}
+
+/**
+ * A message of Protocol Buffers that begins with a `SentencePiece`: field 1 (0A) and its length, in it field 1 (0A), the length
+ * of the text, the text, and field 2, the score (15).
+ */
+function isSentencePiece(head: Buffer): boolean {
+  return head[0] === 0x0a && head[1]! < 0x80 && head[2] === 0x0a && head[4 + head[3]!] === 0x15;
+}
+
+function readHead(path: string): Buffer {
+  const head = Buffer.alloc(headBytes);
+  return withRegularFile(path, (fd) => head.subarray(0, readSync(fd, head, 0, headBytes, 0)));
+}
+
+/** A tokenizer's files, read once, with the code of their format. */
+export type TokenizerSource = TokenizerFile & {
+  readonly files: SourceFiles;
+  readonly code: TokenizerFormat;
+};
+
+/** Reads a tokenizer's files. They keep their names, or get the usual ones. */
+export async function readSource(
+  file: TokenizerFile,
+  naming: "own" | "usual" = "own",
+): Promise<TokenizerSource> {
+  const { format, paths } = file;
+  const { names, load } = format;
+  const files = paths.map((path, i) => readFile(path, naming === "own" ? basename(path) : names[0]![i]!));
+  return { ...file, files: files as unknown as SourceFiles, code: await load() };
+}
+
+const readFile = (path: string, name = basename(path)): SourceFile => ({
+  name,
+  path,
+  bytes: readBytes(path),
+});
+
+/** What `transformers` reads beside the tokenizers of a directory. */
+export const filesBeside = (directory: string): SourceFile[] =>
+  [
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+  ]
+    .map((name) => join(directory, name))
+    .filter(isFile)
+    .map((path) => readFile(path));
+
+/**
+ * The files of a tokenizer that is extended: those of all formats that a directory holds, and what is beside them; or those of
+ * the one tokenizer that is named. What is beside them says nothing of learned tokens, so it stays as it is.
+ */
+export async function readBase(path: string): Promise<BaseFiles> {
+  const all = tokenizersAt(path);
+  const sources: TokenizerSource[] = [];
+  for (const file of isDirectory(path) ? all : []) {
+    const { names, load } = file.format;
+    const isUsual = basename(file.path) === names[0]![0];
+    if (isUsual && (await load()).extend !== undefined) sources.push(await readSource(file, "usual"));
+  }
+  if (sources.length > 0) return { sources, beside: filesBeside(path) };
+  const only = await readSource(all[0]!, "usual");
+  if (only.code.extend !== undefined) return { sources: [only], beside: [] };
+  throw new UserError(
+    `"${only.path}": a ${only.format.name}.json cannot be extended: its sizes are fixed in it`,
+    {
+      hint: "name the same tokenizer as a tokenizer.json",
+    },
+  );
+}
+
+export type BaseFiles = {
+  readonly sources: readonly TokenizerSource[];
+  readonly beside: readonly SourceFile[];
+};

@@ -1,6 +1,8 @@
 import { grown } from "../bytes/arrays.ts";
 import { decimalDigitsMax, putDecimal } from "../bytes/text.ts";
 import { createSha256 } from "../runtime/host.ts";
+import type { Extension, LoadOptions, Numbering, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { FinishedTokenizer } from "../vocabulary/vocabulary.ts";
 
 /**
  * One file of a tokenizer directory: its name and its bytes, chunk by chunk, so that no file is ever whole in memory.
@@ -17,6 +19,33 @@ export function sha256Of(chunks: Iterable<Uint8Array | string>): string {
   for (const chunk of chunks) hasher.update(chunk);
   return hasher.digest("hex");
 }
+/** A file of a tokenizer that was loaded, as it was read. */
+export type SourceFile = {
+  /** What it is called where it is written. */
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: Uint8Array;
+};
+
+export type SourceFiles = readonly [SourceFile, ...SourceFile[]];
+
+/** How tokenizers are in files of one format. `files` are those of one tokenizer, in the order of their names in formats.ts. */
+export type TokenizerFormat = {
+  /** How a trained one is written; absent if it never is. */
+  readonly writing?: {
+    /** Why a tokenizer cannot be written in this format, or null. */
+    readonly obstacle: (tokenizer: FinishedTokenizer) => string | null;
+    readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
+  };
+  readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
+  /**
+   * The files with new tokens put in; every other byte of them stays. Yields also where no bytes are ready: a step of work on
+   * a large file ends there. Absent if the format has no room.
+   */
+  readonly extend?: (files: SourceFiles, base: TokenizerParts, extension: Extension) => OutputFile[];
+  /** The files with the tokens that stay, and their new ids. */
+  readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: Numbering) => OutputFile[];
+};
 
 /**
  * Gathers the bytes of a file. Rows are appended until the chunk is full and is taken. It grows only for a single text

@@ -1,4 +1,5 @@
 import { byteToCharacter } from "../bytes/byte-characters.ts";
+import { lineFeed } from "../bytes/text.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import type { KernelExports } from "../runtime/kernel-exports.ts";
 import { forEachPart, keptBytesMax, notKept, type TokenBytes } from "../vocabulary/token-bytes.ts";
@@ -67,6 +68,9 @@ export function* withoutFirstByte(rows: Iterable<Uint8Array>): Generator<Uint8Ar
     skippedBytes = 0;
   }
 }
+
+/** What ends the last line of a file, if nothing does. */
+export const lineEnd = (file: Uint8Array) => (file.length === 0 || file.at(-1) === lineFeed ? "" : "\n");
 
 type RowKind = {
   readonly separators?: Separators;

@@ -1,5 +1,18 @@
 import { isUtf8 } from "node:buffer";
+import { failed, skipSpace, skipValue, textOf, walkMembers } from "../bytes/json-walk.ts";
 import { isTooDeep } from "../bytes/schema.ts";
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+  zero,
+} from "../bytes/text.ts";
 import { spareThirdTier } from "../runtime/host.ts";
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import { idLimitMax } from "../tokenizer/token-table.ts";
@@ -19,12 +32,23 @@ type ScannedTokenizer = {
 export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
   if (!isUtf8(file)) return null;
   const scan = new TokenizerScan(file);
-  const end = walkObject(file, skipSpace(file, 0), (key, pos) =>
-    key === "model" ? walkObject(file, pos, (inner, at) => scan.takeMember(inner, at)) : skipValue(file, pos),
-  );
-  const { vocab, merges } = scan;
-  if (end === failed || vocab === null || merges === null) return null;
+  const start = skipSpace(file, 0);
+  if (file[start] !== openBrace) return null;
   try {
+    const end = walkMembers(
+      file,
+      start,
+      once((key, pos) => {
+        if (key !== "model" || file[pos] !== openBrace) return skipValue(file, pos);
+        return walkMembers(
+          file,
+          pos,
+          once((inner, at) => scan.takeMember(inner, at)),
+        );
+      }),
+    );
+    const { vocab, merges } = scan;
+    if (end === failed || vocab === null || merges === null) return null;
     const root: unknown = JSON.parse(scan.restAsText());
     return isTooDeep(root) ? null : { root, vocab, merges };
   } catch {
@@ -32,17 +56,17 @@ export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
   }
 }
 
-const failed = -1;
-const quote = 0x22;
-const comma = 0x2c;
-const zero = 0x30;
-const colon = 0x3a;
-const openList = 0x5b;
-const backslash = 0x5c;
-const closeList = 0x5d;
-const openObject = 0x7b;
-const closeObject = 0x7d;
-const space = 0x20;
+type TakeMember = Parameters<typeof walkMembers>[2];
+
+/** JSON.parse takes the later value of a key that occurs twice; here such a file is given up. */
+function once(take: TakeMember): TakeMember {
+  const keys = new Set<string | number>();
+  return (key, pos) => {
+    if (keys.has(key)) return failed;
+    keys.add(key);
+    return take(key, pos);
+  };
+}
 
 /** The members of `model`, as they come. */
 class TokenizerScan {
@@ -54,7 +78,7 @@ class TokenizerScan {
   constructor(private readonly file: Uint8Array) {}
 
   /** Takes a member of `model`; returns the position behind its value. */
-  takeMember(key: string, pos: number): number {
+  takeMember(key: string | number, pos: number): number {
     if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
     let end: number;
     if (key === "vocab") {
@@ -84,67 +108,13 @@ class TokenizerScan {
   /** The file with vocabulary and merges empty. Both were found, in this order. */
   restAsText(): string {
     const [vocabStart, vocabEnd, mergesStart, mergesEnd] = this.cuts as [number, number, number, number];
-    const text = (start: number, end?: number) =>
-      Buffer.from(this.file.subarray(start, end)).toString("utf8");
-    return `${text(0, vocabStart)}{}${text(vocabEnd, mergesStart)}[]${text(mergesEnd)}`;
+    const { file } = this;
+    return `${textOf(file, 0, vocabStart)}{}${textOf(file, vocabEnd, mergesStart)}[]${textOf(file, mergesEnd)}`;
   }
 }
 
 /** `"a b",` is shorter than `["",""],`, but holds two tokens. */
 const smallestMergeBytes = 5;
-
-function skipSpace(file: Uint8Array, pos: number): number {
-  for (; pos < file.length; pos++) {
-    const byte = file[pos]!;
-    if (byte !== space && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
-  }
-  return pos;
-}
-
-/**
- * Calls `member` with each key and the position of its value, and `member` returns the position behind the value. Returns the
- * position behind the object.
- */
-function walkObject(file: Uint8Array, pos: number, member: (key: string, pos: number) => number): number {
-  if (file[pos] !== openObject) return failed;
-  const keys = new Set<string>();
-  for (;;) {
-    pos = skipSpace(file, pos + 1);
-    if (file[pos] !== quote) return failed;
-    const keyStart = pos + 1;
-    pos = skipValue(file, pos);
-    if (pos === failed) return failed;
-    const key = Buffer.from(file.subarray(keyStart, pos - 1)).toString("utf8");
-    // JSON.parse takes the later value of a key that occurs twice.
-    if (key.includes("\\") || keys.has(key)) return failed;
-    keys.add(key);
-    pos = skipSpace(file, pos);
-    if (file[pos] !== colon) return failed;
-    pos = member(key, skipSpace(file, pos + 1));
-    if (pos === failed) return failed;
-    pos = skipSpace(file, pos);
-    if (file[pos] === closeObject) return pos + 1;
-    if (file[pos] !== comma) return failed;
-  }
-}
-
-/** Position behind the value at `pos`. JSON.parse will check it. */
-function skipValue(file: Uint8Array, pos: number): number {
-  let depth = 0;
-  while (pos < file.length) {
-    const byte = file[pos]!;
-    if (byte === quote) {
-      for (pos++; pos < file.length && file[pos] !== quote; pos++) if (file[pos] === backslash) pos++;
-    } else if (byte === openObject || byte === openList) depth++;
-    else if (byte === closeObject || byte === closeList) {
-      if (depth === 0) return pos;
-      depth--;
-    } else if (byte === comma && depth === 0) return pos;
-    pos++;
-    if (depth === 0 && (byte === quote || byte === closeObject || byte === closeList)) return pos;
-  }
-  return failed;
-}
 
 /** What `readString` found: the end of its bytes in the texts, and their hash. */
 const found = new Int32Array(2);
@@ -174,7 +144,7 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
   if (end === failed) return failed;
   let text: string;
   try {
-    text = JSON.parse(Buffer.from(file.subarray(start, end)).toString("utf8"));
+    text = JSON.parse(textOf(file, start, end));
   } catch {
     return failed;
   }
@@ -191,7 +161,7 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
 /** Reads texts, hashes and ids of `{"a": 0, …}`; returns the position behind it. */
 function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): number {
   const { bytes, starts, hashes, ids } = texts;
-  if (file[pos] !== openObject) return failed;
+  if (file[pos] !== openBrace) return failed;
   let count = 0;
   let idMax = 0;
   let at = 0;
@@ -220,7 +190,7 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
     idMax = id > idMax ? id : idMax;
     count = (count + 1) | 0;
     pos = skipSpace(file, pos);
-    if (file[pos] === closeObject) break;
+    if (file[pos] === closeBrace) break;
     if (file[pos] !== comma) return failed;
   }
   texts.count = count;
@@ -241,13 +211,13 @@ function scanMerges(
   const start = texts.starts[texts.count]!;
   let rank = 0;
   let next = 256;
-  if (file[pos] !== openList) return fail;
+  if (file[pos] !== openBracket) return fail;
   for (;;) {
     pos = skipSpace(file, pos + 1);
     let leftHash: number;
     let rightHash: number;
     let middle: number;
-    if (file[pos] === openList) {
+    if (file[pos] === openBracket) {
       pos = readString(file, skipSpace(file, pos + 1), bytes, start);
       if (pos === failed) return fail;
       middle = found[0]!;
@@ -258,7 +228,7 @@ function scanMerges(
       if (pos === failed) return fail;
       rightHash = found[1]!;
       pos = skipSpace(file, pos);
-      if (file[pos] !== closeList) return fail;
+      if (file[pos] !== closeBracket) return fail;
       pos = (pos + 1) | 0;
     } else {
       pos = readString(file, pos, bytes, start);
@@ -282,7 +252,7 @@ function scanMerges(
     next = (id + 1) | 0;
     rank = (rank + 1) | 0;
     pos = skipSpace(file, pos);
-    if (file[pos] === closeList) return { end: pos + 1, count: rank };
+    if (file[pos] === closeBracket) return { end: pos + 1, count: rank };
     if (file[pos] !== comma) return fail;
   }
 }

@@ -1,19 +1,31 @@
-import { objectAt, shown } from "../bytes/schema.ts";
+import { textOf } from "../bytes/json-walk.ts";
+import { objectAt, parseJson, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { modelOfRanks, type RankedToken } from "../tokenizer/merges-of-ranks.ts";
 import { buildTokenTable, idLimitMax } from "../tokenizer/token-table.ts";
-import { areNarrow, refuse, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import {
+  allAddedTokens,
+  areNarrow,
+  gone,
+  type LoadOptions,
+  type Numbering,
+  refuse,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
+import { refuseOptions } from "./assemble-model.ts";
+import type { OutputFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { readJson } from "./tokenizer-files.ts";
+import { JsonRewriter } from "./rewrite-json.ts";
 
 /**
  * Loads Mistral's `tekken.json`, as the package mistral-common does. The ranks are of tiktoken's kind. Special tokens have the
  * first ids, so a token's id is its rank plus their number. The file lists more tokens than the vocabulary has room for; the
  * last ones do not count. Special tokens are never found in a text: mistral-common adds their ids itself.
  */
-export function loadTekkenFile(path: string): TokenizerParts {
-  const root = objectAt(readJson(path), path, "the tokenizer");
+function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
+  refuseOptions("tekken.json", options);
+  const root = objectAt(parseJson(textOf(bytes, 0), path), path, "the tokenizer");
   const config = objectAt(root.config, path, "config");
   const size = numberAt(config, "default_vocab_size", { max: idLimitMax, path });
   const specialCount = numberAt(config, "default_num_special_tokens", {
@@ -126,3 +138,30 @@ function listed(value: unknown, path: string): string[] {
     return token.token_str;
   });
 }
+
+/** The file with the tokens that stay. It lists no others, so it holds just what its size says. */
+function prune(
+  [{ name, bytes }]: SourceFiles,
+  parts: TokenizerParts,
+  { size, newIds }: Numbering,
+): OutputFile[] {
+  const json = new JsonRewriter(bytes);
+  const vocab = json.placeOf(["vocab"])!;
+  // Special tokens have the first ids, and all of them stay.
+  const specialCount = allAddedTokens(parts).length;
+  const entries: string[] = [];
+  for (const [rank, start] of json.membersOf(vocab.start)) {
+    const newId = newIds[specialCount + (rank as number)] ?? gone;
+    if (newId === gone) continue;
+    const { end } = json.placeAt(start);
+    const place = json.placeOf(["rank"], start)!;
+    const text = (from: number, to: number) => json.textAt({ start: from, end: to });
+    entries.push(`${text(start, place.start)}${newId - specialCount}${text(place.end, end)}`);
+  }
+  json.replace(json.placeOf(["config", "default_vocab_size"])!, String(size));
+  json.replaceElements(vocab, entries);
+  return [{ name, chunks: () => json.chunks() }];
+}
+
+/** Its sizes are fixed in it, so it has no room for more tokens. */
+export const tekken: TokenizerFormat = { read, prune };

@@ -4,27 +4,30 @@ import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pat
 import { toBase64 } from "../runtime/host.ts";
 import { type AddedToken, type NormalizationForm, plainSpecial } from "../text/cutting.ts";
 import { modelOfRanks, type RankedToken } from "../tokenizer/merges-of-ranks.ts";
-import { buildTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
+import { buildTokenTable, type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import {
+  allAddedTokens,
   areNarrow,
+  type Extension,
+  gone,
   type LoadOptions,
+  type Numbering,
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import { type FinishedTokenizer, isSpecialEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { checkId, checkOwnIds } from "./assemble-model.ts";
-import type { OutputFile } from "./output-file.ts";
+import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
-import { places, rows } from "./rows.ts";
-import { readBytes } from "./tokenizer-files.ts";
+import { lineEnd, places, rows } from "./rows.ts";
 import { type RecordedTraining, recordedTraining } from "./training-json.ts";
 
 /**
  * tiktoken's file of ranks: `base64(token bytes) id` lines, ids ascending, without the special tokens. tiktoken merges
- * in the order of ids, so a vocabulary whose ids follow another order has no such file: see `tiktokenObstacle`.
+ * in the order of ids, so a vocabulary whose ids follow another order has no such file: see `obstacle`.
  */
-export function tiktokenFiles({ vocabulary }: FinishedTokenizer): OutputFile[] {
+function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [{ name: "tokenizer.tiktoken", chunks: () => rankRows(vocabulary) }];
 }
 
@@ -50,7 +53,7 @@ const base64Digits = new TextEncoder().encode(
 );
 
 /** Why a tokenizer cannot be written in this format, or null. */
-export function tiktokenObstacle({ vocabulary, exportForm }: FinishedTokenizer): string | null {
+function obstacle({ vocabulary, exportForm }: FinishedTokenizer): string | null {
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
     return "tiktoken cuts text by one regular expression, and this pattern is a sequence of them";
   }
@@ -68,9 +71,8 @@ export function tiktokenObstacle({ vocabulary, exportForm }: FinishedTokenizer):
  * Loads a file of ranks, as tiktoken has it. Pattern and special tokens are not in it: the user gives them, or a record beside
  * it has them, or the file is a known one.
  */
-export function loadTiktokenFile(path: string, options: LoadOptions): TokenizerParts {
-  const bytes = readBytes(path);
-  const tokens = readRanks(bytes.toString("latin1"), path);
+function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
+  const tokens = readRanks(Buffer.from(bytes).toString("latin1"), path);
   const known = knownRanks(bytes);
   const recorded = recordedTraining(path);
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
@@ -180,6 +182,28 @@ function tableOf(
     ...addedTokens.map(({ id, content }) => [checkId(id, content, path), encoder.encode(content)] as const),
   ]);
 }
+
+function extend([{ name, bytes }]: SourceFiles, _base: TokenizerParts, { tokens }: Extension): OutputFile[] {
+  const lines = () => tokens.map(({ id, bytes }) => `${toBase64(bytes)} ${id}\n`).join("");
+  return [{ name, chunks: () => [bytes, new TextEncoder().encode(`${lineEnd(bytes)}${lines()}`)] }];
+}
+
+/** A token's rank is its id, so the order of the ranks stays. */
+function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: Numbering): OutputFile[] {
+  const addedIds = new Set(allAddedTokens(parts).map(({ id }) => id));
+  function* chunks(): Generator<Uint8Array> {
+    const chunk = new Chunk();
+    for (let id = 0; id < newIds.length; id++) {
+      if (newIds[id] === gone || addedIds.has(id)) continue;
+      chunk.ascii(`${toBase64(tokenBytesOf(parts.tokens, id))} ${newIds[id]}\n`);
+      if (chunk.isFull) yield chunk.take();
+    }
+    yield chunk.take();
+  }
+  return [{ name, chunks }];
+}
+
+export const tiktoken: TokenizerFormat = { writing: { files: filesOf, obstacle }, read, extend, prune };
 
 /**
  * Rank files that are known by their content. They do not hold the pattern, the special tokens and the normal form; these are

@@ -1,3 +1,4 @@
+import { skipSpace, textOf } from "../bytes/json-walk.ts";
 import {
   checkOr,
   fieldsOf,
@@ -14,7 +15,14 @@ import type { PatternExport } from "../pattern/pattern.ts";
 import { contains, whiteSpace } from "../pattern/unicode.ts";
 import { type AddedToken, type NormalizationForm, normalizationForms } from "../text/cutting.ts";
 import { normalize } from "../text/links.ts";
-import { areNarrow, refuse, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import {
+  areNarrow,
+  type Extension,
+  type Numbering,
+  newIdOf,
+  refuse,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
@@ -23,10 +31,12 @@ import {
   checkId,
   idsOfTokens,
   modelOf,
+  refuseOptions,
   type TokenIds,
 } from "./assemble-model.ts";
-import type { OutputFile } from "./output-file.ts";
+import type { OutputFile, SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
+import { addNewIds, JsonRewriter, keptRows, type Place, spelledMerges } from "./rewrite-json.ts";
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
 import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
 
@@ -34,7 +44,7 @@ import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
  * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files that
  * `transformers` reads beside it.
  */
-export function huggingfaceFiles(tokenizer: FinishedTokenizer): OutputFile[] {
+function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   return [
     { name: "tokenizer.json", chunks: () => tokenizerJson(tokenizer) },
     { name: "tokenizer_config.json", chunks: () => [tokenizerConfigJson(tokenizer)] },
@@ -161,15 +171,12 @@ function jsonFile(value: object): Uint8Array {
  * @param path the file's, for messages
  */
 export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts {
-  const scanned = scanTokenizerJson(bytes);
-  const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
-  const root = objectAt(json, path, "the tokenizer");
-  const modelJson = objectAt(root.model, path, "the model");
+  const { scanned, root, modelJson, vocab: readVocab } = readRoot(bytes, path);
   checkModel(modelJson, path);
   const { ignore_merges, unk_token } = checkOr(modelFields, modelJson, (what) => {
     throw new UserError(`"${path}": the model cannot be read: ${what}`);
   });
-  const vocab = scanned?.vocab ?? idsOfTokens(objectAt(modelJson.vocab, path, "the model's vocab"), path);
+  const vocab = readVocab();
   const kind = { vocab, ignoresMerges: ignore_merges === true, unknownToken: unk_token ?? null };
   const model =
     scanned === null
@@ -192,6 +199,17 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts
     description: { path, kind: "tokenizer.json", patternName: name, patternSources: sources },
     notes: [...notes, ...notesOn(root, model.dropsBytes)],
   };
+}
+
+/** What the file holds, its vocabulary and merges as ids where they could be scanned. */
+function readRoot(bytes: Uint8Array, path: string) {
+  const scanned = scanTokenizerJson(bytes);
+  const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
+  const root = objectAt(json, path, "the tokenizer");
+  const modelJson = objectAt(root.model, path, "the model");
+  const vocab = () =>
+    scanned?.vocab ?? idsOfTokens(objectAt(modelJson.vocab, path, "the model's vocab"), path);
+  return { scanned, root, modelJson, vocab };
 }
 
 /** A byte order mark is no JSON. */
@@ -355,3 +373,175 @@ function refuseUnclear(tokens: readonly AddedToken[], normalization: Normalizati
     }
   }
 }
+
+function extend([{ name, bytes }]: SourceFiles, base: TokenizerParts, extension: Extension): OutputFile[] {
+  return [{ name, chunks: () => extendedJson(bytes, base, extension) }];
+}
+
+function* extendedJson(bytes: Uint8Array, base: TokenizerParts, extension: Extension): Generator<Uint8Array> {
+  const json = new JsonRewriter(bytes);
+  yield nothing;
+  const vocab = json.placeOf(vocabKeys)!;
+  yield nothing;
+  const merges = json.placeOf(mergesKeys)!;
+  yield nothing;
+  addNewIds(json, vocab, base, extension);
+  yield nothing;
+  addSpecials(json, vocab, extension.reservedTokens);
+  const before = merges.isEmpty ? vocab.before : merges.before;
+  json.addElements(merges, json.mergeTexts(merges, spelledMerges(base, extension), before), {
+    before,
+    atEnd: lessIndented(before),
+  });
+  yield* json.chunks();
+}
+
+const nothing = new Uint8Array(0);
+const vocabKeys = ["model", "vocab"];
+const mergesKeys = ["model", "merges"];
+
+/** White space one level up, as HF indents. */
+const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length - 2));
+
+/** Puts special tokens behind the last added token, in the layout of the others; in the vocabulary's if there are none. */
+function addSpecials(json: JsonRewriter, vocab: Place, reserved: readonly AddedToken[]): void {
+  if (reserved.length === 0) return;
+  const rows = (inner: string, colon: string, atEnd: string) =>
+    reserved.map(({ singleWord, lstrip, rstrip, normalized, special, id, content }) => {
+      const fields = { id, content, single_word: singleWord, lstrip, rstrip, normalized, special };
+      const texts = Object.entries(fields).map(
+        ([key, value]) => `${inner}"${key}":${colon}${JSON.stringify(value)}`,
+      );
+      return `{${texts.join(",")}${atEnd}}`;
+    });
+  const place = json.placeOf(["added_tokens"]);
+  if (place === undefined) {
+    const start = json.placeOf([])!.start + 1;
+    json.replace({ start, end: start }, `"added_tokens":[${rows("", "", "").join(",")}],`);
+    return;
+  }
+  const outer = lessIndented(vocab.before);
+  const ofEmpty = { before: outer, atEnd: lessIndented(outer) };
+  if (place.isEmpty) {
+    json.addElements(place, rows(vocab.before, json.afterColon(vocab), outer), ofEmpty);
+    return;
+  }
+  const first = json.placeAt(place.start + 1 + place.before.length);
+  json.addElements(place, rows(first.before, json.afterColon(first), first.atEnd));
+}
+
+/** Vocabulary and merges are made anew; all else is as it was, with new ids where there are ids. */
+function prune(
+  [{ name, path, bytes }]: SourceFiles,
+  parts: TokenizerParts,
+  numbering: Numbering,
+): OutputFile[] {
+  const { root, vocab } = readRoot(bytes, path);
+  const { tokens, merges } = keptRows(vocab(), parts.model.merges, numbering, path);
+  const value = {
+    ...root,
+    ...("padding" in root && { padding: renumberPadding(root.padding, numbering, path) }),
+    ...("added_tokens" in root && { added_tokens: renumberAdded(root.added_tokens, parts, numbering) }),
+    ...("post_processor" in root && { post_processor: renumberStep(root.post_processor, numbering, path) }),
+  };
+  const json = new JsonRewriter(bytes);
+  json.changeValues(skipSpace(bytes, 0), root, value);
+  const vocabPlace = json.placeOf(vocabKeys)!;
+  json.replaceElements(vocabPlace, json.idTexts(vocabPlace, tokens));
+  const mergesPlace = json.placeOf(mergesKeys)!;
+  json.replaceElements(mergesPlace, json.mergeTexts(mergesPlace, [...merges()]));
+  return [{ name, chunks: () => json.chunks() }];
+}
+
+/** HF gives ids to added tokens itself; those in the file are only stated. */
+function renumberAdded(value: unknown, { addedTokens }: TokenizerParts, { newIds }: Numbering): unknown {
+  if (!Array.isArray(value)) return value;
+  const idsByContent = new Map(addedTokens.map(({ content, id }) => [content, id]));
+  return value.map((token) => {
+    const id = idsByContent.get(token.content);
+    return id === undefined ? token : { ...token, id: newIds[id] };
+  });
+}
+
+function renumberPadding(value: unknown, numbering: Numbering, path: string): unknown {
+  if (typeof value !== "object" || value === null || !("pad_id" in value)) return value;
+  return { ...value, pad_id: newIdOf(numbering, value.pad_id, path, "padding") };
+}
+
+type Step = Record<string, unknown>;
+
+/** The steps of post-processors that have ids, with the new ones. A step that is not known may have ids: a UserError. */
+function renumberStep(value: unknown, numbering: Numbering, path: string): unknown {
+  if (value === null || value === undefined) return value;
+  const step = objectAt(value, path, "the post-processor") as Step;
+  const newId = (id: unknown) => newIdOf(numbering, id, path, `the post-processor ${String(step.type)}`);
+  switch (step.type) {
+    case "ByteLevel":
+      return step;
+    case "Sequence": {
+      const { processors } = step;
+      if (!Array.isArray(processors)) refuse(path, "the post-processor Sequence has no list of steps");
+      return { ...step, processors: processors.map((each) => renumberStep(each, numbering, path)) };
+    }
+    case "TemplateProcessing": {
+      const specials = objectAt(step.special_tokens ?? {}, path, "special_tokens of the post-processor");
+      const renumbered = Object.entries(specials).map(([name, special]) => {
+        const token = objectAt(special, path, `the special token ${name} of the post-processor`);
+        if (!Array.isArray(token.ids))
+          refuse(path, `the special token ${name} of the post-processor has no ids`);
+        return [name, { ...token, ids: token.ids.map(newId) }];
+      });
+      return { ...step, special_tokens: Object.fromEntries(renumbered) };
+    }
+    case "BertProcessing":
+    case "RobertaProcessing": {
+      const renumberPair = (pair: unknown) => {
+        if (!Array.isArray(pair) || pair.length !== 2)
+          refuse(path, "the post-processor has no pair of token and id");
+        return [pair[0], newId(pair[1])];
+      };
+      return { ...step, sep: renumberPair(step.sep), cls: renumberPair(step.cls) };
+    }
+    default:
+      refuse(path, `the post-processor ${String(step.type)} is not known, and may hold ids`);
+  }
+}
+
+/** What `transformers` reads beside a `tokenizer.json`, with the new ids. */
+export const prunedBeside = (files: readonly SourceFile[], numbering: Numbering): OutputFile[] =>
+  files.map((file) => {
+    const { name, bytes } = file;
+    if (name === "tokenizer_config.json")
+      return { name, chunks: () => [jsonFile(renumberedConfig(file, numbering))] };
+    if (name === "added_tokens.json")
+      return { name, chunks: () => [jsonFile(renumberedTokens(file, numbering))] };
+    return { name, chunks: () => [bytes] };
+  });
+
+function renumberedConfig({ path, bytes }: SourceFile, numbering: Numbering): object {
+  const config = objectAt(parseJson(textOf(bytes, 0), path), path, "the configuration");
+  if (!("added_tokens_decoder" in config)) return config;
+  const decoder = objectAt(config.added_tokens_decoder, path, "added_tokens_decoder");
+  const renumbered = Object.entries(decoder).map(([id, token]) => [
+    newIdOf(numbering, Number(id), path, "added_tokens_decoder"),
+    token,
+  ]);
+  return { ...config, added_tokens_decoder: Object.fromEntries(renumbered) };
+}
+
+function renumberedTokens({ path, bytes }: SourceFile, numbering: Numbering): object {
+  const tokens = objectAt(parseJson(textOf(bytes, 0), path), path, "the list of added tokens");
+  return Object.fromEntries(
+    Object.entries(tokens).map(([text, id]) => [text, newIdOf(numbering, id, path, JSON.stringify(text))]),
+  );
+}
+
+export const huggingface: TokenizerFormat = {
+  writing: { files: filesOf, obstacle: () => null },
+  read([{ bytes, path }], options) {
+    refuseOptions("tokenizer.json", options);
+    return tokenizerOfJson(bytes, path);
+  },
+  extend,
+  prune,
+};

@@ -1,13 +1,13 @@
 import { basename, dirname, join } from "node:path";
 import { byteToCharacter, encodeBytes } from "../bytes/byte-characters.ts";
-import { isFile } from "../runtime/system-error.ts";
-import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { isFile, readText } from "../runtime/system-error.ts";
+import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { gone, type Numbering, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type Ledger, type LedgerFacts, ledgerOfFirst } from "../vocabulary/ledger.ts";
 import { keptBytesMax } from "../vocabulary/token-bytes.ts";
 import { isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { Chunk, type OutputFile } from "./output-file.ts";
 import { appendToken, plainSpelling } from "./rows.ts";
-import { readText } from "./tokenizer-files.ts";
 import { recordedLedger } from "./training-json.ts";
 
 /**
@@ -203,3 +203,26 @@ function* parseRows(text: string, idLimit: number) {
 }
 
 const cellCount = 7;
+
+const idsName = "ids.tsv";
+
+/**
+ * `ids.tsv`: for whoever owns embeddings. A row for each old id, ascending: `old`, `new` (empty if the token is gone),
+ * and `token` in byte-to-character form.
+ */
+export const idsTsv = (tokens: TokenTable, numbering: Numbering): OutputFile => ({
+  name: idsName,
+  chunks: () => idRows(tokens, numbering),
+});
+
+function* idRows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Array> {
+  const chunk = new Chunk();
+  chunk.ascii("old\tnew\ttoken\n");
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length === 0) continue;
+    chunk.text(`${id}\t${newIds[id] === gone ? "" : newIds[id]}\t${encodeBytes(bytes)}\n`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  yield chunk.take();
+}

@@ -9,6 +9,7 @@ import {
   oneOrMore,
   optional,
   orNull,
+  parseJson,
   text,
   wholeNumber,
 } from "../bytes/schema.ts";
@@ -17,12 +18,11 @@ import type { Reading } from "../corpus/inspect-input.ts";
 import { UserError } from "../errors.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
-import { isFile } from "../runtime/system-error.ts";
+import { isFile, readText } from "../runtime/system-error.ts";
 import { type NormalizationForm, normalizationForms } from "../text/cutting.ts";
 import type { LedgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings, Roles } from "../vocabulary/model-settings.ts";
 import type { OutputFile } from "./output-file.ts";
-import { readJson } from "./tokenizer-files.ts";
 
 /** The name of the record, which lists the files of a result. */
 export const recordName = "training.json";
@@ -191,6 +191,8 @@ export function trainingFile(record: () => object): OutputFile {
     chunks: () => [new TextEncoder().encode(`${JSON.stringify(record(), null, 2)}\n`)],
   };
 }
+
+export const readJson = (path: string): unknown => parseJson(readText(path), path);
 
 /** What the record of a training adds to the files beside it. */
 export type RecordedTraining = {

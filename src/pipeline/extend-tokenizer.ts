@@ -1,7 +1,8 @@
+import { normalize } from "node:path";
 import { UserError } from "../errors.ts";
-import { extendedFiles, newMergeLines } from "../formats/extended-files.ts";
+import { newMergeLines } from "../formats/gpt2.ts";
+import { type BaseFiles, readBase } from "../formats/load-tokenizer.ts";
 import { sha256Of } from "../formats/output-file.ts";
-import { type BaseFile, checkSameTokenizer, kindsBeside, readBaseFiles } from "../formats/tokenizer-files.ts";
 import { type ExtensionRecord, type FieldsOf, recordedBeside } from "../formats/training-json.ts";
 import { tokenLimits } from "../merge/merge-options.ts";
 import type { MergeOptions } from "../merge/train-merges.ts";
@@ -12,14 +13,18 @@ import { segmentWords } from "../tokenizer/encoding-kernel.ts";
 import {
   asLearned,
   checkReachable,
-  type Extension,
   firstTokens,
   numberExtension,
   padExtension,
   ranksObstacle,
   startTokensOf,
 } from "../tokenizer/extend-vocabulary.ts";
-import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import {
+  allAddedTokens,
+  checkSameTokenizer,
+  type Extension,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
 import { byteWordsSize } from "../words/word-table.ts";
 import {
   type Corpus,
@@ -51,12 +56,13 @@ export async function openBase(path: string, pattern: ResolvedPattern | undefine
   for (const note of loaded.notes) warn(note);
   checkBase(loaded);
   await nextTurn();
-  const files = readBaseFiles(path);
-  for (const { path } of kindsBeside(files)) {
+  const files = await readBase(path);
+  for (const { path } of files.sources.slice(1)) {
     checkSameTokenizer(loaded, await loadInWorker({ path, options: {}, isDecoded: false }));
   }
   await nextTurn();
-  return { parts: asLearned(loaded), files, recorded: recordedBeside(files.map(({ path }) => path)) };
+  const recorded = recordedBeside(files.sources.flatMap(({ paths }) => paths));
+  return { parts: asLearned(loaded), files, recorded };
 }
 
 export type OpenBase = Awaited<ReturnType<typeof openBase>>;
@@ -126,11 +132,23 @@ export async function writeExtension(
   const { training, trained } = result;
   const { parts } = base;
   const { extensions } = trained;
-  const baseFiles: (readonly BaseFile[])[] = [];
+  const baseFiles: BaseFiles[] = [];
   for (const extension of extensions) baseFiles.push(await expressible(base, extension, warn));
+  const facts = new Map(
+    filesIn(base.files).map((file) => {
+      const { path, bytes } = file;
+      return [file, { path: normalize(path), sizeBytes: bytes.length, sha256: sha256Of([bytes]) }];
+    }),
+  );
   const product: Product<FieldsOf<ExtensionRecord>> = {
     sizes: [...training.smallerSizes, training.vocabSize],
-    filesOf: (index) => extendedFiles(baseFiles[index]!, parts, extensions[index]!),
+    filesOf(index) {
+      const { sources, beside } = baseFiles[index]!;
+      return [
+        ...sources.flatMap(({ code, files }) => code.extend!(files, parts, extensions[index]!)),
+        ...beside.map(({ name, bytes }) => ({ name, chunks: () => [bytes] })),
+      ];
+    },
     fieldsOf(index, sizes) {
       const { idLimit, merges, reservedTokens } = extensions[index]!;
       const special = [...allAddedTokens(parts), ...reservedTokens];
@@ -138,11 +156,7 @@ export async function writeExtension(
         base: {
           path: base.path,
           kind: parts.description.kind,
-          files: baseFiles[index]!.map(({ path, bytes, sha256 }) => ({
-            path,
-            sizeBytes: bytes.length,
-            sha256,
-          })),
+          files: filesIn(baseFiles[index]!).map((file) => facts.get(file)!),
           vocabSize: parts.tokens.idLimit,
         },
         options: {
@@ -169,20 +183,18 @@ export async function writeExtension(
   return writeProduct(path, product, result, guard);
 }
 
+const filesIn = ({ sources, beside }: BaseFiles) => [...sources.flatMap(({ files }) => files), ...beside];
+
 /** The files of the base that can say what was learned; a UserError if none of them can. */
-async function expressible(
-  { parts, files }: Base,
-  extension: Extension,
-  warn: Warn,
-): Promise<readonly BaseFile[]> {
-  const ranks = files.find(({ kind }) => kind === "ranks");
+async function expressible({ parts, files }: Base, extension: Extension, warn: Warn): Promise<BaseFiles> {
+  const ranks = files.sources.find(({ format }) => format.name === "tiktoken");
   const obstacle = ranks === undefined ? null : await inTurns(ranksObstacle(parts, extension));
   if (obstacle === null) return files;
-  if (files.every(({ kind }) => kind === "ranks" || kind === "beside")) {
+  if (files.sources.length === 1) {
     throw new UserError(`a file of ranks cannot say the extended tokenizer: ${obstacle}`, {
       hint: "train with fewer new tokens, or extend the same tokenizer as a tokenizer.json",
     });
   }
-  warn(`${ranks!.name} is left out: ${obstacle}`);
-  return files.filter(({ kind }) => kind !== "ranks");
+  warn(`${ranks!.files[0].name} is left out: ${obstacle}`);
+  return { ...files, sources: files.sources.filter((source) => source !== ranks) };
 }

@@ -8,7 +8,7 @@ import {
 } from "../merge/train-merges.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import type { Extension } from "../tokenizer/extend-vocabulary.ts";
+import type { Extension } from "../tokenizer/tokenizer-parts.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
 import { baseSize, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import {

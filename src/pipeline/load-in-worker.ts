@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
-import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
-import { partnerOf } from "../formats/tokenizer-files.ts";
+import { usualNames } from "../formats/formats.ts";
+import { loadTokenizerParts, pathsOf } from "../formats/load-tokenizer.ts";
 import { recordName } from "../formats/training-json.ts";
 import { isDirectory, statOf } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
@@ -28,17 +28,20 @@ type LoadedTokenizer = {
  */
 export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts> {
   const { path, options } = request;
-  const load = () => loadTokenizerParts(path, options);
-  if (loadedHereMs(path) <= loadedHereMsMax) return load();
+  if (loadedHereMs(path) <= loadedHereMsMax) return loadTokenizerParts(path, options);
   const thread = startJob<typeof loadingJob>("loading");
   try {
     const { parts, tokens } = await thread.ask("load", request);
     // To take over what the thread made may take 0.1 s.
     await nextTurn();
-    return { ...parts, tokens: tokens ?? lateTokenTable(() => load().tokens) };
+    return { ...parts, tokens: tokens ?? lateTokenTable(noTokens) };
   } finally {
     thread.end();
   }
+}
+
+function noTokens(): never {
+  throw new Error("bug: a tokenizer whose ids are decoded is loaded with its table");
 }
 
 /** Starting a thread and taking over what it made takes some 15 ms; a signal may wait for 200 in all. */
@@ -51,25 +54,15 @@ function loadedHereMs(path: string): number {
     return stats?.isFile() ? stats.size * (file.endsWith("tokenizer.json") ? 40e-6 : 130e-6) : 0;
   };
   const files = isDirectory(path)
-    ? namesInDirectory.map((name) => join(path, name))
-    : [path, ...Object.values(partnerOf(path)), join(dirname(path), recordName)];
+    ? [...usualNames, recordName].map((name) => join(path, name))
+    : [...pathsOf(path), join(dirname(path), recordName)];
   return Math.max(...files.map(msOf));
 }
 
-const namesInDirectory = [
-  "tokenizer.json",
-  "vocab.json",
-  "merges.txt",
-  "tokenizer.tiktoken",
-  "tekken.json",
-  "tokenizer.model",
-  recordName,
-];
-
 /** What the thread that loads does. */
 export const loadingJob = {
-  load({ path, options, isDecoded }: LoadRequest): LoadedTokenizer {
-    const { tokens, ...parts } = loadTokenizerParts(path, options);
+  async load({ path, options, isDecoded }: LoadRequest): Promise<LoadedTokenizer> {
+    const { tokens, ...parts } = await loadTokenizerParts(path, options);
     return { parts, tokens: isDecoded ? { ...tokens } : null };
   },
 };

@@ -1,31 +1,35 @@
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
-import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
-import { filesBeside, idsTsv, prunedFiles } from "../formats/pruned-files.ts";
 import {
-  checkSameTokenizer,
-  readJson,
-  type TokenizerFile,
-  tokenizerFilesAt,
-} from "../formats/tokenizer-files.ts";
-import { recordFormat, recordName } from "../formats/training-json.ts";
-import { isFile } from "../runtime/system-error.ts";
-import { nextTurn } from "../runtime/turns.ts";
-import { build } from "../runtime/version.ts";
+  filesBeside,
+  loadTokenizerParts,
+  readSource,
+  type TokenizerSource,
+  tokenizersAt,
+} from "../formats/load-tokenizer.ts";
+import { prunedBeside } from "../formats/tokenizer-json.ts";
+import { idsTsv } from "../formats/tokens-tsv.ts";
+import { readJson, recordName, trainingFile } from "../formats/training-json.ts";
+import { isDirectory, isFile } from "../runtime/system-error.ts";
 import { describeCounts } from "../store/content-hash.ts";
-import { stageDirectory } from "../store/staged-directory.ts";
 import { type Guard, unguarded } from "../store/staged-file.ts";
 import {
   checkPruned,
   chooseTokens,
   deriveTokens,
-  type Numbering,
   numberTokens,
   type Pruning,
   type TooSmall,
 } from "../tokenizer/prune-vocabulary.ts";
-import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import {
+  allAddedTokens,
+  checkSameTokenizer,
+  type LoadOptions,
+  type Numbering,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
 import { startJob, type Tell } from "./job.ts";
+import { headOf, publishFiles, recordedPattern } from "./write-result.ts";
 
 type PruneRequest = {
   readonly path: string;
@@ -35,62 +39,59 @@ type PruneRequest = {
   readonly size: number;
 };
 
-/** What was chosen. */
-type Made = {
-  readonly pruning: Pruning;
-  readonly numbering: Numbering;
-  /** The files that the tokenizer came as. */
-  readonly sources: readonly TokenizerFile[];
-};
+/** What was chosen, and the files that the tokenizer came as. */
+type Made = { readonly pruning: Pruning; readonly numbering: Numbering; readonly paths: readonly string[] };
 
 /** A part of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
 /** What the thread that prunes does: a large tokenizer takes seconds without a pause. Tells the files, piece by piece. */
 export function pruningJob(tell: Tell<Piece>) {
-  let made: Made & { readonly loaded: readonly TokenizerParts[] };
+  let made: Awaited<ReturnType<typeof prune>>;
   return {
-    prune(request: PruneRequest): Made | TooSmall {
-      const found = prune(request, tell);
-      if ("smallestSize" in found) return found;
-      made = found;
-      const { pruning, numbering, sources } = found;
-      return { pruning, numbering, sources };
+    async prune(request: PruneRequest): Promise<Made | TooSmall> {
+      const pruning = chooseTokens(deriveTokens(request.parts), request.counts, request.size);
+      if ("smallestSize" in pruning) return pruning;
+      const numbering = numberTokens(pruning.stays);
+      made = await prune(request, numbering);
+      for (const { name, chunks } of made.files) {
+        for (const chunk of chunks()) {
+          // A Buffer's own slice would be no copy.
+          const bytes = new Uint8Array(chunk);
+          tell({ name, bytes }, [bytes.buffer]);
+        }
+      }
+      return { pruning, numbering, paths: made.sources.map(({ path }) => path) };
     },
     /** Checks what was written into a directory. */
-    check(directory: string): void {
+    async check(directory: string): Promise<void> {
       for (const [i, source] of made.sources.entries()) {
-        const after = loadTokenizerParts(join(directory, basename(source.path)));
+        const after = await loadTokenizerParts(join(directory, basename(source.path)));
         checkPruned(made.loaded[i]!, after, made.numbering);
       }
     },
   };
 }
 
-function prune({ path, loadOptions, parts, counts, size }: PruneRequest, tell: Tell<Piece>) {
-  const pruning = chooseTokens(deriveTokens(parts), counts, size);
-  if ("smallestSize" in pruning) return pruning;
-  const numbering = numberTokens(pruning.stays);
-  const sources = tokenizerFilesAt(path);
-  const loaded = sources.map((source, i) => {
-    const each = i === 0 ? parts : loadTokenizerParts(source.path, loadOptions);
+/** The tokenizer's files with the tokens that stay; and what they are loaded as, each for itself. */
+async function prune({ path, loadOptions, parts }: PruneRequest, numbering: Numbering) {
+  const sources: TokenizerSource[] = [];
+  for (const file of tokenizersAt(path)) sources.push(await readSource(file));
+  const loaded = sources.map(({ code, files }, i) => {
+    const each = i === 0 ? parts : code.read(files, loadOptions);
     checkSameTokenizer(parts, each);
     return each;
   });
-  const [first] = sources as [TokenizerFile];
-  const isInNamedDirectory = dirname(first.path) === join(path);
+  const beside = isDirectory(path) && sources[0]!.format.name === "huggingface" ? filesBeside(path) : [];
   const files = [
-    ...sources.flatMap((source, i) => prunedFiles(source, loaded[i]!, numbering)),
-    ...(isInNamedDirectory && first.kind === "json" ? filesBeside(path, numbering) : []),
+    ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
+    ...prunedBeside(
+      beside.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      numbering,
+    ),
     idsTsv(parts.tokens, numbering),
   ];
-  for (const { name, chunks } of files) {
-    for (const chunk of chunks()) {
-      const bytes = chunk.slice();
-      tell({ name, bytes }, [bytes.buffer]);
-    }
-  }
-  return { pruning, numbering, sources, loaded };
+  return { sources, loaded, numbering, files };
 }
 
 export type PruneOptions = {
@@ -131,8 +132,6 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
       hint: "give a smaller --vocab-size",
     });
   }
-  const staged = stageDirectory(options.output);
-  const unregister = guard(() => staged.discard());
   const pieces = new Map<string, Uint8Array[]>();
   const thread = startJob<ReturnType<typeof pruningJob>, Piece>("pruning", ({ name, bytes }) => {
     const chunks = pieces.get(name);
@@ -144,47 +143,20 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
     const shared = { ...parts, tokens: { ...parts.tokens } };
     const made = await thread.ask("prune", { path, loadOptions, parts: shared, counts, size });
     if ("smallestSize" in made) throw tooSmall(path, size, made.smallestSize);
-    const record = await recordOf(options, made, staged.generation, [...pieces.keys(), recordName]);
-    pieces.set(recordName, [new TextEncoder().encode(`${JSON.stringify(record, null, 2)}\n`)]);
-    for (const [name, chunks] of pieces) {
-      for (const _ of staged.writeInSteps(name, chunks)) await nextTurn();
-    }
-    await thread.ask("check", staged.stagedPath);
-    staged.publish();
+    const names = [...pieces.keys(), recordName];
+    const tokenizer = await describeCounts(made.paths);
+    const files = (generation: () => number) => [
+      ...[...pieces].map(([name, chunks]) => ({ name, chunks: () => chunks })),
+      trainingFile(() => recordOf(options, made, { tokenizer, generation: generation(), files: names })),
+    ];
+    const check = (stagedPath: string) => thread.ask("check", stagedPath);
+    await publishFiles(options.output, files, { guard, check });
     const { stays, unreachableCount, size: sizeNow } = made.pruning;
     const goneCount = counts.reduce((sum, count, id) => sum + (stays[id] === 1 ? 0 : count), 0);
-    return { size: sizeNow, unreachableCount, sizeBefore, goneCount, files: [...pieces.keys()] };
-  } catch (error) {
-    staged.discard();
-    throw error;
+    return { size: sizeNow, unreachableCount, sizeBefore, goneCount, files: names };
   } finally {
     thread.end();
-    unregister();
   }
-}
-
-async function recordOf(
-  options: PruneOptions,
-  { pruning, numbering, sources }: Made,
-  generation: number,
-  files: readonly string[],
-): Promise<object> {
-  const { parts, command, texts, startMs } = options;
-  return prunedRecord(sources[0]!, parts, numbering, {
-    ...build,
-    command,
-    arguments: options.arguments,
-    workingDirectory: process.cwd(),
-    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
-    generation,
-    pruned: {
-      tokenizer: await describeCounts(sources.map((source) => source.path)),
-      sizeBefore: parts.tokens.tokenCount,
-      unreachableCount: pruning.unreachableCount,
-      texts,
-    },
-    files,
-  });
 }
 
 const tooSmall = (path: string, size: number, smallestSize: number) =>
@@ -192,45 +164,36 @@ const tooSmall = (path: string, size: number, smallestSize: number) =>
     hint: `give a --vocab-size from ${smallestSize} on`,
   });
 
-type RecordFacts = {
-  readonly version: string;
-  readonly bunVersion: string;
-  readonly commit: string;
-  readonly command: string;
-  readonly arguments: readonly string[];
-  readonly workingDirectory: string;
-  readonly startedAt: string;
-  readonly generation: number;
-  /** What it was made of. */
-  readonly pruned: object;
-  /** Every file of the result, the record too. */
-  readonly files: readonly string[];
-};
-
 /**
  * `training.json` of a pruned tokenizer. `options` are those of its own training, if there is a record of it. In any case
  * they hold what GPT-2's files and files of ranks do not: pattern, special tokens with their ids, normal form.
  */
-function prunedRecord(
-  { path }: TokenizerFile,
-  parts: TokenizerParts,
-  { size, newIds }: Numbering,
-  facts: RecordFacts,
+function recordOf(
+  options: PruneOptions,
+  { pruning, numbering, paths }: Made,
+  { tokenizer, generation, files }: { tokenizer: unknown; generation: number; files: readonly string[] },
 ): object {
+  const { parts, texts } = options;
   const { patternName, patternSources } = parts.description;
   const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
   return {
-    format: recordFormat,
-    ...facts,
+    ...headOf(options, generation),
+    pruned: {
+      tokenizer,
+      sizeBefore: parts.tokens.tokenCount,
+      unreachableCount: pruning.unreachableCount,
+      texts,
+    },
+    files,
     options: {
-      ...trainedOptions(path),
-      vocabSize: size,
+      ...trainedOptions(paths[0]!),
+      vocabSize: numbering.size,
       specialTokens: specials.map(({ content }) => content),
-      specialIds: specials.map(({ id }) => newIds[id]!),
+      specialIds: specials.map(({ id }) => numbering.newIds[id]!),
       padTo: 1,
       reservedTokens: [],
       normalization: parts.normalization,
-      pattern: { name: patternName, regex: patternSources.length === 1 ? patternSources[0] : patternSources },
+      pattern: recordedPattern({ name: patternName, sources: patternSources }),
     },
   };
 }

@@ -1,9 +1,9 @@
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
-import { namesBeside, partnerOf, readBytes, readJson, tokenizerFilesAt } from "../formats/tokenizer-files.ts";
-import { recordedFiles, recordName } from "../formats/training-json.ts";
+import { filesBeside, tokenizersAt } from "../formats/load-tokenizer.ts";
+import { readJson, recordedFiles, recordName } from "../formats/training-json.ts";
 import { createSha256 } from "../runtime/host.ts";
-import { isDirectory, isFile } from "../runtime/system-error.ts";
+import { isDirectory, isFile, readBytes } from "../runtime/system-error.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
@@ -74,19 +74,12 @@ function filesOf(path: string): Map<string, string> {
     if (missing === undefined) return new Map(listed.map(inside));
     throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
   }
-  const beside = isWhole ? namesBeside(path) : [];
-  const files = tokenizerFilesAt(path).flatMap(({ kind, path: file }): [string, string][] => {
-    if (kind !== "gpt2") return [[isWhole ? basename(file) : usualNames[kind], file]];
-    const { vocabPath, mergesPath } = partnerOf(file);
-    return [
-      ["vocab.json", vocabPath],
-      ["merges.txt", mergesPath],
-    ];
-  });
-  return new Map([...files, ...beside.map(inside)]);
+  const files = tokenizersAt(path).flatMap(({ format, paths }) =>
+    paths.map((from, i): [string, string] => [isWhole ? basename(from) : format.names[0]![i]!, from]),
+  );
+  const beside = isWhole ? filesBeside(path).map(({ name }) => inside(name)) : [];
+  return new Map([...files, ...beside]);
 }
-
-const usualNames = { json: "tokenizer.json", ranks: "tokenizer.tiktoken", tekken: "tekken.json" };
 
 /** The record of a training in its new place, where others may have stood before it. */
 function recordBytes(path: string, generation: number): Uint8Array {

@@ -78,7 +78,7 @@ export class Tokenizer extends TextTokenizer {
         );
       },
     );
-    return new Tokenizer(loadTokenizerParts(path, { pattern, specialTokens }));
+    return new Tokenizer(await loadTokenizerParts(path, { pattern, specialTokens }));
   }
 
   /**

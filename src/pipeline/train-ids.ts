@@ -7,8 +7,7 @@ import {
   idTokenizerJson,
 } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
-import type { OutputFile } from "../formats/output-file.ts";
-import { sha256Of } from "../formats/output-file.ts";
+import { type OutputFile, sha256Of } from "../formats/output-file.ts";
 import type { FieldsOf, IdsRecord } from "../formats/training-json.ts";
 import { type TokenLimits, tokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";

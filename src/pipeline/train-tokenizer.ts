@@ -18,7 +18,7 @@ import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
 import { expectedTextBytes, type InputFormat, inputFormats, refuseOwnResults } from "../corpus/input.ts";
 import { CountsFiles, CountsFilesAndWords, countsPathsOf, type GivenWords } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
-import { formats } from "../formats/formats.ts";
+import { writtenFormats } from "../formats/formats.ts";
 import type { Compat } from "../merge/merges.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { describeCounts } from "../store/content-hash.ts";
@@ -35,7 +35,7 @@ import type { StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { train } from "./train.ts";
 import { countsOptionsOf, encodingPatternOf, settle, settleCutting, type Training } from "./training.ts";
-import { productOf, type Result, writeResult } from "./write-result.ts";
+import { type LoadedFormats, loadFormats, productOf, type Result, writeResult } from "./write-result.ts";
 
 /**
  * Trains a tokenizer.
@@ -94,7 +94,8 @@ async function trainSettled(
     const trained = await train(training, { ...corpus, write }, report);
     cached?.shrink();
     const parts = trainedParts(trained.vocabulary, encodingPatternOf(training));
-    return new TrainedTokenizer(parts, { ...resultOf(trained), endMs: performance.now() });
+    const result = { ...resultOf(trained), endMs: performance.now() };
+    return new TrainedTokenizer(parts, result, await loadFormats());
   } finally {
     memory.scratch.remove();
   }
@@ -362,6 +363,7 @@ export class TrainedTokenizer extends Tokenizer {
   constructor(
     parts: TokenizerParts,
     private readonly result: Result,
+    private readonly formats: LoadedFormats,
   ) {
     super(parts);
   }
@@ -392,7 +394,7 @@ export class TrainedTokenizer extends Tokenizer {
 
   /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … */
   files(options: SaveOptions = {}): Map<string, Uint8Array> {
-    const files = productOf(this.asked("files", options)).filesOf(0);
+    const files = productOf(this.asked("files", options), this.formats).filesOf(0);
     return new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
   }
 
@@ -414,10 +416,10 @@ export class TrainedTokenizer extends Tokenizer {
 
   private asked(call: string, options: SaveOptions): Result {
     checkOptions(call, options, { formats: textsArgument });
-    const names = formats.map(({ name }) => name);
     for (const name of options.formats ?? []) {
-      if (!names.includes(name))
-        throw usageError(`${call}: unknown format "${name}"`, `known are ${names.join(", ")}`);
+      if (!writtenFormats.includes(name)) {
+        throw usageError(`${call}: unknown format "${name}"`, `known are ${writtenFormats.join(", ")}`);
+      }
     }
     return { ...this.result, formatNames: options.formats };
   }

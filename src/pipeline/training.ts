@@ -1,6 +1,6 @@
 import type { Input } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
-import type { BaseFile } from "../formats/tokenizer-files.ts";
+import type { BaseFiles } from "../formats/load-tokenizer.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import {
@@ -55,7 +55,7 @@ export type Base = {
   readonly path: string;
   readonly parts: TokenizerParts;
   /** What is written with the new tokens put in. */
-  readonly files: readonly BaseFile[];
+  readonly files: BaseFiles;
   /** Special tokens that only fill its size. */
   readonly reservedTokens: readonly string[];
   /** Who decides ties: a trainer, or the reference for extensions (docs/extension.md). */

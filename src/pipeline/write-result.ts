@@ -1,9 +1,10 @@
 import type { Skipped } from "../corpus/find-inputs.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
-import { chooseFormats } from "../formats/formats.ts";
+import { UserError } from "../errors.ts";
+import { formats } from "../formats/formats.ts";
 import { mergesSha256 } from "../formats/gpt2.ts";
 import { modelCardFile } from "../formats/model-card.ts";
-import type { OutputFile } from "../formats/output-file.ts";
+import type { OutputFile, TokenizerFormat } from "../formats/output-file.ts";
 import { ledgerFiles } from "../formats/tokens-tsv.ts";
 import {
   type CountsRecord,
@@ -20,7 +21,7 @@ import { build } from "../runtime/version.ts";
 import { type FormerResults, stageDirectory } from "../store/staged-directory.ts";
 import { type Guard, unguarded, withStaged } from "../store/staged-file.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
-import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { type FinishedTokenizer, reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 
@@ -133,10 +134,10 @@ export async function publishFiles(
 }
 
 /** Writes a tokenizer that was trained. */
-export const writeResult = (path: string, result: Result, guard?: Guard): Promise<Written> =>
-  writeProduct(path, productOf(result), result, guard);
+export const writeResult = async (path: string, result: Result, guard?: Guard): Promise<Written> =>
+  writeProduct(path, productOf(result, await loadFormats()), result, guard);
 
-export function productOf(result: Result): Product<FieldsOf<TrainingRecord>> {
+export function productOf(result: Result, formats: LoadedFormats): Product<FieldsOf<TrainingRecord>> {
   const { training, trained, formatNames, modelCard } = result;
   const { ledger = formatNames === undefined ? undefined : false } = result;
   const vocabularies = [...trained.smaller, trained.vocabulary];
@@ -148,7 +149,7 @@ export function productOf(result: Result): Product<FieldsOf<TrainingRecord>> {
       const form = exportForm(encodingPatternOf(training));
       const tokenizer = { vocabulary, exportForm: form, model: training.model };
       return [
-        ...chooseFormats(formatNames, tokenizer).flatMap((format) => format.files(tokenizer)),
+        ...chosenFiles(formats, formatNames, tokenizer),
         ...ledgerFiles(ledger, vocabulary, trained.ledger),
         ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
       ];
@@ -156,6 +157,29 @@ export function productOf(result: Result): Product<FieldsOf<TrainingRecord>> {
     fieldsOf: (index, allSizes) => fieldsOf(result, vocabularies[index]!, sizes[index]!, allSizes),
     mergesSha256Of: (index) => mergesSha256(vocabularies[index]!),
   };
+}
+
+/** The formats that are written, by their names, with their code. */
+export type LoadedFormats = ReadonlyMap<string, TokenizerFormat>;
+
+export async function loadFormats(): Promise<LoadedFormats> {
+  const written = formats.filter(({ isWritten }) => isWritten);
+  return new Map(await Promise.all(written.map(async ({ name, load }) => [name, await load()] as const)));
+}
+
+/** The files of the formats named, or of all that can hold the tokenizer. A UserError if one that is named cannot. */
+function chosenFiles(
+  formats: LoadedFormats,
+  names: readonly string[] | undefined,
+  tokenizer: FinishedTokenizer,
+): OutputFile[] {
+  return [...formats].flatMap(([name, { writing }]) => {
+    if (names?.includes(name) === false) return [];
+    const obstacle = writing!.obstacle(tokenizer);
+    if (obstacle === null) return writing!.files(tokenizer);
+    if (names === undefined) return [];
+    throw new UserError(`--format ${name}: ${obstacle}`);
+  });
 }
 
 function cardOf({ training, trained }: Result, vocabulary: Vocabulary): OutputFile {
@@ -210,7 +234,7 @@ function recordedSuperwords({ superwords, pattern }: Training, { superwordFacts 
   return { superwords: { fromVocabSize, wordPattern: recordedPattern(pattern), ...superwordFacts } };
 }
 
-export const recordedPattern = ({ name, sources }: ResolvedPattern) => ({
+export const recordedPattern = ({ name, sources }: Pick<ResolvedPattern, "name" | "sources">) => ({
   name,
   regex: sources.length === 1 ? sources[0]! : sources,
 });
@@ -235,7 +259,10 @@ export function corpusFacts({ inputs, skipped, counts, trained }: Result<Trained
 }
 
 /** The head of a record: the program, the command, and when it ran. */
-const headOf = ({ command, arguments: typed, startMs }: Run, generation: number) =>
+export const headOf = (
+  { command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">,
+  generation: number,
+) =>
   ({
     format: recordFormat,
     ...build,

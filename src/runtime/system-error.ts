@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
 
 /** What the system's error codes mean to the person who reads the message. */
@@ -131,3 +140,16 @@ export function undecodable(path: string): UserError {
     hint: "rename it, or leave it out (--include says which files of a directory are meant)",
   });
 }
+
+/** The runtime's longest text has twice as many characters, and no file that is read as a whole comes near it. */
+const wholeBytesMax = 2 ** 30;
+
+/** A regular file, read as a whole. */
+export const readBytes = (path: string): Buffer =>
+  withRegularFile(path, (fd) => {
+    const { size } = fstatSync(fd);
+    if (size <= wholeBytesMax) return readFileSync(fd);
+    throw new UserError(`"${path}" has ${size} bytes, and no file of a tokenizer more than ${wholeBytesMax}`);
+  });
+
+export const readText = (path: string): string => readBytes(path).toString("utf8");

@@ -3,33 +3,14 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
 import type { KnownToken, StartTokens } from "../merge/merge-options.ts";
 import type { Merges } from "../merge/merges.ts";
-import { type AddedToken, plainSpecial } from "../text/cutting.ts";
+import { plainSpecial } from "../text/cutting.ts";
 import { reservedTokens } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
 import { segmentWords, WordMerger } from "./encoding-kernel.ts";
 import { buildModel, type EncodingModel, type RankedMerges } from "./encoding-model.ts";
 import { makeModelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
 import { buildTokenTable, tokenBytesOf } from "./token-table.ts";
-import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
-
-/**
- * A vocabulary that grows: a base, which stays as it is, and what was learned beyond it.
- *
- *   FIELD            MEANING
- *   idLimit          size of the extended vocabulary: every id is below it
- *   tokens           the new tokens, ascending by id; the first has the id behind the base's last, added tokens included
- *   merges           the new merges, in the order learned, in ids; they come behind the base's
- *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, behind all others
- *
- * A merge may make a token that the base has, though no merge of the base makes it. Then `merged` is that token's id, and
- * no token is new.
- */
-export type Extension = {
-  readonly idLimit: number;
-  readonly tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[];
-  readonly merges: RankedMerges;
-  readonly reservedTokens: readonly AddedToken[];
-};
+import { allAddedTokens, type Extension, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
  * A base whose added tokens have the bytes that a merge would have to spell: in HF's files they are keys of the vocabulary

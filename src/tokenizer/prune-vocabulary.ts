@@ -4,7 +4,7 @@ import { WordMerger } from "./encoding-kernel.ts";
 import type { EncodingModel } from "./encoding-model.ts";
 import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./merges-of-ranks.ts";
 import { tokenBytesOf } from "./token-table.ts";
-import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
+import { allAddedTokens, gone, type Numbering, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /** What is taken out of a vocabulary. */
 export type Pruning = {
@@ -238,30 +238,11 @@ function lastMerge(pairs: Simulation, { byteIds, merges }: EncodingModel, bytes:
   return last;
 }
 
-/**
- * Numbering: the new ids of the tokens that stay. They are numbered from 0 in the order of their old ids, without gaps.
- *
- *   ARRAY   TYPE        LENGTH    MEANING
- *   newIds  Int32Array  idLimit   new id of each old one; -1 if it is gone, or never was
- */
-export type Numbering = { readonly size: number; readonly newIds: Int32Array };
-
-export const gone = -1;
-
 export function numberTokens(stays: Uint8Array): Numbering {
   const newIds = new Int32Array(stays.length).fill(gone);
   let size = 0;
   for (let id = 0; id < stays.length; id++) if (stays[id] === 1) newIds[id] = size++;
   return { size, newIds };
-}
-
-/** The new id of an id in a file. A UserError if its token is gone, or if it is no id. */
-export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
-  const newId = typeof id === "number" ? newIds[id] : undefined;
-  if (newId !== undefined && newId !== gone) return newId;
-  throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no token has that stays`, {
-    hint: "only bytes and added tokens always stay; make it an added token, or take that part out of the file",
-  });
 }
 
 /**

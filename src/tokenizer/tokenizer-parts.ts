@@ -4,7 +4,7 @@ import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { type AddedToken, type Cutting, plainSpecial } from "../text/cutting.ts";
 import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
-import { buildModel, type EncodingModel, maxOf } from "./encoding-model.ts";
+import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";
 import { buildTokenTable, lateTokenTable, type TokenTable } from "./token-table.ts";
 
 /** The parts of a tokenizer that encoding needs. Plain data: they are posted to workers. */
@@ -29,6 +29,44 @@ export type TokenizerParts = EncodingParts & {
   /** What the files have and encoding does not apply, a sentence each. */
   readonly notes: readonly string[];
 };
+
+/**
+ * A vocabulary that grows: a base, which stays as it is, and what was learned beyond it.
+ *
+ *   FIELD            MEANING
+ *   idLimit          size of the extended vocabulary: every id is below it
+ *   tokens           the new tokens, ascending by id; the first has the id behind the base's last, added tokens included
+ *   merges           the new merges, in the order learned, in ids; they come behind the base's
+ *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, behind all others
+ *
+ * A merge may make a token that the base has, though no merge of the base makes it. Then `merged` is that token's id, and
+ * no token is new.
+ */
+export type Extension = {
+  readonly idLimit: number;
+  readonly tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[];
+  readonly merges: RankedMerges;
+  readonly reservedTokens: readonly AddedToken[];
+};
+
+/**
+ * Numbering: the new ids of the tokens that stay. They are numbered from 0 in the order of their old ids, without gaps.
+ *
+ *   ARRAY   TYPE        LENGTH    MEANING
+ *   newIds  Int32Array  idLimit   new id of each old one; -1 if it is gone, or never was
+ */
+export type Numbering = { readonly size: number; readonly newIds: Int32Array };
+
+export const gone = -1;
+
+/** The new id of an id in a file. A UserError if its token is gone, or if it is no id. */
+export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
+  const newId = typeof id === "number" ? newIds[id] : undefined;
+  if (newId !== undefined && newId !== gone) return newId;
+  throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no token has that stays`, {
+    hint: "only bytes and added tokens always stay; make it an added token, or take that part out of the file",
+  });
+}
 
 /** A special token that is not in the files; without an id it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
@@ -101,6 +139,25 @@ export const areNarrow = (idMax: number, addedTokens: readonly AddedToken[]): bo
 
 /** The largest id of 16 bits. */
 export const narrowIdMax = 0xffff;
+
+/** A UserError if two files of a directory have other ids for bytes, or other merges: a change is made to all of them. */
+export function checkSameTokenizer(base: TokenizerParts, other: TokenizerParts): void {
+  const sameNumbers = (a: Int32Array, b: Int32Array) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+  const [a, b] = [base.model, other.model];
+  const isSame =
+    sameNumbers(a.byteIds, b.byteIds) &&
+    sameNumbers(a.merges.left, b.merges.left) &&
+    sameNumbers(a.merges.right, b.merges.right) &&
+    sameNumbers(a.merges.merged, b.merges.merged);
+  if (isSame) return;
+  throw new UserError(
+    `"${base.description.path}" and "${other.description.path}" are different tokenizers in one directory`,
+    { hint: "name the file of the one that is meant" },
+  );
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 export function refuse(path: string, what: string, hint?: string): never {
   throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });

@@ -1,13 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { differenceOf, longestIncreasing } from "../../src/evaluation/difference.ts";
-import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
-import { put, scratch } from "../binary.ts";
 import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
-const directory = scratch();
 const bytes = Object.keys(jsonOf(writeTokenizer("gpt2", "huggingface")).model.vocab).filter(
   (token) => [...token].length === 1,
 );
@@ -22,7 +20,7 @@ function tokenizerOf(merges: readonly [string, string][], specials: readonly str
   json.model.merges = merges.map(([left, right]) => [left, right]);
   const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
   json.added_tokens = specials.map((content) => ({ id: tokens.indexOf(content), content, ...flags }));
-  return loadTokenizerParts(put(directory, `tokenizer-${fileCount++}.json`, JSON.stringify(json)));
+  return tokenizerOfJson(Buffer.from(JSON.stringify(json)), `tokenizer-${fileCount++}.json`);
 }
 
 const difference = (two: Parameters<typeof differenceOf>[0]) => runToEnd(differenceOf(two));

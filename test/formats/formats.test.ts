@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
-import { formats } from "../../src/formats/formats.ts";
 import { mergesSha256 } from "../../src/formats/gpt2.ts";
+import { tiktoken } from "../../src/formats/tiktoken.ts";
 import { recordFormat, type TrainingRecord, trainingFile } from "../../src/formats/training-json.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import type { PatternExport } from "../../src/pattern/pattern.ts";
+import { loadFormats } from "../../src/pipeline/write-result.ts";
 import { type AskedModelSettings, settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { buildVocabulary, type FinishedTokenizer } from "../../src/vocabulary/vocabulary.ts";
@@ -51,11 +52,13 @@ function finished(
   return { vocabulary, exportForm, model: settleModelSettings(specials, asked) };
 }
 
+const formats = [...(await loadFormats()).values()].map(({ writing }) => writing!);
+
 /** The text of every file of every format. */
 function written(tokenizer: FinishedTokenizer): Record<string, string> {
   const files = formats
-    .filter((format) => format.obstacle(tokenizer) === null)
-    .flatMap((format) => format.files(tokenizer));
+    .filter(({ obstacle }) => obstacle(tokenizer) === null)
+    .flatMap(({ files }) => files(tokenizer));
   // Chunks are copied, because each is valid only until the next.
   return Object.fromEntries(
     files.map((file) => [
@@ -160,15 +163,13 @@ describe("tiktoken", () => {
   test("gets no file for a pattern that leaves text unmatched, and is told why", () => {
     const tokenizer = finished("cs336", { ...asSplits, mayLeaveGaps: true });
     expect(written(tokenizer)["tokenizer.tiktoken"]).toBeUndefined();
-    const tiktoken = formats.find((format) => format.name === "tiktoken")!;
-    expect(tiktoken.obstacle(tokenizer)).toContain("may leave text unmatched");
+    expect(tiktoken.writing!.obstacle(tokenizer)).toContain("may leave text unmatched");
   });
 
   test("gets no file for a sequence of splits, and is told why", () => {
     const tokenizer = finished("cs336", { ...asSplits, regexes: ["\\p{N}", ...asSplits.regexes] });
     expect(written(tokenizer)["tokenizer.tiktoken"]).toBeUndefined();
-    const tiktoken = formats.find((format) => format.name === "tiktoken")!;
-    expect(tiktoken.obstacle(tokenizer)).toContain("sequence");
+    expect(tiktoken.writing!.obstacle(tokenizer)).toContain("sequence");
   });
 });
 

@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { formats } from "../../src/formats/formats.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { loadFormats } from "../../src/pipeline/write-result.ts";
 import { createPretokens } from "../../src/text/pretokens.ts";
 import { TextWindow } from "../../src/text/text-chain.ts";
-import type { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
-import { EncodingTaker } from "../../src/tokenizer/text-encoding.ts";
+import { EncodingTaker, type TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { buildVocabulary, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
@@ -48,6 +47,7 @@ export function encodeWith(encoding: Encoder, bytes: Uint8Array): number[] {
 
 export const specialTokens = ["<|endoftext|>", "<|endoftext|><|endoftext|>", "<|end|>", "[é漢]"];
 
+const formats = await loadFormats();
 const merges = naiveMerges(madeText(1, 2000), 300);
 
 function madeVocabulary(compat: Compat): Vocabulary {
@@ -60,9 +60,9 @@ export function writeTokenizer(pattern: PatternName, compat: Compat = "cs336"): 
   const form = exportForm({ name: pattern, sources: patterns[pattern].sources });
   const model = settleModelSettings(specialTokens, {});
   const tokenizer = { vocabulary: madeVocabulary(compat), exportForm: form, model };
-  for (const format of formats) {
-    if (format.obstacle(tokenizer) !== null) continue;
-    for (const file of format.files(tokenizer)) {
+  for (const { writing } of formats.values()) {
+    if (writing!.obstacle(tokenizer) !== null) continue;
+    for (const file of writing!.files(tokenizer)) {
       const chunks = Array.from(file.chunks(), (chunk) => Buffer.from(chunk));
       writeFileSync(join(directory, file.name), Buffer.concat(chunks));
     }

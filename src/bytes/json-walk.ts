@@ -1,0 +1,84 @@
+import {
+  backslash,
+  carriageReturn,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  lineFeed,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+  tab,
+} from "./text.ts";
+
+// Places in the bytes of a JSON text. What is walked over is not checked: whoever parses it does that.
+
+/** Where there is no valid JSON. */
+export const failed = -1;
+
+export const isSpace = (byte: number) =>
+  byte === space || byte === lineFeed || byte === carriageReturn || byte === tab;
+
+export function skipSpace(json: Uint8Array, pos: number): number {
+  for (; pos < json.length; pos++) if (!isSpace(json[pos]!)) break;
+  return pos;
+}
+
+/** Position behind the value at `pos`, or `failed`. */
+export function skipValue(json: Uint8Array, pos: number): number {
+  let depth = 0;
+  while (pos < json.length) {
+    const byte = json[pos]!;
+    if (byte === quote) {
+      for (pos++; pos < json.length && json[pos] !== quote; pos++) if (json[pos] === backslash) pos++;
+    } else if (byte === openBrace || byte === openBracket) depth++;
+    else if (byte === closeBrace || byte === closeBracket) {
+      if (depth === 0) return pos;
+      depth--;
+    } else if (depth === 0 && (byte === comma || isSpace(byte))) return pos;
+    pos++;
+    if (depth === 0 && (byte === quote || byte === closeBrace || byte === closeBracket)) return pos;
+  }
+  return failed;
+}
+
+/**
+ * Calls `member` with each key of the object at `pos`, or each index of the array, and the position of its value; `member`
+ * returns the position behind the value. Returns the position behind the whole, or `failed`. Throws a SyntaxError for a key
+ * that is none.
+ */
+export function walkMembers(
+  json: Uint8Array,
+  pos: number,
+  member: (key: string | number, pos: number) => number,
+): number {
+  const isObject = json[pos] === openBrace;
+  if (!isObject && json[pos] !== openBracket) return failed;
+  const close = isObject ? closeBrace : closeBracket;
+  pos = skipSpace(json, pos + 1);
+  if (json[pos] === close) return pos + 1;
+  for (let index = 0; ; index++) {
+    let key: string | number = index;
+    if (isObject) {
+      if (json[pos] !== quote) return failed;
+      const keyEnd = skipValue(json, pos);
+      if (keyEnd === failed) return failed;
+      key = JSON.parse(textOf(json, pos, keyEnd)) as string;
+      pos = skipSpace(json, keyEnd);
+      if (json[pos] !== colon) return failed;
+      pos = skipSpace(json, pos + 1);
+    }
+    pos = member(key, pos);
+    if (pos === failed) return failed;
+    pos = skipSpace(json, pos);
+    if (json[pos] === close) return pos + 1;
+    if (json[pos] !== comma) return failed;
+    pos = skipSpace(json, pos + 1);
+  }
+}
+
+/** Bytes [start, end) as text. */
+export const textOf = (json: Uint8Array, start: number, end?: number): string =>
+  Buffer.from(json.subarray(start, end)).toString("utf8");

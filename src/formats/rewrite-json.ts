@@ -1,0 +1,247 @@
+import { encodeBytes } from "../bytes/byte-characters.ts";
+import { failed, isSpace, skipSpace, skipValue, textOf, walkMembers } from "../bytes/json-walk.ts";
+import { shown } from "../bytes/schema.ts";
+import { openBrace, quote } from "../bytes/text.ts";
+import { assert } from "../errors.ts";
+import type { RankedMerges } from "../tokenizer/encoding-model.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
+import {
+  allAddedTokens,
+  type Extension,
+  gone,
+  type Numbering,
+  refuse,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
+import type { TokenIds } from "./assemble-model.ts";
+
+/** A value in a JSON text: where it begins and ends; of an object or list, how its elements are laid out. */
+export type Place = {
+  readonly start: number;
+  readonly end: number;
+  /** White space before the first element, and behind the last. */
+  readonly before: string;
+  readonly atEnd: string;
+  readonly isEmpty: boolean;
+};
+
+export type IdRow = readonly [key: string, id: number];
+export type Pair = readonly [left: string, right: string];
+
+/**
+ * A JSON file that is written back with parts of it changed. Every other byte stays, and what is put in has the layout of
+ * what is there: so a file from elsewhere is still its own. The file is valid JSON: it was parsed before.
+ */
+export class JsonRewriter {
+  private readonly edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
+  private readonly isAscii: boolean;
+
+  constructor(private readonly file: Uint8Array) {
+    let pos = 0;
+    while (pos < file.length && file[pos]! < 0x80) pos++;
+    this.isAscii = pos === file.length;
+  }
+
+  /** The value of `keys`, one in the other, below the value at `start`; undefined if there is none. Of a key that is there twice the last counts. */
+  placeOf(keys: readonly string[], start = skipSpace(this.file, 0)): Place | undefined {
+    for (const key of keys) {
+      const found = this.membersOf(start).get(key);
+      if (found === undefined) return undefined;
+      start = found;
+    }
+    return this.placeAt(start);
+  }
+
+  placeAt(start: number): Place {
+    const { file } = this;
+    const end = skipValue(file, start);
+    assert(end !== failed, "the file was parsed before");
+    const first = skipSpace(file, start + 1);
+    let last = end - 1;
+    while (last > first && isSpace(file[last - 1]!)) last--;
+    return {
+      start,
+      end,
+      before: textOf(file, start + 1, first),
+      atEnd: textOf(file, Math.max(last, first), end - 1),
+      isEmpty: first === end - 1,
+    };
+  }
+
+  /** Where the values of an object or list begin, by their keys or indices. */
+  membersOf(start: number): Map<string | number, number> {
+    const places = new Map<string | number, number>();
+    walkMembers(this.file, start, (key, pos) => {
+      places.set(key, pos);
+      return skipValue(this.file, pos);
+    });
+    return places;
+  }
+
+  /** What stands at a place, as text. */
+  textAt({ start, end }: Pick<Place, "start" | "end">): string {
+    return textOf(this.file, start, end);
+  }
+
+  replace({ start, end }: Pick<Place, "start" | "end">, text: string): void {
+    this.edits.push({ start, end, text });
+  }
+
+  /** Puts other elements in the place of all of an object or list. */
+  replaceElements({ start, end, before, atEnd }: Place, elements: readonly string[]): void {
+    const text = elements.length === 0 ? "" : `${before}${elements.join(`,${before}`)}${atEnd}`;
+    this.replace({ start: start + 1, end: end - 1 }, text);
+  }
+
+  /** Puts elements behind the last one; into an empty object or list in the layout that is given. */
+  addElements(
+    place: Place,
+    elements: readonly string[],
+    ofEmpty = { before: place.before, atEnd: "" },
+  ): void {
+    const { start, end, before, atEnd, isEmpty } = place;
+    if (elements.length === 0) return;
+    const layout = isEmpty ? ofEmpty : { before, atEnd: "" };
+    const rows = `${layout.before}${elements.join(`,${layout.before}`)}`;
+    const last = end - 1 - atEnd.length;
+    if (isEmpty) this.replace({ start: start + 1, end: end - 1 }, `${rows}${layout.atEnd}`);
+    else this.replace({ start: last, end: last }, `,${rows}`);
+  }
+
+  /** Ids and the like in the value at `start`, as they are `after` a change: all that is not the same there as `before`. */
+  changeValues(start: number, before: unknown, after: unknown): void {
+    if (before === after) return;
+    if (typeof after !== "object" || after === null) {
+      this.replace({ start, end: skipValue(this.file, start) }, JSON.stringify(after));
+      return;
+    }
+    type Members = Record<string | number, unknown>;
+    for (const [key, pos] of this.membersOf(start)) {
+      this.changeValues(pos, (before as Members)[key], (after as Members)[key]);
+    }
+  }
+
+  /** Keys and ids, as the object that they are for has them. */
+  idTexts(place: Place, rows: readonly IdRow[]): string[] {
+    const colon = `:${this.afterColon(place)}`;
+    return rows.map(([key, id]) => `${this.quoted(key)}${colon}${id}`);
+  }
+
+  /** Merges in the form and the layout of the first one; without one as pairs, one level deeper than `before`, as HF indents. */
+  mergeTexts(place: Place, merges: readonly Pair[], before = ""): string[] {
+    const { file } = this;
+    const first = place.start + 1 + place.before.length;
+    if (file[first] === quote) return merges.map(([left, right]) => this.quoted(`${left} ${right}`));
+    let [inner, between, last] = before.includes("\n")
+      ? [`${before}  `, `${before}  `, before]
+      : ["", before, ""];
+    if (!place.isEmpty) {
+      const pair = this.placeAt(first);
+      const comma = skipSpace(file, skipValue(file, first + 1 + pair.before.length));
+      between = textOf(file, comma + 1, skipSpace(file, comma + 1));
+      [inner, last] = [pair.before, pair.atEnd];
+    }
+    return merges.map(
+      ([left, right]) => `[${inner}${this.quoted(left)},${between}${this.quoted(right)}${last}]`,
+    );
+  }
+
+  /** White space between a key's colon and its value; that of most files if the object is empty. */
+  afterColon({ start, before, isEmpty }: Place): string {
+    const { file } = this;
+    if (isEmpty || file[start] !== openBrace) return " ";
+    const colon = skipSpace(file, skipValue(file, start + 1 + before.length));
+    return textOf(file, colon + 1, skipSpace(file, colon + 1));
+  }
+
+  /** A string; without other characters than ASCII if the file has none. */
+  private quoted(text: string): string {
+    const json = JSON.stringify(text);
+    if (!this.isAscii) return json;
+    return json.replace(
+      /[\u007f-\uffff]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+  }
+
+  /** The file with its changes, none of which is in another one. */
+  *chunks(): Generator<Uint8Array> {
+    const encoder = new TextEncoder();
+    let pos = 0;
+    for (const { start, end, text } of this.edits.sort((a, b) => a.start - b.start)) {
+      yield this.file.subarray(pos, start);
+      yield encoder.encode(text);
+      pos = end;
+    }
+    yield this.file.subarray(pos);
+  }
+}
+
+/**
+ * Puts the new tokens behind the added tokens that the vocabulary lacks: HF numbers these from the vocabulary's size on when it
+ * loads the file, whatever ids are stated, so they have to be in the vocabulary before it grows.
+ */
+export function addNewIds(
+  json: JsonRewriter,
+  vocab: Place,
+  base: TokenizerParts,
+  extension: Extension,
+): void {
+  const known = JSON.parse(json.textAt(vocab)) as Record<string, unknown>;
+  const added = allAddedTokens(base)
+    .filter(({ content }) => !Object.hasOwn(known, content))
+    .map(({ content, id }): IdRow => [content, id])
+    .sort(([, a], [, b]) => a - b);
+  const rows = [
+    ...added,
+    ...extension.tokens.map(({ id, bytes }): IdRow => [encodeBytes(bytes), id]),
+    ...extension.reservedTokens.map(({ id, content }): IdRow => [content, id]),
+  ];
+  json.addElements(vocab, json.idTexts(vocab, rows));
+}
+
+/** The new merges, as strings in byte-to-character form. */
+export function spelledMerges(base: TokenizerParts, { tokens, merges }: Extension): Pair[] {
+  const { idLimit } = base.tokens;
+  const keyOf = (id: number) =>
+    encodeBytes(id < idLimit ? tokenBytesOf(base.tokens, id) : tokens[id - idLimit]!.bytes);
+  return Array.from(merges.left, (left, k): Pair => [keyOf(left), keyOf(merges.right[k]!)]);
+}
+
+/** What stays of a vocabulary and its merges, spelled as in their file. */
+type KeptRows = {
+  /** By new ids, ascending. */
+  readonly tokens: readonly IdRow[];
+  /** In the order of ranks. */
+  readonly merges: () => Generator<Pair>;
+};
+
+/** A merge stays if its halves and what it makes stay. */
+export function keptRows(
+  vocab: TokenIds,
+  merges: RankedMerges,
+  { newIds }: Numbering,
+  path: string,
+): KeptRows {
+  const textOf: string[] = [];
+  const tokens: IdRow[] = [];
+  for (const [text, id] of vocab) {
+    const other = textOf[id];
+    if (other !== undefined) refuse(path, `the tokens ${shown(other)} and ${shown(text)} have one id, ${id}`);
+    textOf[id] = text;
+    const newId = newIds[id] ?? gone;
+    if (newId !== gone) tokens.push([text, newId]);
+  }
+  tokens.sort(([, a], [, b]) => a - b);
+  const stays = (id: number) => newIds[id] !== gone;
+  return {
+    tokens,
+    *merges() {
+      const { left, right, merged } = merges;
+      for (let rank = 0; rank < merged.length; rank++) {
+        const [l, r] = [left[rank]!, right[rank]!];
+        if (stays(l) && stays(r) && stays(merged[rank]!)) yield [textOf[l]!, textOf[r]!];
+      }
+    },
+  };
+}
