@@ -134,18 +134,6 @@ describe("--cache", () => {
       expect([code, stderr.startsWith(`bpe: error: --cache "${path}" cannot be used: `)]).toEqual([1, true]);
     }
   });
-
-  test("and its companions are checked on the command line", () => {
-    const errorOf = (...options: string[]) => {
-      const { code, stderr } = bpe(["train", "none", "-n", "300", "-o", "x", ...options], { cwd: home });
-      return [code, stderr.split("\n")[0]];
-    };
-    expect(errorOf("--cache", "")).toEqual([2, "bpe: error: --cache is empty"]);
-    expect(errorOf("--if-changed")).toEqual([2, "bpe: error: --if-changed needs --cache"]);
-    expect(errorOf("--cache-limit", "1GB")).toEqual([2, "bpe: error: --cache-limit needs --cache"]);
-    expect(errorOf("--cache", "c", "--cache-limit", "much")[0]).toBe(2);
-    expect(existsSync(at("c"))).toBe(false);
-  });
 });
 
 describe("--if-changed", () => {

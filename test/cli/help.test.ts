@@ -52,16 +52,6 @@ describe("every page", () => {
   });
 });
 
-test("what the commands do stands in one column", () => {
-  const lines = programHelp(page(100)).split("\n");
-  const columns = commands.map(({ name, files, description }) => {
-    const line = lines.find((one) => one.startsWith(`  ${name} ${files}`))!;
-    return line.indexOf(description);
-  });
-  expect(new Set(columns)).toEqual(new Set([columns[0]!]));
-  expect(columns[0]).toBeGreaterThan(0);
-});
-
 describe("the page of a command", () => {
   // Who adds an option makes it `rare`, or another one.
   test("is one screen of 80 columns and 54 rows; that of the program is half of it", () => {
@@ -82,12 +72,6 @@ describe("the page of a command", () => {
       }
     }
   });
-
-  test("begins with the usage and ends with examples", () => {
-    const text = commandHelp(commands[0]!, page(80));
-    expect(text).toStartWith("Usage: bpe train <file>... -n N -o DIR [options]\n\n");
-    expect(text.trimEnd().split("\nExamples\n")[1]!.split("\n")[0]).toBe("  One file:");
-  });
 });
 
 describe("the page of a topic", () => {
@@ -105,11 +89,6 @@ describe("the page of a topic", () => {
         if (topic === "input") expect(text).toContain(command.filesDetails ?? "");
       }
     }
-  });
-
-  test("all has the options of all topics", () => {
-    const text = topicHelp(commands[0]!, "all", page(80));
-    for (const { name } of commands[0]!.options) expect(text).toContain(`--${name}`);
   });
 
   test("is asked for behind --help, -h and help, wherever these stand", () => {

@@ -68,13 +68,6 @@ describe("what is no text", () => {
   test("is read by those who insist", () => {
     for (const [command, ...args] of commands) done(command, "a.zip", ...args, "--binary", "text");
     expect(shell(`cat a.zip | "$0" count - -q --binary text`)).toEqual([0, ""]);
-    const { code, stderr } = run("count", "a.zip", "--binary", "words");
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--binary: unknown value "words"')]);
-  });
-
-  test("can be planned by who insists, and is counted by the plan", () => {
-    put(home, "plan", done("plan", "a.zip", "--binary", "text"));
-    expect(done("count", "--ranges", "plan")).toBe(done("count", "a.zip", "--binary", "text"));
   });
 
   test("is skipped in a directory, said in the summary and listed in the record and the log", () => {

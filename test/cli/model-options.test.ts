@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
+import { rowsOf } from "../rows.ts";
 
 const home = scratch();
 const corpus = put(home, "corpus.txt", "low lower lowest new newer ".repeat(20));
@@ -45,18 +46,14 @@ test("a tokenizer with bos in front says so when it is used", () => {
 });
 
 test("what does not fit is refused before anything is read", () => {
-  for (const [options, error] of [
-    [
-      ["--pad", "<pad>"],
-      "--pad \"<pad>\" is no special token\nhint: give it as one, too: --special-token '<pad>'",
-    ],
-    [["--add-bos"], "--add-bos: no special token is bos"],
-    [["--chat-template", "chatlm"], '--chat-template: unknown name "chatlm"\nhint: did you mean chatml?'],
-    [["--chat-template", "chatml"], "--chat-template chatml: <|im_start|> is no special token"],
-    [["--model-max-length", "0"], "--model-max-length: 0 is too small"],
-    [["--class", "a-b"], '--class "a-b" is no name of a class'],
-  ] as const) {
-    const { code, stderr } = train(...options);
+  const cases = rowsOf(`
+    --add-bos | --add-bos: no special token is bos
+    --chat-template chatlm | --chat-template: unknown name "chatlm"
+    --chat-template chatml | --chat-template chatml: <|im_start|> is no special token
+    --class a-b | --class "a-b" is no name of a class
+  `);
+  for (const [options, error] of cases) {
+    const { code, stderr } = train(...options!.split(" "));
     expect(stderr).toStartWith(`bpe: error: ${error}`);
     expect(code).toBe(2);
   }
@@ -68,5 +65,50 @@ test("what does not fit is refused before anything is read", () => {
     const { code, stderr } = train("--chat-template", `${path}`);
     expect(stderr).toContain(error);
     expect(code).toBe(1);
+  }
+});
+
+const secretCorpus = put(home, "secret-name.txt", "low lower lowest new newer\n".repeat(20));
+
+function trainCard(...options: string[]) {
+  const output = join(home, "tokenizer");
+  const { code, stderr } = bpe(["train", secretCorpus, "-n", "275", "-o", output, ...options]);
+  expect(code).toBe(0);
+  const path = join(output, "README.md");
+  return { stderr, card: existsSync(path) ? readFileSync(path, "utf8") : undefined };
+}
+
+test("a model card is written on request, and names no file", () => {
+  expect(trainCard().card).toBeUndefined();
+  const specials = ["-s", "<|endoftext|>", "-s", "a`b``c", "-s", "line\nend"];
+  const { card, stderr } = trainCard("--model-card", "--pad-to", "64", ...specials);
+  expect(card).toStartWith("---\nlibrary_name: transformers\n");
+  expect(card).toContain("- **Vocabulary**: 320 tokens: 256 bytes, ");
+  expect(card).toContain("- **Special tokens**: `<|endoftext|>` (bos, eos), ```a`b``c```, `line\\nend`.\n");
+  expect(card).toContain("- **Reserved**: `<|reserved_special_token_0|>` to `<|reserved_special_token_");
+  expect(card).toContain("- **Pretokenizer**: `gpt2`.\n- **llama.cpp**: pre-tokenizer gpt-2.\n");
+  expect(card).toContain("- **Trained on**: 540 bytes of text in 1 document, ");
+  expect(card).not.toContain("secret");
+  expect(card).not.toContain("chat");
+  expect(stderr).toContain("README.md");
+});
+
+test("a chat template and a pattern of one's own are in it", () => {
+  const { card } = trainCard("--model-card", ...chat, "--chat-template", "chatml");
+  expect(card).toContain("tokenizer.apply_chat_template(chat)");
+  const own = trainCard("--model-card", "-p", " ?[a-z]+|[^a-z]").card;
+  expect(own).toContain(
+    "- **Pretokenizer**: ` ?[a-z]+|[^a-z]`.\n- **llama.cpp**: has no pre-tokenizer for this pattern.\n",
+  );
+});
+
+test("the summary and inspect say which pre-tokenizer llama.cpp has", () => {
+  for (const [pattern, said] of [
+    ["llama3", "pre-tokenizer llama-bpe"],
+    ["o200k", "pre-tokenizer gpt-4o; it cuts otherwise at marks, and cases beyond ASCII"],
+    ["nanochat", "has no pre-tokenizer for this pattern"],
+  ]) {
+    expect(trainCard("-p", pattern!).stderr).toContain(`\nllama.cpp   ${said}\n`);
+    expect(bpe(["inspect", join(home, "tokenizer")]).stdout).toContain(`\nllama.cpp     ${said}\n`);
   }
 });
