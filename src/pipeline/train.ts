@@ -1,3 +1,4 @@
+import type { Input } from "../corpus/input.ts";
 import { UserError } from "../errors.ts";
 import type { LearnedPairs } from "../merge/merges.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -15,7 +16,7 @@ import {
   type TrainedVocabulary,
 } from "./learn-merges.ts";
 import type { Report } from "./stage-progress.ts";
-import { type Base, checkReadTwice, cuttingOf, type Training } from "./training.ts";
+import { type Base, cuttingOf, type Training } from "./training.ts";
 
 /** What is trained on, and who takes what comes out. */
 type TrainRun<B extends Base | null> = Corpus & {
@@ -106,3 +107,13 @@ const noWords = () =>
   new UserError("there is nothing to train on: the word counts hold no words", {
     hint: "name counts of a text with words in it, or a text",
   });
+
+/** With superwords the corpus is read once for each stage: a UserError for an input that can be read only once. */
+function checkReadTwice(inputs: readonly Input[]): void {
+  const once = inputs.find((input) => input.isStream);
+  if (once === undefined) return;
+  const name = once.path === "-" ? "standard input" : `"${once.path}"`;
+  throw new UserError(`superwords need the corpus twice, and ${name} can be read only once`, {
+    hint: "write it to a file first",
+  });
+}

@@ -1,4 +1,3 @@
-import type { Input } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { BaseFiles } from "../formats/load-tokenizer.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
@@ -88,7 +87,7 @@ export type AskedTraining = {
 };
 
 /** What is called so in {@link AskedTraining}; the sizes are `vocabSize`. For errors. */
-export type NameOption = (option: string) => string;
+type NameOption = (option: string) => string;
 
 /** The cutting that is asked for, checked. `pattern` is what was typed, or the splits that a file states. */
 export function settleCutting(asked: {
@@ -104,7 +103,6 @@ export function settleCutting(asked: {
 /** How a base cuts text whose documents end at `separators`. */
 export function settleCuttingOfBase({ parts, rule }: Base, separators: readonly string[]): CutSettings {
   const compat = rule === "extension" ? "cs336" : rule;
-  checkSpecialTokens(separators, compat);
   // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
   const lineWise = compat === "huggingface";
   const pattern = patternOfSources(parts.description.patternSources, { lineWise });
@@ -120,7 +118,7 @@ export const settleLimits = (
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
 export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameOption): Training {
   const { specialTokens, compat } = cutting;
-  const { base = null, superwordsFrom: fromVocabSize, superwordPattern: pattern } = asked;
+  const { base = null } = asked;
   const leastSize = baseSize(specialTokens, compat);
   const sizes = asked.sizes.toSorted((a, b) => a - b);
   const nameOfSize = nameOf("vocabSize");
@@ -133,15 +131,7 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
     padTo: asked.padTo ?? 1,
     ...cutting,
     ...settleLimits(asked, base?.rule ?? compat),
-    superwords:
-      fromVocabSize === undefined
-        ? null
-        : settleSuperwords(
-            { fromVocabSize, pattern },
-            { vocabSizeLeast: sizes[0]!, baseSize: leastSize },
-            compat,
-            nameOf,
-          ),
+    superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat, nameOf),
     model: settleModelSettings(specialTokens, asked.model ?? {}),
   };
 }
@@ -202,42 +192,29 @@ export type SuperwordSettings = {
  */
 export const usualSuperwordPattern = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]{2,}[\\r\\n/]*| +(?!\\S)";
 
-type Asked = { readonly fromVocabSize: number; readonly pattern: string | undefined };
-
 /**
- * What was asked for of superwords, checked.
- *
+ * @param leastSize bytes and special tokens
  * @param vocabSizeLeast the smallest of the vocabularies that are to be made
- * @param baseSize bytes and special tokens
  */
 function settleSuperwords(
-  { fromVocabSize, pattern = usualSuperwordPattern }: Asked,
-  sizes: { readonly vocabSizeLeast: number; readonly baseSize: number },
+  { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: AskedTraining,
+  { leastSize, vocabSizeLeast }: { readonly leastSize: number; readonly vocabSizeLeast: number },
   compat: Compat,
   nameOf: NameOption,
-): SuperwordSettings {
-  if (fromVocabSize < sizes.baseSize) {
+): SuperwordSettings | null {
+  if (fromVocabSize === undefined) return null;
+  if (fromVocabSize < leastSize) {
     throw usageError(
-      `${nameOf("superwordsFrom")} ${fromVocabSize} is too small: 256 bytes and the special tokens need ${sizes.baseSize}`,
+      `${nameOf("superwordsFrom")} ${fromVocabSize} is too small: 256 bytes and the special tokens need ${leastSize}`,
     );
   }
-  if (fromVocabSize > sizes.vocabSizeLeast) {
+  if (fromVocabSize > vocabSizeLeast) {
     throw usageError(
-      `${nameOf("superwordsFrom")} ${fromVocabSize} is more than ${nameOf("vocabSize")} ${sizes.vocabSizeLeast}`,
+      `${nameOf("superwordsFrom")} ${fromVocabSize} is more than ${nameOf("vocabSize")} ${vocabSizeLeast}`,
       "superwords begin at a part of the vocabulary, e.g. at three quarters of it",
     );
   }
   return { fromVocabSize, pattern: liftedPattern(pattern, compat) };
-}
-
-/** The corpus is read once for each stage: a UserError for an input that can be read only once. */
-export function checkReadTwice(inputs: readonly Input[]): void {
-  const once = inputs.find((input) => input.isStream);
-  if (once === undefined) return;
-  const name = once.path === "-" ? "standard input" : `"${once.path}"`;
-  throw new UserError(`superwords need the corpus twice, and ${name} can be read only once`, {
-    hint: "write it to a file first",
-  });
 }
 
 /**
@@ -259,7 +236,7 @@ export function trainingPattern(asked: string | readonly string[], compat: Compa
 }
 
 /** The pattern that superwords are learned from. It is fed line by line, whatever the trainer, and may leave text unmatched. */
-export function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
+function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
   const dialect = compat === "huggingface" ? oniguruma : fancyRegex;
   const pattern = resolvePattern(asked, { dialect, lineWise: true });
   if (pattern.name === null) checkForExport(pattern);

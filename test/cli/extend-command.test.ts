@@ -210,6 +210,16 @@ describe("the base's own special tokens", () => {
     expect(other.stderr).toContain("documents   end at <|endoftext|> here\n");
   });
 
+  test("end documents by any rule, also one that would not let a training have them", () => {
+    const base = run("letter", corpus, "-n", "262", "-s", "x", "--compat", "huggingface").output;
+    const { code, stderr } = run("by-cs336", corpus, "--extend", base, "-n", "+2", "--compat", "cs336");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("documents   end at x\n") });
+    const named = run("named", corpus, "--extend", base, "-n", "+2", "--compat", "cs336", "-s", "x");
+    expect(named.stderr).toContain('special token "x" equals the key of a single byte');
+    const twice = run("twice", corpus, "--extend", base, "-n", "+2", "-s", "y!", "-s", "y!");
+    expect(twice.stderr).toContain('special token "y!" is given twice');
+  });
+
   test("are text where that is said, and the summary says which", () => {
     const spelled = /^(o f|e ndoftext|< \||\| >|nd oftext)$/;
     const asText = ["--extend", base, "-n", "+10", "--special-tokens-as-text"];
