@@ -73,9 +73,10 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   },
   {
     file: "src/runtime/file-window.ts",
-    before: "const end = Math.floor((address + array.byteLength) / pageBytes) * pageBytes;",
-    line: "const isGiven = end - start >= worthwhileBytes && discardPages(start, end - start);",
-    changed: "const isGiven = end + start >= worthwhileBytes && discardPages(start, end - start);",
+    before: "const isGiven =",
+    line: "end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), MADV_DONTNEED) === 0;",
+    changed:
+      "end + start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), MADV_DONTNEED) === 0;",
     why: "Smaller arrays are given back, too: they are zero either way, and a size below 0 is refused by the system.",
   },
   {
@@ -95,9 +96,9 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   },
   {
     file: "src/runtime/hints.ts",
-    before: "const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);",
-    line: "next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));",
-    changed: "next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 2));",
+    before: "const exchanged = isExchange ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY;",
+    line: "next.push(Math.min(replaced, exchanged, row[j]! + 1, next[j - 1]! + 1));",
+    changed: "next.push(Math.min(replaced, exchanged, row[j]! + 1, next[j - 1]! + 2));",
     why: "Which name is offered for one that was mistyped: at most a worse guess.",
   },
   {
@@ -115,20 +116,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "A first capacity: it grows as it must.",
   },
   {
-    file: "src/runtime/system-limits.ts",
-    before: 'const groupMax = readNumber("/sys/fs/cgroup/memory.max", /^(\\d+)/);',
-    line: 'const groupUsed = readNumber("/sys/fs/cgroup/memory.current", /^(\\d+)/) ?? 0;',
-    changed: 'const groupUsed = readNumber("/sys/fs/cgroup/memory.current", /^(\\d+)/) ?? 1;',
-    why: "One byte less of free memory, where its use is not known.",
-  },
-  {
-    file: "src/pipeline/job.ts",
-    before: "} finally {",
-    line: "started.terminate();",
-    changed: ";",
-    why: "Workers that have nothing more to do end with the process.",
-  },
-  {
     file: "src/pattern/parse-pattern.ts",
     before: 'return character === "\\\\"',
     line: "? this.escapedSet(this.pos - 1, true)",
@@ -144,9 +131,9 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   },
   {
     file: "src/pipeline/job.ts",
-    before: "worker.onmessage = ({ data }) => void receive(data).catch(fail);",
+    before: "};",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it quotes a line of the source
-    line: "worker.onerror = (event) => fail(new Error(`${name} worker ${workerIndex}: ${event.message}`));",
+    line: "worker.onerror = (event) => this.fail(new Error(`${name}: ${event.message}`));",
     changed: ";",
     why: "The close that follows ends the run, too, with a message that says less.",
   },

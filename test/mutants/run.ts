@@ -10,9 +10,9 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -55,6 +55,10 @@ const buildLimitMs = 300_000;
 const residentBytesMax = 3e9;
 const build = ["run", "build.ts"];
 const test = ["test", "--timeout", "60000"];
+/** What git knows of the tree, as it is now: nothing that the build makes. */
+const tracked = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 })
+  .stdout.split("\0")
+  .filter((name) => name !== "" && tryRead(join(root, name)) !== undefined);
 const copy = mkdtempSync(join(tmpdir(), "bpe-mutants-"));
 chmodSync(copy, 0o755); // Tests that play other users pass through.
 let running: ChildProcess | undefined;
@@ -68,6 +72,9 @@ const executable = join(copy, "dist/bpe");
 const unchangedExecutable = join(copy, "dist/bpe-unchanged");
 if (!(await bun(build, buildLimitMs))) throw new Error("the build fails without a change");
 copyFileSync(executable, unchangedExecutable);
+// The build makes the kernel where the tests of other rooms find it.
+const [kernel, unchangedKernel] = [join(copy, "dist/kernel"), join(copy, "dist/kernel-unchanged")];
+cpSync(kernel, unchangedKernel, { recursive: true });
 
 type Outcome = "killed" | "explained" | "survived" | "untested";
 const outcomes = new Map<Outcome, Mutant[]>();
@@ -94,10 +101,10 @@ function choose(): Mutant[] {
   const wanted = values.room?.split(",");
   const chosenRooms = rooms.filter(({ name }) => wanted?.includes(name) ?? true);
   return chosenRooms.flatMap((room, i) => {
-    const all = filesOf(join(root, "src", room.name)).flatMap((path) => {
-      const file = path.slice(root.length + 1);
+    const all = tracked.flatMap((file) => {
+      if (!file.startsWith(`src/${room.name}/`) || !file.endsWith(".ts")) return [];
       if (notMutated.test(file) || !file.includes(values.file)) return [];
-      return changesOf(readFileSync(path, "utf8")).map((change) => ({ ...change, file, room }));
+      return changesOf(readFileSync(join(root, file), "utf8")).map((change) => ({ ...change, file, room }));
     });
     const share =
       Math.floor(((i + 1) * Number(values.count)) / chosenRooms.length) -
@@ -115,7 +122,7 @@ async function play({ file, lineIndex, changed, room }: Mutant): Promise<Outcome
   const original = readFileSync(path, "utf8");
   const lines = original.split("\n");
   lines[lineIndex] = changed;
-  const runs = room.executableTests === undefined ? [room.tests] : [room.tests, room.executableTests];
+  const runs = [room.tests, room.executableTests].filter((tests) => tests !== undefined);
   for (const tests of runs) {
     if (!limitsMs.has(tests)) limitsMs.set(tests, await limitOf(tests));
     if (limitsMs.get(tests) === null) return "untested";
@@ -123,8 +130,8 @@ async function play({ file, lineIndex, changed, room }: Mutant): Promise<Outcome
   writeFileSync(path, lines.join("\n"));
   // The tests of the file itself see most, and soonest.
   const ownTests = file.replace(/^src\/(.*)\.ts$/, "test/$1.test.ts");
-  const hasOwn = tryRead(join(copy, ownTests)) !== undefined;
-  let isKilled = hasOwn && !(await bun([...test, "--bail", ownTests], limitsMs.get(room.tests)!));
+  const hasOwn = room.tests !== undefined && tryRead(join(copy, ownTests)) !== undefined;
+  let isKilled = hasOwn && !(await bun([...test, "--bail", ownTests], limitsMs.get(room.tests!)!));
   for (const tests of isKilled ? [] : runs) {
     // What cannot be built is seen.
     if (tests === room.executableTests && !(await bun(build, buildLimitMs))) isKilled = true;
@@ -133,6 +140,7 @@ async function play({ file, lineIndex, changed, room }: Mutant): Promise<Outcome
   }
   writeFileSync(path, original);
   copyFileSync(unchangedExecutable, executable);
+  cpSync(unchangedKernel, kernel, { recursive: true });
   return isKilled ? "killed" : "survived";
 }
 
@@ -181,26 +189,12 @@ function endAll({ pid }: ChildProcess): void {
   } catch {}
 }
 
-/** What git knows of the tree, as it is now. */
 function copyTree(): void {
-  const { stdout } = spawnSync("git", ["ls-files", "-z"], {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 1 << 28,
-  });
-  const files = stdout.split("\0").filter((name) => name !== "" && tryRead(join(root, name)) !== undefined);
-  for (const name of files) {
+  for (const name of tracked) {
     mkdirSync(dirname(join(copy, name)), { recursive: true });
     copyFileSync(join(root, name), join(copy, name));
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-}
-
-function filesOf(directory: string): string[] {
-  return readdirSync(directory, { recursive: !directory.endsWith("src"), encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .sort()
-    .map((name) => join(directory, name));
 }
 
 function tryRead(path: string): string | undefined {
