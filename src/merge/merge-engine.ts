@@ -203,7 +203,7 @@ const bytesPerWork = 16;
 
 /** Copies the words of a memory into it. */
 function* copyWords(
-  { exports, memory, words: { first, end } }: MergeMemory,
+  { exports, memory, plan: { first, end } }: MergeMemory,
   words: TokenWords,
   budget: WorkBudget,
 ): Generator<MergeProgress, void> {

@@ -4,6 +4,9 @@ import type { WorkerThread } from "../runtime/worker-jobs.ts";
 
 /** What a memory's regions are planned from (src/kernel/merge/merge-regions.ts), the same in every thread. */
 export type MergePlan = {
+  /** Words [first, end) of the table lie here. */
+  readonly first: number;
+  readonly end: number;
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;

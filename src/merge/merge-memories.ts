@@ -1,15 +1,19 @@
+import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
-import { sizeOfWords, type TokenWords, type TokenWordsSize } from "../words/word-table.ts";
-import { fillTieRule, fillWordFacts, type TieRule, tieRuleOf } from "./fill-tie-rule.ts";
+import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
+  alphabetOrder,
   byteTokens,
   cellCountBound,
+  haveLongTokens,
   limitsOf,
   type MergeLimits,
   type MergeOptions,
   type MergeTuning,
+  type StartTokens,
   threadCountOf,
+  tieOrderOf,
 } from "./merge-options.ts";
 
 /**
@@ -23,18 +27,9 @@ export type MergeEngine = {
 };
 
 export type MergeMemory = Kernel & {
-  readonly words: WordSlice;
   readonly plan: MergePlan;
   /** What the regions were planned for. */
   readonly capacityBytes: number;
-};
-
-/** Words [first, end) of the table. */
-type WordSlice = TokenWordsSize & {
-  readonly first: number;
-  readonly end: number;
-  /** Cells that they take at most. */
-  readonly cellCount: number;
 };
 
 /** Sets up an engine in so many memories; undefined if it does not fit. */
@@ -70,11 +65,10 @@ export function createMergeEngine(
   };
   const memories: MergeMemory[] = [];
   for (const [memoryIndex, slice] of slices.entries()) {
-    const { wordCount, positionCount, cellCount } = slice;
     // Only the first memory compares tokens.
     const prefixLength = rule.comparesBytes && memoryIndex === 0 ? tuning.prefixBytes : 0;
-    const plan = { ...planOfAll, memoryIndex, prefixLength, wordCount, positionCount, cellCount };
-    const memory = createMergeMemory(slice, plan, tuning.memoryBytesMax);
+    const plan = { ...planOfAll, ...slice, memoryIndex, prefixLength };
+    const memory = createMergeMemory(plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
     fillTieRule(memory, rule);
     if (plan.limitsWords) fillWordFacts(memory, options.startTokens ?? byteTokens);
@@ -88,7 +82,7 @@ export function createMergeEngine(
  * Cuts the table into slices of about as many cells each. A word is in one slice, so it makes no difference to the
  * merges where the cuts are.
  */
-function cutWords(words: TokenWords, sliceCount: number): WordSlice[] {
+function cutWords(words: TokenWords, sliceCount: number) {
   const { wordCount, starts } = words;
   const sizeBefore = (word: number) => starts[word]! + word;
   const cuts = Array.from({ length: sliceCount + 1 }, (_, k) =>
@@ -116,14 +110,14 @@ function firstWord(wordCount: number, isBehind: (word: number) => boolean): numb
  * Plans for as much address space as there is; where the system refuses it, for less. Undefined if the slice does not
  * fit.
  */
-function createMergeMemory(words: WordSlice, plan: MergePlan, bytesMax: number): MergeMemory | undefined {
+function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | undefined {
   const kernel = createKernel();
   for (let capacityBytes = bytesMax; ; ) {
     const plannedBytes = planRegions(kernel, plan, capacityBytes);
     if (plannedBytes === 0) return undefined;
     try {
       growMemory(kernel.memory, plannedBytes);
-      return { ...kernel, words, plan, capacityBytes };
+      return { ...kernel, plan, capacityBytes };
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       capacityBytes = plannedBytes / 2;
@@ -134,6 +128,8 @@ function createMergeMemory(words: WordSlice, plan: MergePlan, bytesMax: number):
 /** The kernel has counts as whole numbers of 64 bits; none that it counts is as large as this. */
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
+/** The threshold after merge k of K is so much of the top count, times (k / K) ^ thresholdExponent. */
+const thresholdShare = 0.5;
 /** Dense tables have 65,536 pairs. */
 const denseStartCountMax = 256;
 
@@ -152,7 +148,7 @@ function startEngine(
     first,
     least,
     tuning.thresholdFromMerge,
-    rises ? tuning.thresholdShare : 0,
+    rises ? thresholdShare : 0,
     tuning.thresholdExponent,
   );
   const lengthMax = Math.max(0, Math.min(limits.lengthMax, noLimit));
@@ -162,6 +158,111 @@ function startEngine(
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** What the engine knows about start tokens, and how ties are decided (src/kernel/merge/tie-rules.ts). */
+type TieRule = {
+  readonly startCount: number;
+  readonly haveLongTokens: boolean;
+  readonly comparesBytes: boolean;
+  /** Whether the smaller bytes win. */
+  readonly smallerWins: boolean;
+  /** The bytes of the start tokens, as numbers in the order that decides ties. */
+  readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
+  /** The id of each start token in ties, where ids decide. */
+  readonly ranks: Int32Array;
+  /** The tokens that a merge may spell though they exist already, with their tie keys. */
+  readonly specials: readonly { readonly bytes: Uint8Array; readonly key: bigint }[];
+};
+
+/** Of the key of an id: keys below it are ids, keys above it special tokens. */
+const middleKey = 2n ** 32n;
+
+function tieRuleOf(options: MergeOptions): TieRule {
+  const { startTokens = byteTokens } = options;
+  const ties = tieOrderOf(options);
+  const { count, spelling = { bytes: new Uint8Array(0), starts: new Uint32Array(count + 1) } } = startTokens;
+  const known = (startTokens.known ?? []).map(({ bytes, rank }) => ({
+    bytes,
+    key: middleKey - BigInt(rank),
+  }));
+  const specials = [...known, ...specialsOf(options)];
+  const places = ties === "smaller characters" ? alphabetOrder() : null;
+  return {
+    startCount: count,
+    haveLongTokens: haveLongTokens(startTokens),
+    comparesBytes: ties !== "smaller id",
+    smallerWins: ties !== "greater bytes",
+    spelling: places ? { ...spelling, bytes: inAlphabet(spelling.bytes, places) } : spelling,
+    ranks: startTokens.ranks ?? ranksOf(options),
+    specials: places ? specials.map((s) => ({ ...s, bytes: inAlphabet(s.bytes, places) })) : specials,
+  };
+}
+
+function ranksOf({ compat, startTokens = byteTokens }: MergeOptions): Int32Array {
+  if (compat === "huggingface" && startTokens === byteTokens) return alphabetOrder();
+  return Int32Array.from({ length: startTokens.count }, (_, id) => id);
+}
+
+/** HF: the special tokens that a merge may spell, as the bytes that their text stands for in byte-to-character form. */
+function specialsOf({ compat, specialTokens }: MergeOptions) {
+  if (compat !== "huggingface") return [];
+  const texts = [...new Set(specialTokens)];
+  return texts.flatMap((text, index) => {
+    const bytes = decodeCharacters(text);
+    // The first special token has the smallest id of all, so the greatest key.
+    return bytes === null ? [] : [{ bytes, key: middleKey + BigInt(texts.length - index) }];
+  });
+}
+
+/** Each byte as its place in the alphabet: so bytes are in the order of the strings of their characters. */
+const inAlphabet = (bytes: Uint8Array, places: Int32Array) => bytes.map((byte) => places[byte]!);
+
+/** Writes start tokens and rule into the regions of an engine. */
+function fillTieRule({ exports, memory }: Kernel, { spelling, ranks, specials }: TieRule): void {
+  const { buffer } = memory;
+  new Uint8Array(buffer, exports.startBytes.value >>> 0).set(spelling.bytes);
+  new Uint32Array(buffer, exports.startOffsets.value >>> 0).set(spelling.starts);
+  new Int32Array(buffer, exports.startRanks.value >>> 0).set(ranks);
+  const entries = new Uint32Array(buffer, exports.specials.value >>> 0, 4 * specials.length);
+  const allBytes = new Uint8Array(buffer, exports.specialBytes.value >>> 0);
+  let start = 0;
+  specials.forEach(({ bytes, key }, index) => {
+    entries.set([start, bytes.length, Number(key & 0xffffffffn), Number(key >> 32n)], 4 * index);
+    allBytes.set(bytes, start);
+    start += bytes.length;
+  });
+}
+
+const space = 0x20;
+const colon = 0x3a;
+/** More are counted as so many. */
+const countMax = 5;
+
+/** What the engine has to know of the words in the bytes of a token (src/kernel/merge/merge-tokens.ts). */
+function wordFactsOf(bytes: Uint8Array): number {
+  let count = 0;
+  let hasColonAndSpace = false;
+  let before = space;
+  for (const byte of bytes) {
+    if (byte !== space && before === space) count++;
+    if (byte === space && before === colon) hasColonAndSpace = true;
+    before = byte;
+  }
+  return (
+    Math.min(count, countMax) |
+    (Number(bytes[0] === space) << 3) |
+    (Number(bytes.at(-1) === space) << 4) |
+    (Number(bytes.at(-1) === colon) << 5) |
+    (Number(hasColonAndSpace) << 6)
+  );
+}
+
+/** Writes the facts of the start tokens into the regions of an engine. */
+function fillWordFacts({ exports, memory }: Kernel, { count, spelling }: StartTokens): void {
+  const facts = new Uint8Array(memory.buffer, exports.wordFacts.value >>> 0, count);
+  const { bytes, starts } = spelling!;
+  for (let id = 0; id < count; id++) facts[id] = wordFactsOf(bytes.subarray(starts[id]!, starts[id + 1]!));
+}
 
 /** What the caller is told between two slices. `shareDone` is of the phase, 0 to 1. */
 export type MergeProgress = {

@@ -1,3 +1,4 @@
+import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { UserError } from "../errors.ts";
 import type { TokenWordsSize } from "../words/word-table.ts";
 import type { Compat } from "./merges.ts";
@@ -44,6 +45,26 @@ export type MergeOptions = Partial<TokenLimits> & {
  * byte-to-character form, by code point, or as ids.
  */
 export type TieOrder = "greater bytes" | "smaller characters" | "smaller id";
+
+const ordersOfCompats = {
+  cs336: "greater bytes",
+  huggingface: "smaller id",
+  rustbpe: "smaller id",
+} as const satisfies Record<MergeOptions["compat"], TieOrder>;
+
+/** Who wins a tie. */
+export const tieOrderOf = ({ compat, ties = ordersOfCompats[compat] }: MergeOptions): TieOrder => ties;
+
+/** Place of each byte in the alphabet, which HF sorts by the code points of the byte-to-character form. */
+export function alphabetOrder(): Int32Array {
+  const ranks = new Int32Array(256);
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte);
+  bytes.sort((a, b) => byteToCharacter[a]!.codePointAt(0)! - byteToCharacter[b]!.codePointAt(0)!);
+  bytes.forEach((byte, rank) => {
+    ranks[byte] = rank;
+  });
+  return ranks;
+}
 
 export type MergeLimits = {
   /** Merges wanted; under `huggingface` new vocabulary entries wanted. */
@@ -111,8 +132,7 @@ export type MergeTuning = {
   readonly threshold: "rising" | number;
   /** The threshold does not rise before this many merges: the first counts say little about the last. */
   readonly thresholdFromMerge: number;
-  /** The threshold after merge k of K is thresholdShare x top count x (k / K) ^ thresholdExponent. */
-  readonly thresholdShare: number;
+  /** How it rises then (merge-memories.ts). */
   readonly thresholdExponent: number;
   /** Room for occurrences, as a multiple of those of the first index. */
   readonly arenaSlack: number;
@@ -139,7 +159,6 @@ export const defaultTuning: MergeTuning = {
   wideCells: false,
   threshold: "rising",
   thresholdFromMerge: 64,
-  thresholdShare: 0.5,
   thresholdExponent: 1.7,
   arenaSlack: 1.5,
   cleanShare: 0.5,

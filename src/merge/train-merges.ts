@@ -7,7 +7,6 @@ import {
   type TokenWordsSize,
   type WordTable,
 } from "../words/word-table.ts";
-import { tieOrderOf } from "./fill-tie-rule.ts";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
 import { createMergeEngine, type MergeEngine, type MergeProgress } from "./merge-memories.ts";
@@ -19,6 +18,7 @@ import {
   type MergeOptions,
   type MergeTuning,
   threadCountOf,
+  tieOrderOf,
 } from "./merge-options.ts";
 import type { Merges } from "./merges.ts";
 

@@ -1,7 +1,7 @@
 import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { UserError } from "../errors.ts";
-import { alphabetOrder } from "../merge/fill-tie-rule.ts";
 import type { StartTokens } from "../merge/merge-options.ts";
+import { alphabetOrder } from "../merge/merge-options.ts";
 import type { Compat, LearnedPairs, Merges } from "../merge/merges.ts";
 import { buildModel, type EncodingModel } from "../tokenizer/encoding-model.ts";
 import { copyTokenBytes, makeTokenBytes } from "../vocabulary/token-bytes.ts";

@@ -161,7 +161,7 @@ export function pushHalves(top: usize, token: u32): usize {
  *
  *   REGION      ELEMENT   ELEMENTS        MEANING
  *   wordFacts   u8        tokenCapacity   of each token the bits below; JavaScript writes those of the start tokens
- *                                         (src/merge/fill-tie-rule.ts)
+ *                                         (src/merge/merge-memories.ts)
  *
  *   BITS   MEANING
  *   0-2    how many words it has, 5 for more
