@@ -28,7 +28,7 @@ import {
 import { allAddedTokens } from "../src/tokenizer/tokenizer-parts.ts";
 import { vocabularyStatistics } from "../src/tokenizer/vocabulary-statistics.ts";
 import { totalsOf } from "../src/words/counts-writer.ts";
-import { type WordTable, wordTableOf } from "../src/words/word-table.ts";
+import type { WordTable } from "../src/words/word-table.ts";
 import { put, scratch } from "./binary.ts";
 import type { Random } from "./faults/jobs.ts";
 import { withDigest } from "./faults/mutant-kinds.ts";
@@ -45,6 +45,7 @@ import { madeText } from "./faults/text.ts";
 import { readTokenizerFile, tokenizerFiles } from "./faults/tokenizer-files.ts";
 import { rounds } from "./rounds.ts";
 import { countCached, countPlain, filesOf, randomText } from "./store/world.ts";
+import { wordTableOf } from "./words/generators.ts";
 
 const seed = Number(process.env.MUTANTS_SEED ?? 20261122);
 const mutantCount = Number(process.env.MUTANTS ?? rounds(15));

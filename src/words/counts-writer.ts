@@ -269,8 +269,14 @@ function sharedBytes(
   return shared;
 }
 
-/** Nearly all words are short, and for those a loop is cheaper than the call of a native copy. */
-function copyBytes(from: Uint8Array, start: number, stop: number, to: Uint8Array, end: number): number {
+/** Copies bytes [start, stop); returns where they end. Most words are short: a loop is cheaper than a native copy. */
+export function copyBytes(
+  from: Uint8Array,
+  start: number,
+  stop: number,
+  to: Uint8Array,
+  end: number,
+): number {
   if (stop - start > 256) {
     to.set(from.subarray(start, stop), end);
     return end + stop - start;

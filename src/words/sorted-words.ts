@@ -2,7 +2,7 @@ import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { collectGarbage, releaseMemory } from "../runtime/host.ts";
 import type { CountsTotals } from "./counts-format.ts";
-import { totalsOf } from "./counts-writer.ts";
+import { copyBytes, totalsOf } from "./counts-writer.ts";
 import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
 
@@ -23,13 +23,6 @@ export type SortedWords = {
 };
 
 const worthTellingBytes = 1 << 23;
-const noWords: WordTable = {
-  wordCount: 0,
-  bytes: new Uint8Array(0),
-  starts: new Uint32Array(1),
-  counts: new Float64Array(0),
-};
-
 /** The words of a table. */
 export class TableWords implements SortedWords {
   word: Text;
@@ -67,7 +60,7 @@ export class TableWords implements SortedWords {
       releasedBytes += buffer.byteLength;
       releaseMemory(buffer as ArrayBuffer);
     }
-    this.table = noWords;
+    this.table = emptyTable;
     this.order = new Uint32Array(0);
     // The allocator keeps freed memory for some time, unless the collector is called, which takes milliseconds.
     if (releasedBytes >= worthTellingBytes) collectGarbage();
@@ -497,12 +490,6 @@ function withoutNone({ wordCount, bytes, starts, counts }: WordTable): WordTable
     starts: starts.subarray(0, left + 1),
     counts: counts.subarray(0, left),
   };
-}
-
-/** For few bytes a loop is cheaper than the call of a native copy. */
-function copyBytes(from: Uint8Array, start: number, stop: number, to: Uint8Array, toPos: number): void {
-  if (stop - start > 64) to.set(from.subarray(start, stop), toPos);
-  else for (let pos = start; pos < stop; pos++) to[toPos++] = from[pos]!;
 }
 
 /**

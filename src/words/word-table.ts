@@ -33,28 +33,6 @@ export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 1
 export const tableMemory = ({ bytes, starts, counts }: WordTable) =>
   [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
 
-/** A table of the words given, in their order: for tests, examples and small inputs. */
-export function wordTableOf(
-  entries: Iterable<readonly [word: string | Uint8Array, count: number]>,
-): WordTable {
-  const encoder = new TextEncoder();
-  const words: Uint8Array[] = [];
-  const counts: number[] = [];
-  for (const [word, count] of entries) {
-    words.push(typeof word === "string" ? encoder.encode(word) : word);
-    counts.push(count);
-  }
-  const starts = new Uint32Array(words.length + 1);
-  words.forEach((word, w) => {
-    starts[w + 1] = starts[w]! + word.length;
-  });
-  const bytes = new Uint8Array(starts[words.length]!);
-  words.forEach((word, w) => {
-    bytes.set(word, starts[w]!);
-  });
-  return { wordCount: words.length, bytes, starts, counts: Float64Array.from(counts) };
-}
-
 /** The error for more words than a table can have. */
 export function tooManyWords(what: string): UserError {
   return new UserError(`the corpus has ${what}, more than can be counted`, {
@@ -98,22 +76,4 @@ export const byteWordsSize = ({ wordCount, byteCount }: TableSize): TokenWordsSi
 /** Words of bytes: a byte is a start token. Nothing is copied. */
 export function byteWords({ wordCount, bytes, starts, counts }: WordTable): TokenWords {
   return { wordCount, tokens: bytes, starts, counts };
-}
-
-/** Token words of the sequences given, in their order; `idCount` decides how wide the ids are. */
-export function tokenWordsOf(
-  entries: Iterable<readonly [word: ArrayLike<number>, count: number]>,
-  idCount: number,
-): TokenWords {
-  const words = [...entries];
-  const starts = new Uint32Array(words.length + 1);
-  words.forEach(([word], w) => {
-    starts[w + 1] = starts[w]! + word.length;
-  });
-  const positionCount = starts[words.length]!;
-  const tokens = idCount > 0x10000 ? new Uint32Array(positionCount) : new Uint16Array(positionCount);
-  words.forEach(([word], w) => {
-    tokens.set(word, starts[w]!);
-  });
-  return { wordCount: words.length, tokens, starts, counts: Float64Array.from(words, ([, count]) => count) };
 }

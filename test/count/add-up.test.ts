@@ -13,10 +13,10 @@ import { plainCutting } from "../../src/text/cutting.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
 import { NegativeSumError } from "../../src/words/sorted-words.ts";
-import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
-import { entriesOf } from "../words/generators.ts";
+import { entriesOf, wordTableOf } from "../words/generators.ts";
 
 const home = scratch();
 

@@ -13,8 +13,8 @@ import {
 } from "../../src/evaluation/text-words.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import { wordTableOf } from "../../src/words/word-table.ts";
 import { pretokenEnds } from "../pattern/naive.ts";
+import { wordTableOf } from "../words/generators.ts";
 import { naiveWords } from "./naive-evaluation.ts";
 
 const pattern = compilePattern([placedWordPattern]);

@@ -6,7 +6,7 @@ import { trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { countBytes, makeLedger } from "../../src/vocabulary/ledger.ts";
 import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
-import { wordTableOf } from "../../src/words/word-table.ts";
+import { wordTableOf } from "../words/generators.ts";
 
 const oddSpecials = ["<|end|>", "tab\tand\nline", "é漢"];
 

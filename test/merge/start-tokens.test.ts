@@ -10,8 +10,9 @@ import {
 import type { Merges } from "../../src/merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import { byteWords, type TokenWords, tokenWordsOf } from "../../src/words/word-table.ts";
+import { byteWords, type TokenWords } from "../../src/words/word-table.ts";
 import { rounds } from "../rounds.ts";
+import { tokenWordsOf } from "../words/generators.ts";
 import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
 
 const orders: readonly TieOrder[] = ["greater bytes", "smaller characters", "smaller id"];

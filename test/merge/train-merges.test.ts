@@ -8,9 +8,10 @@ import { checkCellCount, defaultTuning, type MergeTuning } from "../../src/merge
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import { byteWords, byteWordsSize, sizeOf, type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import { byteWords, byteWordsSize, sizeOf, type WordTable } from "../../src/words/word-table.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
+import { wordTableOf } from "../words/generators.ts";
 import { makeTuning, makeWords, seededRandom, sumOf, tableOf } from "./made-words.ts";
 import { type NaiveMerge, naiveMerges, naiveReplacedCounts } from "./naive.ts";
 import { naiveHuggingface } from "./naive-huggingface.ts";

@@ -7,7 +7,7 @@ import { tokenBytesOf } from "../../src/tokenizer/token-table.ts";
 import { countBytes, isResidue, makeLedger } from "../../src/vocabulary/ledger.ts";
 import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
 import { buildVocabulary, isSpecialEntry, specialOfEntry } from "../../src/vocabulary/vocabulary.ts";
-import { wordTableOf } from "../../src/words/word-table.ts";
+import { wordTableOf } from "../words/generators.ts";
 
 const specialTokens = ["<|end|>", "th", "x"];
 

@@ -25,10 +25,9 @@ import {
   verifyEntry,
 } from "../../src/store/cache-entries.ts";
 import { countsFileChunks } from "../../src/words/counts-writer.ts";
-import { wordTableOf } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
-import { randomOf } from "../words/generators.ts";
+import { randomOf, wordTableOf } from "../words/generators.ts";
 import { countCached, countPlain, filesOf, type Ran, type RunOptions, randomText } from "./world.ts";
 
 const found = { documentCount: 1, invalidByteCount: 0, firstInvalidByte: -1, textBytes: 1 };

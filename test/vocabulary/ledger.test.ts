@@ -11,10 +11,10 @@ import {
   makeLedger,
 } from "../../src/vocabulary/ledger.ts";
 import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
-import { wordTableOf } from "../../src/words/word-table.ts";
 import { makeTuning, makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
 import type { NaiveWords } from "../merge/naive.ts";
 import { rounds } from "../rounds.ts";
+import { wordTableOf } from "../words/generators.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 

@@ -14,9 +14,9 @@ import { CountsReader } from "../../src/words/counts-reader.ts";
 import { countsFileChunks, countsFileHead } from "../../src/words/counts-writer.ts";
 import { type SortedWords, SumOfWords, TableWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
-import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
 import { errorOf } from "../thrown.ts";
-import { entriesOf, keyOf, NaiveCounter, randomOf } from "./generators.ts";
+import { entriesOf, keyOf, NaiveCounter, randomOf, wordTableOf } from "./generators.ts";
 
 const options: CountsOptions = {
   patterns: ["\\p{N}{1,3}", " ?\\p{L}+|é"],

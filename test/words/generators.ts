@@ -1,6 +1,6 @@
 import { allocateText, paddingBytes, type Text } from "../../src/bytes/text.ts";
 import type { WordCounter } from "../../src/words/word-counter.ts";
-import type { WordTable } from "../../src/words/word-table.ts";
+import type { TokenWords, WordTable } from "../../src/words/word-table.ts";
 
 /** Random numbers below a bound, the same for the same seed (xorshift32). */
 export function randomOf(seed: number): (bound: number) => number {
@@ -72,4 +72,44 @@ export function entriesOf(table: WordTable): [string, number][] {
 
 export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
+}
+
+/** A table of the words given, in their order. */
+export function wordTableOf(
+  entries: Iterable<readonly [word: string | Uint8Array, count: number]>,
+): WordTable {
+  const encoder = new TextEncoder();
+  const words: Uint8Array[] = [];
+  const counts: number[] = [];
+  for (const [word, count] of entries) {
+    words.push(typeof word === "string" ? encoder.encode(word) : word);
+    counts.push(count);
+  }
+  const starts = new Uint32Array(words.length + 1);
+  words.forEach((word, w) => {
+    starts[w + 1] = starts[w]! + word.length;
+  });
+  const bytes = new Uint8Array(starts[words.length]!);
+  words.forEach((word, w) => {
+    bytes.set(word, starts[w]!);
+  });
+  return { wordCount: words.length, bytes, starts, counts: Float64Array.from(counts) };
+}
+
+/** Token words of the sequences given, in their order; `idCount` decides how wide the ids are. */
+export function tokenWordsOf(
+  entries: Iterable<readonly [word: ArrayLike<number>, count: number]>,
+  idCount: number,
+): TokenWords {
+  const words = [...entries];
+  const starts = new Uint32Array(words.length + 1);
+  words.forEach(([word], w) => {
+    starts[w + 1] = starts[w]! + word.length;
+  });
+  const positionCount = starts[words.length]!;
+  const tokens = idCount > 0x10000 ? new Uint32Array(positionCount) : new Uint16Array(positionCount);
+  words.forEach(([word], w) => {
+    tokens.set(word, starts[w]!);
+  });
+  return { wordCount: words.length, tokens, starts, counts: Float64Array.from(words, ([, count]) => count) };
 }

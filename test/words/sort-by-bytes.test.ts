@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { sortWordsByBytes } from "../../src/words/sort-by-bytes.ts";
 import { sortWordsByCount } from "../../src/words/tsv.ts";
-import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
-import { bytesOf, keyOf, randomOf } from "./generators.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+import { bytesOf, keyOf, randomOf, wordTableOf } from "./generators.ts";
 
 function wordOf(table: WordTable, word: number): Uint8Array {
   return table.bytes.subarray(table.starts[word]!, table.starts[word + 1]!);

@@ -11,8 +11,8 @@ import {
   TableWords,
   takeOff,
 } from "../../src/words/sorted-words.ts";
-import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
-import { entriesOf, randomOf } from "./generators.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
+import { entriesOf, randomOf, wordTableOf } from "./generators.ts";
 
 type Counts = Map<string, number>;
 

@@ -4,10 +4,10 @@ import { unicodeVersion } from "../../src/pattern/unicode-data.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { readTsvHead, sortWordsByCount, TsvReader, tsvChunks, tsvHead } from "../../src/words/tsv.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
-import { type WordTable, wordTableOf } from "../../src/words/word-table.ts";
+import type { WordTable } from "../../src/words/word-table.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
-import { bytesOf, entriesOf, keyOf, randomOf } from "./generators.ts";
+import { bytesOf, entriesOf, keyOf, randomOf, wordTableOf } from "./generators.ts";
 
 function textOf(table: WordTable): string {
   return Buffer.concat([...tsvChunks(table, sortWordsByCount(table))]).toString();
