@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { defaultTuning, type MergeTuning } from "../../src/merge/merge-options.ts";
 import type { Merges } from "../../src/merge/merges.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
+import { wordTableOf } from "../words/generators.ts";
 import type { NaiveWords } from "./naive.ts";
 
 /** A seeded source of random whole numbers below `limit`. */
@@ -53,15 +54,9 @@ export function makeWords(random: Random): Map<string, number> {
   return words;
 }
 
-export function tableOf(words: NaiveWords): WordTable {
-  const wordCount = words.size;
-  const starts = new Uint32Array(wordCount + 1);
-  [...words.keys()].forEach((word, w) => {
-    starts[w + 1] = starts[w]! + word.length;
-  });
-  const bytes = Uint8Array.from([...words.keys()].join(""), (c) => c.charCodeAt(0));
-  return { wordCount, bytes, starts, counts: Float64Array.from(words.values()) };
-}
+/** A word is a string of code points 0-255. */
+export const tableOf = (words: NaiveWords): WordTable =>
+  wordTableOf([...words].map(([word, count]) => [Buffer.from(word, "latin1"), count]));
 
 /** Every knob turned at random: small slices, thresholds that prove too high, arenas that overflow, prefixes of a byte. */
 export function makeTuning(random: Random): MergeTuning {
