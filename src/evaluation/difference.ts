@@ -76,10 +76,11 @@ export type DifferentWord = {
   readonly piecesB: readonly string[];
 };
 
-type Two = { readonly a: TokenizerParts; readonly b: TokenizerParts };
-
 /** What differs between two tokenizers, without a text. In steps of some ms: the largest ones take a second in all. */
-export function* differenceOf({ a, b }: Two): Generator<undefined, Omit<Difference, "text">> {
+export function* differenceOf(
+  a: TokenizerParts,
+  b: TokenizerParts,
+): Generator<undefined, Omit<Difference, "text">> {
   return {
     format: "bpe-difference",
     version: 1,

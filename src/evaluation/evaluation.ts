@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 
@@ -121,14 +121,11 @@ export function textFacts(
   return { name, inputs, bytes, characters, words: wordCount, distinctWords, invalidBytes };
 }
 
-/** What is known of a tokenizer's tokens, by id. */
-type TokenClasses = { readonly isSpecial: Uint8Array; readonly isNotUtf8: Uint8Array };
-
 /** Gathers the results of one tokenizer, text by text. */
 export class TokenizerMeasures {
   private readonly texts: TextMeasures[] = [];
   private readonly allCounts: TokenCounts;
-  private readonly classes: TokenClasses;
+  private readonly classes: ReturnType<typeof classesOf>;
 
   constructor(private readonly tokenizer: NamedTokenizer) {
     const { tokens } = tokenizer.parts;
@@ -145,14 +142,16 @@ export class TokenizerMeasures {
   result(facts: readonly TextFacts[]): TokenizerResult {
     const { name, path, parts } = this.tokenizer;
     const { description, tokens } = parts;
-    const total = (numberOf: (text: TextFacts) => number) =>
-      facts.reduce((sum, text) => sum + numberOf(text), 0);
-    const ofTexts = (field: "singleTokenWords" | "continuedWords") =>
-      this.texts.reduce((sum, text) => sum + text[field], 0);
+    const total = <Of>(all: readonly Of[], numberOf: (one: Of) => number) =>
+      all.reduce((sum, one) => sum + numberOf(one), 0);
     const all = {
-      bytes: total(({ bytes }) => bytes),
-      characters: total(({ characters }) => characters),
-      words: total(({ words }) => words),
+      bytes: total(facts, ({ bytes }) => bytes),
+      characters: total(facts, ({ characters }) => characters),
+      words: total(facts, ({ words }) => words),
+    };
+    const costs = {
+      singleTokenWords: total(this.texts, ({ singleTokenWords }) => singleTokenWords),
+      continuedWords: total(this.texts, ({ continuedWords }) => continuedWords),
     };
     return {
       name,
@@ -161,10 +160,7 @@ export class TokenizerMeasures {
       pattern: description.patternName,
       vocabularySize: tokens.tokenCount,
       texts: this.texts,
-      overall: this.measure(all, this.allCounts, {
-        singleTokenWords: ofTexts("singleTokenWords"),
-        continuedWords: ofTexts("continuedWords"),
-      }),
+      overall: this.measure(all, this.allCounts, costs),
       parity: parityOf(facts, this.texts),
     };
   }
@@ -212,20 +208,17 @@ export const evaluationOf = (
   tokenizers: tokenizers.map((measures) => measures.result(facts)),
 });
 
-function classesOf(parts: TokenizerParts): TokenClasses {
+/** Which tokens are special, and which are no whole UTF-8 characters, by id. */
+function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;
   const isSpecial = new Uint8Array(tokens.idLimit);
-  for (const { id } of allAddedTokens(parts)) isSpecial[id] = 1;
-  return { isSpecial, isNotUtf8: notUtf8Ids(tokens) };
-}
-
-function notUtf8Ids(tokens: TokenTable): Uint8Array {
   const isNotUtf8 = new Uint8Array(tokens.idLimit);
+  for (const { id } of allAddedTokens(parts)) isSpecial[id] = 1;
   for (let id = 0; id < tokens.idLimit; id++) if (!isUtf8(tokenBytesOf(tokens, id))) isNotUtf8[id] = 1;
-  return isNotUtf8;
+  return { isSpecial, isNotUtf8 };
 }
 
-function countClasses(tokenCounts: TokenCounts, { isSpecial, isNotUtf8 }: TokenClasses) {
+function countClasses(tokenCounts: TokenCounts, { isSpecial, isNotUtf8 }: ReturnType<typeof classesOf>) {
   let specialCount = 0;
   let notUtf8Tokens = 0;
   for (let id = 0; id < tokenCounts.length; id++) {
@@ -279,21 +272,14 @@ export function renyiEfficiency(counts: TokenCounts, alpha: number): number | nu
 }
 
 /** How many different tokens occur. */
-export function usedCount(counts: TokenCounts): number {
-  let used = 0;
-  for (let id = 0; id < counts.length; id++) if (counts[id]! > 0) used++;
-  return used;
-}
+export const usedCount = (counts: TokenCounts) =>
+  counts.reduce((used, count) => (count > 0 ? used + 1 : used), 0);
 
 export function addCounts(sum: TokenCounts, counts: TokenCounts): void {
   for (let id = 0; id < counts.length; id++) sum[id]! += counts[id]!;
 }
 
-export function sumOf(counts: TokenCounts): number {
-  let sum = 0;
-  for (let id = 0; id < counts.length; id++) sum += counts[id]!;
-  return sum;
-}
+export const sumOf = (counts: TokenCounts) => counts.reduce((sum, count) => sum + count, 0);
 
 /**
  * Gini coefficient of costs, each of equal weight: the sum of |a - b| over all pairs (a, b), in both orders, by 2 n^2 and their

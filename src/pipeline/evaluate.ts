@@ -168,7 +168,7 @@ export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
 export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Difference> {
   const { tokenizers, text } = options;
   const [a, b] = tokenizers;
-  const difference = await inTurns(differenceOf({ a: a.parts, b: b.parts }));
+  const difference = await inTurns(differenceOf(a.parts, b.parts));
   return { ...difference, text: text === null ? null : await compareOnText({ ...options, text }, report) };
 }
 

@@ -23,7 +23,7 @@ function tokenizerOf(merges: readonly [string, string][], specials: readonly str
   return tokenizerOfJson(Buffer.from(JSON.stringify(json)), `tokenizer-${fileCount++}.json`);
 }
 
-const difference = (two: Parameters<typeof differenceOf>[0]) => runToEnd(differenceOf(two));
+const difference = ({ a, b }: { a: TokenizerParts; b: TokenizerParts }) => runToEnd(differenceOf(a, b));
 
 const ab: [string, string] = ["a", "b"];
 const cd: [string, string] = ["c", "d"];
@@ -94,7 +94,7 @@ test("large vocabularies are compared in steps, so that signals are served betwe
     ).slice(from);
   const [a, b] = [tokenizerOf(manyTokens(0)), tokenizerOf(manyTokens(2_000))];
   let steps = 0;
-  const work = differenceOf({ a, b });
+  const work = differenceOf(a, b);
   let step = work.next();
   for (; !step.done; step = work.next()) steps++;
   expect(step.value.tokens.onlyInA.length).toBe(2_000);
