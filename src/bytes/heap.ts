@@ -37,7 +37,8 @@ export class Heap {
   pop(): void {
     const { keys, ids } = this;
     const count = --this.count;
-    const [key, id] = [keys[count]!, ids[count]!];
+    const key = keys[count]!;
+    const id = ids[count]!;
     let index = 0;
     for (;;) {
       let child = 2 * index + 1;

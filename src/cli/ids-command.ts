@@ -4,14 +4,7 @@ import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
-import {
-  type IdMerges,
-  idTypesOf,
-  readIdMerges,
-  SequenceMerger,
-  symbolCounts,
-  symbolsOf,
-} from "../formats/id-merges.ts";
+import { type IdMerges, idTypesOf, readIdMerges, symbolCounts, symbolsOf } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idWriterFor, isIdFileName } from "../formats/id-writers.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
@@ -22,6 +15,7 @@ import { allowedCores, MemoryBudget } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { SequenceMerger } from "../tokenizer/merge-by-rank.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
 import { checkHeadFits, lockOutputFile, lockOutputs, writeData, writeLines } from "./data-output.ts";
 import { type Output, rowLines } from "./output.ts";

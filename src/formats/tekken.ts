@@ -2,7 +2,7 @@ import { textOf } from "../bytes/json-walk.ts";
 import { objectAt, parseJson, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
-import { modelOfRanks, type RankedToken } from "../tokenizer/merges-of-ranks.ts";
+import { modelOfRanks, type RankedToken } from "../tokenizer/merge-by-rank.ts";
 import { buildTokenTable, idLimitMax } from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,

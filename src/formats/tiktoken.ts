@@ -3,7 +3,7 @@ import { exitCode, UserError } from "../errors.ts";
 import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { toBase64 } from "../runtime/host.ts";
 import { type AddedToken, type NormalizationForm, plainSpecial } from "../text/cutting.ts";
-import { modelOfRanks, type RankedToken } from "../tokenizer/merges-of-ranks.ts";
+import { modelOfRanks, type RankedToken } from "../tokenizer/merge-by-rank.ts";
 import { buildTokenTable, type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,

@@ -8,7 +8,7 @@ import { reservedTokens } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
 import { segmentWords, WordMerger } from "./encoding-kernel.ts";
 import { buildModel, type EncodingModel, type RankedMerges } from "./encoding-model.ts";
-import { makeModelOfRanks, type RankedToken } from "./merges-of-ranks.ts";
+import { makeModelOfRanks, type RankedToken } from "./merge-by-rank.ts";
 import { buildTokenTable, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type Extension, type TokenizerParts } from "./tokenizer-parts.ts";
 

@@ -1,8 +1,9 @@
 import { escapeBytes } from "../bytes/escape.ts";
+import { Heap } from "../bytes/heap.ts";
 import { UserError } from "../errors.ts";
 import { WordMerger } from "./encoding-kernel.ts";
-import type { EncodingModel } from "./encoding-model.ts";
-import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./merges-of-ranks.ts";
+import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
+import { addPair, allocatePairs, mergeByRank, type PairTable } from "./merge-by-rank.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, gone, type Numbering, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -46,9 +47,10 @@ export function chooseTokens(
     useCounts[left[id]!]!++;
     useCounts[right[id]!]!++;
   }
-  const leaves = new LeafQueue();
+  /** The rarest first, of equally rare ones that with the highest id. */
+  const leaves = new Heap();
   const pushIfLeaf = (id: number) => {
-    if (stays[id] === 1 && isFixed[id] === 0 && useCounts[id] === 0) leaves.push(countNow[id]!, id);
+    if (stays[id] === 1 && isFixed[id] === 0 && useCounts[id] === 0) leaves.push(countNow[id]!, -id);
   };
   const partsOf = (id: number) => wholeParts.get(id) ?? [left[id]!, right[id]!];
   /** Gives occurrences to tokens, or to the parts of those that are gone. */
@@ -63,12 +65,12 @@ export function chooseTokens(
 
   for (let id = 0; id < reaches.length; id++) pushIfLeaf(id);
   while (size > sizeWanted) {
-    const leaf = leaves.pop();
-    if (leaf === undefined) return { smallestSize: size };
-    const { id, count } = leaf;
+    if (leaves.count === 0) return { smallestSize: size };
+    const [id, count] = [-leaves.topId, leaves.topKey];
+    leaves.pop();
     // It got the occurrences of a whole pretoken since.
     if (count !== countNow[id]) {
-      leaves.push(countNow[id]!, id);
+      leaves.push(countNow[id]!, -id);
       continue;
     }
     stays[id] = 0;
@@ -80,46 +82,6 @@ export function chooseTokens(
   }
   return { stays, size, unreachableCount };
 }
-
-type Leaf = { readonly count: number; readonly id: number };
-
-/** A binary heap: the rarest leaf on top, of equally rare ones that with the highest id. */
-class LeafQueue {
-  private readonly leaves: Leaf[] = [];
-
-  push(count: number, id: number): void {
-    const { leaves } = this;
-    const leaf = { count, id };
-    let index = leaves.length;
-    for (; index > 0; ) {
-      const parent = (index - 1) >> 1;
-      if (!precedes(leaf, leaves[parent]!)) break;
-      leaves[index] = leaves[parent]!;
-      index = parent;
-    }
-    leaves[index] = leaf;
-  }
-
-  pop(): Leaf | undefined {
-    const { leaves } = this;
-    const top = leaves[0];
-    const last = leaves.pop();
-    if (last === undefined || leaves.length === 0) return top;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      if (child >= leaves.length) break;
-      if (child + 1 < leaves.length && precedes(leaves[child + 1]!, leaves[child]!)) child++;
-      if (!precedes(leaves[child]!, last)) break;
-      leaves[index] = leaves[child]!;
-      index = child;
-    }
-    leaves[index] = last;
-    return top;
-  }
-}
-
-const precedes = (a: Leaf, b: Leaf) => a.count < b.count || (a.count === b.count && a.id > b.id);
 
 /**
  * Derivations: how a tokenizer reaches each of its tokens.
@@ -168,7 +130,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
   const merger = new WordMerger({ ...model, wholeTokens: null });
   const wholeIds = new Set(model.wholeTokens?.ids);
   const makers = makersOf(model, idLimit);
-  let simulation: Simulation | undefined;
+  let pairs: PairTable | undefined;
   for (let id = 0; id < idLimit; id++) {
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0) continue;
@@ -178,8 +140,12 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
       const merged = merger.merge(bytes);
       if (merged.length === 1 && merged[0] === id) {
         reaches[id] = Reach.merging;
-        simulation ??= maker === manyMakers ? startSimulation(model) : undefined;
-        const last = maker === manyMakers ? lastMerge(simulation!, model, bytes) : maker;
+        let last = maker;
+        if (maker === manyMakers) {
+          pairs ??= pairsOf(model.merges);
+          const ids = Array.from(bytes, (byte) => model.byteIds[byte]!);
+          last = mergeByRank(ids, pairs, model.merges.merged);
+        }
         left[id] = model.merges.left[last]!;
         right[id] = model.merges.right[last]!;
         continue;
@@ -211,31 +177,10 @@ function makersOf({ merges }: EncodingModel, idLimit: number): Int32Array {
 }
 
 /** For tokens that several merges make: ranks by pairs. Of a pair that is listed twice the later rank counts. */
-type Simulation = PairTable;
-
-function startSimulation({ merges }: EncodingModel): Simulation {
-  const { left, right } = merges;
+function pairsOf({ left, right }: RankedMerges): PairTable {
   const pairs = allocatePairs(left.length, left.length);
   for (let rank = 0; rank < left.length; rank++) addPair(pairs, left[rank]!, right[rank]!, rank);
   return pairs;
-}
-
-/** The rank of the last merge of a token's bytes, which makes the token. Merged step by step, the lowest rank first. */
-function lastMerge(pairs: Simulation, { byteIds, merges }: EncodingModel, bytes: Uint8Array): number {
-  const ids = Array.from(bytes, (byte) => byteIds[byte]!);
-  let last = noRank;
-  while (ids.length > 1) {
-    last = noRank;
-    let at = 0;
-    for (let i = 0; i + 1 < ids.length; i++) {
-      const rank = findPair(pairs, ids[i]!, ids[i + 1]!);
-      if (rank >= last) continue;
-      last = rank;
-      at = i;
-    }
-    ids.splice(at, 2, merges.merged[last]!);
-  }
-  return last;
 }
 
 export function numberTokens(stays: Uint8Array): Numbering {

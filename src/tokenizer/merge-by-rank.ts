@@ -1,4 +1,5 @@
 import { escapeBytes } from "../bytes/escape.ts";
+import { Heap } from "../bytes/heap.ts";
 import { runToEnd } from "../runtime/turns.ts";
 import { buildModel, type EncodingModel } from "./encoding-model.ts";
 import { refuse } from "./tokenizer-parts.ts";
@@ -75,9 +76,12 @@ function refuseDouble(bytes: Uint8Array, path: string): never {
   refuse(path, `the token "${escapeBytes(bytes)}" is listed twice`);
 }
 
-/** Merges by rank; here a pair's rank is the id of the token that it becomes. */
-function mergeByRank(ids: number[], pairs: PairTable): void {
-  for (;;) {
+/**
+ * Merges a few ids where they are, the lowest rank first, from the left. `merged` has what the merge of each rank makes;
+ * without it a rank is the id. Returns the rank of the last merge, or `noRank`. Long ones are for `SequenceMerger`.
+ */
+export function mergeByRank(ids: number[], pairs: PairTable, merged?: Int32Array): number {
+  for (let last = noRank; ; ) {
     let best = noRank;
     let bestPos = 0;
     for (let i = 0; i + 1 < ids.length; i++) {
@@ -87,13 +91,14 @@ function mergeByRank(ids: number[], pairs: PairTable): void {
         bestPos = i;
       }
     }
-    if (best === noRank) return;
-    ids.splice(bestPos, 2, best);
+    if (best === noRank) return last;
+    last = best;
+    ids.splice(bestPos, 2, merged === undefined ? best : merged[best]!);
   }
 }
 
 /**
- * PairTable: the rank of each pair of ids, for loading a file of ranks. The kernel has its own (src/kernel/encode/pair-ranks.ts).
+ * PairTable: the rank of each pair of ids. The kernel has its own (src/kernel/encode/pair-ranks.ts).
  *
  *   ARRAY    TYPE         LENGTH          MEANING
  *   slots    Int32Array   2^slotBits      open addressing, linear probing, at most half full: in the low `rankBits` bits
@@ -173,3 +178,67 @@ export function findPair(table: PairTable, left: number, right: number): number 
 function hashOf(left: number, right: number): number {
   return Math.imul((Math.imul(left, multiplier0) + right) | 0, multiplier1);
 }
+
+/** Merges over an alphabet: merge k makes the id `alphabetSize` + k. */
+type SymbolMerges = { readonly alphabetSize: number; readonly left: Int32Array; readonly right: Int32Array };
+
+/**
+ * Merges long sequences of symbols by rank. The symbols are a linked list, and the pairs that can be merged are in a heap, by
+ * rank and then by position. A merge gives rise to two pairs at most, so a document of n symbols takes n log n.
+ *
+ *   ARRAY   TYPE           LENGTH         MEANING
+ *   tokens  Uint32Array    symbolCount    id of the token that begins at a position, `merged` inside of one
+ *   next    Int32Array     symbolCount    where the next token begins; symbolCount behind the last
+ *   before  Int32Array     symbolCount    where the token before it begins, -1 before the first
+ */
+export class SequenceMerger {
+  private readonly pairs: PairTable;
+
+  constructor(private readonly merges: SymbolMerges) {
+    const { left, right } = merges;
+    this.pairs = allocatePairs(left.length, left.length);
+    left.forEach((id, rank) => {
+      addPair(this.pairs, id, right[rank]!, rank);
+    });
+  }
+
+  /** Encodes a document. Yields now and then. */
+  *merge(symbols: Uint32Array): Generator<undefined, Uint32Array> {
+    const { length } = symbols;
+    const { alphabetSize, left, right } = this.merges;
+    const tokens = symbols.slice();
+    const next = Int32Array.from({ length }, (_, pos) => pos + 1);
+    const before = Int32Array.from({ length }, (_, pos) => pos - 1);
+    const heap = new Heap();
+    const offer = (pos: number, behind: number) => {
+      const rank = findPair(this.pairs, tokens[pos]!, tokens[behind]!);
+      if (rank !== noRank) heap.push(rank, pos);
+    };
+    for (let pos = 0; pos + 1 < length; pos++) {
+      offer(pos, pos + 1);
+      if (pos % workPerSlice === 0) yield;
+    }
+    for (let work = 1; heap.count > 0; work++) {
+      if (work % workPerSlice === 0) yield;
+      const rank = heap.topKey | 0;
+      const pos = heap.topId;
+      heap.pop();
+      const behind = next[pos]!;
+      // The pair may be gone: one of the two has become another token.
+      if (tokens[pos] !== left[rank] || behind >= length || tokens[behind] !== right[rank]) continue;
+      tokens[pos] = alphabetSize + rank;
+      tokens[behind] = merged;
+      const after = next[behind]!;
+      next[pos] = after;
+      if (after < length) {
+        before[after] = pos;
+        offer(pos, after);
+      }
+      if (before[pos]! >= 0) offer(before[pos]!, pos);
+    }
+    return tokens.filter((token) => token !== merged);
+  }
+}
+
+const merged = 0xffffffff;
+const workPerSlice = 1 << 14;
