@@ -32,7 +32,7 @@ import type { WordTable } from "../src/words/word-table.ts";
 import { put, scratch } from "./binary.ts";
 import type { Random } from "./faults/jobs.ts";
 import { withDigest } from "./faults/mutant-kinds.ts";
-import { mutateJson, mutateNpy } from "./faults/mutate.ts";
+import { mutateJson, mutateNpy, readTokenizerFile, tokenizerFiles } from "./faults/mutate.ts";
 import {
   mutateCounts,
   mutateEntry,
@@ -42,7 +42,6 @@ import {
   mutateTsv,
 } from "./faults/mutate-words.ts";
 import { madeText } from "./faults/text.ts";
-import { readTokenizerFile, tokenizerFiles } from "./faults/tokenizer-files.ts";
 import { rounds } from "./rounds.ts";
 import { countCached, countPlain, filesOf, randomText } from "./store/world.ts";
 import { wordTableOf } from "./words/generators.ts";

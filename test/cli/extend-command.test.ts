@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();
 const words = "low lower lowest new newer newest wide wider widest of the other and another ";
@@ -300,15 +300,8 @@ describe("several sizes", () => {
 
 describe("--pad-to", () => {
   test("fills each size with reserved tokens behind all others, in all kinds of file, also for HF", async () => {
-    const base = train(
-      "padded-base",
-      "-n",
-      "270",
-      "-s",
-      "<|end|>",
-      "-s",
-      "<|reserved_special_token_1|>",
-    ).output;
+    const specials = ["-s", "<|end|>", "-s", "<|reserved_special_token_1|>"];
+    const base = train("padded-base", "-n", "270", ...specials).output;
     const { output, stderr } = train("padded", "--extend", base, "-n", "+4", "--pad-to", "16");
     expect(stderr).toContain("new tokens  4, ids 270 to 273");
     expect(stderr).toContain("reserved    14 tokens, to 288 ids");
@@ -393,15 +386,6 @@ test("word counts, which do not say that text was normalized, are refused with a
   expect(train("normalized", "--extend", path, "-n", "+4").code).toBe(0);
 });
 
-test("a corpus that gives no more ends the training early, and a warning says so", () => {
-  const base = train("early", "-n", "270").output;
-  const { code, stderr } = train("early-more", "--extend", base, "-n", "+5000");
-  expect(code).toBe(0);
-  expect(stderr).toMatch(
-    /^bpe: warning: stopped early: the corpus gives no more than [\d,]+ of 5,000 new tokens$/m,
-  );
-});
-
 test("word counts stand for the corpus, and the cache for what is known", () => {
   const base = train("counted", "-n", "270").output;
   const counts = join(home, "words.counts");
@@ -413,13 +397,4 @@ test("word counts stand for the corpus, and the cache for what is known", () => 
     const cached = train(name, "--extend", base, "-n", "+20", "--cache", join(home, "cache")).output;
     expect(vocabularyFiles(cached)).toEqual(vocabularyFiles(fresh));
   }
-});
-
-test("a cache keeps nothing of a stream, and a warning says so", () => {
-  const base = train("streamed", "-n", "270").output;
-  const script = `"$0" train - --extend "$1" -n +20 --cache "$2" -o "$3" -w 1 < "$4"`;
-  const paths = [base, join(home, "stream-cache"), join(home, "from-stream"), corpus];
-  const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", script, binary, ...paths]);
-  expect(exitCode).toBe(0);
-  expect(String(stderr)).toContain('bpe: warning: --cache keeps nothing of streams: "-" is counted anew');
 });

@@ -4,7 +4,7 @@ import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
 import { npyHead } from "../../src/formats/id-writers.ts";
 import type { Random } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
-import { mutateJson, mutateNpy } from "./mutate.ts";
+import { mutateJson, mutateNpy, readTokenizerFile, tokenizerFiles } from "./mutate.ts";
 import {
   mutateCounts,
   mutateEntry,
@@ -15,7 +15,6 @@ import {
 } from "./mutate-words.ts";
 import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
-import { readTokenizerFile, tokenizerFiles } from "./tokenizer-files.ts";
 import type { World } from "./world.ts";
 
 // Files that keep their form and say something wild. They are read, or refused by name: soon, and in little memory.

@@ -1,11 +1,236 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { trainTokenizer } from "../../src/index.ts";
-import { mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { Tokenizer, type TrainTokenizerOptions, trainTokenizer, UserError } from "../../src/index.ts";
+import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { naiveWords } from "../naive.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
+// Training with the library: on what a caller has in memory, texts and word counts, and on files with a cache.
+
 const home = scratch();
+const special = "<|endoftext|>";
+const documents = [
+  ...Array.from({ length: 60 }, (_, seed) => madeText(seed, 40 + seed)),
+  "",
+  `inside ${special} a text`,
+  "line\nline\r\n\u2028",
+  "naïve 数据 🦊".repeat(300),
+  '"\\\u0000\u001f',
+  "long ".repeat(600_000),
+];
+const settings = { vocabSize: 600, specialTokens: [special] };
+/** The same documents as a file: no text of ours crosses a special token. */
+const corpus = put(home, "corpus.txt", documents.join(special));
+
+const filesOf = (made: ReadonlyMap<string, Uint8Array>) =>
+  Object.fromEntries([...made].sort().map(([name, bytes]) => [name, Buffer.from(bytes).toString()]));
+
+async function* oneByOne(texts: readonly string[]) {
+  for (const text of texts) {
+    if (text.length % 7 === 0) await Bun.sleep(0);
+    yield text;
+  }
+}
+
+/** The executable's files for the same corpus. */
+const output = join(home, "executable");
+const trained = bpe(["train", corpus, "-n", "600", "-s", special, "-o", output, "-q"]);
+if (trained.code !== 0) throw new Error(trained.stderr);
+const expected = tokenizerFiles(output);
+
+test("texts give what the executable makes of the same documents, however they come and whoever counts", async () => {
+  for (const workers of [1, 2, 7]) {
+    for (const texts of [documents, oneByOne(documents), new Set(documents).values()]) {
+      const tokenizer = await trainTokenizer({ ...settings, texts, workers });
+      expect(filesOf(tokenizer.files())).toEqual(expected);
+    }
+  }
+});
+
+test("files, texts and words are added up", async () => {
+  const [front, middle, back] = [documents.slice(0, 20), documents.slice(20, 40), documents.slice(40)];
+  const files = put(home, "front.txt", front.join(special));
+  const words = naiveWords(back.join(special), [special]);
+  const bytesOf = (word: string) => Uint8Array.from(Buffer.from(word, "latin1"));
+  const wordCounts = [...words].map(([word, count]) => [bytesOf(word), count] as const);
+  const tokenizer = await trainTokenizer({ ...settings, files, texts: middle, wordCounts });
+  expect(filesOf(tokenizer.files())).toEqual(expected);
+});
+
+test("words of a Map may come as text, and twice", async () => {
+  const words = new Map([...naiveWords("the cat, the hat")].map(([word, count]) => [word, 3 * count]));
+  const twice: [string, number][] = [...words].flatMap(([word, count]) => [
+    [word, count - 1],
+    [word, 1],
+  ]);
+  const [once, again] = [await trainTokenizer({ wordCounts: words, vocabSize: 262 })].concat(
+    await trainTokenizer({ wordCounts: twice, vocabSize: 262, workers: 2 }),
+  );
+  expect(filesOf(again!.files())).toEqual(filesOf(once!.files()));
+  expect(once!.statistics).toMatchObject({
+    wordCount: 15,
+    distinctWordCount: 5,
+    mergeCount: 6,
+    byteCount: 48,
+  });
+  expect(once!.merges[0]!.map((half) => Buffer.from(half).toString())).toEqual(["t", "h"]);
+});
+
+test("counts files are added, and need what they were made with", async () => {
+  const counts = join(home, "words.tsv");
+  expect(bpe(["count", corpus, "-s", special, "-o", counts, "-q"]).code).toBe(0);
+  const tokenizer = await trainTokenizer({ ...settings, counts, pattern: "gpt2" });
+  expect(filesOf(tokenizer.files())).toEqual(expected);
+  const twice = await trainTokenizer({ ...settings, counts, wordCounts: [["zyzzyva", 1]], pattern: "gpt2" });
+  expect(twice.statistics.wordCount).toBe(tokenizer.statistics.wordCount + 1);
+  await expect(trainTokenizer({ ...settings, counts })).rejects.toThrow("counts need the pattern");
+  const other = { ...settings, counts, pattern: "cl100k" };
+  await expect(trainTokenizer(other)).rejects.toThrow("made with");
+});
+
+test("half a surrogate pair is trained on as it is encoded: as U+FFFD", async () => {
+  const broken = await trainTokenizer({ texts: ["a\ud800b a\ud800b"], vocabSize: 262 });
+  const whole = await trainTokenizer({ texts: ["a\ufffdb a\ufffdb"], vocabSize: 262 });
+  expect(filesOf(broken.files())).toEqual(filesOf(whole.files()));
+});
+
+test("a trained tokenizer is saved as a whole, over an earlier one, in the formats that are asked for", async () => {
+  const tokenizer = await trainTokenizer({ ...settings, texts: documents });
+  const directory = join(home, "saved");
+  await tokenizer.save(directory);
+  expect(tokenizerFiles(directory)).toEqual(expected);
+  const loaded = await Tokenizer.load(directory);
+  const text = documents.slice(0, 10).join(special);
+  expect(Bun.deepEquals(loaded.encode(text), tokenizer.encode(text))).toBe(true);
+  await tokenizer.save(directory, { formats: ["tiktoken"] });
+  expect(readdirSync(directory).sort()).toEqual(["tokenizer.tiktoken", "training.json"]);
+  expect([...tokenizer.files({ formats: ["gpt2"] }).keys()].sort()).toEqual(["merges.txt", "vocab.json"]);
+  await expect(tokenizer.save(home)).rejects.toThrow("is not replaced");
+});
+
+test("a corpus without text, and what is no corpus, are errors that say so", async () => {
+  const errorOf = async (corpus: object) => {
+    const options = { vocabSize: 300, ...corpus } as TrainTokenizerOptions;
+    const error = await trainTokenizer(options).then(
+      () => undefined,
+      (reason) => reason,
+    );
+    expect(error).toBeInstanceOf(UserError);
+    return error.message as string;
+  };
+  expect(await errorOf({})).toBe("trainTokenizer: there is nothing to train on");
+  expect(await errorOf({ texts: [] })).toBe("trainTokenizer: there is nothing to train on");
+  expect(await errorOf({ texts: ["", ""] })).toStartWith("the corpus is empty");
+  expect(await errorOf({ wordCounts: [] })).toBe("trainTokenizer: there is nothing to train on");
+  expect(await errorOf({ wordCounts: new Map() })).toStartWith("there is nothing to train on");
+  expect(await errorOf({ texts: "a text" })).toContain("must be an iterable");
+  expect(await errorOf({ texts: ["a", 5n] })).toContain("text 1 is 5n");
+  expect(await errorOf({ texts: [Buffer.from("a")] })).toContain("text 0 is bytes");
+  expect(await errorOf({ wordCounts: { a: 1 } })).toContain("must be a Map, or an iterable of pairs");
+  expect(await errorOf({ wordCounts: ["ab"] })).toContain('entry 0 is "ab"');
+  expect(
+    await errorOf({
+      wordCounts: [
+        ["a", 1],
+        ["", 1],
+      ],
+    }),
+  ).toContain('entry 1 has the word ""');
+  for (const count of [0, -1, 0.5, 2 ** 53, "1", Number.NaN]) {
+    expect(await errorOf({ wordCounts: [["a", count]] })).toContain("entry 0 has the count");
+  }
+  expect(
+    await errorOf({
+      wordCounts: [
+        ["a", 2 ** 52],
+        ["a", 2 ** 52],
+      ],
+    }),
+  ).toContain("2^53");
+  expect(
+    await errorOf({
+      texts: (async function* () {
+        yield "a";
+        throw new UserError("of its own");
+      })(),
+    }),
+  ).toBe("of its own");
+});
+
+/** Texts without an end; stops the training after some, and says when nobody asks for more. */
+async function* neverEnding(stop: AbortController, hasEnded: () => void) {
+  try {
+    for (let n = 0; ; n++) {
+      yield `text ${n}`.repeat(1000);
+      if (n === 300) stop.abort(new Error("that is enough"));
+      if (n % 100 === 0) await Bun.sleep(1);
+    }
+  } finally {
+    hasEnded();
+  }
+}
+
+test("a signal ends training in every stage with its reason, and leaves nothing behind", async () => {
+  const stages = ["counting", "merging"] as const;
+  for (const workers of [1, 3]) {
+    for (const stage of stages) {
+      let calledAfter = 0;
+      const stop = new AbortController();
+      const reason = new Error(`stopped while ${stage}`);
+      const made = join(home, "aborted");
+      const training = trainTokenizer({
+        ...settings,
+        files: corpus,
+        output: made,
+        workers,
+        signal: stop.signal,
+        onProgress: (progress) => {
+          if (stop.signal.aborted) calledAfter++;
+          if (progress.stage === stage) stop.abort(reason);
+        },
+      });
+      await expect(training).rejects.toBe(reason);
+      expect(calledAfter).toBe(0);
+      expect(existsSync(made)).toBe(false);
+    }
+  }
+  expect(readdirSync(home).filter((name) => name.startsWith("."))).toEqual([]);
+  const before = { ...settings, texts: documents, signal: AbortSignal.abort(new Error("before")) };
+  await expect(trainTokenizer(before)).rejects.toThrow("before");
+});
+
+test("a signal ends training on texts that never end, or never come", async () => {
+  for (const workers of [1, 2]) {
+    const stop = new AbortController();
+    const { promise: hasEnded, resolve } = Promise.withResolvers<void>();
+    const texts = neverEnding(stop, resolve);
+    const endless = trainTokenizer({ ...settings, workers, texts, signal: stop.signal });
+    await expect(endless).rejects.toThrow("that is enough");
+    await hasEnded;
+    const silent = (async function* () {
+      yield "a text";
+      await new Promise(() => {});
+    })();
+    const hanging = { ...settings, workers, texts: silent, signal: AbortSignal.timeout(20) };
+    await expect(trainTokenizer(hanging)).rejects.toThrow("timed out");
+  }
+});
+
+test("what onProgress throws ends the training, also while only workers count", async () => {
+  for (const workers of [1, 2]) {
+    const onProgress = () => {
+      throw new Error("enough");
+    };
+    await expect(trainTokenizer({ ...settings, files: corpus, workers, onProgress })).rejects.toThrow(
+      "enough",
+    );
+    await expect(trainTokenizer({ ...settings, texts: documents, workers, onProgress })).rejects.toThrow(
+      "enough",
+    );
+  }
+});
+
 const at = (name: string) => join(home, name);
 const files = [1, 2, 3].map((seed) => put(home, `text-${seed}.txt`, madeText(seed, 400)));
 
