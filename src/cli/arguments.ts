@@ -200,7 +200,13 @@ export class TypedOptions extends Map<string, readonly string[]> {
     return this.get(name)?.[0];
   }
 
-  /** The same as a whole number, or a size in bytes; the table says which, and the least. */
+  /** The file of `--output`; undefined for stdout, which `-` is, too. */
+  outputFile(): string | undefined {
+    const path = this.text("output");
+    return path === "-" ? undefined : path;
+  }
+
+  /** The text as a whole number, or a size in bytes; the table says which, and the least. */
   number(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;

@@ -941,6 +941,10 @@ export const commands: readonly CommandSpec[] = [
   },
 ];
 
+/** Whether its output is a directory, which is replaced as a whole. */
+export const replacesDirectory = ({ options }: CommandSpec) =>
+  options.some(({ name, value }) => name === "output" && value === "DIR");
+
 /** The command as it is typed, with all that it cannot do without. */
 export function usageLine({ name, files, options }: CommandSpec): string {
   const required = options

@@ -22,7 +22,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
     return (await import("./ids-command.ts")).runDecodeIds(invocation, idMerges, output);
   }
   const file = invocation.files[0]!;
-  const path = invocation.options.text("output");
+  const path = invocation.options.outputFile();
   await lockOutputFile(invocation, output, path);
   const stats = statOf(file);
   if (stats?.isFile()) {

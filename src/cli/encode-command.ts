@@ -114,8 +114,7 @@ function summarize(
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const path = options.text("output");
-  const output = path === undefined || path === "-" ? undefined : path;
+  const output = options.outputFile();
   if (output !== undefined && !isIdFileName(output)) {
     throw usageError(
       `--output "${output}" ends in neither .npy nor .bin`,

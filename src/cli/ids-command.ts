@@ -120,7 +120,7 @@ const asNamed = ({ path }: IdInput) => ({ path, isStream: path === "-" });
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const { options } = invocation;
   const startMs = performance.now();
-  const path = options.text("output") === "-" ? undefined : options.text("output");
+  const path = options.outputFile();
   if (path !== undefined && !isIdFileName(path)) {
     throw usageError(
       `--output "${path}" ends in neither .npy nor .bin`,
@@ -212,7 +212,7 @@ export async function runDecodeIds(
   refuseForIds(invocation, ["pattern", "special-token"]);
   const { options } = invocation;
   const file = invocation.files[0]!;
-  const path = options.text("output") === "-" ? undefined : options.text("output");
+  const path = options.outputFile();
   await lockOutputFile(invocation, output, path);
   checkHeadFits(path);
   const stats = statOf(file);

@@ -6,7 +6,7 @@ import { globMatcher } from "../runtime/host.ts";
 import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
 import { followLinks } from "../store/trusted-files.ts";
 import type { Invocation } from "./arguments.ts";
-import type { CommandSpec } from "./command-table.ts";
+import { type CommandSpec, replacesDirectory } from "./command-table.ts";
 
 /** A path, what is there, and where that is, or will be, with links resolved. */
 type Target = { readonly typed: string; readonly stats: Stats | null; readonly real: string };
@@ -41,12 +41,12 @@ const isStream = (log: Target, fd: number) => isSame(log.stats, look(fd));
  * Refuses a `--log-file` that is, or lies in, what the run reads or writes. Files that a directory or a glob holds under
  * other names are known only when it is read.
  */
-export function checkLogPlace({ name, options: known }: CommandSpec, { options, files }: Invocation): void {
+export function checkLogPlace(command: CommandSpec, { options, files }: Invocation): void {
   const path = options.text("log-file");
   if (path === undefined) return;
   const log = targetOf(path);
   const include = includeFilter(options.get("include") ?? []);
-  const pathOptions = known.filter(
+  const pathOptions = command.options.filter(
     (option) => option.name !== "log-file" && /FILE|DIR|PATH/.test(option.value ?? ""),
   );
   const others = pathOptions.flatMap((option) =>
@@ -56,7 +56,10 @@ export function checkLogPlace({ name, options: known }: CommandSpec, { options, 
       isWhole: option.value === "DIR",
     })),
   );
-  const named = [...files.map((typed) => ({ typed, isText: name !== "prune", isWhole: false })), ...others];
+  const named = [
+    ...files.map((typed) => ({ typed, isText: command.name !== "prune", isWhole: false })),
+    ...others,
+  ];
   for (const { typed, isText, isWhole } of named) {
     if (typed === "-" || typed === "") continue;
     const isSpoilt = isText
@@ -66,7 +69,7 @@ export function checkLogPlace({ name, options: known }: CommandSpec, { options, 
   }
   const reads = [...files, ...(options.get("ranges") ?? []), ...(options.get("text") ?? [])].includes("-");
   if (reads && isStream(log, 0)) throw spoilt(path, "standard input");
-  const writes = !["train", "prune"].includes(name) && (options.text("output") ?? "-") === "-";
+  const writes = !replacesDirectory(command) && options.outputFile() === undefined;
   if (writes && isStream(log, 1)) throw spoilt(path, "standard output");
 }
 

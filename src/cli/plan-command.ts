@@ -70,14 +70,13 @@ const defaultRangeSizeBytes = 256e6;
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const path = options.text("output");
   if (invocation.files.includes("-")) throw noFileToPlan("-");
   return {
     reading: { ...readInputOptions(invocation), trained: recordedReading(options.get("tokenizer") ?? []) },
     readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
     rangeSizeBytes: options.number("range-size") ?? defaultRangeSizeBytes,
     countDocuments: options.has("count-documents"),
-    output: path === "-" ? undefined : path,
+    output: options.outputFile(),
   };
 }
 

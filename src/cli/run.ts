@@ -12,7 +12,7 @@ import {
   peekOption,
   unknownCommand,
 } from "./arguments.ts";
-import { type CommandSpec, commands, topics } from "./command-table.ts";
+import { type CommandSpec, commands, replacesDirectory, topics } from "./command-table.ts";
 import { ReaderGone, writeStdout } from "./data-output.ts";
 import { checkLogPlace, maySpoil, realPathOf } from "./log-place.ts";
 import { LogFile, Output, type OutputOptions } from "./output.ts";
@@ -38,9 +38,6 @@ const runners: Record<string, () => Promise<Runner>> = {
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
 const usesKernel = new Set(["train", "count", "diff", "encode", "eval", "prune", "serve"]);
 
-/** Commands whose output is a directory, which is replaced as a whole. */
-const replacesDirectory = new Set(["train", "prune"]);
-
 /** Runs the command that the arguments name; returns the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
   const guessed = guessOutputOptions(typed);
@@ -58,7 +55,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const command = findCommand(name);
     if (asksForHelp(rest)) return await showHelp(command, topicAsked(rest));
     const invocation = parseInvocation(command, rest);
-    const misplaced = replacesDirectory.has(name) ? optionsWithinOutput(invocation) : [];
+    const misplaced = replacesDirectory(command) ? optionsWithinOutput(invocation) : [];
     // A log that is refused is not written, and not made to hold this error.
     if (misplaced.length === 0 || misplaced.includes("log-file")) {
       output = new Output({ ...guessed, log: undefined });
