@@ -406,3 +406,10 @@ test("cuts of equal lengths into other bytes differ, as a normal form makes them
   const { text: difference } = await compare(gpt2, nfc, [write("forms.txt", "x\u0340 x")]);
   expect(difference).toMatchObject({ words: 2, differentWords: 1 });
 });
+
+test("at most 1,000 of the words that are cut differently are listed, and all are counted", async () => {
+  const words = Array.from({ length: 1001 }, (_, n) => `${n}\u0340`);
+  const { text: difference } = await compare(gpt2, nfc, [write("many.txt", words.join(" "))]);
+  expect(difference).toMatchObject({ differentWords: 1001, distinctDifferentWords: 1001 });
+  expect(difference!.mostFrequent.length).toBe(1000);
+});

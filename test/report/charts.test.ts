@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   type Axis,
+  barChart,
   decadesAxis,
   doublingsAxis,
   linearAxis,
@@ -32,6 +33,7 @@ test("every axis holds its values, and begins and ends at its first and last pla
 
 test("marks are round numbers", () => {
   expect(linearAxis("", [1, 4.2]).ticks).toEqual([1, 2, 3, 4, 5]);
+  expect(linearAxis("", [0, 5]).ticks).toEqual([0, 1, 2, 3, 4, 5]);
   expect(linearAxis("", [0.12, 0.14]).ticks).toEqual([0.12, 0.125, 0.13, 0.135, 0.14]);
   expect(decadesAxis("", [3, 40_000]).ticks).toEqual([1, 10, 100, 1000, 10_000, 100_000]);
   expect(decadesAxis("", [1, 1e9]).ticks).toEqual([1, 100, 1e4, 1e6, 1e8]);
@@ -58,4 +60,15 @@ test("numbers on marks are short", () => {
     "2.5G",
   ]);
   expect([0, 0.004, 0.0994, 0.5, 1].map(percent)).toEqual(["0 %", "0.4 %", "9.9 %", "50 %", "100 %"]);
+});
+
+test("bars are as long as their values, and the longest leaves room for its number", () => {
+  const groups = [1, 4, 3].map((value) => ({ name: "abc", values: [value], texts: ["x"] }));
+  const { text } = barChart({ title: "t", series: ["s"], groups });
+  const bars = [...text.matchAll(/x="(\d+)" y="\d+" width="([\d.]+)"/g)].map(([, x, width]) => [
+    +x!,
+    +width!,
+  ]);
+  const longest = 390 - 33 - 50;
+  expect(bars).toEqual([1, 4, 3].map((value) => [33, Math.round((10 * longest * value) / 4) / 10]));
 });
