@@ -109,7 +109,6 @@ async function countPlanned(
   write: (range: Range, documents: number) => Promise<void>,
   output: Output,
 ): Promise<void> {
-  const encoder = new TextEncoder();
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   let written = Promise.resolve();
   const sink = {
@@ -120,10 +119,8 @@ async function countPlanned(
     },
     drained: () => written.then(nextTurn),
   };
-  await countDocuments(
-    { inputs, ranges, specialTokens: specialTokens.map((token) => encoder.encode(token)), threadCount: 1 },
-    sink,
-    (done) => output.progress({ stage: "planning", done, total, unit: "bytes" }),
+  await countDocuments({ inputs, ranges, specialTokens, threadCount: 1 }, sink, (done) =>
+    output.progress({ stage: "planning", done, total, unit: "bytes" }),
   );
   await written;
 }

@@ -1,56 +1,117 @@
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import type { Input, Range } from "../corpus/input.ts";
-import { type ByteSource, RangeReader, TextMemory } from "../corpus/range-reader.ts";
-import type { RecordBatch } from "../corpus/records/record-batch.ts";
+import { TextMemory } from "../corpus/range-reader.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
-import { TaskReader } from "../corpus/task-reader.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
+import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
 import { MemoryBudget } from "../runtime/system-limits.ts";
+import { plainCutting } from "../text/cutting.ts";
+import type { Pretokens, Taker, TextPart } from "../text/pretokens.ts";
+import { TaskTexts } from "../text/task-texts.ts";
+import { TextChain } from "../text/text-chain.ts";
+import { WordCounter } from "../words/word-counter.ts";
 import { longTextBytes, runTasks, type ThreadJob } from "./run-tasks.ts";
 
 /** What a thread that counts documents begins with. */
-export type DocumentSetup = {
+type DocumentSetup = {
+  readonly kernelModule: WebAssembly.Module;
   readonly inputs: readonly Input[];
-  readonly specialTokens: readonly Uint8Array[];
+  readonly specialTokens: readonly string[];
   /** The memory for a text and what it is packed in. */
-  readonly textBytesMax: number;
+  readonly textBytesMax?: number;
+  readonly windowBytes?: number;
 };
 
-/** What one thread does that counts documents, whatever they are packed in. */
-export class DocumentTasks implements ThreadJob<never, number | undefined, undefined> {
-  readonly rest = undefined;
-  private readonly counter: DocumentCounter;
-  private readonly reader: TaskReader<number>;
+/** A pattern of no splits: nobody takes pretokens. */
+const noPattern: CompiledPattern = { kind: "automata", automata: [] };
 
-  constructor({ inputs, specialTokens, textBytesMax }: DocumentSetup) {
-    const counter = new DocumentCounter(specialTokens);
-    this.counter = counter;
-    this.reader = new TaskReader({ inputs }, new TextMemory(textBytesMax), {
-      text: (source, range) => counter.count(source, range),
-      records: (reading, batch) => counter.countRecords(reading, batch),
-    });
+/** Finds special tokens alone, and cuts nothing. */
+class DocumentMarks implements Pretokens {
+  readonly isReadByKernelOnly = false;
+  readonly invalidByteCount = 0;
+  readonly firstInvalidPos = -1;
+  readonly tokenBytesMax: number;
+  isInside = false;
+  documentCount = 0;
+  keepPos = 0;
+  private readonly finder: SpecialTokenFinder;
+
+  constructor(
+    specialTokens: readonly string[],
+    private readonly taker: Taker,
+  ) {
+    this.finder = new SpecialTokenFinder(specialTokens.map((token) => Buffer.from(token)));
+    this.tokenBytesMax = this.finder.longestBytes;
   }
 
-  get offsetByte(): number {
-    return this.reader.recordOffsetByte ?? this.counter.offsetByte;
+  start(pos: number, isInside: boolean): void {
+    this.keepPos = pos;
+    this.isInside = isInside;
   }
 
-  /** Returns how many documents begin in the range that ends with the task; undefined if it continues in the next one. */
-  take(task: Task): Generator<number, number | undefined> {
-    return this.reader.take(task);
+  searchText(limit: number): void {
+    this.finder.reset(this.taker.text(limit).bytes.subarray(0, limit));
   }
 
-  close(): void {
-    this.reader.close();
+  take({ end, sureEnd, stop }: TextPart): boolean {
+    for (;;) {
+      const tokenPos = this.finder.find(this.keepPos, end);
+      const isSure = tokenPos < sureEnd;
+      if ((isSure ? tokenPos : stop) > this.keepPos && !this.isInside) {
+        this.isInside = true;
+        this.documentCount++;
+      }
+      if (!isSure) break;
+      this.start(tokenPos + this.finder.lengthAt(tokenPos, end), false);
+    }
+    this.keepPos = Math.max(this.keepPos, stop);
+    return true;
+  }
+
+  lookAhead(): void {}
+
+  shift(deltaBytes: number): void {
+    this.keepPos -= deltaBytes;
   }
 }
 
-export const startCountingDocuments = (setup: DocumentSetup) => new DocumentTasks(setup);
+/** What one thread does that counts documents: text goes its way as in counting, but only special tokens are looked for. */
+export class DocumentTasks implements ThreadJob<never, number | undefined, undefined> {
+  readonly rest = undefined;
+  private readonly texts: TaskTexts;
+
+  constructor({ inputs, specialTokens, textBytesMax, windowBytes }: Omit<DocumentSetup, "kernelModule">) {
+    const cutting = plainCutting(noPattern, specialTokens);
+    const taker = new WordCounter();
+    const marks = new DocumentMarks(specialTokens, taker);
+    const memory = new TextMemory(textBytesMax);
+    this.texts = new TaskTexts(new TextChain(cutting, taker, marks), { inputs, memory, windowBytes });
+  }
+
+  get offsetByte(): number {
+    return this.texts.offsetByte;
+  }
+
+  /** Returns how many documents begin in the range that ends with the task; undefined if it continues in the next one. */
+  *take(task: Task): Generator<number, number | undefined> {
+    return (yield* this.texts.take(task))?.documentCount;
+  }
+
+  close(): void {
+    this.texts.close();
+  }
+}
+
+export function startCountingDocuments(setup: DocumentSetup): DocumentTasks {
+  adoptKernelModule(setup.kernelModule);
+  return new DocumentTasks(setup);
+}
 
 export type CountDocumentsOptions = {
   readonly inputs: readonly Input[];
   /** Counted one by one, and not cut. */
   readonly ranges: readonly Range[];
-  readonly specialTokens: readonly Uint8Array[];
+  readonly specialTokens: readonly string[];
   readonly threadCount: number;
 };
 
@@ -67,7 +128,8 @@ export async function countDocuments(
   sink: DocumentSink,
   report: (bytesDone: number) => void,
 ): Promise<void> {
-  const setup = { inputs, specialTokens, textBytesMax: new MemoryBudget().shareBytes(threadCount) };
+  const textBytesMax = new MemoryBudget().shareBytes(threadCount);
+  const setup = { kernelModule: kernelModule(), inputs, specialTokens, textBytesMax };
   let rangeIndex = 0;
   let documentCount = 0;
   await runTasks(
@@ -98,78 +160,3 @@ export async function countDocuments(
 
 /** A range of a file is one task. What has no ranges is counted as a whole. */
 const endsRange = (task: Task) => task.kind === "range" || task.endsInput;
-
-const windowSizeBytes = 1 << 20;
-
-/** Counts the documents that begin in a range and have at least one byte, as counting words does, but without the words. */
-export class DocumentCounter {
-  private readonly finder: SpecialTokenFinder;
-  private readonly reader: RangeReader;
-
-  constructor(specialTokens: readonly Uint8Array[], windowBytes = windowSizeBytes) {
-    this.finder = new SpecialTokenFinder(specialTokens);
-    // Half a window must hold more than is kept for the next one, or reading would make no progress.
-    this.reader = new RangeReader(Math.max(windowBytes, 4 * this.finder.longestBytes));
-  }
-
-  /** Where in a plain text the work is. */
-  get offsetByte(): number {
-    return this.reader.baseByte;
-  }
-
-  /**
-   * Counts the documents of records; yields what `reading` yields. A record is one document, or several if special tokens end
-   * documents inside it; without bytes it is none.
-   */
-  *countRecords(reading: Iterable<number>, batch: RecordBatch): Generator<number, number> {
-    const { finder } = this;
-    let documentCount = 0;
-    for (const bytesDone of reading) {
-      const { text, ends, count, byteCount } = batch;
-      finder.reset(text.bytes.subarray(0, byteCount));
-      for (let r = 0, pos = 0; r < count; r++) {
-        const recordEnd = ends[r]!;
-        while (pos < recordEnd) {
-          const end = finder.find(pos, recordEnd);
-          if (end > pos) documentCount++;
-          pos = end < recordEnd ? end + finder.lengthAt(end, recordEnd) : recordEnd;
-        }
-      }
-      yield bytesDone;
-    }
-    return documentCount;
-  }
-
-  /** Yields the bytes done after each window. */
-  *count(source: ByteSource, range: Range): Generator<number, number> {
-    const { finder, reader } = this;
-    let insideDocument = range.startsInside;
-    let documentCount = 0;
-    reader.open(source, range.startByte, range.endByte);
-    for (let pos = 0; ; ) {
-      // The end of a stream is known only with its last chunk.
-      reader.endByte = range.endByte;
-      reader.advance(pos);
-      finder.reset(reader.text.bytes.subarray(0, reader.limit));
-      // A special token that begins before `sureEnd` is in the window as a whole.
-      const sureEnd = reader.atEnd ? reader.limit : reader.limit - Math.max(0, finder.longestBytes - 1);
-      pos = 0;
-      for (;;) {
-        const tokenPos = finder.find(pos, reader.limit);
-        if (!insideDocument && Math.min(tokenPos, sureEnd) > pos) {
-          insideDocument = true;
-          documentCount++;
-        }
-        if (tokenPos >= sureEnd) break;
-        insideDocument = false;
-        pos = tokenPos + finder.lengthAt(tokenPos, reader.limit);
-      }
-      if (reader.atEnd) break;
-      // The last token may reach behind `sureEnd`.
-      pos = Math.max(pos, sureEnd);
-      yield reader.baseByte + pos - range.startByte;
-    }
-    // A document that begins exactly at the cut is counted here: the next range takes it for one that continues.
-    return documentCount + (range.endsInside && !insideDocument ? 1 : 0);
-  }
-}

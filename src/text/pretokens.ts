@@ -210,6 +210,7 @@ export class MatcherPretokens implements Pretokens {
   readonly tokenBytesMax: number;
   private readonly splitter: MatcherSplitter;
   private readonly finder: SpecialTokenFinder;
+  /** The ids of tokens by their bytes as Latin-1; empty where no id matters. */
   private readonly idOf: ReadonlyMap<string, number>;
   private text: Text;
   /** Where the search for tokens goes on: ahead of the splitter where a token stays text. */
@@ -223,8 +224,9 @@ export class MatcherPretokens implements Pretokens {
     this.splitter = new MatcherSplitter(pattern);
     this.tokenBytesMax = longestOf(tokens);
     this.finder = new SpecialTokenFinder(tokens.map(({ bytes }) => bytes));
+    const named = taker.takeToken !== undefined || tokens.some(({ id }) => id < 0) ? tokens : [];
     // Of equal ones the last counts.
-    this.idOf = new Map(tokens.map(({ bytes, id }) => [Buffer.from(bytes).toString("latin1"), id]));
+    this.idOf = new Map(named.map(({ bytes, id }) => [Buffer.from(bytes).toString("latin1"), id]));
     this.text = taker.text(0);
   }
 
@@ -287,12 +289,16 @@ export class MatcherPretokens implements Pretokens {
       this.searchPos = Math.min(pos, sureEnd);
       if (pos >= sureEnd) return undefined;
       const length = finder.lengthAt(pos, end);
-      const content = Buffer.from(this.text.bytes.slice(pos, pos + length)).toString("latin1");
-      const id = this.idOf.get(content)!;
+      const id = this.idOf.size === 0 ? 0 : this.idAt(pos, length);
       if (id >= 0) return { pos, length, id };
       this.searchPos = pos + length;
     }
     return undefined;
+  }
+
+  private idAt(pos: number, length: number): number {
+    const content = Buffer.from(this.text.bytes.slice(pos, pos + length)).toString("latin1");
+    return this.idOf.get(content)!;
   }
 
   private scanTo(stop: number, limit: number): void {

@@ -1,10 +1,19 @@
 import { isUtf8 } from "node:buffer";
 import { characterLengthAt, isUnfinished } from "../bytes/text.ts";
 import type { Input, Range } from "../corpus/input.ts";
-import { type ByteSource, type Mapping, RangeReader, TextMemory } from "../corpus/range-reader.ts";
+import {
+  type ByteSource,
+  type FileSource,
+  type Mapping,
+  MemorySource,
+  OpenFile,
+  RangeReader,
+  TextMemory,
+} from "../corpus/range-reader.ts";
+import { type LineRange, LineReader } from "../corpus/records/line-reader.ts";
+import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import { RecordBatch } from "../corpus/records/record-batch.ts";
-import type { Task } from "../corpus/task.ts";
-import { TaskReader } from "../corpus/task-reader.ts";
+import type { ChunkTask, PagesTask, Task } from "../corpus/task.ts";
 import { assert } from "../errors.ts";
 import { lookaheadBytes, partBefore, partTo, type TextPart } from "./pretokens.ts";
 import type { TextChain } from "./text-chain.ts";
@@ -39,8 +48,14 @@ const pushedBytes = 1 << 18;
 
 /** The texts of the tasks of one thread, wherever their bytes come from: reads them, and sends them through a chain. */
 export class TaskTexts {
-  private readonly reader: TaskReader<RangeStatistics>;
+  private readonly file: OpenFile;
+  private readonly chunks: ChunkedRanges<RangeStatistics>;
   private readonly memory: TextMemory;
+  private readonly batch: RecordBatch;
+  private readonly lines: LineReader;
+  private pages: ParquetReader | undefined;
+  /** What reads the records at work; undefined for plain text. */
+  private records: { readonly offsetByte: number } | undefined;
   /** Capacity of the window, as long as no pretoken is too long for it. */
   private readonly capacityBytes: number;
   /** Reads windows straight into the taker's text, or maps them there; undefined where there are links before. */
@@ -64,17 +79,16 @@ export class TaskTexts {
     const mapped = pretokens.isReadByKernelOnly ? mapping : undefined;
     this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapped) : undefined;
     // Records are put where they are taken.
-    const batch = new RecordBatch(isDirect ? makeText : undefined);
-    this.reader = new TaskReader({ inputs, windowBytes, batch }, memory, {
-      text: (source, range) => this.takeRange(source, range),
-      records: (reading) => this.takeRecords(reading, batch),
-    });
+    this.batch = new RecordBatch(isDirect ? makeText : undefined);
+    this.lines = new LineReader(windowBytes, memory, this.batch);
+    this.file = new OpenFile(inputs);
+    this.chunks = new ChunkedRanges(inputs, (source, range) => this.takeRange(source, range));
   }
 
   /** Where in the text the work is: the place of an error. */
   get offsetByte(): number {
-    const { reader, chain, windows } = this;
-    if (reader.recordOffsetByte !== undefined) return reader.recordOffsetByte;
+    const { records, chain, windows } = this;
+    if (records !== undefined) return records.offsetByte;
     if (windows === undefined) return Math.max(0, this.readByte - chain.pendingBytes);
     return windows.baseByte + chain.pretokens.keepPos;
   }
@@ -84,15 +98,39 @@ export class TaskTexts {
    * that ends with it; undefined if the range continues in the next task.
    */
   take(task: Task): Generator<number, RangeStatistics | undefined> {
-    return this.reader.take(task);
+    if (task.kind === "chunk") return this.chunks.take(task);
+    const source = this.file.of(task.inputIndex);
+    return task.kind === "pages" ? this.takePages(source, task) : this.takeRange(source, task);
   }
 
   close(): void {
-    this.reader.close();
+    this.file.close();
+  }
+
+  private takePages(source: FileSource, pages: PagesTask): Generator<number, RangeStatistics> {
+    this.pages ??= this.loadParquet();
+    this.records = this.pages;
+    const { textField } = this.options.inputs[pages.inputIndex]!;
+    return this.takeRecords(this.pages.read(source, pages, textField));
+  }
+
+  /** Loads the reader of Parquet and its packages. That takes some 10 ms, and most runs read no Parquet. */
+  private loadParquet(): ParquetReader {
+    const loaded =
+      require("../corpus/records/parquet/parquet-reader.ts") as typeof import("../corpus/records/parquet/parquet-reader.ts");
+    return new loaded.ParquetReader(undefined, this.memory, this.batch);
+  }
+
+  private takeRange(source: ByteSource, range: LineRange): Generator<number, RangeStatistics> {
+    const input = this.options.inputs[range.inputIndex]!;
+    this.records = input.format === "text" ? undefined : this.lines;
+    return input.format === "text"
+      ? this.takeText(source, range)
+      : this.takeRecords(this.lines.read(source, range, input));
   }
 
   /** Yields also where the rest of the range has yet to come; `range` may get its end before the generator goes on. */
-  private *takeRange(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
+  private *takeText(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { pretokens } = this.chain;
     const documentsBefore = pretokens.documentCount;
     const invalidBefore = pretokens.invalidByteCount;
@@ -190,8 +228,8 @@ export class TaskTexts {
   }
 
   /** Takes what `reading` puts into the batch, each record as a text of its own; yields what `reading` yields. */
-  private *takeRecords(reading: Iterable<number>, batch: RecordBatch): Generator<number, RangeStatistics> {
-    const { chain } = this;
+  private *takeRecords(reading: Iterable<number>): Generator<number, RangeStatistics> {
+    const { chain, batch } = this;
     const { pretokens, isDirect } = chain;
     const documentsBefore = pretokens.documentCount;
     let textBytes = 0;
@@ -218,6 +256,61 @@ export class TaskTexts {
     const documentCount = pretokens.documentCount - documentsBefore;
     // The readers of records let only valid UTF-8 through.
     return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
+  }
+}
+
+/** The end of a range until its last chunk has come. */
+const endUnknown = Number.MAX_SAFE_INTEGER;
+
+type Unfinished<Result> = {
+  readonly source: MemorySource;
+  readonly range: { -readonly [Field in keyof Range]: Range[Field] };
+  readonly work: Generator<number, Result>;
+};
+
+/** Joins the chunks of a range for work that reads it from a source, as it would read a file. */
+class ChunkedRanges<Result> {
+  /** The range that continues. */
+  private unfinished: Unfinished<Result> | undefined;
+
+  /** @param start makes the work on a range. The work yields the bytes done, also when it waits for more. */
+  constructor(
+    private readonly inputs: readonly Input[],
+    private readonly start: (source: ByteSource, range: LineRange) => Generator<number, Result>,
+  ) {}
+
+  /**
+   * Works on a chunk; yields how many of its bytes are done. Returns the result for the range that ends with it; undefined
+   * if the range continues in the next chunk.
+   */
+  *take(chunk: ChunkTask): Generator<number, Result | undefined> {
+    const { source, range, work } = this.unfinished ?? this.begin(chunk);
+    source.append(chunk.bytes);
+    if (!chunk.continues) {
+      range.endByte = chunk.endByte;
+      range.endsInside = chunk.endsInside;
+    }
+    this.unfinished = undefined;
+    do {
+      const step = work.next();
+      if (step.done) return step.value;
+      yield Math.max(0, range.startByte + step.value - chunk.startByte);
+    } while (!chunk.continues || !source.isDrained);
+    this.unfinished = { source, range, work };
+    return undefined;
+  }
+
+  private begin({ inputIndex, startByte, startsInside, linesBefore = 0 }: ChunkTask): Unfinished<Result> {
+    const source = new MemorySource(this.inputs[inputIndex]!.path, startByte);
+    const range = {
+      inputIndex,
+      startByte,
+      startsInside,
+      linesBefore,
+      endByte: endUnknown,
+      endsInside: false,
+    };
+    return { source, range, work: this.start(source, range) };
   }
 }
 

@@ -11,10 +11,9 @@ import {
   plannedRanges,
   readPlan,
 } from "../../src/corpus/plan-file.ts";
-import { OpenFile } from "../../src/corpus/range-reader.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
-import { countDocuments, DocumentCounter } from "../../src/pipeline/count-documents.ts";
+import { countDocuments, DocumentTasks } from "../../src/pipeline/count-documents.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
@@ -31,7 +30,6 @@ const options = {
   keepsTextsWhole: false,
   pattern: compilePattern(patterns.gpt2.sources),
 };
-const tokens = specialTokens.map((token) => new TextEncoder().encode(token));
 
 async function planOf(
   settings: Omit<PlanOptions, keyof typeof options>,
@@ -87,10 +85,9 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
       async (contents, rangeSizeBytes, sliceCount, seed) => {
         const paths = contents.map((text, i) => put(directory, `slices-${i}`, text));
         const inputs = findInputs(paths);
-        const counter = new DocumentCounter(tokens, 16);
-        const file = new OpenFile(inputs);
+        const documents = new DocumentTasks({ inputs, specialTokens, windowBytes: 16 });
         const lines = await planOf({ inputs, rangeSizeBytes }, (range) => {
-          return runToEnd(counter.count(file.of(range.inputIndex), range));
+          return runToEnd(documents.take({ ...range, kind: "range", endsInput: false }))!;
         });
         const slices = Map.groupBy(
           lines,
@@ -111,7 +108,7 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         }
         const whole = await countRanges(paths);
         expect(wordsOf(counters)).toEqual(wordsOf([whole.counter.words]));
-        file.close();
+        documents.close();
         expect(documentCount).toBe(whole.statistics.reduce((sum, found) => sum + found.documentCount, 0));
       },
     ),
@@ -195,7 +192,7 @@ test("documents are counted in any range of what comes in chunks or in records a
     const found: number[] = [];
     const done: number[] = [];
     await countDocuments(
-      { inputs, ranges, specialTokens: tokens, threadCount },
+      { inputs, ranges, specialTokens, threadCount },
       { endRange: (_, documentCount) => found.push(documentCount) },
       (bytesDone) => done.push(bytesDone),
     );

@@ -22,7 +22,7 @@ import { put, scratch } from "../binary.ts";
 
 const directory = scratch();
 const token = "<|end|>";
-const specialTokens = [new TextEncoder().encode(token)];
+const specialTokens = [token];
 const threadCounts = [1, 2, 5];
 
 /** Files with 0, 1, 2, … documents each, some of them lines of JSON, which the main thread may leave to workers. */

@@ -1,9 +1,8 @@
 import { expect, spyOn, test } from "bun:test";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { type Range, wholeRange } from "../../src/corpus/input.ts";
-import { OpenFile } from "../../src/corpus/range-reader.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { DocumentCounter } from "../../src/pipeline/count-documents.ts";
+import { DocumentTasks } from "../../src/pipeline/count-documents.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { KernelPretokens } from "../../src/text/pretokens.ts";
 import type { RangeStatistics } from "../../src/text/task-texts.ts";
@@ -60,7 +59,6 @@ test("no record makes an object of its own", () => {
 const directory = scratch();
 
 const token = "<|end|>";
-const specialTokens = [new TextEncoder().encode(token)];
 
 test("a document that begins right at a cut is counted once, with its words and without", () => {
   // A safe cut may stand right behind a special token: then a document begins there, and no range begins with it.
@@ -72,13 +70,13 @@ test("a document that begins right at a cut is counted once, with its words and 
     { inputIndex: 0, startByte: 0, endByte: cutByte, startsInside: false, endsInside: true },
     { inputIndex: 0, startByte: cutByte, endByte: sizeBytes, startsInside: true, endsInside: false },
   ];
-  const file = new OpenFile(inputs);
-  const documents = new DocumentCounter(specialTokens);
-  expect(ranges.map((range) => runToEnd(documents.count(file.of(0), range)))).toEqual([2, 0]);
+  const tasks = ranges.map((range) => ({ ...range, kind: "range" as const, endsInput: false }));
+  const documents = new DocumentTasks({ inputs, specialTokens: [token] });
+  expect(tasks.map((task) => runToEnd(documents.take(task)))).toEqual([2, 0]);
   const pattern = compilePattern(patterns.gpt2.sources);
   const words = countingTexts({ inputs, pattern, specialTokens: [token] }, new WordCounter());
-  const found = ranges.map((range) => runToEnd(words.take({ ...range, kind: "range", endsInput: false })));
+  const found = tasks.map((task) => runToEnd(words.take(task)));
   expect(found.map((findings) => findings?.documentCount)).toEqual([2, 0]);
-  file.close();
+  documents.close();
   words.close();
 });
