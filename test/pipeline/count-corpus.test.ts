@@ -78,9 +78,8 @@ test("what a worker meets fails the run with its message and its exit code", asy
 });
 
 test("a worker's bug fails the run with its reason and its place", async () => {
-  const { automata } = structuredClone(pattern) as { automata: readonly object[] };
-  const last = { ...automata[0], transitions: null };
-  const broken = { kind: "automata", automata: [automata[0], automata[0], last] };
+  const matched = structuredClone(compilePattern(["(a)\\1| ?\\w+|\\W"])) as { programs: readonly object[] };
+  const broken = { ...matched, programs: [{ ...matched.programs[0], ops: null }] };
   const error = await failureOf({
     ...options,
     cutting: plainCutting(broken as unknown as CompiledPattern),
