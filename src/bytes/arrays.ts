@@ -21,3 +21,63 @@ export function grown<Numbers extends Uint8Array | Int32Array | Float64Array>(
   longer.set(array);
   return longer;
 }
+
+/** A binary heap of pairs of numbers: the one with the least key is on top, of equal keys the one with the least id. */
+export class Heap {
+  count = 0;
+  private keys = new Float64Array(1 << 12);
+  private ids = new Int32Array(1 << 12);
+
+  /** Key and id of the pair on top. Without any pair they mean nothing. */
+  get topKey(): number {
+    return this.keys[0]!;
+  }
+
+  get topId(): number {
+    return this.ids[0]!;
+  }
+
+  push(key: number, id: number): void {
+    if (this.count === this.keys.length) {
+      this.keys = grown(this.keys);
+      this.ids = grown(this.ids);
+    }
+    const { keys, ids } = this;
+    let index = this.count++;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (keys[parent]! < key || (keys[parent] === key && ids[parent]! <= id)) break;
+      keys[index] = keys[parent]!;
+      ids[index] = ids[parent]!;
+      index = parent;
+    }
+    keys[index] = key;
+    ids[index] = id;
+  }
+
+  /** Takes the top away. */
+  pop(): void {
+    const { keys, ids } = this;
+    const count = --this.count;
+    const key = keys[count]!;
+    const id = ids[count]!;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= count) break;
+      const other = child + 1;
+      if (
+        other < count &&
+        (keys[other]! < keys[child]! || (keys[other] === keys[child] && ids[other]! < ids[child]!))
+      ) {
+        child = other;
+      }
+      if (keys[child]! > key || (keys[child] === key && ids[child]! >= id)) break;
+      keys[index] = keys[child]!;
+      ids[index] = ids[child]!;
+      index = child;
+    }
+    keys[index] = key;
+    ids[index] = id;
+  }
+}

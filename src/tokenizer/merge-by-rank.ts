@@ -1,5 +1,5 @@
+import { Heap } from "../bytes/arrays.ts";
 import { escapeBytes } from "../bytes/escape.ts";
-import { Heap } from "../bytes/heap.ts";
 import { runToEnd } from "../runtime/turns.ts";
 import { buildModel, type EncodingModel } from "./encoding-model.ts";
 import { refuse } from "./tokenizer-parts.ts";

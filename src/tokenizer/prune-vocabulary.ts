@@ -1,5 +1,5 @@
+import { Heap } from "../bytes/arrays.ts";
 import { escapeBytes } from "../bytes/escape.ts";
-import { Heap } from "../bytes/heap.ts";
 import { UserError } from "../errors.ts";
 import { WordMerger } from "./encoding-kernel.ts";
 import type { EncodingModel, RankedMerges } from "./encoding-model.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Heap } from "../../src/bytes/heap.ts";
+import { Heap } from "../../src/bytes/arrays.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 test("a heap gives the pairs as a sorted list has them, with many equal keys, and when it grows", () => {
