@@ -7,8 +7,7 @@ import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import type { TrainedIds } from "../pipeline/train-ids.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
-import { copyTokenBytes, notKept, type TokenBytes } from "../vocabulary/token-bytes.ts";
-import type { Vocabulary } from "../vocabulary/vocabulary.ts";
+import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { rowLines } from "./output.ts";
 
 /** What a summary says beside what was learned and its record. */

@@ -2,8 +2,15 @@ import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { lineFeed } from "../bytes/text.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import type { KernelExports } from "../runtime/kernel-exports.ts";
-import { forEachPart, keptBytesMax, notKept, type TokenBytes } from "../vocabulary/token-bytes.ts";
-import { isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import {
+  forEachPart,
+  isSpecialEntry,
+  keptBytesMax,
+  notKept,
+  specialOfEntry,
+  type TokenBytes,
+  type Vocabulary,
+} from "../vocabulary/vocabulary.ts";
 import { Chunk } from "./output-file.ts";
 
 /**

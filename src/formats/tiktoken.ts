@@ -15,8 +15,12 @@ import {
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
-import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
-import { type FinishedTokenizer, isSpecialEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import {
+  copyTokenBytes,
+  type FinishedTokenizer,
+  isSpecialEntry,
+  type Vocabulary,
+} from "../vocabulary/vocabulary.ts";
 import { checkId, checkOwnIds } from "./assemble-model.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";

@@ -27,7 +27,7 @@ import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
-import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
+import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { openMemory } from "./count-memory.ts";
 import type { TrainedVocabulary } from "./learn-merges.ts";

@@ -1,8 +1,7 @@
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
 import { isResidue, type Ledger } from "../vocabulary/ledger.ts";
-import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
-import type { Vocabulary } from "../vocabulary/vocabulary.ts";
+import { copyTokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 
 /** Stands near the head of every report, so that a later one knows that it may take its place. */
 export const reportMark = '<meta name="generator" content="bpe">';

@@ -1,10 +1,9 @@
 import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { UserError } from "../errors.ts";
-import type { StartTokens } from "../merge/merge-options.ts";
-import { alphabetOrder } from "../merge/merge-options.ts";
+import { alphabetOrder, type StartTokens } from "../merge/merge-options.ts";
 import type { Compat, LearnedPairs, Merges } from "../merge/merges.ts";
 import { buildModel, type EncodingModel } from "../tokenizer/encoding-model.ts";
-import { copyTokenBytes, makeTokenBytes } from "../vocabulary/token-bytes.ts";
+import { copyTokenBytes, makeTokenBytes } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
 import type { KeptMerges } from "./kept-merges.ts";
 

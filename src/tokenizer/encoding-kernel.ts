@@ -2,14 +2,14 @@ import { paddingBytes, type Text } from "../bytes/text.ts";
 import { assert, UserError } from "../errors.ts";
 import { createKernel, type Kernel } from "../runtime/kernel.ts";
 import type { TokenWords, WordTable } from "../words/word-table.ts";
-import type { EncodingModel } from "./encoding-model.ts";
 import {
   type CutPlaces,
+  type EncodingModel,
   noTokens,
   type PackedTokens,
   placedModelBytes,
   placeModel,
-} from "./model-placement.ts";
+} from "./encoding-model.ts";
 import type { TokenTable } from "./token-table.ts";
 
 export type EncodingKernelOptions = {

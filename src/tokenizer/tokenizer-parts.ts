@@ -2,8 +2,7 @@ import { UserError } from "../errors.ts";
 import { compilePattern } from "../pattern/compile.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { type AddedToken, type Cutting, plainSpecial } from "../text/cutting.ts";
-import { copyTokenBytes } from "../vocabulary/token-bytes.ts";
-import type { Vocabulary } from "../vocabulary/vocabulary.ts";
+import { copyTokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";
 import { buildTokenTable, lateTokenTable, type TokenTable } from "./token-table.ts";
 

@@ -2,8 +2,12 @@ import { expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { idRows, jsonSpelling, mergeRows, plainSpelling, withoutFirstByte } from "../../src/formats/rows.ts";
 import { rankRows } from "../../src/formats/tiktoken.ts";
-import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
-import { buildVocabulary, specialOfEntry, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
+import {
+  buildVocabulary,
+  copyTokenBytes,
+  specialOfEntry,
+  type Vocabulary,
+} from "../../src/vocabulary/vocabulary.ts";
 import { rounds } from "../rounds.ts";
 import { mergesOf, randomNumbers } from "../vocabulary/made-merges.ts";
 

@@ -5,7 +5,7 @@ import { exportForm } from "../../src/pattern/pattern.ts";
 import type { TrainedVocabulary } from "../../src/pipeline/learn-merges.ts";
 import { train } from "../../src/pipeline/train.ts";
 import { settle, settleCutting, trainingPattern } from "../../src/pipeline/training.ts";
-import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
+import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
 import { put, scratch } from "../binary.ts";
 import { naiveCs336 } from "../merge/naive.ts";
 import { naiveWords } from "../naive.ts";

@@ -5,8 +5,12 @@ import { tokenBytesMax, vocabularyTokenizer } from "../../src/report/report-data
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { tokenBytesOf } from "../../src/tokenizer/token-table.ts";
 import { countBytes, isResidue, makeLedger } from "../../src/vocabulary/ledger.ts";
-import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
-import { buildVocabulary, isSpecialEntry, specialOfEntry } from "../../src/vocabulary/vocabulary.ts";
+import {
+  buildVocabulary,
+  copyTokenBytes,
+  isSpecialEntry,
+  specialOfEntry,
+} from "../../src/vocabulary/vocabulary.ts";
 import { wordTableOf } from "../words/generators.ts";
 
 const specialTokens = ["<|end|>", "th", "x"];

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { exitCode } from "../../src/errors.ts";
-import { copyTokenBytes } from "../../src/vocabulary/token-bytes.ts";
-import { baseSize, buildVocabulary, checkSpecialTokens } from "../../src/vocabulary/vocabulary.ts";
+import {
+  baseSize,
+  buildVocabulary,
+  checkSpecialTokens,
+  copyTokenBytes,
+} from "../../src/vocabulary/vocabulary.ts";
 import { errorOf } from "../thrown.ts";
 import { mergesOf, naiveMerges, randomNumbers } from "./made-merges.ts";
 

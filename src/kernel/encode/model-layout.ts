@@ -3,7 +3,7 @@ import { hashLong } from "../words/word-slots";
 
 /**
  * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. JavaScript writes the first ten fields and their
- * arrays (src/tokenizer/model-placement.ts); `useModel` (build-model.ts) adds the others.
+ * arrays (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
  *   0        byteIds          i32[256]: id of each byte, or `droppedByte` where the vocabulary lacks it
