@@ -70,44 +70,11 @@ export class WordEncoder {
   }
 
   /** Writes the number of tokens of placed words into `tokenCounts`, at their indices. */
-  countTokens(words: TextWords, slice: WordSlice, tokenCounts: Uint32Array): void {
-    const { encoding } = this;
-    const { bytes, starts } = words.placed;
-    for (const { first, end } of groupsOf(starts, slice, this.keepsBytes ? Number.POSITIVE_INFINITY : 1)) {
-      encoding.out.shrink();
-      if (end - first > 1 && encoding.pushTexts(bytes, starts, first, end)) {
-        this.countGroup(words, { first, end }, tokenCounts);
-        encoding.out.count = 0;
-        continue;
-      }
-      for (let p = first; p < end; p++) {
-        const idCount = this.encode(words, p);
-        tokenCounts[p] = idCount - this.blankCount(words, p, idCount);
-      }
-    }
-  }
-
-  /** The same for a group whose ids follow each other in the output, and have the bytes of the words. */
-  private countGroup(
-    { placed: { starts }, blankBytes }: TextWords,
-    { first, end }: WordSlice,
-    tokenCounts: Uint32Array,
-  ): void {
-    const { starts: tokenStarts } = this.tokenizer.tokens;
-    const { ids, count: idCount } = this.encoding.out;
-    let i = 0;
+  countTokens(words: TextWords, { first, end }: WordSlice, tokenCounts: Uint32Array): void {
     for (let p = first; p < end; p++) {
-      const wordEnd = starts[p + 1]!;
-      const blankEnd = starts[p]! + blankBytes[p]!;
-      let tokenCount = 0;
-      for (let pos = starts[p]!; pos < wordEnd; i++) {
-        const id = ids[i]!;
-        pos += tokenStarts[id + 1]! - tokenStarts[id]!;
-        if (pos > blankEnd) tokenCount++;
-      }
-      tokenCounts[p] = tokenCount;
+      const idCount = this.encode(words, p);
+      tokenCounts[p] = idCount - this.blankCount(words, p, idCount);
     }
-    if (i !== idCount) throw new Error(`${idCount} ids have the bytes of words that ${i} should have`);
   }
 
   /** Encodes a placed word. Its ids are the first ones of the output, as many as it returns. */

@@ -138,7 +138,6 @@ export {
   moveText,
   openText,
   takeText,
-  takeTexts,
   useLiftedPieces,
 } from "./text-loop";
 export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";

@@ -8,7 +8,6 @@ import {
   cutPieces,
   dropEnds,
   endCount,
-  endsBeforeBlockMax,
   finishDocument,
   hasNextAutomaton,
   pos,
@@ -43,11 +42,8 @@ let documentCount: u64 = 0;
 /** Where the search for tokens goes on. It may be behind `pos`, and ahead of it where a token is to stay text. */
 let searchPos: i32 = 0;
 
-// What a call sets once for the loop.
 /** The call ends where the scan has come so far. */
 let pausePos: i32 = 0;
-/** The taker gets the ends when there are more than these. */
-let waitingEndsMax: u32 = 1;
 
 /** This instance encodes, and emits the ids of the model's added tokens. False without room. */
 export function useAddedTokens(model: EncodingModel): bool {
@@ -88,27 +84,8 @@ export function moveText(delta: i32): void {
 export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {
   beginSlice();
   clearFirstInvalid();
-  waitingEndsMax = 1;
   pausePos = pos + (taker === liftsPieces ? liftedSliceBytes : sliceBytes);
   return takeTo(end, sureEnd, lastStop, lastLimit, endsText);
-}
-
-/**
- * Takes many short texts at once. They stand end to end from the start of the text's region on; the position where each of
- * them ends is at `endsPos`, a u32 each. Pretokens of a text wait for those of the next one. To the count of documents they
- * are one. Returns what `takeText` returns, but never 0.
- */
-export function takeTexts(endsPos: i32, textCount: u32): i32 {
-  beginSlice();
-  openText(0, false);
-  waitingEndsMax = endsBeforeBlockMax;
-  pausePos = i32.MAX_VALUE;
-  const textEnds = textStart + endsPos;
-  for (let text: u32 = 0; text < textCount; text++) {
-    const end = load<i32>(textEnds + (text << 2));
-    if (takeTo(end, end, end, end, true) < 0) return -1;
-  }
-  return takeEnds() ? 1 : -1;
 }
 
 /** The next character settles a pretoken that ends at `rangeEnd`. That character is not taken. Returns what `takeText` returns. */
@@ -149,7 +126,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
     }
     const isLast = !isFound && pos >= lastStop;
     if (isFound || (isLast && endsText)) finishDocument(stop);
-    if ((isFound || endCount > waitingEndsMax) && !takeEnds()) return -1;
+    if ((isFound || endCount > 1) && !takeEnds()) return -1;
     if (isLast) return 1;
     if (isFound) {
       if (taker === encodesWords && !emitToken(token)) return -1;

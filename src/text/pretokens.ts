@@ -79,11 +79,6 @@ export interface Pretokens {
   lookAhead(end: number, limit: number): void;
   /** The text has moved: every position is lower by `deltaBytes`. */
   shift(deltaBytes: number): void;
-  /**
-   * Takes many short texts, which stand end to end from the start of the text on; each ends at one of the `textCount` u32 that
-   * stand at `endsPos` in the text. No text is under way. Left out where that is no faster than one by one.
-   */
-  takeTexts?(endsPos: number, textCount: number): void;
   /** The text from here on is still needed. */
   readonly keepPos: number;
   /** Only the kernel looks at the text, so it may be mapped from a file. */
@@ -175,13 +170,6 @@ export class KernelPretokens implements Pretokens {
     this.taker.kernelTook(done);
     if (!isComplete) scan.noteScanned(exports.scanPosition() - posBefore);
     return done === 1;
-  }
-
-  takeTexts(endsPos: number, textCount: number): void {
-    this.scan.prepare();
-    this.searchText(endsPos);
-    this.taker.kernelTook(this.kernel.exports.takeTexts(endsPos, textCount));
-    this.scan.noteScanned(endsPos);
   }
 
   lookAhead(end: number, limit: number): void {

@@ -131,23 +131,6 @@ export class TextWindow implements TextSink {
     this.taker.take(ends, ends.length);
   }
 
-  /** Takes texts, between two others: words [first, end) of a table. False if that has to be done one by one. */
-  texts(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): boolean {
-    const { pretokens } = this;
-    if (pretokens.takeTexts === undefined) return false;
-    const start = starts[first]!;
-    const endsPos = (starts[end]! - start + 3) & ~3;
-    this.makeRoom(endsPos + 4 * (end - first));
-    this.write(bytes, start, starts[end]!);
-    const { view } = this.text;
-    for (let text = first; text < end; text++) {
-      view.setUint32(endsPos + 4 * (text - first), starts[text + 1]! - start, true);
-    }
-    pretokens.takeTexts(endsPos, end - first);
-    this.restart();
-    return true;
-  }
-
   private take(part: TextPart): void {
     while (!this.pretokens.take(part));
   }

@@ -54,14 +54,6 @@ export class TextEncoding extends TextChain {
     this.out = taker.out;
   }
 
-  /**
-   * Encodes each of the words [first, end) of a table as a text of its own, with nothing between their ids. They are some 100 KB
-   * at most. False, and nothing is done, if it has to be done one by one.
-   */
-  pushTexts(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): boolean {
-    return this.isDirect && this.window.texts(bytes, starts, first, end);
-  }
-
   /** Encodes each of the words [first, end) of a table as one pretoken that is cut already. Only between two texts. */
   pushPretokens(bytes: Uint8Array, starts: Uint32Array, first: number, end: number): void {
     this.window.cutPretokens(bytes, starts, first, end);

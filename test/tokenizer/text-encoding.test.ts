@@ -108,37 +108,6 @@ function tableOf(words: readonly Uint8Array[]): { bytes: Uint8Array; starts: Uin
   return { bytes: Buffer.concat(words), starts };
 }
 
-test("many texts at once have the ids of each by itself, whatever the tokens", () => {
-  for (let round = 0; round < rounds(15); round++) {
-    const addedTokens = madeTokens();
-    const [kernel, links] = bothWays({ ...gpt2, addedTokens }, random(3) === 0);
-    for (let n = 0; n < 4; n++) {
-      const texts = Array.from({ length: 1 + random(30) }, () => madeBytes(addedTokens, random(5)));
-      const { bytes, starts } = tableOf(texts);
-      const first = random(texts.length);
-      const end = first + 1 + random(texts.length - first);
-      const expected = texts.slice(first, end).flatMap((text) => encodeBy(links, text, text.length || 1));
-      expect(kernel.pushTexts(bytes, starts, first, end)).toBe(true);
-      expect({ seed, round, n, ids: [...kernel.out.flush()] }).toEqual({ seed, round, n, ids: expected });
-      const again = texts[random(texts.length)]!;
-      expect(encodeBy(kernel, again, 3)).toEqual(encodeBy(links, again, 3));
-      expect(links.pushTexts(bytes, starts, first, end)).toBe(false);
-      expect(links.out.isEmpty).toBe(true);
-    }
-  }
-});
-
-test("many texts may have more pretokens than the kernel has room for ends, and be longer than a block", () => {
-  const addedTokens = [{ ...flags, id: 300, content: "<|x|>" }];
-  const [kernel, links] = bothWays({ ...gpt2, addedTokens }, false);
-  const texts = Array.from({ length: 40 }, (_, n) => Buffer.from("a1".repeat(n === 7 ? 30_000 : 1000 + n)));
-  texts[20] = Buffer.from(`${"é".repeat(9000)}<|x|>${"a1".repeat(9000)}<|x|>`);
-  const { bytes, starts } = tableOf(texts);
-  expect(kernel.pushTexts(bytes, starts, 0, texts.length)).toBe(true);
-  const ids = [...kernel.out.flush()];
-  expect(ids).toEqual(texts.flatMap((text) => encodeBy(links, text, text.length)));
-});
-
 test("many pretokens at once have the ids of each by itself, and are not cut", () => {
   const [kernel, links] = bothWays(gpt2, false);
   const texts = Array.from({ length: 300 }, (_, n) => Buffer.from(madeText(seed + n, 1 + random(30))));

@@ -22,7 +22,7 @@ let firstInvalid: i32 = -1;
 /** So many bytes are scanned at most before ends are taken. Each may settle one, and slots come on top. */
 export const blockBytes: i32 = 1 << 14;
 /** With more ends than these no block is scanned before they are taken. */
-export const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
+const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 
 /** A document begins at `at`. */
 export function startDocument(at: i32): void {
