@@ -1,4 +1,5 @@
 import { plainCutting } from "../src/text/cutting.ts";
+import { totalsOf } from "../src/words/word-table.ts";
 // Files of every structured kind that say something wild where they said something valid: each is read, or refused with a
 // message that names it. `npm run test:faults` does the same to the executable.
 
@@ -27,7 +28,6 @@ import {
 } from "../src/store/cache-directory.ts";
 import { allAddedTokens } from "../src/tokenizer/tokenizer-parts.ts";
 import { vocabularyStatistics } from "../src/tokenizer/vocabulary-statistics.ts";
-import { totalsOf } from "../src/words/counts-writer.ts";
 import type { WordTable } from "../src/words/word-table.ts";
 import { put, scratch } from "./binary.ts";
 import type { Random } from "./faults/jobs.ts";

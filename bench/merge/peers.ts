@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { patterns } from "../../src/pattern/pattern.ts";
-import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { countsFileChunks } from "../../src/words/counts-format.ts";
 import { keepRecord, median } from "../record.ts";
 import { readWordLines, readWords } from "./words.ts";
 

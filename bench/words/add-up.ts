@@ -4,8 +4,7 @@
  * Each summand has so many words: half of them, the same in all, are frequent English-like ones, the others are its own.
  */
 
-import { CountsReader } from "../../src/words/counts-reader.ts";
-import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { CountsReader, countsFileChunks } from "../../src/words/counts-format.ts";
 import { SumOfWords, totalsOfSum } from "../../src/words/sorted-words.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { makeWords } from "./english.ts";

@@ -5,8 +5,7 @@
  * the time of each and the sizes.
  */
 
-import { CountsReader } from "../../src/words/counts-reader.ts";
-import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { CountsReader, countsFileChunks } from "../../src/words/counts-format.ts";
 import { SumOfWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
 import { sortWordsByCount, TsvReader, tsvChunks } from "../../src/words/tsv.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";

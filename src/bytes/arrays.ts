@@ -81,3 +81,19 @@ export class Heap {
     ids[index] = id;
   }
 }
+
+/** Copies bytes [start, stop); returns where they end. Most words are short: a loop is cheaper than a native copy. */
+export function copyBytes(
+  from: Uint8Array,
+  start: number,
+  stop: number,
+  to: Uint8Array,
+  end: number,
+): number {
+  if (stop - start > 256) {
+    to.set(from.subarray(start, stop), end);
+    return end + stop - start;
+  }
+  for (let pos = start; pos < stop; pos++) to[end++] = from[pos]!;
+  return end;
+}

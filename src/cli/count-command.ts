@@ -11,10 +11,9 @@ import { inTurns } from "../runtime/turns.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { plainCutting } from "../text/cutting.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { totalsOf } from "../words/counts-writer.ts";
 import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/sorted-words.ts";
-import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
+import { type TableSize, tableBytes, totalsOf, type WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
 import {
   openCorpus,

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ByteSink } from "../runtime/file-calls.ts";
-import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
-import { countsFileHead, unknownTotals } from "../words/counts-writer.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import { countsFileHead, unknownTotals } from "../words/counts-format.ts";
 import {
   CommonWords,
   type LeftOut,
@@ -14,7 +14,7 @@ import {
   totalsOfSum,
   wordTableOfSum,
 } from "../words/sorted-words.ts";
-import { tableBytes, type WordTable } from "../words/word-table.ts";
+import { type CountsTotals, tableBytes, type WordTable } from "../words/word-table.ts";
 import { CountsFileReader, type CountsSource } from "./counts-files.ts";
 import {
   type RunDirectory,

@@ -8,13 +8,12 @@ import {
   agreedOptions,
   type CountsOptions,
   type CountsOrigin,
-  type CountsTotals,
+  CountsReader,
   checkOptions,
+  countsFileChunks,
 } from "../words/counts-format.ts";
-import { CountsReader } from "../words/counts-reader.ts";
-import { countsFileChunks } from "../words/counts-writer.ts";
 import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "../words/tsv.ts";
-import type { WordTable } from "../words/word-table.ts";
+import type { CountsTotals, WordTable } from "../words/word-table.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 
 /** Whether word counts are written as text: if the name ends in `.tsv`, and on stdout (`-`). */

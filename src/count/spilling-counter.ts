@@ -4,11 +4,11 @@ import { TextMemory } from "../corpus/range-reader.ts";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { refusal } from "../runtime/system-error.ts";
-import type { CountsOptions, CountsTotals } from "../words/counts-format.ts";
-import { CountsWriter, countsFileHead, totalsOf, unknownTotals } from "../words/counts-writer.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-format.ts";
 import { type SortedWords, TableWords } from "../words/sorted-words.ts";
 import { type PackedCounts, WordCounter } from "../words/word-counter.ts";
-import { tableBytes, type WordTable } from "../words/word-table.ts";
+import { type CountsTotals, tableBytes, totalsOf, type WordTable } from "../words/word-table.ts";
 
 /** Text that is counted between two looks at the memory: a window of the reader. */
 const textBytesBetween = 1 << 20;

@@ -2,9 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from 
 import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../bytes/schema.ts";
 import { xxHash64 } from "../runtime/host.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
-import { type CountsOptions, hasOptions } from "../words/counts-format.ts";
-import { CountsReader } from "../words/counts-reader.ts";
-import { optionFields } from "../words/counts-writer.ts";
+import { type CountsOptions, CountsReader, hasOptions, optionFields } from "../words/counts-format.ts";
 import {
   addTable,
   emptyTable,

@@ -7,7 +7,7 @@ import { UserError } from "../errors.ts";
 import { codeOf, reasonOf, userErrorOf } from "../runtime/system-error.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { CountsFileError } from "../words/counts-writer.ts";
+import { CountsFileError } from "../words/counts-format.ts";
 import { addTable, type SortedWords, SumOfWords, TableWords, takeOff } from "../words/sorted-words.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { CacheDirectory, EntryId } from "./cache-directory.ts";

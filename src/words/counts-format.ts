@@ -1,6 +1,24 @@
+import { copyBytes, grown } from "../bytes/arrays.ts";
+import {
+  type Check,
+  checkOr,
+  fieldsOf,
+  flag,
+  listOf,
+  Mismatch,
+  shown,
+  text,
+  textLike,
+  wholeNumber,
+} from "../bytes/schema.ts";
+import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { describePattern } from "../pattern/pattern.ts";
+import { unicodeVersion } from "../pattern/unicode-data.ts";
 import { xxHash64 } from "../runtime/host.ts";
+import { sortByBytesInSteps } from "./sort-by-bytes.ts";
+import type { SortedWords } from "./sorted-words.ts";
+import { type CountsTotals, totalsOf, type WordTable } from "./word-table.ts";
 
 /**
  * Word counts in binary form: written by `--save-counts`, read by `--counts`. Numbers are little-endian.
@@ -8,7 +26,7 @@ import { xxHash64 } from "../runtime/host.ts";
  *   PART     SIZE      MEANING
  *   magic    8         "bpecount"
  *   version  4         3
- *   frames   any       first the header as JSON (counts-writer.ts), then words; the last frame is empty
+ *   frames   any       first the header as JSON (counts-format.ts), then words; the last frame is empty
  *
  *   FRAME     SIZE     MEANING
  *   size      4        bytes of the payload
@@ -41,13 +59,6 @@ export type CountsOptions = {
   readonly isLinewise: boolean;
 };
 
-/** How many distinct words there are, how many bytes these have, and how often they occur in all. */
-export type CountsTotals = {
-  readonly wordCount: number;
-  readonly byteCount: number;
-  readonly pretokenCount: number;
-};
-
 /** The header: the options and the totals. */
 export type CountsHeader = CountsOptions & CountsTotals;
 
@@ -65,7 +76,7 @@ export type CountsOrigin = { readonly name: string; readonly options: CountsOpti
 export function checkOptions(
   { name, options: has }: CountsOrigin,
   other: CountsOrigin,
-  hint = againHint,
+  hint = otherOptionsHint,
 ): void {
   const wanted = other.options;
   const differ = (what: string, had: string, wants: string): void => {
@@ -98,5 +109,441 @@ const cut = (text: string) => (text.length > shownLengthMax ? `${text.slice(0, s
 
 const tokenSet = ({ specialTokens }: CountsOptions) => JSON.stringify([...specialTokens].sort());
 
-const againHint =
+const otherOptionsHint =
   "word counts add up only if they were made with the same options: count again, or change the options";
+
+/**
+ * The header of a counts file in either form: one JSON object.
+ *
+ *   KEY             VALUE              MEANING
+ *   patterns        list of strings    regular expressions of the pattern's splits, in order
+ *   specialTokens   list of strings    where documents ended
+ *   isLinewise      boolean            whether documents were cut at the ends of lines, too
+ *   unicode         string             version of the tables that say what a letter is
+ *
+ * The compact form has `wordCount`, `byteCount` and `pretokenCount` as well. An unknown key is an error: it may
+ * change the meaning of the others.
+ */
+export function optionsToState({ patterns, specialTokens, isLinewise }: CountsOptions) {
+  return { patterns, specialTokens, isLinewise, unicode: unicodeVersion };
+}
+
+const patterns: Check<string[]> = (value, name) => {
+  const sources = listOf(text)(value, name);
+  if (sources.length === 0) throw new Mismatch(value, name, "no list of at least one");
+  return sources;
+};
+
+export const optionFields = { patterns, specialTokens: listOf(text), isLinewise: flag };
+const headerFields = { ...optionFields, unicode: textLike(/^\d[\d.]{0,19}$/, "no version") };
+const totalFields = { wordCount: wholeNumber(), byteCount: wholeNumber(), pretokenCount: wholeNumber() };
+
+/** Parses the JSON object of a header. A UserError if the bytes are none. */
+export function parseHeader(path: string, bytes: Uint8Array): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {}
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw headerError(path, "is no JSON object");
+}
+
+/** The options of a header. A UserError for a missing or unknown key, or another Unicode version. */
+export function checkHeader(path: string, header: Record<string, unknown>): CountsOptions {
+  return checkFields(path, header, headerFields);
+}
+
+/** The same with the totals. A UserError, too, if these contradict each other. */
+export function checkHeaderWithTotals(path: string, header: Record<string, unknown>): CountsHeader {
+  const checked = checkFields(path, header, { ...headerFields, ...totalFields });
+  const { wordCount, byteCount, pretokenCount } = checked;
+  const isPossible =
+    wordCount === 0
+      ? byteCount === 0 && pretokenCount === 0
+      : Math.min(byteCount, pretokenCount) >= wordCount;
+  if (isPossible) return checked;
+  throw headerError(
+    path,
+    `says ${wordCount} words of ${byteCount} bytes that occur ${pretokenCount} times: that cannot be`,
+  );
+}
+
+function checkFields<F extends { unicode: Check<string> } & Record<string, Check<unknown>>>(
+  path: string,
+  header: Record<string, unknown>,
+  fields: F,
+) {
+  for (const key of Object.keys(header)) {
+    if (!Object.hasOwn(fields, key)) {
+      throw headerError(path, `says ${shown(key)}, which this program does not know`);
+    }
+  }
+  const checked = checkOr(fieldsOf(fields), header, (what) => {
+    throw headerError(path, `is not right: ${what}`);
+  });
+  if (checked.unicode !== unicodeVersion) {
+    throw new CountsFileError(
+      path,
+      `${path} was made with the letters of Unicode ${checked.unicode}, and this program has those of ${unicodeVersion}`,
+      againHint,
+    );
+  }
+  return checked;
+}
+
+/** Thrown for a file of word counts that cannot be used as it is. */
+export class CountsFileError extends UserError {
+  constructor(
+    readonly path: string,
+    message: string,
+    hint: string,
+  ) {
+    super(message, { hint });
+  }
+}
+
+export function headerError(path: string, what: string): CountsFileError {
+  return new CountsFileError(path, `${path}: its header ${what}`, againHint);
+}
+
+export function otherVersion(path: string, version: unknown, known: number): CountsFileError {
+  const found = version === undefined ? "no version" : `version ${shown(version)}`;
+  const what = `${path} has ${found} of the counts format; this program reads ${known}`;
+  return new CountsFileError(path, what, againHint);
+}
+
+/** Room for some hundred thousand special tokens. No header is longer. */
+export const headerBytesMax = 1 << 24;
+
+const againHint = "count the corpus again with this version of bpe";
+
+/** A frame is closed at this size: large enough to hash fast, small enough to read many files at once. */
+const frameSizeBytes = 1 << 16;
+/** Room for the three varints of a word. */
+const wordNumbersBytes = 24;
+
+/** Writes words as frames. Words come in ascending order of their bytes. A chunk is valid only during its `write`. */
+export class CountsWriter {
+  private frame = new Uint8Array(2 * frameSizeBytes);
+  private end = frameHeadBytes;
+  private checksum = 0n;
+  /** The previous word, for the prefix that the next one shares; empty at the start of a frame. */
+  private last = new Uint8Array(256);
+  private lastLength = 0;
+  private wordCount = 0;
+  private byteCount = 0;
+  private pretokenCount = 0;
+
+  constructor(private readonly write: (chunk: Uint8Array) => void) {}
+
+  /** Adds the word at bytes [start, stop). */
+  add(bytes: Uint8Array, start: number, stop: number, count: number): void {
+    const length = stop - start;
+    const shared = sharedBytes(this.last, this.lastLength, bytes, start, length);
+    this.wordCount++;
+    this.byteCount += length;
+    this.pretokenCount += count;
+    this.reserve(length);
+    const { frame, last } = this;
+    let end = writeVarint(frame, this.end, shared);
+    end = writeVarint(frame, end, length - shared);
+    end = copyBytes(bytes, start + shared, stop, frame, end);
+    this.end = writeVarint(frame, end, count);
+    if (this.end < frameSizeBytes - wordNumbersBytes) {
+      copyBytes(bytes, start + shared, stop, last, shared);
+      this.lastLength = length;
+    } else {
+      this.closeFrame();
+    }
+  }
+
+  /** Ends the file. Returns the totals of all words. */
+  finish(): CountsTotals {
+    if (this.end > frameHeadBytes) this.closeFrame();
+    this.closeFrame();
+    const { wordCount, byteCount, pretokenCount } = this;
+    return { wordCount, byteCount, pretokenCount };
+  }
+
+  private closeFrame(): void {
+    const { frame, end } = this;
+    this.checksum = writeFrameHead(frame, end, this.checksum);
+    this.write(frame.subarray(0, end));
+    this.end = frameHeadBytes;
+    this.lastLength = 0;
+  }
+
+  /** Makes room in the frame and in `last` for a word. */
+  private reserve(length: number): void {
+    if (length > this.last.length) this.last = grown(this.last, length);
+    const needed = this.end + length + wordNumbersBytes;
+    if (needed > this.frame.length) this.frame = grown(this.frame, needed);
+  }
+}
+
+/** What comes before the words. Its size depends only on the options, so it can be overwritten when the totals are known. */
+export function countsFileHead(options: CountsOptions, totals: CountsTotals): Uint8Array {
+  const payload = headerPayload(options, totals);
+  const most = Number.MAX_SAFE_INTEGER;
+  const room = headerPayload(options, { wordCount: most, byteCount: most, pretokenCount: most }).length;
+  const head = new Uint8Array(magic.length + 4 + frameHeadBytes + room).fill(space);
+  head.set(magic);
+  head.set([formatVersion, 0, 0, 0], magic.length);
+  const frame = head.subarray(magic.length + 4);
+  frame.set(payload, frameHeadBytes);
+  writeFrameHead(frame, frame.length, 0n);
+  return head;
+}
+
+const space = 32;
+export const unknownTotals: CountsTotals = { wordCount: 0, byteCount: 0, pretokenCount: 0 };
+
+function headerPayload(options: CountsOptions, totals: CountsTotals): Uint8Array {
+  const { wordCount, byteCount, pretokenCount } = totals;
+  const header = { ...optionsToState(options), wordCount, byteCount, pretokenCount };
+  return new TextEncoder().encode(JSON.stringify(header));
+}
+
+/** The counts file of a table, in chunks. The caller may keep each chunk. */
+export function* countsFileChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
+  yield countsFileHead(options, totalsOf(table));
+  const { bytes, starts, counts } = table;
+  const chunks: Uint8Array[] = [];
+  const writer = new CountsWriter((chunk) => chunks.push(chunk.slice()));
+  const steps = sortByBytesInSteps(table);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) yield noBytes;
+  for (const word of step.value) {
+    writer.add(bytes, starts[word]!, starts[word + 1]!, counts[word]!);
+    if (chunks.length > 0) yield* chunks.splice(0);
+  }
+  writer.finish();
+  yield* chunks;
+}
+
+/** Yielded while words are sorted: nothing to write yet. */
+const noBytes = new Uint8Array(0);
+
+/** Writes the head of a frame, which is bytes [0, end) with its head. Returns the checksum. */
+function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
+  const payload = frame.subarray(frameHeadBytes, end);
+  const checksum = checksumOf(payload, seed);
+  const head = new DataView(frame.buffer, frame.byteOffset, frameHeadBytes);
+  head.setUint32(0, payload.length, true);
+  head.setBigUint64(4, checksum, true);
+  return checksum;
+}
+
+/** How long a prefix two words share, in bytes. */
+function sharedBytes(
+  last: Uint8Array,
+  lastLength: number,
+  bytes: Uint8Array,
+  start: number,
+  length: number,
+): number {
+  const stop = Math.min(lastLength, length);
+  let shared = 0;
+  while (shared < stop && last[shared] === bytes[start + shared]) shared++;
+  return shared;
+}
+
+function writeVarint(frame: Uint8Array, end: number, number: number): number {
+  while (number >= 128) {
+    const rest = Math.floor(number / 128);
+    frame[end++] = (number - rest * 128) | 128;
+    number = rest;
+  }
+  frame[end++] = number;
+  return end;
+}
+
+/** Fills the front of `into`. Returns how many bytes it wrote: 0 only at the end of the file. */
+export type ReadBytes = (into: Uint8Array) => number;
+
+/** The first read of a frame. A wrong size then ends at the end of the file, not in a full memory. */
+const firstReadBytes = 1 << 20;
+
+/** The least a word takes in a file: three numbers and one byte. */
+const wordBytesMin = 4;
+
+/** Reads a counts file word by word, with one frame of it in memory. */
+export class CountsReader implements SortedWords {
+  readonly header: CountsHeader;
+  /** The current word is bytes [0, wordLength) of `word`, padded as every text. */
+  word: Text = allocateText(256);
+  wordLength = 0;
+  sharedLength = 0;
+  count = 0;
+
+  private checksum = 0n;
+  /** The payload of the frame is bytes [0, frameEnd); the buffer serves all frames. */
+  private frame = new Uint8Array(1 << 12);
+  private frameEnd = 0;
+  private pos = 0;
+  private wordsLeft: number;
+  private bytesLeft: number;
+  private pretokensLeft: number;
+
+  /**
+   * Reads the header.
+   * @param path the file's, for messages
+   * @param fileBytes the size of the file, where it is known
+   */
+  constructor(
+    readonly path: string,
+    private readonly readBytes: ReadBytes,
+    fileBytes = Number.POSITIVE_INFINITY,
+  ) {
+    const headBytes = magic.length + 4;
+    const headSize = this.read(headBytes);
+    if (headSize < magic.length || !magic.every((byte, i) => this.frame[i] === byte)) {
+      throw new CountsFileError(
+        path,
+        `${path} is not a file of word counts`,
+        "such files are written by bpe count; the name of one in text form must end in .tsv",
+      );
+    }
+    if (headSize < headBytes) throw this.cutShort();
+    const version = viewOf(this.frame).getUint32(magic.length, true);
+    if (version !== formatVersion) throw otherVersion(path, version, formatVersion);
+    this.readFrame(headerBytesMax);
+    this.checksum = 0n;
+    const header = parseHeader(path, this.frame.subarray(0, this.frameEnd));
+    this.header = checkHeaderWithTotals(path, header);
+    const { wordCount, byteCount } = this.header;
+    if (wordCount > fileBytes / wordBytesMin || byteCount > wordCount * fileBytes) throw this.cutShort();
+    this.wordsLeft = this.header.wordCount;
+    this.bytesLeft = this.header.byteCount;
+    this.pretokensLeft = this.header.pretokenCount;
+    this.pos = this.frameEnd;
+  }
+
+  get totals(): CountsTotals {
+    return this.header;
+  }
+
+  /** Goes to the next word; false if there is none. */
+  next(): boolean {
+    const startsFrame = this.pos === this.frameEnd;
+    if (startsFrame) {
+      this.readFrame();
+      if (this.frameEnd === 0) return this.end();
+      this.pos = 0;
+    }
+    const { frame, wordLength } = this;
+    let shared = this.varint();
+    let rest = this.varint();
+    let restStart = this.pos;
+    // The checksum shows that the file is as it was written. These checks show that it was written correctly.
+    const fits = shared <= (startsFrame ? 0 : wordLength) && restStart + rest <= this.frameEnd;
+    if (!fits) throw this.malformed();
+    this.pos = restStart + rest;
+    if (startsFrame) {
+      // The first word of a frame is written in full, whatever the word before was.
+      const { bytes } = this.word;
+      const sharedMax = Math.min(rest, wordLength);
+      while (shared < sharedMax && frame[restStart + shared] === bytes[shared]) shared++;
+      restStart += shared;
+      rest -= shared;
+    }
+    if (rest < 1) throw this.malformed();
+    if (shared < wordLength && frame[restStart]! <= this.word.bytes[shared]!) throw this.malformed();
+    this.reserveWord(shared + rest);
+    const { bytes } = this.word;
+    for (let i = 0; i < rest; i++) bytes[shared + i] = frame[restStart + i]!;
+    this.wordLength = shared + rest;
+    this.sharedLength = shared;
+    this.count = this.varint();
+    if (!(this.count >= 1)) throw this.malformed();
+    this.wordsLeft--;
+    this.bytesLeft -= this.wordLength;
+    this.pretokensLeft -= this.count;
+    if (this.wordsLeft < 0 || this.bytesLeft < 0 || this.pretokensLeft < 0) throw this.otherTotals();
+    return true;
+  }
+
+  private end(): false {
+    const isAsSaid = this.wordsLeft === 0 && this.bytesLeft === 0 && this.pretokensLeft === 0;
+    if (!isAsSaid) throw this.otherTotals();
+    if (this.read(1) > 0) throw this.damaged("there is more behind its end");
+    this.wordLength = 0;
+    return false;
+  }
+
+  private readFrame(sizeBytesMax = 2 ** 32): void {
+    if (this.read(frameHeadBytes) < frameHeadBytes) throw this.cutShort();
+    const head = viewOf(this.frame);
+    const sizeBytes = head.getUint32(0, true);
+    const checksum = head.getBigUint64(4, true);
+    if (sizeBytes > sizeBytesMax) throw this.damaged();
+    this.frameEnd = this.read(sizeBytes);
+    if (this.frameEnd < sizeBytes) throw this.cutShort();
+    this.checksum = checksumOf(this.frame.subarray(0, sizeBytes), this.checksum);
+    if (this.checksum !== checksum) throw this.damaged();
+  }
+
+  /** Reads bytes of the file to the front of `frame`. Returns how many: fewer than asked for only at the end of the file. */
+  private read(sizeBytes: number): number {
+    let filled = 0;
+    while (filled < sizeBytes) {
+      if (filled === this.frame.length) this.lengthen(sizeBytes);
+      const readCount = this.readBytes(this.frame.subarray(filled, sizeBytes));
+      if (readCount === 0) break;
+      filled += readCount;
+    }
+    return filled;
+  }
+
+  /** Makes the buffer longer: at most doubles what was read, whatever size the frame claims. */
+  private lengthen(sizeBytes: number): void {
+    const longer = new Uint8Array(Math.min(sizeBytes, Math.max(firstReadBytes, this.frame.length * 2)));
+    longer.set(this.frame);
+    this.frame = longer;
+  }
+
+  /** Subtle: NaN for a forged number of hundreds of bytes, so callers compare in such a way that NaN fails. */
+  private varint(): number {
+    const { frame, frameEnd } = this;
+    let number = 0;
+    for (let unit = 1; this.pos < frameEnd; unit *= 128) {
+      const byte = frame[this.pos++]!;
+      number += (byte & 127) * unit;
+      if (byte < 128) return number;
+    }
+    throw this.malformed();
+  }
+
+  private reserveWord(length: number): void {
+    const { bytes } = this.word;
+    if (length + paddingBytes <= bytes.length) return;
+    const larger = allocateText(length * 2);
+    larger.bytes.set(bytes.subarray(0, this.wordLength));
+    this.word = larger;
+  }
+
+  private cutShort(): CountsFileError {
+    return new CountsFileError(
+      this.path,
+      `${this.path} is cut short: the counts end before their time`,
+      damagedHint,
+    );
+  }
+
+  private damaged(what = "its checksums do not fit its contents"): CountsFileError {
+    return new CountsFileError(this.path, `${this.path} is damaged: ${what}`, damagedHint);
+  }
+
+  private malformed(): CountsFileError {
+    return this.damaged("a word in it is none, or stands out of its order");
+  }
+
+  private otherTotals(): CountsFileError {
+    return this.damaged("it does not hold as many words as its header says");
+  }
+}
+
+const damagedHint = "count the corpus again, or copy the file again";
+const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset);

@@ -1,10 +1,9 @@
+import { copyBytes } from "../bytes/arrays.ts";
 import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { collectGarbage, releaseMemory } from "../runtime/host.ts";
-import type { CountsTotals } from "./counts-format.ts";
-import { copyBytes, totalsOf } from "./counts-writer.ts";
 import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
-import { tooManyWords, type WordTable } from "./word-table.ts";
+import { type CountsTotals, tooManyWords, totalsOf, type WordTable } from "./word-table.ts";
 
 /**
  * A cursor over distinct words in ascending order of their bytes. `next` moves to the first word, then to the next one, and

@@ -3,8 +3,7 @@ import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import { decimalDigitsMax, lineFeed, putDecimal, tab, textOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { runToEnd } from "../runtime/turns.ts";
-import type { CountsOptions } from "./counts-format.ts";
-import type { ReadBytes } from "./counts-reader.ts";
+import type { CountsOptions, ReadBytes } from "./counts-format.ts";
 import {
   checkHeader,
   headerBytesMax,
@@ -12,13 +11,13 @@ import {
   optionsToState,
   otherVersion,
   parseHeader,
-} from "./counts-writer.ts";
+} from "./counts-format.ts";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { WordCounter } from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-writer.ts. No line of
+ * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`, with the keys of counts-format.ts. No line of
  * a word looks like it: behind the tab such a line has a digit, so the word `#bpe-counts` may stand first.
  */
 const mark = "#bpe-counts";

@@ -77,3 +77,16 @@ export const byteWordsSize = ({ wordCount, byteCount }: TableSize): TokenWordsSi
 export function byteWords({ wordCount, bytes, starts, counts }: WordTable): TokenWords {
   return { wordCount, tokens: bytes, starts, counts };
 }
+
+/** How many distinct words there are, how many bytes these have, and how often they occur in all. */
+export type CountsTotals = {
+  readonly wordCount: number;
+  readonly byteCount: number;
+  readonly pretokenCount: number;
+};
+
+export function totalsOf({ wordCount, starts, counts }: WordTable): CountsTotals {
+  let pretokenCount = 0;
+  for (let w = 0; w < wordCount; w++) pretokenCount += counts[w]!;
+  return { wordCount, byteCount: starts[wordCount]!, pretokenCount };
+}

@@ -11,7 +11,7 @@ import { runToEnd } from "../../src/runtime/turns.ts";
 import type { ScratchDirectory } from "../../src/store/scratch-directory.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
-import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { countsFileChunks } from "../../src/words/counts-format.ts";
 import { NegativeSumError } from "../../src/words/sorted-words.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";

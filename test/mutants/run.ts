@@ -2,7 +2,7 @@
  * `npm run test:mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the room. A change that
  * no test sees (a survivor) is a missing test, or gives the same result: then explained.ts says why.
  *
- *   npm run test:mutants -- [--count 120] [--seed 1] [--room words,merge] [--file counts-reader]
+ *   npm run test:mutants -- [--count 120] [--seed 1] [--room words,merge] [--file counts-format]
  *
  * It works in a copy of the tree. Exit code 1: survivors without an explanation, or explanations of lines that are no more.
  */

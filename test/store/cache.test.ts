@@ -24,7 +24,7 @@ import {
   sumFileParts,
   verifyEntry,
 } from "../../src/store/cache-entries.ts";
-import { countsFileChunks } from "../../src/words/counts-writer.ts";
+import { countsFileChunks } from "../../src/words/counts-format.ts";
 import { put, scratch } from "../binary.ts";
 import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
 import { randomOf, wordTableOf } from "../words/generators.ts";

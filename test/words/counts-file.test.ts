@@ -5,13 +5,14 @@ import { runToEnd } from "../../src/runtime/turns.ts";
 import {
   agreedOptions,
   type CountsOptions,
+  CountsReader,
   checkOptions,
   checksumOf,
+  countsFileChunks,
+  countsFileHead,
   frameHeadBytes,
   magic,
 } from "../../src/words/counts-format.ts";
-import { CountsReader } from "../../src/words/counts-reader.ts";
-import { countsFileChunks, countsFileHead } from "../../src/words/counts-writer.ts";
 import { type SortedWords, SumOfWords, TableWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
