@@ -1,7 +1,7 @@
 // The contract of the command line as data: what is typed is read by it; help, completions and the man page are made of
 // it. First the options that several commands take, then the commands.
 
-import { writtenFormats } from "../formats/formats.ts";
+import { describeWritten, writtenFormats } from "../formats/formats.ts";
 
 /** What the pages of help are about, in their order. */
 export const topics = {
@@ -557,8 +557,7 @@ export const commands: readonly CommandSpec[] = [
         topic: "output",
         excludes: decidedByBase,
         description: "which files to write",
-        details:
-          "Names with commas between: huggingface is tokenizer.json and what transformers reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks.",
+        details: `Names with commas between: ${describeWritten()}.`,
         default: "all that apply",
       },
       {

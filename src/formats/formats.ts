@@ -3,8 +3,8 @@ import type { TokenizerFormat } from "./output-file.ts";
 /** What is known of a format before its code is loaded: no start of the program does that. */
 export type FormatEntry = {
   readonly name: string;
-  /** Whether `--format` writes it. */
-  readonly isWritten: boolean;
+  /** What `--format` writes, for its help; undefined: this is only read. */
+  readonly written?: string;
   /** What its files are called in a directory of a tokenizer: one set of names, or another. */
   readonly names: readonly (readonly string[])[];
   /** Whether a file is of this format, by its first 4 KB as Latin-1. Names of their own tell those of several files. */
@@ -18,7 +18,7 @@ export type FormatEntry = {
 export const formats: readonly FormatEntry[] = [
   {
     name: "huggingface",
-    isWritten: true,
+    written: "tokenizer.json and what transformers reads beside it",
     names: [["tokenizer.json"]],
     matches: (head) => /^\s*\{/.test(head),
     suffix: ".json",
@@ -26,14 +26,14 @@ export const formats: readonly FormatEntry[] = [
   },
   {
     name: "gpt2",
-    isWritten: true,
+    written: "vocab.json and merges.txt",
     names: [["vocab.json", "merges.txt"]],
     matches: () => false,
     load: async () => (await import("./gpt2.ts")).gpt2,
   },
   {
     name: "tiktoken",
-    isWritten: true,
+    written: "a file of ranks",
     // Meta calls its file of ranks `tokenizer.model`.
     names: [["tokenizer.tiktoken"], ["tokenizer.model"]],
     matches: (head) => /^[A-Za-z0-9+/]+={0,2} \d+\r?(\n|$)/.test(head),
@@ -42,7 +42,6 @@ export const formats: readonly FormatEntry[] = [
   },
   {
     name: "tekken",
-    isWritten: false,
     names: [["tekken.json"]],
     matches: (head) => /^\s*\{/.test(head) && head.includes('"default_num_special_tokens"'),
     load: async () => (await import("./tekken.ts")).tekken,
@@ -50,7 +49,14 @@ export const formats: readonly FormatEntry[] = [
 ];
 
 /** What `--format` takes. */
-export const writtenFormats = formats.filter(({ isWritten }) => isWritten).map(({ name }) => name);
+export const writtenFormats = formats.filter(({ written }) => written !== undefined).map(({ name }) => name);
+
+/** "huggingface is tokenizer.json and …, gpt2 vocab.json and …". */
+export const describeWritten = () =>
+  formats
+    .flatMap(({ name, written }) => (written === undefined ? [] : { name, written }))
+    .map(({ name, written }, i) => `${name}${i === 0 ? " is" : ""} ${written}`)
+    .join(", ");
 
 /** What the files of tokenizers are called, of every format. */
 export const usualNames = formats.flatMap(({ names }) => names.flat());

@@ -150,6 +150,13 @@ function settleOptions(options: TrainTokenizerOptions): Training<null> {
   return { ...training, base: null };
 }
 
+/** The options that are numbers. */
+type NumberName = {
+  [Name in keyof Required<TrainTokenizerOptions>]: NonNullable<TrainTokenizerOptions[Name]> extends number
+    ? Name
+    : never;
+}[keyof Required<TrainTokenizerOptions>];
+
 /** The least that each number may be. */
 const leastNumbers = {
   vocabSize: 1,
@@ -161,7 +168,7 @@ const leastNumbers = {
   workers: 1,
   memoryLimitBytes: 1,
   cacheLimitBytes: 0,
-} as const;
+} as const satisfies Record<NumberName | "modelMaxLength", number>;
 
 type TogetherRule = {
   readonly name: keyof TrainTokenizerOptions;
@@ -339,7 +346,7 @@ export function checkTrainOptions(options: TrainTokenizerOptions): void {
 
 /** Which files of a tokenizer are made. */
 export type SaveOptions = {
-  /** Names of formats: `huggingface`, `gpt2`, `tiktoken`. Default: all that can hold the tokenizer. */
+  /** Names of formats, as `--format` takes them. Default: all that can hold the tokenizer. */
   readonly formats?: readonly string[] | undefined;
 };
 

@@ -52,6 +52,7 @@ export async function train<B extends Base | null>(
   if (run.inputs.length === 0 && pretokenCount === 0) throw noWords();
   check(sizeOf(words));
   await run.saveWords?.(words);
+  // From here on nobody changes the words: step 5 keeps them.
   const countedMs = performance.now();
 
   // 2. Merge, some ten thousand times: the pair of tokens that occurs most often becomes one token.
