@@ -15,7 +15,6 @@
 
 export type { Texts } from "./corpus/given-texts.ts";
 export type { InputFormat } from "./corpus/input.ts";
-export type { GivenWords } from "./count/counts-files.ts";
 export { UserError } from "./errors.ts";
 export type { Compat } from "./merge/merges.ts";
 export type { StageProgress } from "./pipeline/stage-progress.ts";
@@ -29,3 +28,4 @@ export {
   trainTokenizer,
 } from "./pipeline/train-tokenizer.ts";
 export type { AskedModelSettings, Role, Roles } from "./vocabulary/model-settings.ts";
+export type { GivenWords } from "./words/word-table.ts";

@@ -13,7 +13,7 @@ import {
   countsFileChunks,
 } from "../words/counts-format.ts";
 import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "../words/tsv.ts";
-import type { CountsTotals, WordTable } from "../words/word-table.ts";
+import type { CountsTotals, GivenWords, WordTable } from "../words/word-table.ts";
 import type { SpillingCounter } from "./spilling-counter.ts";
 
 /** Whether word counts are written as text: if the name ends in `.tsv`, and on stdout (`-`). */
@@ -187,9 +187,6 @@ function openFile(path: string): number {
   if (stats?.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
   return openRegularFile(path);
 }
-
-/** Words and their counts in memory. A word with several counts is added up. */
-export type GivenWords = Iterable<readonly [word: string | Uint8Array, count: number]>;
 
 /** @internal Counts files, and words that a caller of the library gives beside them. */
 export class CountsFilesAndWords extends CountsFiles {

@@ -16,7 +16,7 @@ import {
 import { findCorpus } from "../corpus/find-inputs.ts";
 import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
 import { expectedTextBytes, type InputFormat, inputFormats, refuseOwnResults } from "../corpus/input.ts";
-import { CountsFiles, CountsFilesAndWords, countsPathsOf, type GivenWords } from "../count/counts-files.ts";
+import { CountsFiles, CountsFilesAndWords, countsPathsOf } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
 import type { Compat } from "../merge/merges.ts";
@@ -29,6 +29,7 @@ import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.
 import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
+import type { GivenWords } from "../words/word-table.ts";
 import { openMemory } from "./count-memory.ts";
 import type { TrainedVocabulary } from "./learn-merges.ts";
 import type { StageProgress } from "./stage-progress.ts";

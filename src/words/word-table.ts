@@ -90,3 +90,6 @@ export function totalsOf({ wordCount, starts, counts }: WordTable): CountsTotals
   for (let w = 0; w < wordCount; w++) pretokenCount += counts[w]!;
   return { wordCount, byteCount: starts[wordCount]!, pretokenCount };
 }
+
+/** Words and their counts in memory. A word with several counts is added up. */
+export type GivenWords = Iterable<readonly [word: string | Uint8Array, count: number]>;
