@@ -195,7 +195,7 @@ export function checkUnchanged(input: Input): void {
 }
 
 export const standardInput = 0;
-const secondLookMs = 10;
+const secondLookMs = 50;
 
 /** Checks that an open file is the one that the run began with, and not shorter. */
 export function checkSame(input: Input, now: FileStats): void {
