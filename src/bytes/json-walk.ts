@@ -18,9 +18,11 @@ import {
 /** Where there is no valid JSON. */
 export const failed = -1;
 
+/** JSON's white space. */
 export const isSpace = (byte: number) =>
   byte === space || byte === lineFeed || byte === carriageReturn || byte === tab;
 
+/** The first position from `pos` on that holds no white space; the length if there is none. */
 export function skipSpace(json: Uint8Array, pos: number): number {
   for (; pos < json.length; pos++) if (!isSpace(json[pos]!)) break;
   return pos;
@@ -65,7 +67,7 @@ export function walkMembers(
       if (json[pos] !== quote) return failed;
       const keyEnd = skipValue(json, pos);
       if (keyEnd === failed) return failed;
-      key = JSON.parse(textOf(json, pos, keyEnd)) as string;
+      key = JSON.parse(decodeText(json, pos, keyEnd)) as string;
       pos = skipSpace(json, keyEnd);
       if (json[pos] !== colon) return failed;
       pos = skipSpace(json, pos + 1);
@@ -80,5 +82,5 @@ export function walkMembers(
 }
 
 /** Bytes [start, end) as text. */
-export const textOf = (json: Uint8Array, start: number, end?: number): string =>
+export const decodeText = (json: Uint8Array, start: number, end?: number): string =>
   Buffer.from(json.subarray(start, end)).toString("utf8");

@@ -128,17 +128,6 @@ export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 
-/** JSON's white space. */
-const isSpace = (byte: number | undefined) =>
-  byte === space || byte === lineFeed || byte === carriageReturn || byte === tab;
-
-/** The first position from `pos` on that holds no white space; the length if there is none. */
-export function skipSpace(bytes: Uint8Array, pos: number): number {
-  let at = pos;
-  while (isSpace(bytes[at])) at++;
-  return at;
-}
-
 export function countLineFeeds(bytes: Uint8Array): number {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let count = 0;

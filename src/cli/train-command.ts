@@ -172,8 +172,8 @@ async function writeTrained(
     await page?.write(record);
     const leastSize = baseSize(training.specialTokens, training.compat);
     const [madeCount, wantedCount] = [sizeOf(vocabulary) - leastSize, training.vocabSize - leastSize];
-    tellWritten(opened, written, { madeCount, wantedCount, noun: "merges" }, output, (told) =>
-      trainingSummary(trained, record, training.model, told),
+    tellWritten(opened, written, { madeCount, wantedCount, noun: "merges" }, output, (outcome) =>
+      trainingSummary(trained, record, training.model, outcome),
     );
   };
 }
@@ -187,8 +187,8 @@ async function writeExtended(opened: Opened, trained: Extended, output: Output) 
   return async () => {
     const madeCount = trained.extensions.at(-1)!.tokens.length;
     const wantedCount = training.vocabSize - base.parts.tokens.idLimit;
-    tellWritten(opened, written, { madeCount, wantedCount, noun: "new tokens" }, output, (told) =>
-      extensionSummary(trained, written.record, told),
+    tellWritten(opened, written, { madeCount, wantedCount, noun: "new tokens" }, output, (outcome) =>
+      extensionSummary(trained, written.record, outcome),
     );
   };
 }
@@ -200,7 +200,7 @@ function tellWritten(
   { record, leftPath, keptPath }: FormerResults & { readonly record: object },
   { madeCount, wantedCount, noun }: Learned,
   output: Output,
-  summary: (told: Parameters<typeof extensionSummary>[2]) => string[],
+  summary: (outcome: Parameters<typeof extensionSummary>[2]) => string[],
 ): void {
   if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
   warnOfEarlyStop(madeCount, wantedCount, noun, output);

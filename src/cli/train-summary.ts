@@ -11,7 +11,7 @@ import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vo
 import { rowLines } from "./output.ts";
 
 /** What a summary says beside what was learned and its record. */
-type Told = {
+type Outcome = {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
@@ -24,7 +24,7 @@ export function trainingSummary(
   { vocabulary, statistics, superwordFacts }: TrainedVocabulary,
   record: TrainingRecord,
   model: ModelSettings,
-  { output, keptPath, notes }: Told,
+  { output, keptPath, notes }: Outcome,
 ): string[] {
   const shapes = shapesOf(vocabulary);
   const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
@@ -67,7 +67,7 @@ export function trainingSummary(
 export function extensionSummary(
   { extensions, pretokenBytes, tokenCount, tokenCountBefore }: Extended,
   { base, options, files, timings, wordCount, distinctWordCount, peakMemoryBytes }: ExtensionRecord,
-  { output, notes }: Told,
+  { output, notes }: Outcome,
 ): string[] {
   const { tokens, reservedTokens } = extensions.at(-1)!;
   const { length } = tokens;

@@ -1,4 +1,5 @@
 import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
+import { skipSpace } from "../bytes/json-walk.ts";
 import {
   backslash,
   beginsWithMark,
@@ -10,7 +11,6 @@ import {
   openBrace,
   openBracket,
   quote,
-  skipSpace,
 } from "../bytes/text.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { nameOf, tryRead, unreadable } from "../runtime/system-error.ts";

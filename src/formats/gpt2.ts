@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { decodeCharacters } from "../bytes/byte-characters.ts";
-import { textOf } from "../bytes/json-walk.ts";
+import { decodeText } from "../bytes/json-walk.ts";
 import { objectAt, parseJson, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { patterns, type ResolvedPattern } from "../pattern/pattern.ts";
@@ -99,7 +99,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
 }
 
 const readVocab = ({ path, bytes }: SourceFile): TokenIds =>
-  idsOfTokens(objectAt(parseJson(textOf(bytes, 0), path), path, "the vocabulary"), path);
+  idsOfTokens(objectAt(parseJson(decodeText(bytes, 0), path), path, "the vocabulary"), path);
 
 function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPattern {
   const sources = recorded?.patternSources ?? patterns.gpt2.sources;
@@ -112,7 +112,7 @@ function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPa
 
 /** Reads lines of `left right`, with or without the header. */
 function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
-  const lines = textOf(bytes, 0).split("\n");
+  const lines = decodeText(bytes, 0).split("\n");
   const merges: [string, string][] = [];
   lines.forEach((line, i) => {
     if (line === "" || line === "\r" || (i === 0 && line.startsWith("#version"))) return;
@@ -214,7 +214,7 @@ function prune(
       [...tokens, ...named].sort(([, a], [, b]) => a - b),
     ),
   );
-  const head = /^#version.*\n/.exec(textOf(mergesFile!.bytes, 0, 100))?.[0] ?? "";
+  const head = /^#version.*\n/.exec(decodeText(mergesFile!.bytes, 0, 100))?.[0] ?? "";
   return [
     { name: vocabFile.name, chunks: () => json.chunks() },
     {

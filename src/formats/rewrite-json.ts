@@ -1,5 +1,5 @@
 import { encodeBytes } from "../bytes/byte-characters.ts";
-import { failed, isSpace, skipSpace, skipValue, textOf, walkMembers } from "../bytes/json-walk.ts";
+import { decodeText, failed, isSpace, skipSpace, skipValue, walkMembers } from "../bytes/json-walk.ts";
 import { shown } from "../bytes/schema.ts";
 import { openBrace, quote } from "../bytes/text.ts";
 import { assert } from "../errors.ts";
@@ -62,8 +62,8 @@ export class JsonRewriter {
     return {
       start,
       end,
-      before: textOf(file, start + 1, first),
-      atEnd: textOf(file, Math.max(last, first), end - 1),
+      before: decodeText(file, start + 1, first),
+      atEnd: decodeText(file, Math.max(last, first), end - 1),
       isEmpty: first === end - 1,
     };
   }
@@ -80,7 +80,7 @@ export class JsonRewriter {
 
   /** What stands at a place, as text. */
   textAt({ start, end }: Pick<Place, "start" | "end">): string {
-    return textOf(this.file, start, end);
+    return decodeText(this.file, start, end);
   }
 
   replace({ start, end }: Pick<Place, "start" | "end">, text: string): void {
@@ -138,7 +138,7 @@ export class JsonRewriter {
     if (!place.isEmpty) {
       const pair = this.placeAt(first);
       const comma = skipSpace(file, skipValue(file, first + 1 + pair.before.length));
-      between = textOf(file, comma + 1, skipSpace(file, comma + 1));
+      between = decodeText(file, comma + 1, skipSpace(file, comma + 1));
       [inner, last] = [pair.before, pair.atEnd];
     }
     return merges.map(
@@ -151,7 +151,7 @@ export class JsonRewriter {
     const { file } = this;
     if (isEmpty || file[start] !== openBrace) return " ";
     const colon = skipSpace(file, skipValue(file, start + 1 + before.length));
-    return textOf(file, colon + 1, skipSpace(file, colon + 1));
+    return decodeText(file, colon + 1, skipSpace(file, colon + 1));
   }
 
   /** A string; without other characters than ASCII if the file has none. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { failed, skipSpace, skipValue, textOf, walkMembers } from "../bytes/json-walk.ts";
+import { decodeText, failed, skipSpace, skipValue, walkMembers } from "../bytes/json-walk.ts";
 import { isTooDeep } from "../bytes/schema.ts";
 import {
   backslash,
@@ -109,7 +109,7 @@ class TokenizerScan {
   restAsText(): string {
     const [vocabStart, vocabEnd, mergesStart, mergesEnd] = this.cuts as [number, number, number, number];
     const { file } = this;
-    return `${textOf(file, 0, vocabStart)}{}${textOf(file, vocabEnd, mergesStart)}[]${textOf(file, mergesEnd)}`;
+    return `${decodeText(file, 0, vocabStart)}{}${decodeText(file, vocabEnd, mergesStart)}[]${decodeText(file, mergesEnd)}`;
   }
 }
 
@@ -144,7 +144,7 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
   if (end === failed) return failed;
   let text: string;
   try {
-    text = JSON.parse(textOf(file, start, end));
+    text = JSON.parse(decodeText(file, start, end));
   } catch {
     return failed;
   }

@@ -1,4 +1,4 @@
-import { textOf } from "../bytes/json-walk.ts";
+import { decodeText } from "../bytes/json-walk.ts";
 import { objectAt, parseJson, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
@@ -25,7 +25,7 @@ import { JsonRewriter } from "./rewrite-json.ts";
  */
 function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);
-  const root = objectAt(parseJson(textOf(bytes, 0), path), path, "the tokenizer");
+  const root = objectAt(parseJson(decodeText(bytes, 0), path), path, "the tokenizer");
   const config = objectAt(root.config, path, "config");
   const size = numberAt(config, "default_vocab_size", { max: idLimitMax, path });
   const specialCount = numberAt(config, "default_num_special_tokens", {

@@ -1,4 +1,4 @@
-import { skipSpace, textOf } from "../bytes/json-walk.ts";
+import { decodeText, skipSpace } from "../bytes/json-walk.ts";
 import {
   checkOr,
   fieldsOf,
@@ -519,7 +519,7 @@ export const prunedBeside = (files: readonly SourceFile[], numbering: Numbering)
   });
 
 function renumberedConfig({ path, bytes }: SourceFile, numbering: Numbering): object {
-  const config = objectAt(parseJson(textOf(bytes, 0), path), path, "the configuration");
+  const config = objectAt(parseJson(decodeText(bytes, 0), path), path, "the configuration");
   if (!("added_tokens_decoder" in config)) return config;
   const decoder = objectAt(config.added_tokens_decoder, path, "added_tokens_decoder");
   const renumbered = Object.entries(decoder).map(([id, token]) => [
@@ -530,7 +530,7 @@ function renumberedConfig({ path, bytes }: SourceFile, numbering: Numbering): ob
 }
 
 function renumberedTokens({ path, bytes }: SourceFile, numbering: Numbering): object {
-  const tokens = objectAt(parseJson(textOf(bytes, 0), path), path, "the list of added tokens");
+  const tokens = objectAt(parseJson(decodeText(bytes, 0), path), path, "the list of added tokens");
   return Object.fromEntries(
     Object.entries(tokens).map(([text, id]) => [text, newIdOf(numbering, id, path, JSON.stringify(text))]),
   );

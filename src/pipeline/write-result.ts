@@ -1,7 +1,7 @@
 import type { Skipped } from "../corpus/find-inputs.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
 import { UserError } from "../errors.ts";
-import { formats, writtenFormats } from "../formats/formats.ts";
+import { formats } from "../formats/formats.ts";
 import { mergesSha256 } from "../formats/gpt2.ts";
 import { modelCardFile } from "../formats/model-card.ts";
 import type { OutputFile, TokenizerFormat } from "../formats/output-file.ts";
@@ -163,7 +163,7 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
 export type LoadedFormats = ReadonlyMap<string, TokenizerFormat>;
 
 export async function loadFormats(): Promise<LoadedFormats> {
-  const written = formats.filter(({ name }) => writtenFormats.includes(name));
+  const written = formats.filter((format) => format.written !== undefined);
   return new Map(await Promise.all(written.map(async ({ name, load }) => [name, await load()] as const)));
 }
 

@@ -289,10 +289,10 @@ class StagedDirectory {
     try {
       return this.takePlace(keepsFormer, exchangePaths);
     } catch (error) {
-      const told = refusal(`"${this.place.typed}"`, error);
-      if (!(told instanceof UserError)) throw error;
+      const refused = refusal(`"${this.place.typed}"`, error);
+      if (!(refused instanceof UserError)) throw error;
       this.settlePermissions(null);
-      throw new UserError(told.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
+      throw new UserError(refused.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
     }
   }
 

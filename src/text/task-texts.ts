@@ -16,7 +16,7 @@ import { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { ChunkTask, PagesTask, Task } from "../corpus/task.ts";
 import { assert } from "../errors.ts";
 import { lookaheadBytes, partBefore, partTo, type TextPart } from "./pretokens.ts";
-import type { TextChain } from "./text-chain.ts";
+import { pushedBytes, type TextChain } from "./text-chain.ts";
 
 /** Statistics of a range, besides its pretokens. */
 export type RangeStatistics = {
@@ -43,8 +43,6 @@ export type TaskTextsOptions = {
 const windowBytesUsual = 1 << 20;
 /** A window that grows holds one pretoken, which is also in the word table and where words are sorted. */
 const memoryPerWindowByte = 3;
-/** What links are given at a time. */
-const pushedBytes = 1 << 18;
 
 /** The texts of the tasks of one thread, wherever their bytes come from: reads them, and sends them through a chain. */
 export class TaskTexts {

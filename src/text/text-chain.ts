@@ -11,7 +11,7 @@ import {
 } from "./pretokens.ts";
 
 /** What is pushed in one step. */
-const pushedBytes = 1 << 18;
+export const pushedBytes = 1 << 18;
 
 /**
  * Links, window, pretokens, taker: a text goes one way, in HF's order. Find added tokens in the text as it is; normalize the

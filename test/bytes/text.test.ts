@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { skipSpace } from "../../src/bytes/json-walk.ts";
 import {
   beginsWithMark,
   byteCountOf,
@@ -10,7 +11,6 @@ import {
   isUnfinished,
   putCharacter,
   putDecimal,
-  skipSpace,
 } from "../../src/bytes/text.ts";
 import { Random } from "../pattern/naive.ts";
 
