@@ -33,6 +33,7 @@ def train(
     compat: Union[str, None] = None,
     min_frequency: Union[int, None] = None,
     max_token_length: Union[int, None] = None,
+    whole_characters: bool = False,
     superwords_from: Union[int, None] = None,
     superword_pattern: Union[str, None] = None,
     extend: Union[PathLike, None] = None,
@@ -62,7 +63,8 @@ def train(
 
     ``vocab_size`` is 256 bytes + special tokens + merges. Several sizes, as in ``[16_384, 32_768]``, are made by one run:
     each is a directory in ``output`` that is named by its size, and the largest one is loaded. ``pad_to`` fills each to a
-    multiple of it, by reserved special tokens. ``compat`` names the trainer to agree with, merge for merge: "cs336" (the
+    multiple of it, by reserved special tokens. With ``whole_characters`` no token joins a whole character with a part of
+    another. ``compat`` names the trainer to agree with, merge for merge: "cs336" (the
     default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe".
 
     ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
@@ -130,7 +132,13 @@ def train(
         "report": None if report is None else os.fsdecode(report),
     }
     arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
-    flags = {"add-bos": add_bos, "model-card": model_card, "ledger": ledger, "no-ledger": ledger is False}
+    flags = {
+        "whole-characters": whole_characters,
+        "add-bos": add_bos,
+        "model-card": model_card,
+        "ledger": ledger,
+        "no-ledger": ledger is False,
+    }
     arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
     arguments += ["--", *paths] if texts is None else ["--input-format=jsonl", "--text-field=text", "--", "-"]
     run: Union[Run, None] = None

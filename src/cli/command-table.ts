@@ -484,6 +484,15 @@ export const commands: readonly CommandSpec[] = [
         details: "With --compat huggingface by that trainer's own rule.",
       },
       {
+        name: "whole-characters",
+        topic: "tokens",
+        rare: true,
+        excludes: [{ ...notOfIds, why: "ids have no bytes" }],
+        description: "no token joins a whole character with a part of another",
+        details:
+          "Two tokens are merged only if both are whole characters, or if the left one is the beginning of a character and the right one its next byte. Bytes that are not UTF-8 stay alone.",
+      },
+      {
         name: "superwords-from",
         value: "N",
         least: 1,

@@ -122,6 +122,7 @@ const optionOf = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-
 export const readLimits = (options: TypedOptions) => ({
   minFrequency: options.number("min-frequency"),
   maxTokenLength: options.number("max-token-length"),
+  wholeCharacters: options.has("whole-characters"),
 });
 
 /** Whether `tokens.tsv` is written, as it is beside a report; undefined where nobody says. */

@@ -51,11 +51,12 @@ export {
 export { endMerge, endWalk, mergeSome, startMerges, writeSome } from "./merge/merge-pair";
 export {
   bytePairs,
+  characterStates,
+  describeFacts,
   describeMemories,
   describeSpecials,
   describeStartTokens,
   describeTokens,
-  describeWordFacts,
   describeWords,
   exchange as exchangedRecords,
   lefts,
@@ -96,6 +97,7 @@ export {
   wantedSketchBits,
   writePairsSome,
 } from "./merge/rebuild-index";
+export { stateBeforeBytes, stateBehindByte } from "./merge/whole-characters";
 export {
   addUpDigits,
   endDigit,

@@ -27,6 +27,8 @@ export type MergePlan = {
   readonly specialByteCount: number;
   /** Whether the words in a token are limited. */
   readonly limitsWords: boolean;
+  /** Whether no token joins whole characters with parts of others. */
+  readonly wholeCharacters: boolean;
   readonly threadCount: number;
 };
 
@@ -45,7 +47,7 @@ export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes:
   exports.describeStartTokens(plan.startCount, plan.startByteCount, plan.haveLongTokens, plan.countsDensely);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);
   exports.describeSpecials(plan.specialCount, plan.specialByteCount);
-  exports.describeWordFacts(Number(plan.limitsWords));
+  exports.describeFacts(plan.limitsWords, plan.wholeCharacters);
   return exports.planRegions(plan.threadCount, capacityBytes);
 }
 

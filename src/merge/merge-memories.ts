@@ -61,6 +61,7 @@ export function createMergeEngine(
     specialCount: rule.specials.length,
     specialByteCount: sum(rule.specials.map(({ bytes }) => bytes.length)),
     limitsWords: options.limitsWords ?? false,
+    wholeCharacters: options.wholeCharacters ?? false,
     threadCount: threadCountOf(options, cellCountOfAll, tuning),
   };
   const memories: MergeMemory[] = [];
@@ -71,7 +72,12 @@ export function createMergeEngine(
     const memory = createMergeMemory(plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
     fillTieRule(memory, rule);
-    if (plan.limitsWords) fillWordFacts(memory, options.startTokens ?? byteTokens);
+    const { startTokens = byteTokens } = options;
+    if (plan.limitsWords) fillFacts(memory, memory.exports.wordFacts, startTokens, wordFactsOf);
+    if (plan.wholeCharacters) {
+      const stateOf = (bytes: Uint8Array) => characterStateOf(memory, bytes);
+      fillFacts(memory, memory.exports.characterStates, startTokens, stateOf);
+    }
     startEngine(memory, limits, rule, tuning);
     memories.push(memory);
   }
@@ -257,11 +263,20 @@ function wordFactsOf(bytes: Uint8Array): number {
   );
 }
 
-/** Writes the facts of the start tokens into the regions of an engine. */
-function fillWordFacts({ exports, memory }: Kernel, { count, spelling }: StartTokens): void {
-  const facts = new Uint8Array(memory.buffer, exports.wordFacts.value >>> 0, count);
+/** The state of a reader of UTF-8 behind these bytes (src/kernel/merge/whole-characters.ts). */
+const characterStateOf = ({ exports }: Kernel, bytes: Uint8Array) =>
+  bytes.reduce((state, byte) => exports.stateBehindByte(state, byte), exports.stateBeforeBytes());
+
+/** Writes a fact of each start token into a region of an engine. */
+function fillFacts(
+  { memory }: Kernel,
+  region: WebAssembly.Global,
+  { count, spelling }: StartTokens,
+  factOf: (bytes: Uint8Array) => number,
+): void {
+  const facts = new Uint8Array(memory.buffer, region.value >>> 0, count);
   const { bytes, starts } = spelling!;
-  for (let id = 0; id < count; id++) facts[id] = wordFactsOf(bytes.subarray(starts[id]!, starts[id + 1]!));
+  for (let id = 0; id < count; id++) facts[id] = factOf(bytes.subarray(starts[id]!, starts[id + 1]!));
 }
 
 /** What the caller is told between two slices. `shareDone` is of the phase, 0 to 1. */

@@ -9,12 +9,15 @@ export type TokenLimits = {
   readonly minFrequency: number;
   /** Longest token in bytes, or in start tokens if these have no bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
   readonly maxTokenLength: number | null;
+  /** No token joins a whole character with a part of another (docs/clean-vocabularies.md). The start tokens are spelled. */
+  readonly wholeCharacters?: true;
 };
 
 /** They alone, as an engine is told and a record keeps them. */
-export const tokenLimits = ({ minFrequency, maxTokenLength }: TokenLimits): TokenLimits => ({
+export const tokenLimits = ({ minFrequency, maxTokenLength, wholeCharacters }: TokenLimits): TokenLimits => ({
   minFrequency,
   maxTokenLength,
+  ...(wholeCharacters && { wholeCharacters }),
 });
 
 /** Without limits a pair has to occur once. */

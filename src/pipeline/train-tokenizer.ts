@@ -244,6 +244,8 @@ export type TrainTokenizerOptions = {
   readonly minFrequency?: number | undefined;
   /** Longest token, in bytes. */
   readonly maxTokenLength?: number | undefined;
+  /** No token joins a whole character with a part of another. Default: false. */
+  readonly wholeCharacters?: boolean | undefined;
   /** Superwords, tokens that go over spaces, are learned from a vocabulary of so many on. The corpus is `files`. Default: none. */
   readonly superwordsFrom?: number | undefined;
   /** How text is cut for superwords, and by the finished tokenizer: a regular expression. Default: SuperBPE's. */
@@ -299,6 +301,7 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   compat: wordOf(["cs336", "huggingface", "rustbpe"]),
   minFrequency: numberArgument,
   maxTokenLength: numberArgument,
+  wholeCharacters: flagArgument,
   superwordsFrom: numberArgument,
   superwordPattern: textArgument,
   model: objectArgument,

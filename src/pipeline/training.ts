@@ -81,6 +81,7 @@ export type AskedTraining = {
   readonly padTo?: number | undefined;
   readonly minFrequency?: number | undefined;
   readonly maxTokenLength?: number | null | undefined;
+  readonly wholeCharacters?: boolean | undefined;
   readonly superwordsFrom?: number | undefined;
   readonly superwordPattern?: string | undefined;
   readonly model?: AskedModelSettings | undefined;
@@ -111,9 +112,13 @@ export function settleCuttingOfBase({ parts, rule }: Base, separators: readonly 
 
 /** What is left open is as the rule has it. */
 export const settleLimits = (
-  { minFrequency, maxTokenLength = null }: Pick<AskedTraining, "minFrequency" | "maxTokenLength">,
+  { minFrequency, maxTokenLength = null, wholeCharacters }: Pick<AskedTraining, keyof TokenLimits>,
   rule: string,
-): TokenLimits => ({ minFrequency: minFrequency ?? (rule === "huggingface" ? 0 : 1), maxTokenLength });
+): TokenLimits => ({
+  minFrequency: minFrequency ?? (rule === "huggingface" ? 0 : 1),
+  maxTokenLength,
+  ...(wholeCharacters && { wholeCharacters }),
+});
 
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
 export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameOption): Training {

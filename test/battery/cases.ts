@@ -278,6 +278,14 @@ export const smallGroups: Record<string, string> = {
     above: train english.txt -n 600 --superwords-from 700 -o @/above -w 1
     alone: train english.txt -n 600 --superword-pattern '[^\\n]+' -o @/alone -w 1
     tiktoken: train english.txt -n 600 --superwords-from 500 --format tiktoken -o @/tiktoken -w 1`,
+  characters: `
+    ${each(rules, (rule) => `${rule}: train scripts.txt invalid.txt -n 700 --compat ${rule} --whole-characters -p o200k -o @/${rule} -w 1`)}
+    lines: train scripts.txt -n 600 -p none --whole-characters -o @/lines -w 2
+    superwords: train scripts.txt -n 700 --superwords-from 500 --whole-characters -o @/superwords -w 1
+    base: train scripts.txt -n 500 -o @/base -w 1
+    extend: train scripts.txt --extend @/base -n +100 --whole-characters -o @/extended -w 1
+    early: train ties.txt -n 3000 --whole-characters -o @/early -w 1
+    ids: train lines.jsonl --input-format ids -n +90 --whole-characters -o @/ids`,
   sizes: `
     sizes: train english.txt -n 300,400,500 ${eot} -o @/sizes -w 1
     padded: train english.txt -n 333 --pad-to 64 ${eot} -o @/padded -w 1

@@ -182,6 +182,7 @@ describe("--if-changed", () => {
       [...standard, "--compat", "rustbpe"],
       [...standard, "--min-frequency", "3"],
       [...standard, "--max-token-length", "4"],
+      [...standard, "--whole-characters"],
       [...standard, "--format", "gpt2"],
     ];
     for (const options of [standard, ...others]) {

@@ -331,6 +331,12 @@ describe("what is refused", () => {
       ["--vocab-size 2 is too small: the alphabet has 3 ids", "-n", "2"],
       ["--pattern gpt2 does not go with --input-format ids", "-n", "+4", "-p", "gpt2"],
       ["--compat cs336 decides ties by bytes", "-n", "+4", "--compat", "cs336"],
+      [
+        "--whole-characters does not go with --input-format ids: ids have no bytes",
+        "-n",
+        "+4",
+        "--whole-characters",
+      ],
       ["--model-card does not go with --input-format ids", "-n", "+4", "--model-card"],
       ["--input-format ids makes one size at a time", "-n", "4,8"],
     ]) {

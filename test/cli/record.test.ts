@@ -48,6 +48,7 @@ const repeats: [string, string[]][] = [
     "a pattern of one's own",
     [...texts, "-p", "\\p{L}+|\\s+|[^\\p{L}\\s]+", "-s", "<|end|>", "-s=--it's\n--"],
   ],
+  ["whole characters", [...texts, "--whole-characters", "-p", "none"]],
   ["lines of JSON under another name", ["d.log", "--input-format", "jsonl", "--text-field", "body"]],
   ["several splits, counts beside files", [...texts, "-p", "deepseek-v3", "--counts", "kept.counts"]],
 ];
@@ -107,6 +108,7 @@ function fromOptions({ options, formats, inputs, counts }: any, output: string):
     `--min-frequency=${options.minFrequency}`,
     `--workers=${options.workers}`,
     ...optional("max-token-length", options.maxTokenLength),
+    ...(options.wholeCharacters ? ["--whole-characters"] : []),
     `--input-format=${format}`,
     ...optional("text-field", textField),
     ...optional("format", formats?.join(",") ?? null),

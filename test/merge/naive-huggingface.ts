@@ -1,5 +1,5 @@
-import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
-import type { NaiveMerge, NaiveOptions, NaiveWords } from "./naive.ts";
+import { byteToCharacter, decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import { anyTwo, type NaiveMerge, type NaiveOptions, type NaiveWords } from "./naive.ts";
 
 /**
  * What HF's BpeTrainer does, step by step, with Maps: ids by string; counts that are changed and never counted anew;
@@ -20,6 +20,8 @@ export function naiveHuggingface(
   const vocabSize = ids.size + options.mergeCount;
   const strings = [...ids.keys()];
   const lengthLimit = options.maxTokenLength ?? Infinity;
+  const { mayJoin = anyTwo } = options;
+  const bytesOf = (id: number) => Buffer.from(decodeCharacters(strings[id]!)!).toString("latin1");
 
   const texts = [...words].map(([word, count]) => ({
     tokens: [...word].map((c) => ({ id: ids.get(byteToCharacter[c.charCodeAt(0)]!)!, length: 1 })),
@@ -38,7 +40,8 @@ export function naiveHuggingface(
     for (const [key, bornIn] of born) {
       const [left, right] = key.split(" ").map(Number) as [number, number];
       const count = pairCounts.get(key)!;
-      if (count > 0) queue.push({ left, right, count, words: bornIn });
+      const isAllowed = mayJoin === anyTwo || mayJoin(bytesOf(left), bytesOf(right));
+      if (count > 0 && isAllowed) queue.push({ left, right, count, words: bornIn });
     }
     born.clear();
   };

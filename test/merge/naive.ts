@@ -7,7 +7,11 @@ export type NaiveOptions = {
   mergeCount: number;
   minFrequency?: number;
   maxTokenLength?: number | null;
+  /** Whether two tokens may be merged, whatever their count. */
+  mayJoin?: (left: string, right: string) => boolean;
 };
+
+export const anyTwo = () => true;
 
 /** A corpus: distinct words, each a string of code points 0-255 (a character a byte), and how often each occurs. */
 export type NaiveWords = ReadonlyMap<string, number>;
@@ -18,7 +22,7 @@ export type NaiveWords = ReadonlyMap<string, number>;
  */
 export function naiveCs336(
   words: NaiveWords,
-  { mergeCount, minFrequency = 1, maxTokenLength = null }: NaiveOptions,
+  { mergeCount, minFrequency = 1, maxTokenLength = null, mayJoin = anyTwo }: NaiveOptions,
 ): NaiveMerge[] {
   const texts = [...words].map(([word, count]) => ({ tokens: [...word], count }));
   const merges: NaiveMerge[] = [];
@@ -26,7 +30,7 @@ export function naiveCs336(
     let best = { left: "", right: "", count: 0 };
     for (const pair of countPairs(texts)) {
       const isShort = pair.left.length + pair.right.length <= (maxTokenLength ?? Infinity);
-      if (isShort && isBetter(pair, best)) best = pair;
+      if (isShort && mayJoin(pair.left, pair.right) && isBetter(pair, best)) best = pair;
     }
     if (best.count < Math.max(1, minFrequency)) break;
     merges.push(best);
@@ -87,7 +91,7 @@ export function naiveReplacedCounts(words: NaiveWords, merges: readonly NaiveMer
 /** The same with a new id for every merge, whatever its bytes. Ties: the smaller (left id, right id). */
 function naiveRustbpe(
   words: NaiveWords,
-  { mergeCount, minFrequency = 1, maxTokenLength = null }: NaiveOptions,
+  { mergeCount, minFrequency = 1, maxTokenLength = null, mayJoin = anyTwo }: NaiveOptions,
 ): NaiveMerge[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const texts = [...words].map(([word, count]) => ({ tokens: [...word].map((c) => c.charCodeAt(0)), count }));
@@ -95,8 +99,9 @@ function naiveRustbpe(
   while (merges.length < mergeCount) {
     let best = { left: 0, right: 0, count: 0 };
     for (const pair of countPairs(texts)) {
-      const isShort = bytes[pair.left]!.length + bytes[pair.right]!.length <= (maxTokenLength ?? Infinity);
-      if (isShort && isEarlier(pair, best)) best = pair;
+      const [left, right] = [bytes[pair.left]!, bytes[pair.right]!];
+      const isShort = left.length + right.length <= (maxTokenLength ?? Infinity);
+      if (isShort && mayJoin(left, right) && isEarlier(pair, best)) best = pair;
     }
     const { left, right, count } = best;
     if (count < Math.max(1, minFrequency)) break;

@@ -22,6 +22,7 @@
  *   startRanks      u32          startCount                tie-rules.ts
  *   specials        Special      specialCount              tie-rules.ts
  *   wordFacts       u8           tokenCapacity             merge-tokens.ts; where words in tokens are limited
+ *   characterStates u8           tokenCapacity             whole-characters.ts; where characters stay whole
  *   specialBytes    u8           2 x specialByteCount      tie-rules.ts
  *   specialSlots    u32          specialSlotCount          tie-rules.ts
  *   stack           u32          2 x tokenCapacity         merge-tokens.ts
@@ -68,6 +69,7 @@ export let tieKeys: usize = 0;
 export let startRanks: usize = 0;
 export let specials: usize = 0;
 export let wordFacts: usize = 0;
+export let characterStates: usize = 0;
 export let specialBytes: usize = 0;
 export let specialSlots: usize = 0;
 export let stack: usize = 0;
@@ -111,6 +113,8 @@ let hasBytePairs: bool = false;
 let hasSizes: bool = false;
 /** Whether the words in a token are limited. */
 export let hasWordFacts: bool = false;
+/** Whether no token joins whole characters with parts of others. */
+export let hasCharacterStates: bool = false;
 /** How many tokens there may be. */
 export let tokenCapacity: u32 = 0;
 /** What stands between two words: the id behind the last token's. */
@@ -185,9 +189,10 @@ export function describeSpecials(count: u32, byteCount: u32): void {
   while (specialSlotCount < 2 * count) specialSlotCount *= 2;
 }
 
-/** Whether the words in a token are limited (merge-tokens.ts). */
-export function describeWordFacts(areKept: bool): void {
-  hasWordFacts = areKept;
+/** Whether the words in a token are limited (merge-tokens.ts), and whether characters stay whole (whole-characters.ts). */
+export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): void {
+  hasWordFacts = areWordsLimited;
+  hasCharacterStates = areCharactersWhole;
 }
 
 const alignment: u64 = 64;
@@ -262,6 +267,7 @@ function placeFixedRegions(): void {
   specialBytes = place(2 * <u64>specialByteCount);
   specialSlots = place(<u64>specialSlotCount * sizeof<u32>());
   wordFacts = place(hasWordFacts ? tokenCapacity : 0);
+  characterStates = place(hasCharacterStates ? tokenCapacity : 0);
   stack = place(2 * idBytes);
   if (prefixLengthMax > 0) {
     prefixStarts = place(idBytes);

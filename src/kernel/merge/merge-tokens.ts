@@ -15,6 +15,7 @@ import {
   tokenCapacity,
   wordFacts,
 } from "./merge-regions";
+import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
 
 /**
  * Tokens: what each token id is made of. The first `startCount` are the start tokens, which words are made of before the
@@ -96,6 +97,7 @@ export function addToken(left: u32, right: u32): u32 {
   store<u32>(sizes + ((<usize>id) << 2), size);
   if (prefixLengthMax > 0) writePrefix(id, left, right);
   giveWordFacts(id, left, right);
+  giveCharacterState(id, left, right);
   return id;
 }
 
@@ -226,5 +228,6 @@ export function startLimits(tokenSizeMax: u32, mergesBytesAlways: bool): void {
 
 export function mayMerge(left: u32, right: u32): bool {
   const size = sizeOf(left) + sizeOf(right);
-  return (size <= sizeMax || (size === 2 && bytePairsAlways)) && mayJoinWords(left, right);
+  const isShort = size <= sizeMax || (size === 2 && bytePairsAlways);
+  return isShort && mayJoinWords(left, right) && mayJoinCharacters(left, right);
 }

@@ -1,0 +1,84 @@
+import { characterStates, hasCharacterStates } from "./merge-regions";
+
+/**
+ * Whole characters: no token joins a whole character with a part of another (docs/clean-vocabularies.md). What a token is made
+ * of, as far as the rule asks, is the state of a reader of UTF-8 behind its last byte.
+ *
+ *   REGION           ELEMENT  ELEMENTS       MEANING
+ *   characterStates  u8       tokenCapacity  of each token its state; JavaScript writes those of the start tokens
+ *                                            (src/merge/merge-memories.ts)
+ *
+ *   STATE   MEANING                                            NEXT BYTE
+ *   whole   one or more whole characters
+ *   begun   1-7: a character has begun                         1-3: so many of 80-BF are to come; after
+ *                                                              E0 A0-BF, ED 80-9F, F0 90-BF, F4 80-8F
+ *   tail    8-10: one byte of 80-8F, 90-9F, A0-BF
+ *   stray   anything else: bytes that are not UTF-8
+ *   none    no byte yet: where a reader begins
+ */
+const whole: u32 = 0;
+const afterE0: u32 = 4;
+const afterED: u32 = 5;
+const afterF0: u32 = 6;
+const afterF4: u32 = 7;
+const lowTail: u32 = 8;
+const highTail: u32 = 10;
+const stray: u32 = 11;
+const none: u32 = 12;
+
+export function stateBeforeBytes(): u32 {
+  return none;
+}
+
+/** The state behind one byte more. */
+export function stateBehindByte(state: u32, byte: u32): u32 {
+  const alone = stateOfByte(byte);
+  if (state === none) return alone;
+  if (state === whole) return isTail(alone) ? stray : alone;
+  return isBegun(state) && isTail(alone) ? stateBehindTail(state, alone) : stray;
+}
+
+function stateOfByte(byte: u32): u32 {
+  if (byte < 0x80) return whole;
+  if (byte < 0xc0) return lowTail + min<u32>((byte >> 4) - 8, 2);
+  if (byte < 0xc2 || byte > 0xf4) return stray;
+  if (byte < 0xe0) return 1;
+  if (byte < 0xf0) return byte === 0xe0 ? afterE0 : byte === 0xed ? afterED : 2;
+  return byte === 0xf0 ? afterF0 : byte === 0xf4 ? afterF4 : 3;
+}
+
+function isBegun(state: u32): bool {
+  return state > whole && state < lowTail;
+}
+
+function isTail(state: u32): bool {
+  return state >= lowTail && state <= highTail;
+}
+
+function stateBehindTail(begun: u32, tail: u32): u32 {
+  if (begun < afterE0) return begun - 1;
+  if (begun === afterE0) return tail === highTail ? 1 : stray;
+  if (begun === afterED) return tail < highTail ? 1 : stray;
+  if (begun === afterF0) return tail > lowTail ? 2 : stray;
+  return tail === lowTail ? 2 : stray;
+}
+
+function stateOf(id: u32): u32 {
+  return load<u8>(characterStates + id);
+}
+
+/** Whether both halves are whole characters, or the left one is a character begun and the right one its next byte. */
+export function mayJoinCharacters(left: u32, right: u32): bool {
+  if (!hasCharacterStates) return true;
+  const a = stateOf(left);
+  const b = stateOf(right);
+  if (a === whole) return b === whole;
+  return isBegun(a) && isTail(b) && stateBehindTail(a, b) !== stray;
+}
+
+/** Gives the token `left right`, which may be, its state. */
+export function giveCharacterState(id: u32, left: u32, right: u32): void {
+  if (!hasCharacterStates) return;
+  const a = stateOf(left);
+  store<u8>(characterStates + id, <u8>(a === whole ? whole : stateBehindTail(a, stateOf(right))));
+}
