@@ -827,7 +827,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<tokenizer>...",
     description: "measures of tokenizers on texts, side by side",
     details:
-      "Encodes each text with each tokenizer: how many bytes, characters and words a token has, how words are cut, how much of the vocabulary is used. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. docs/eval.md has the formulas.",
+      "Encodes each text with each tokenizer: how many bytes, characters and words a token has, how words and numbers are cut, how much of the vocabulary is used, and how alike the texts are in what they cost. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. docs/eval.md has the formulas.",
     options: [
       {
         name: "text",
@@ -839,6 +839,22 @@ export const commands: readonly CommandSpec[] = [
         description: "a text: a file, directory or glob; with one NAME they are one text",
         details:
           "All that encode reads, and - for standard input. Files behind it are more texts, so the tokenizers come first.",
+      },
+      {
+        name: "term",
+        value: "TEXT",
+        repeatable: true,
+        topic: "input",
+        excludes: [{ other: "csv", why: "its rows are texts" }],
+        description: "a term: how many tokens it takes, alone and behind a space",
+      },
+      {
+        name: "terms",
+        value: "FILE",
+        topic: "input",
+        rare: true,
+        excludes: [{ other: "csv", why: "its rows are texts" }],
+        description: "a file of terms, a line each",
       },
       ...besideTokenizer,
       specialTokensAsText,
@@ -858,6 +874,11 @@ export const commands: readonly CommandSpec[] = [
       {
         what: "On texts of several languages, for a spreadsheet",
         command: "bpe eval tokenizer --text en=english.txt --text de='german/*.txt' --csv > measures.csv",
+      },
+      {
+        what: "Two tokenizers side by side, on texts and terms",
+        command:
+          "bpe eval tokenizer gpt2=gpt2/tokenizer.json --text corpus.txt --term glucose --report report.html",
       },
     ],
   },

@@ -4,23 +4,24 @@ import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { type FoundInputs, findCorpus, type Skipped } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, type Input, refuseOverwriting } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
-import { usageError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
 import {
   alphas,
   type Evaluation,
   type Measures,
-  type Parity,
   type TextFacts,
   type TextMeasures,
 } from "../evaluation/evaluation.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
+import type { ComparisonTable } from "../report/report-data.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
-import { copyPipe, isPipe, readingOf } from "./input-options.ts";
+import { overallTables, textTable } from "./evaluation-tables.ts";
+import { copyPipe, isPipe, readingOf, readTextFile } from "./input-options.ts";
 import { corpusNoteLines, type Line, type Output, type Piece, piece, terminalColumns } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
@@ -29,7 +30,7 @@ import { type Named, openTokenizers, readNamed, uniqueNames } from "./tokenizer-
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { typedTexts, reading, workers, memoryLimitBytes, print } = readOptions(invocation);
+  const { typedTexts, terms, reading, workers, memoryLimitBytes, print } = readOptions(invocation);
   const reportPath = await takeReportPlace(invocation, output);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
@@ -39,8 +40,9 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
   refuseOverwriting(found.inputs, [reportPath]);
-  const evaluated = await evaluate({ tokenizers, texts, workerCountFor, budget, scratch }, (progress) =>
-    output.progress(progress),
+  const evaluated = await evaluate(
+    { tokenizers, texts, terms, workerCountFor, budget, scratch },
+    (progress) => output.progress(progress),
   );
   const { evaluation } = evaluated;
   await print(evaluation);
@@ -74,11 +76,24 @@ function readOptions(invocation: Invocation) {
   if (options.has("json") && options.has("csv")) throw usageError("--json and --csv: choose one of them");
   return {
     typedTexts: readTexts(options.get("text")!.map((typed) => readNamed("--text", typed))),
+    terms: readTerms(invocation),
     reading: readingOf(options),
     workers: options.number("workers"),
     memoryLimitBytes: options.number("memory-limit"),
     print: printerOf(options),
   };
+}
+
+/** The values of `--term`, and the lines of `--terms`, each once. */
+function readTerms({ options }: Invocation): string[] {
+  const file = options.text("terms");
+  const lines = file === undefined ? [] : readTextFile("--terms", file).split(/\r?\n/);
+  const typed = options.get("term") ?? [];
+  if (typed.includes("")) throw usageError("--term is empty", "give it a text, e.g. --term glucose");
+  const terms = new Set([...typed, ...lines.filter((line) => line !== "")]);
+  if (file !== undefined && terms.size === 0)
+    throw new UserError(`--terms "${file}" has no term`, { hint: "a term is a line" });
+  return [...terms];
 }
 
 /** What stdout gets. */
@@ -154,65 +169,22 @@ export async function openTexts(
   return { texts: opened, found: all };
 }
 
-/** A row of a table: a measure, which of its values is the best, and how it is shown. */
-type RowOf<T> = {
-  readonly name: string;
-  readonly best: "least" | "most" | null;
-  readonly value: (of: T) => number | string | null;
-  readonly shown: (value: number) => string;
-};
-
-const decimal = (digits: number) => (value: number) => value.toFixed(digits);
-const percent = (value: number) => `${(100 * value).toFixed(2)} %`;
-
-const measureRows: readonly RowOf<Measures>[] = [
-  { name: "tokens", best: "least", value: (of) => of.tokens, shown: grouped },
-  { name: "bytes per token", best: "most", value: (of) => of.bytesPerToken, shown: decimal(3) },
-  { name: "characters per token", best: "most", value: (of) => of.charactersPerToken, shown: decimal(3) },
-  { name: "words per token", best: "most", value: (of) => of.wordsPerToken, shown: decimal(3) },
-  { name: "fertility", best: "least", value: (of) => of.fertility, shown: decimal(3) },
-  { name: "words of one token", best: "most", value: (of) => of.singleTokenShare, shown: percent },
-  { name: "words continued", best: "least", value: (of) => of.continuedShare, shown: percent },
-  { name: "tokens used", best: null, value: (of) => of.usedTokens, shown: grouped },
-  { name: "vocabulary used", best: "most", value: (of) => of.vocabularyUtilization, shown: percent },
-  { name: "Rényi entropy 2", best: null, value: (of) => of.renyi[0]!.entropy, shown: decimal(3) },
-  { name: "Rényi entropy 2.5", best: null, value: (of) => of.renyi[1]!.entropy, shown: decimal(3) },
-  { name: "Rényi efficiency 2", best: "most", value: (of) => of.renyi[0]!.efficiency, shown: decimal(4) },
-  { name: "Rényi efficiency 2.5", best: "most", value: (of) => of.renyi[1]!.efficiency, shown: decimal(4) },
-  { name: "not UTF-8", best: "least", value: (of) => of.notUtf8Share, shown: percent },
-];
-
-const parityRows: readonly RowOf<Parity>[] = [
-  { name: "Gini of fertility", best: "least", value: (of) => of.giniFertility, shown: decimal(4) },
-  { name: "Gini of tokens per byte", best: "least", value: (of) => of.giniBytes, shown: decimal(4) },
-  { name: "cheapest by word", best: null, value: (of) => of.cheapestText, shown: String },
-  { name: "dearest by word", best: null, value: (of) => of.dearestText, shown: String },
-  { name: "dearest by cheapest", best: "least", value: (of) => of.costRatio, shown: decimal(2) },
-  { name: "cheapest by byte", best: null, value: (of) => of.cheapestTextByBytes, shown: String },
-  { name: "dearest by byte", best: null, value: (of) => of.dearestTextByBytes, shown: String },
-  { name: "dearest by cheapest", best: "least", value: (of) => of.costRatioByBytes, shown: decimal(2) },
-];
-
 /** The result for people: a table for each text, with a column for each tokenizer; the best of a row in bold. */
-function evaluationTable({ texts, tokenizers }: Evaluation, columns: number): Line[] {
+function evaluationTable(evaluation: Evaluation, columns: number): Line[] {
+  const { texts, tokenizers } = evaluation;
   // As they are shown, which their widths depend on.
   const names = tokenizers.map(({ name }) => escapeText(name));
   const lines: Line[] = [];
   for (const [i, { name, bytes: size, characters, words, distinctWords }] of texts.entries()) {
     const title = `${name}: ${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words, ${grouped(distinctWords)} of them distinct`;
-    const measured = tokenizers.map((tokenizer) => tokenizer.texts[i]!);
-    lines.push(title, ...tableLines(names, measured, measureRows, columns));
-    for (const [t, measures] of measured.entries()) lines.push(...dearestLines(names[t]!, measures, columns));
-    lines.push("");
-  }
-  if (texts.length > 1) {
-    const overall = tokenizers.map((tokenizer) => tokenizer.overall);
-    lines.push("all texts", ...tableLines(names, overall, measureRows, columns));
-    const parities = tokenizers.flatMap(({ parity }) => parity ?? []);
-    if (parities.length === tokenizers.length) {
-      lines.push("", "parity of the texts", ...tableLines(names, parities, parityRows, columns));
+    lines.push(title, ...tableLines(names, textTable(evaluation, i), columns));
+    for (const [t, tokenizer] of tokenizers.entries()) {
+      lines.push(...dearestLines(names[t]!, tokenizer.texts[i]!, columns));
     }
     lines.push("");
+  }
+  for (const table of overallTables(evaluation)) {
+    lines.push(table.title, ...tableLines(names, table, columns), "");
   }
   return lines.slice(0, -1);
 }
@@ -220,20 +192,10 @@ function evaluationTable({ texts, tokenizers }: Evaluation, columns: number): Li
 const gap = 2;
 
 /** A table of as many columns as fit, and one more table for those that do not. */
-function tableLines<T>(
-  names: readonly string[],
-  values: readonly T[],
-  rows: readonly RowOf<T>[],
-  columns: number,
-): Line[] {
-  const cells = rows.map(({ value, shown }) =>
-    values.map((of) => {
-      const found = value(of);
-      return found === null ? "-" : typeof found === "string" ? escapeText(found) : shown(found);
-    }),
-  );
-  const bests = rows.map((row) => bestOf(row, values));
-  const headWidth = Math.max(...rows.map(({ name }) => name.length));
+function tableLines(names: readonly string[], { rows }: ComparisonTable, columns: number): Line[] {
+  const heads = rows.map(({ name }) => escapeText(name));
+  const cells = rows.map((row) => row.cells.map(escapeText));
+  const headWidth = Math.max(...heads.map((head) => head.length));
   const widths = names.map((name, t) => Math.max(name.length, ...cells.map((row) => row[t]!.length)));
   const lines: Line[] = [];
   for (let first = 0; first < names.length; ) {
@@ -250,19 +212,10 @@ function tableLines<T>(
     ];
     if (first > 0) lines.push("");
     lines.push(line("", names, new Set()));
-    for (const [r, { name }] of rows.entries()) lines.push(line(name, cells[r]!, bests[r]!));
+    for (const [r, { bests }] of rows.entries()) lines.push(line(heads[r]!, cells[r]!, bests));
     first = end;
   }
   return lines;
-}
-
-/** The columns with the best value of a row; none if all are equal. */
-function bestOf<T>({ best, value }: RowOf<T>, values: readonly T[]): Set<number> {
-  const numbers = values.map((of) => value(of)).map((found) => (typeof found === "number" ? found : null));
-  const known = numbers.filter((number) => number !== null);
-  if (best === null || new Set(known).size < 2) return new Set();
-  const wanted = best === "least" ? Math.min(...known) : Math.max(...known);
-  return new Set(numbers.flatMap((number, t) => (number === wanted ? [t] : [])));
 }
 
 /** The first pieces of a word, as they are shown. */
@@ -326,6 +279,14 @@ const columns: readonly (readonly [name: string, value: (row: Row) => string | n
   ]),
   ["not_utf8_tokens", ({ measures }) => measures.notUtf8Tokens],
   ["not_utf8_share", ({ measures }) => measures.notUtf8Share],
+  ["tokens_per_character", ({ measures }) => measures.tokensPerCharacter],
+  ["mixed_tokens", ({ measures }) => measures.mixedTokens],
+  ["numbers", ({ measures: { numbers } }) => numbers.count],
+  ["tokens_per_digit_group", ({ measures: { numbers } }) => numbers.tokensPerDigitGroup],
+  ["digit_alignment", ({ measures: { numbers } }) => numbers.alignment],
+  ["long_numbers", ({ measures: { numbers } }) => numbers.longCount],
+  ["from_right_share", ({ measures: { numbers } }) => numbers.fromRightShare],
+  ["from_left_share", ({ measures: { numbers } }) => numbers.fromLeftShare],
 ];
 
 /** One row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their digits. */

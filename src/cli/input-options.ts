@@ -1,4 +1,5 @@
-import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { closeSync, openSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
@@ -7,7 +8,7 @@ import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.t
 import { type PlannedRanges, readPlan } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { refusal, statOf, unreadable } from "../runtime/system-error.ts";
+import { refusal, statOf, unreadable, withRegularFile } from "../runtime/system-error.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
@@ -24,6 +25,13 @@ export function readReading(names: readonly string[], options: Invocation["optio
   const reading = readingOf(options);
   checkNames(names, reading);
   return reading;
+}
+
+/** The text of a small file that an option names. */
+export function readTextFile(option: string, path: string): string {
+  const bytes = withRegularFile(path, (fd) => readFileSync(fd));
+  if (!isUtf8(bytes)) throw new UserError(`${option} "${path}" is not valid UTF-8`);
+  return new TextDecoder().decode(bytes);
 }
 
 export function readingOf(options: Invocation["options"]): InputOptions {

@@ -14,6 +14,7 @@ import { build } from "../runtime/version.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { taken, writeData } from "./data-output.ts";
+import { overallTables, textTable } from "./evaluation-tables.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 
@@ -163,8 +164,15 @@ export async function writeEvalReport(path: string, comparison: Comparison): Pro
           best: "low",
           values: valuesOf(({ fertility }) => fertility),
         },
+        {
+          name: "Tokens per character",
+          note: "Lower is better.",
+          best: "low",
+          values: valuesOf(({ tokensPerCharacter }) => tokensPerCharacter),
+        },
       ],
     },
+    sideBySide: [...(texts.length === 1 ? [textTable(evaluation, 0)] : []), ...overallTables(evaluation)],
     tokenizers: tokenizers.map(({ name, parts }, i) => reportTokenizer(name, parts, { counts: countsOf(i) })),
     samples: cutSamples(sampled.slice(0, samplesMax), cutters),
     provenance: factsOf(comparison),

@@ -1,12 +1,9 @@
-import { isUtf8 } from "node:buffer";
-import { readFileSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import type { OpenBase } from "../pipeline/extend-tokenizer.ts";
 import { settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
 import { nearest } from "../runtime/hints.ts";
-import { withRegularFile } from "../runtime/system-error.ts";
 import { changesText } from "../text/cutting.ts";
 import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
 import { type AskedModelSettings, chatTemplates, roleNames } from "../vocabulary/model-settings.ts";
@@ -14,6 +11,7 @@ import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./arguments.ts";
 import { readCorpusOptions, readCutting } from "./corpus-options.ts";
+import { readTextFile } from "./input-options.ts";
 import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
 
@@ -153,9 +151,7 @@ function readChatTemplate(typed: string): string {
     const hint = near === undefined ? `one of: ${names.join(", ")}; or a file` : `did you mean ${near}?`;
     throw usageError(`--chat-template: unknown name "${typed}"`, hint);
   }
-  const bytes = withRegularFile(typed, (fd) => readFileSync(fd));
-  if (!isUtf8(bytes)) throw new UserError(`--chat-template "${typed}" is not valid UTF-8`);
-  return new TextDecoder().decode(bytes);
+  return readTextFile("--chat-template", typed);
 }
 
 /** `--vocab-size` where something is there already: `+N` is N new tokens, `N` the size of all. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 
 /** What `bpe eval --json` prints. docs/eval.md has the formulas, docs/evaluation.schema.json the schema. */
@@ -34,16 +35,30 @@ export type TokenizerResult = {
   readonly vocabularySize: number;
   /** Of each text, in their order. */
   readonly texts: readonly TextMeasures[];
+  /** Tokens of the vocabulary that are not special and no whole UTF-8 characters. */
+  readonly notUtf8InVocabulary: number;
+  /** Those of them that join a character with a part of another one. */
+  readonly mixedInVocabulary: number;
   /** Of all texts together. */
   readonly overall: Measures;
   /** null with fewer than two texts that have words. */
   readonly parity: Parity | null;
+  /** Of each given term, in their order. */
+  readonly terms: readonly TermTokens[];
+};
+
+/** How many tokens a term is encoded into, and how many with a space before it. */
+export type TermTokens = {
+  readonly term: string;
+  readonly tokens: number;
+  readonly tokensBehindSpace: number;
 };
 
 export type Measures = {
   readonly tokens: number;
   readonly bytesPerToken: number | null;
   readonly charactersPerToken: number | null;
+  readonly tokensPerCharacter: number | null;
   readonly wordsPerToken: number | null;
   /** Tokens per word. */
   readonly fertility: number | null;
@@ -58,11 +73,33 @@ export type Measures = {
   readonly notUtf8Tokens: number;
   /** Of the tokens that are not special. */
   readonly notUtf8Share: number | null;
+  /** Occurrences of those of them that join a character with a part of another one. */
+  readonly mixedTokens: number;
+  readonly numbers: NumberMeasures;
 };
 
 export type TextMeasures = Measures & {
   readonly text: string;
   readonly dearestWords: readonly DearestWord[];
+};
+
+/** The numbers of a text, which are runs of decimal digits, and how its tokens cut them. docs/eval.md has the formulas. */
+export type NumberMeasures = {
+  readonly count: number;
+  /** Groups of three digits from the right; the first has one to three. */
+  readonly digitGroups: number;
+  /** Tokens that hold a part of a number. */
+  readonly tokens: number;
+  readonly tokensPerDigitGroup: number | null;
+  /** How well the borders of tokens are those of the groups, from 0 to 1: the mean of F1. */
+  readonly alignment: number | null;
+  /** Numbers of more than three digits. */
+  readonly longCount: number;
+  /** Those of them whose tokens are their groups of three, from the right, and from the left. */
+  readonly fromRight: number;
+  readonly fromRightShare: number | null;
+  readonly fromLeft: number;
+  readonly fromLeftShare: number | null;
 };
 
 type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number | null };
@@ -81,7 +118,7 @@ export type DearestWord = {
   readonly pieces: readonly string[];
 };
 
-/** How alike the texts are in what they cost, by words and by bytes. */
+/** How alike the texts are in what they cost: by words, by bytes, by characters, and each as a whole, if they are parallel. */
 export type Parity = {
   /** Of tokens per word. */
   readonly giniFertility: number;
@@ -94,6 +131,16 @@ export type Parity = {
   readonly cheapestTextByBytes: string;
   readonly dearestTextByBytes: string;
   readonly costRatioByBytes: number | null;
+  /** Of tokens per character. */
+  readonly giniCharacters: number;
+  readonly cheapestTextByCharacters: string;
+  readonly dearestTextByCharacters: string;
+  readonly costRatioByCharacters: number | null;
+  /** Of tokens. */
+  readonly giniTokens: number;
+  readonly cheapestTextByTokens: string;
+  readonly dearestTextByTokens: string;
+  readonly costRatioByTokens: number | null;
 };
 
 export const alphas = [2, 2.5];
@@ -113,6 +160,9 @@ export type NamedTokenizer = { readonly name: string; readonly path: string; rea
 /** What the words of a text cost a tokenizer. */
 export type WordCosts = Pick<TextMeasures, "singleTokenWords" | "continuedWords" | "dearestWords">;
 
+/** The counts of words that measures are made of. */
+type Counted = Pick<WordCosts, "singleTokenWords" | "continuedWords"> & { readonly numbers: NumberCounts };
+
 export function textFacts(
   { name, inputs, invalidBytes }: Pick<TextFacts, "name" | "inputs" | "invalidBytes">,
   words: TextWords,
@@ -125,18 +175,24 @@ export function textFacts(
 export class TokenizerMeasures {
   private readonly texts: TextMeasures[] = [];
   private readonly allCounts: TokenCounts;
+  private readonly allNumbers = new NumberCounts();
   private readonly classes: ReturnType<typeof classesOf>;
 
-  constructor(private readonly tokenizer: NamedTokenizer) {
+  constructor(
+    private readonly tokenizer: NamedTokenizer,
+    private readonly terms: readonly TermTokens[],
+  ) {
     const { tokens } = tokenizer.parts;
     this.allCounts = new Float64Array(tokens.idLimit);
     this.classes = classesOf(tokenizer.parts);
   }
 
-  add(facts: TextFacts, tokenCounts: TokenCounts, costs: WordCosts): void {
+  add(facts: TextFacts, tokenCounts: TokenCounts, costs: WordCosts, numbers: NumberCounts): void {
     addCounts(this.allCounts, tokenCounts);
+    this.allNumbers.addAll(numbers);
     const { dearestWords } = costs;
-    this.texts.push({ text: facts.name, ...this.measure(facts, tokenCounts, costs), dearestWords });
+    const measures = this.measure(facts, tokenCounts, { ...costs, numbers });
+    this.texts.push({ text: facts.name, ...measures, dearestWords });
   }
 
   result(facts: readonly TextFacts[]): TokenizerResult {
@@ -152,6 +208,7 @@ export class TokenizerMeasures {
     const costs = {
       singleTokenWords: total(this.texts, ({ singleTokenWords }) => singleTokenWords),
       continuedWords: total(this.texts, ({ continuedWords }) => continuedWords),
+      numbers: this.allNumbers,
     };
     return {
       name,
@@ -159,24 +216,28 @@ export class TokenizerMeasures {
       kind: description.kind,
       pattern: description.patternName,
       vocabularySize: tokens.tokenCount,
+      notUtf8InVocabulary: this.classes.notUtf8Count,
+      mixedInVocabulary: this.classes.mixedCount,
       texts: this.texts,
       overall: this.measure(all, this.allCounts, costs),
       parity: parityOf(facts, this.texts),
+      terms: this.terms,
     };
   }
 
   private measure(
     { bytes, characters, words }: Pick<TextFacts, "bytes" | "characters" | "words">,
     tokenCounts: TokenCounts,
-    { singleTokenWords, continuedWords }: Pick<WordCosts, "singleTokenWords" | "continuedWords">,
+    { singleTokenWords, continuedWords, numbers }: Counted,
   ): Measures {
     const tokens = sumOf(tokenCounts);
     const usedTokens = usedCount(tokenCounts);
-    const { specialCount, notUtf8Tokens } = countClasses(tokenCounts, this.classes);
+    const { specialCount, notUtf8Tokens, mixedTokens } = countClasses(tokenCounts, this.classes);
     return {
       tokens,
       bytesPerToken: ratio(bytes, tokens),
       charactersPerToken: ratio(characters, tokens),
+      tokensPerCharacter: ratio(tokens, characters),
       wordsPerToken: ratio(words, tokens),
       fertility: ratio(tokens, words),
       singleTokenWords,
@@ -192,6 +253,8 @@ export class TokenizerMeasures {
       })),
       notUtf8Tokens,
       notUtf8Share: ratio(notUtf8Tokens, tokens - specialCount),
+      mixedTokens,
+      numbers: numberMeasures(numbers),
     };
   }
 }
@@ -208,42 +271,95 @@ export const evaluationOf = (
   tokenizers: tokenizers.map((measures) => measures.result(facts)),
 });
 
-/** Which tokens are special, and which are no whole UTF-8 characters, by id. */
+// Classes of tokens; 0 for whole characters.
+/** The beginning of one character, or one byte. */
+const broken = 1;
+/** More than one character, and not all of them whole. */
+const mixed = 2;
+const special = 3;
+
+/** The class of each token, by id, and how many of the vocabulary are not whole UTF-8 characters. */
 function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;
-  const isSpecial = new Uint8Array(tokens.idLimit);
-  const isNotUtf8 = new Uint8Array(tokens.idLimit);
-  for (const { id } of allAddedTokens(parts)) isSpecial[id] = 1;
-  for (let id = 0; id < tokens.idLimit; id++) if (!isUtf8(tokenBytesOf(tokens, id))) isNotUtf8[id] = 1;
-  return { isSpecial, isNotUtf8 };
+  const classes = new Uint8Array(tokens.idLimit);
+  let [notUtf8Count, mixedCount] = [0, 0];
+  for (const { id } of allAddedTokens(parts)) classes[id] = special;
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (classes[id] === special || isUtf8(bytes)) continue;
+    classes[id] = isPartOfOne(bytes) ? broken : mixed;
+    notUtf8Count++;
+    if (classes[id] === mixed) mixedCount++;
+  }
+  return { classes, notUtf8Count, mixedCount };
 }
 
-function countClasses(tokenCounts: TokenCounts, { isSpecial, isNotUtf8 }: ReturnType<typeof classesOf>) {
-  let specialCount = 0;
-  let notUtf8Tokens = 0;
-  for (let id = 0; id < tokenCounts.length; id++) {
-    if (isSpecial[id] === 1) specialCount += tokenCounts[id]!;
-    else if (isNotUtf8[id] === 1) notUtf8Tokens += tokenCounts[id]!;
-  }
-  return { specialCount, notUtf8Tokens };
+/** Whether bytes that are not whole characters are one byte, or the first bytes of one character. */
+function isPartOfOne(bytes: Uint8Array): boolean {
+  const [lead] = bytes;
+  const length = lead! < 0xc2 ? 1 : lead! < 0xe0 ? 2 : lead! < 0xf0 ? 3 : 4;
+  return (
+    bytes.length === 1 || (bytes.length < length && bytes.every((byte, i) => i === 0 || byte >> 6 === 2))
+  );
+}
+
+function countClasses(tokenCounts: TokenCounts, { classes }: ReturnType<typeof classesOf>) {
+  const byClass = [0, 0, 0, 0];
+  for (let id = 0; id < tokenCounts.length; id++) byClass[classes[id]!]! += tokenCounts[id]!;
+  const mixedTokens = byClass[mixed]!;
+  return { specialCount: byClass[special]!, notUtf8Tokens: byClass[broken]! + mixedTokens, mixedTokens };
 }
 
 function parityOf(facts: readonly TextFacts[], texts: readonly TextMeasures[]): Parity | null {
-  const costs = texts.flatMap(({ text, tokens, fertility }, i) =>
-    fertility === null ? [] : [{ text, byWords: fertility, byBytes: tokens / facts[i]!.bytes }],
+  const measured = texts.flatMap((text, i) =>
+    text.fertility === null ? [] : [{ ...text, facts: facts[i]! }],
   );
-  if (costs.length < 2) return null;
-  const byWords = costs.toSorted((a, b) => a.byWords - b.byWords);
-  const byBytes = costs.toSorted((a, b) => a.byBytes - b.byBytes);
+  if (measured.length < 2) return null;
+  const compare = (costOf: (of: (typeof measured)[0]) => number) => {
+    const costs = measured.map((of) => ({ text: of.text, cost: costOf(of) })).sort((a, b) => a.cost - b.cost);
+    const [cheapest, dearest] = [costs[0]!, costs.at(-1)!];
+    const all = costs.map(({ cost }) => cost);
+    return { gini: gini(all), cheapest, dearest, costRatio: ratio(dearest.cost, cheapest.cost) };
+  };
+  const byWords = compare(({ fertility }) => fertility!);
+  const byBytes = compare(({ tokens, facts }) => tokens / facts.bytes);
+  const byCharacters = compare(({ tokens, facts }) => tokens / facts.characters);
+  const byTokens = compare(({ tokens }) => tokens);
   return {
-    giniFertility: gini(costs.map((cost) => cost.byWords)),
-    giniBytes: gini(costs.map((cost) => cost.byBytes)),
-    cheapestText: byWords[0]!.text,
-    dearestText: byWords.at(-1)!.text,
-    costRatio: ratio(byWords.at(-1)!.byWords, byWords[0]!.byWords),
-    cheapestTextByBytes: byBytes[0]!.text,
-    dearestTextByBytes: byBytes.at(-1)!.text,
-    costRatioByBytes: ratio(byBytes.at(-1)!.byBytes, byBytes[0]!.byBytes),
+    giniFertility: byWords.gini,
+    giniBytes: byBytes.gini,
+    cheapestText: byWords.cheapest.text,
+    dearestText: byWords.dearest.text,
+    costRatio: byWords.costRatio,
+    cheapestTextByBytes: byBytes.cheapest.text,
+    dearestTextByBytes: byBytes.dearest.text,
+    costRatioByBytes: byBytes.costRatio,
+    giniCharacters: byCharacters.gini,
+    cheapestTextByCharacters: byCharacters.cheapest.text,
+    dearestTextByCharacters: byCharacters.dearest.text,
+    costRatioByCharacters: byCharacters.costRatio,
+    giniTokens: byTokens.gini,
+    cheapestTextByTokens: byTokens.cheapest.text,
+    dearestTextByTokens: byTokens.dearest.text,
+    costRatioByTokens: byTokens.costRatio,
+  };
+}
+
+function numberMeasures(counts: NumberCounts): NumberMeasures {
+  const { count, digitGroups, tokens, longCount, fromRight, fromLeft } = counts;
+  const scores = [...counts.scores].sort(([a], [b]) => a - b);
+  const scoreSum = scores.reduce((sum, [score, numbers]) => sum + score * numbers, 0);
+  return {
+    count,
+    digitGroups,
+    tokens,
+    tokensPerDigitGroup: ratio(tokens, digitGroups),
+    alignment: ratio(scoreSum, count),
+    longCount,
+    fromRight,
+    fromRightShare: ratio(fromRight, longCount),
+    fromLeft,
+    fromLeftShare: ratio(fromLeft, longCount),
   };
 }
 

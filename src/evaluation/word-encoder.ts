@@ -6,6 +6,7 @@ import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { DifferentWords } from "./difference.ts";
 import { beginningOf, type WordCosts } from "./evaluation.ts";
+import { mayHoldDigit, type NumberCounts } from "./number-counts.ts";
 import { placedAt, slicesOf, type TextWords, type WordSlice, wordAt } from "./text-words.ts";
 
 /** A tokenizer as threads get it that encode words. Plain data; the table is in shared memory. */
@@ -24,6 +25,8 @@ export class WordEncoder {
   private readonly encoding: TextEncoding;
   /** The tokens of a text have its bytes, all of them and no others. */
   private readonly keepsBytes: boolean;
+  /** By id: what a token is for numbers. Made when they are counted. */
+  private kinds: Uint8Array | undefined;
 
   constructor(readonly tokenizer: WordEncoding) {
     const { parts } = tokenizer;
@@ -69,12 +72,31 @@ export class WordEncoder {
     }
   }
 
-  /** Writes the number of tokens of placed words into `tokenCounts`, at their indices. */
-  countTokens(words: TextWords, { first, end }: WordSlice, tokenCounts: Uint32Array): void {
-    for (let p = first; p < end; p++) {
+  /** Writes the number of tokens of placed words into `tokenCounts`, at their indices, and adds their numbers. */
+  countTokens(words: TextWords, slice: WordSlice, tokenCounts: Uint32Array, numbers: NumberCounts): void {
+    this.kinds ??= this.kindsOfTokens();
+    const { kinds } = this;
+    const { tokens } = this.tokenizer;
+    const { counts } = words.placed;
+    for (let p = slice.first; p < slice.end; p++) {
       const idCount = this.encode(words, p);
       tokenCounts[p] = idCount - this.blankCount(words, p, idCount);
+      const { ids } = this.encoding.out;
+      let i = 0;
+      while (i < idCount && kinds[ids[i]!] !== numeric) i++;
+      if (i === idCount) continue;
+      const textOf = (id: number) => (kinds[id] === noText ? numberEnd : tokenBytesOf(tokens, id));
+      numbers.add(Array.from(ids.subarray(0, idCount), textOf), counts[p]!);
     }
+  }
+
+  private kindsOfTokens(): Uint8Array {
+    const { tokens, parts } = this.tokenizer;
+    const kinds = Uint8Array.from({ length: tokens.idLimit }, (_, id) =>
+      mayHoldDigit(tokenBytesOf(tokens, id)) ? numeric : 0,
+    );
+    for (const { id, special } of parts.addedTokens) if (special) kinds[id] = noText;
+    return kinds;
   }
 
   /** Encodes a placed word. Its ids are the first ones of the output, as many as it returns. */
@@ -133,6 +155,11 @@ export class WordEncoder {
     return count;
   }
 }
+
+/** Kinds of tokens: it may hold a part of a number; it is special, which is no text, and ends a number. 0 for all others. */
+const numeric = 1;
+const noText = 2;
+const numberEnd = Uint8Array.of(0);
 
 /** How many tokens of a word are listed. */
 const piecesMax = 64;

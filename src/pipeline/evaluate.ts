@@ -7,6 +7,7 @@ import {
   type NamedTokenizer,
   ratio,
   sumOf,
+  type TermTokens,
   type TextFacts,
   type TokenCounts,
   TokenizerMeasures,
@@ -32,6 +33,7 @@ import { countWords } from "./count-words.ts";
 import { encodeCorpus, encodingParts, isQuick } from "./encode-corpus.ts";
 import { EvaluationThreads } from "./evaluation-threads.ts";
 import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
+import { Tokenizer } from "./tokenizer.ts";
 
 /** A text among those that tokenizers are compared on. Its inputs are read several times, so none is a stream. */
 export type NamedText = {
@@ -44,6 +46,8 @@ export type NamedText = {
 export type EvaluateOptions = {
   readonly tokenizers: readonly NamedTokenizer[];
   readonly texts: readonly NamedText[];
+  /** Texts whose tokens are counted beside those. */
+  readonly terms?: readonly string[];
   /** How many threads work on so much text. */
   readonly workerCountFor: (textBytes: number) => number;
   /** A thread gets at least so many words of a text. */
@@ -128,8 +132,10 @@ export type Evaluated = {
  * between slices of work.
  */
 export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
-  const { tokenizers, texts } = options;
-  const measures = tokenizers.map((tokenizer) => new TokenizerMeasures(tokenizer));
+  const { tokenizers, texts, terms = [] } = options;
+  const measures = tokenizers.map(
+    (tokenizer) => new TokenizerMeasures(tokenizer, termTokens(tokenizer, terms)),
+  );
   const tokenCounts: TokenCounts[][] = tokenizers.map(() => []);
   const facts: TextFacts[] = [];
   const threads = startThreads(options);
@@ -143,9 +149,10 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       for (const t of tokenizers.keys()) {
         const { pretokens, others } = await tokens.prepare(t);
         // The words are encoded while the text is read for the next tokenizer.
-        const measured = threads.measure(t, pretokens, words).then(({ tokenCounts: counts, costs }) => {
+        const measured = threads.measure(t, pretokens, words).then((found) => {
+          const { tokenCounts: counts, numbers, costs } = found;
           addCounts(counts, others);
-          measures[t]!.add(textFact, counts, costs!);
+          measures[t]!.add(textFact, counts, costs!, numbers);
           tokenCounts[t]!.push(counts);
         });
         measured.catch(() => {});
@@ -157,6 +164,13 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
     threads.close();
   }
   return { evaluation: evaluationOf(facts, measures), tokenCounts };
+}
+
+function termTokens({ parts }: NamedTokenizer, terms: readonly string[]): TermTokens[] {
+  if (terms.length === 0) return [];
+  const tokenizer = new Tokenizer(parts);
+  const tokensOf = (text: string) => tokenizer.encode(text).length;
+  return terms.map((term) => ({ term, tokens: tokensOf(term), tokensBehindSpace: tokensOf(` ${term}`) }));
 }
 
 export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {

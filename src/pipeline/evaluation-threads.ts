@@ -1,5 +1,6 @@
 import type { DifferentWords } from "../evaluation/difference.ts";
 import { addCounts, type TokenCounts, type WordCosts } from "../evaluation/evaluation.ts";
+import { NumberCounts } from "../evaluation/number-counts.ts";
 import { slicesOf, type TextWords, type WordSlice } from "../evaluation/text-words.ts";
 import {
   compareCuts,
@@ -56,20 +57,21 @@ export class EvaluationJob {
     this.tokenizers = tokenizers;
   }
 
-  /** The tokens of pretokens, by id; with the last part, what the words of the text cost. */
+  /** The tokens of pretokens, by id, and the numbers of words; with the last part, what the words of the text cost. */
   *measure({ tokenizer, pretokens, words, placedTokens, part }: MeasureRequest) {
     const encoder = this.encoder(tokenizer);
     const tokenCounts = new Float64Array(this.tokenizers[tokenizer]!.tokens.idLimit);
+    const numbers = new NumberCounts();
     for (const slice of slicesOfPart(part, pretokens?.wordCount)) {
       encoder.addTokens(pretokens!, slice, tokenCounts);
       yield;
     }
     for (const slice of slicesOfPart(part, words?.placed.wordCount)) {
-      encoder.countTokens(words!, slice, placedTokens);
+      encoder.countTokens(words!, slice, placedTokens, numbers);
       yield;
     }
     const costs = isLast(part) && words !== null ? yield* wordCosts(words, placedTokens, encoder) : null;
-    return { tokenCounts, costs };
+    return { tokenCounts, numbers, costs };
   }
 
   /** The words that the first two tokenizers cut differently, with the last part. */
@@ -93,6 +95,13 @@ export class EvaluationJob {
 
 /** Each has tables of some 30 MB; two are compared. */
 const encodersMax = 2;
+
+/** What a tokenizer makes of a text. */
+type Measured = {
+  readonly tokenCounts: TokenCounts;
+  readonly numbers: NumberCounts;
+  readonly costs: WordCosts | null;
+};
 
 type Asked = "measure" | "compare";
 type Ask = <Method extends Asked>(
@@ -136,11 +145,7 @@ export class EvaluationThreads {
   }
 
   /** The tokens of the pretokens, by id, each as often as it occurs, and what the words cost; either may be null. */
-  async measure(
-    tokenizer: number,
-    pretokens: WordTable | null,
-    words: TextWords | null,
-  ): Promise<{ readonly tokenCounts: TokenCounts; readonly costs: WordCosts | null }> {
+  async measure(tokenizer: number, pretokens: WordTable | null, words: TextWords | null): Promise<Measured> {
     const placedCount = words?.placed.wordCount ?? 0;
     const placedTokens = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
     const [first, ...others] = await this.inParts(placedCount + (pretokens?.wordCount ?? 0), (part) =>
@@ -148,7 +153,10 @@ export class EvaluationThreads {
     );
     const { tokenCounts } = first!;
     for (const other of others) addCounts(tokenCounts, other.tokenCounts);
-    return { tokenCounts, costs: [first!, ...others].find(({ costs }) => costs !== null)?.costs ?? null };
+    const numbers = new NumberCounts();
+    for (const part of [first!, ...others]) numbers.addAll(part.numbers);
+    const costs = [first!, ...others].find(({ costs }) => costs !== null)?.costs ?? null;
+    return { tokenCounts, numbers, costs };
   }
 
   /** The words that the first two tokenizers cut differently. */

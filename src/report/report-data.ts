@@ -26,6 +26,8 @@ export type ReportBody = {
   readonly tokenizers: readonly ReportTokenizer[];
   readonly compression?: Compression | undefined;
   readonly matrix?: Matrix | undefined;
+  /** Tables with a column for each tokenizer. */
+  readonly sideBySide?: readonly ComparisonTable[];
   readonly samples: readonly Sample[];
 };
 
@@ -89,6 +91,16 @@ export type Matrix = {
     readonly note: string;
     readonly best: "high" | "low";
     readonly values: readonly (readonly (number | null)[])[];
+  }[];
+};
+
+/** Values of all tokenizers, a row each; `bests` are the columns with the best one. */
+export type ComparisonTable = {
+  readonly title: string;
+  readonly rows: readonly {
+    readonly name: string;
+    readonly cells: readonly string[];
+    readonly bests: ReadonlySet<number>;
   }[];
 };
 

@@ -16,6 +16,7 @@ import {
   residueSection,
   sampleSection,
   scriptSection,
+  sideBySideSection,
 } from "./sections.ts";
 
 /**
@@ -30,9 +31,11 @@ export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGene
 
 /** What the page says of the tokenizers: all between its head and its end. */
 export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGenerator<Html> {
-  const { tokenizers, compression, matrix, samples } = data;
+  const { tokenizers, compression, matrix, sideBySide = [], samples } = data;
+  const names = tokenizers.map(({ name }) => name);
   const soFar: (Section | null)[] = [
     matrix === undefined ? null : matrixSection(matrix),
+    sideBySideSection(names, sideBySide),
     compression === undefined ? null : compressionSection(compression),
     frequencySection(tokenizers),
   ];
@@ -50,7 +53,6 @@ export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGe
   }
   const longest = tokenizers.map((tokenizer) => longestIdsOf(tokenizer, longestShown));
   yield sectionHtml(longestSection(tokenizers, longest));
-  const names = tokenizers.map(({ name }) => name);
   const cuts = sampleSection(names, samples);
   if (cuts !== null) yield sectionHtml(cuts);
   const vocabularies = [];

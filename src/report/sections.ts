@@ -26,6 +26,7 @@ import {
   trustedHtml,
 } from "./html.ts";
 import type {
+  ComparisonTable,
   Compression,
   Matrix,
   ReportLedger,
@@ -414,6 +415,31 @@ function heatCell({ values, best }: Measure, tokenizer: number, text: number) {
   const isBest = ofText.length > 1 && value === (best === "high" ? Math.max(...ofText) : Math.min(...ofText));
   const shown = value.toFixed(3);
   return html`<span class="heat-cell h${step}">${isBest ? html`<b>${shown}</b>` : shown}</span>`;
+}
+
+/** What all texts say of the tokenizers, a column each; the best of a row is bold. Null without a table. */
+export function sideBySideSection(
+  tokenizers: readonly string[],
+  tables: readonly ComparisonTable[],
+): Section | null {
+  if (tables.length === 0) return null;
+  const bold = (cell: string, isBest: boolean) => (isBest ? html`<b>${cell}</b>` : cell);
+  return {
+    id: "compared",
+    title: "Side by side",
+    isWide: true,
+    text: "The best of a row is bold.",
+    content: html`${tables.map(
+      ({ title, rows }) =>
+        html`<h3>${title}</h3>${tableHtml({
+          head: ["", ...tokenizers],
+          rows: rows.map(({ name, cells, bests }) => [
+            name,
+            ...cells.map((cell, i) => bold(cell, bests.has(i))),
+          ]),
+        })}`,
+    )}`,
+  };
 }
 
 /** Texts cut into tokens, of two tokenizers side by side; the page's script shows others. Null without texts. */

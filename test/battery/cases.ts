@@ -349,6 +349,7 @@ export const smallGroups: Record<string, string> = {
     eval: eval @/a @/b --text english.txt --text code=code.txt scripts.txt -w 1
     eval-two: eval @/a x=@/b/tokenizer.json @/c --text english.txt -w 2
     eval-json: eval @/a @/b --text english.txt --text mixed=scripts.txt mixed=code.txt --json -w 1
+    eval-terms: eval @/a @/b @/c --text english.txt --term the --term 12,345 --term 漢字 -w 2
     eval-csv: eval @/a @/b @/c --text english.txt scripts.txt --csv -w 7
     eval-records: eval @/a --text lines.jsonl snappy.parquet --csv -w 2
     eval-as-text: eval @/a --text english.txt --special-tokens-as-text --csv -w 1
@@ -449,6 +450,8 @@ export const smallGroups: Record<string, string> = {
       "decode-two": "decode a b --tokenizer @/t",
       "diff-one": "diff @/t",
       "eval-no-text": "eval @/t",
+      "eval-term": "eval @/t --text english.txt --term x --csv",
+      "eval-terms": "eval @/t --text english.txt --terms empty.txt",
       "eval-both": "eval @/t --text english.txt --json --csv",
       "prune-size": "prune @/t --text english.txt -o @/p",
       "plan-stdin": "plan -",

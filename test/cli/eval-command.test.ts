@@ -27,7 +27,8 @@ describe("bpe eval", () => {
     expect(lines.every((line) => line.length <= 80)).toBe(true);
     for (let n = 0; n < 9; n++) {
       const heads = lines.filter((line) => line.includes(`a-long-name-${n}`) && !line.startsWith("dearest"));
-      expect(heads.length).toBe(1);
+      // The measures of the text, and the vocabularies.
+      expect(heads.length).toBe(2);
     }
     expect(lines.filter((line) => line.startsWith("fertility ")).length).toBeGreaterThan(1);
   });
@@ -87,6 +88,24 @@ describe("bpe eval", () => {
     expect(both.texts[1]!.name).toBe("stdin");
   });
 
+  test("terms are those typed and then those of a file, each once", () => {
+    const file = put(directory, "terms.txt", "hat\r\nthe cat\n\nthe\n");
+    const args = [...named, "--text", english, "--term", "the", "--term=-x", "--terms", file];
+    for (const { terms } of evaluateJson(args).tokenizers) {
+      expect(terms.map(({ term }) => term)).toEqual(["the", "-x", "hat", "the cat"]);
+    }
+    const lines = bpe(["eval", ...args, "-q"]).stdout.split("\n");
+    expect(lines.filter((line) => /^the cat(, behind a space)? +\d+ +\d+$/.test(line)).length).toBe(2);
+    expect(evaluateJson([...named, "--text", english]).tokenizers[0]!.terms).toEqual([]);
+  });
+
+  test("rows without any value are left out", () => {
+    const numbers = put(directory, "numbers.txt", "1234 the\n");
+    const rowsOf = (text: string) => bpe(["eval", named[0]!, "--text", text, "-q"]).stdout;
+    expect(rowsOf(english)).not.toContain("digit");
+    expect(rowsOf(numbers)).toContain("tokens per digit group");
+  });
+
   test("a directory of several sizes stands for all of them, the smallest first", () => {
     const sizes = scratch();
     mkdirSync(join(sizes, "run"));
@@ -108,9 +127,20 @@ describe("bpe eval", () => {
       [[named[0]!, "--text", "en="], 2, "has no path"],
       [[named[0]!, "--text", "-", "x=-"], 2, "standard input (-) is named twice"],
       [[join(directory, "none"), "--text", english], 1, "no such file or directory"],
-      [[named[0]!, "--text", join(directory, "none.txt")], 1, "none.txt"],
+      [[named[0]!, "--text", join(directory, "nothing.txt")], 1, "nothing.txt"],
       [[named[0]!, "--text", put(directory, "empty.txt", "")], 1, "the corpus is empty"],
       [[directory, "--text", english], 1, "holds no tokenizer"],
+      [[named[0]!, "--text", english, "--term", ""], 2, "--term is empty"],
+      [[named[0]!, "--text", english, "--term", "x", "--csv"], 2, "--term does not go with --csv"],
+      [[named[0]!, "--text", english, "--terms", english, "--csv"], 2, "--terms does not go with --csv"],
+      [[named[0]!, "--text", english, "--terms", put(directory, "none.txt", "\n\n")], 1, "has no term"],
+      [[named[0]!, "--text", english, "--terms", join(directory, "nowhere")], 1, "no such file"],
+      [[named[0]!, "--text", english, "--terms", directory], 1, "is a directory"],
+      [
+        [named[0]!, "--text", english, "--terms", put(directory, "latin1.txt", Buffer.from([0xe9]))],
+        1,
+        "is not valid UTF-8",
+      ],
     ];
     for (const [args, wantedCode, message] of cases) {
       const { code, stdout, stderr } = bpe(["eval", ...args]);

@@ -150,14 +150,15 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   expect(done.stdout).toBe(bpe([...args, "--json", "-q"]).stdout);
   const page = readFileSync(path, "utf8");
   expect(sections(page)).toEqual(
-    "matrix frequency lengths scripts longest samples tree provenance".split(" "),
+    "matrix compared frequency lengths scripts longest samples tree provenance".split(" "),
   );
   const { tokenizers } = JSON.parse(done.stdout);
   const cells = [...page.matchAll(/heat-cell[^>]*>(?:<b>)?([\d.]+)/g)].map(([, value]) => value);
-  type Result = { texts: { bytesPerToken: number; fertility: number }[] };
-  const shown = (measure: "bytesPerToken" | "fertility") =>
+  type Shown = "bytesPerToken" | "fertility" | "tokensPerCharacter";
+  type Result = { texts: Record<Shown, number>[] };
+  const shown = (measure: Shown) =>
     tokenizers.flatMap((result: Result) => result.texts.map((measures) => measures[measure].toFixed(3)));
-  expect(cells).toEqual([...shown("bytesPerToken"), ...shown("fertility")]);
+  expect(cells).toEqual([...shown("bytesPerToken"), ...shown("fertility"), ...shown("tokensPerCharacter")]);
   expect(page.includes("<b>one")).toBe(false);
   expect(page.match(/data-tokenizer="1"/g)).toHaveLength(2);
   expect(page.includes('class="d"')).toBe(true);

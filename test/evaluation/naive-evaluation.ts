@@ -30,6 +30,61 @@ export function naivePieces(
   });
 }
 
+/** What a number of so many digits costs whose tokens begin so many digits behind its first one: TokEval's formulas, with sets. */
+export function naiveNumber(digitCount: number, borders: readonly number[]) {
+  const groups = (first: number) =>
+    Array.from({ length: digitCount }, (_, k) => k).filter((k) => k > 0 && (k - first) % 3 === 0);
+  const [fromRight, fromLeft] = [groups(digitCount % 3), groups(0)];
+  const hits = borders.filter((border) => fromRight.includes(border)).length;
+  const precision = borders.length === 0 ? 1 : hits / borders.length;
+  const recall = fromRight.length === 0 ? 1 : hits / fromRight.length;
+  const isLong = digitCount > 3;
+  return {
+    groups: fromRight.length + 1,
+    tokens: borders.length + 1,
+    score: precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall),
+    isLong,
+    fromRight: isLong && String(borders) === String(fromRight),
+    fromLeft: isLong && String(borders) === String(fromLeft),
+  };
+}
+
+/** The numbers of a word: runs of digits in what its tokens say; a special token says nothing. A border within a digit is `k + 0.5`. */
+function naiveNumbers(tokenizer: Tokenizer, text: string) {
+  const specials = new Set(tokenizer.specialTokens.values());
+  const pieces = [...tokenizer.encode(text)].map((id) =>
+    specials.has(id) ? "\0" : Buffer.from(tokenizer.tokenBytes(id)).toString("latin1"),
+  );
+  const borders = new Set<number>();
+  for (let i = 0, end = 0; i < pieces.length; i++) borders.add((end += pieces[i]!.length));
+  const said = Buffer.from(pieces.join(""), "latin1").toString("utf8");
+  return [...said.matchAll(/\p{Nd}+/gu)].map(({ 0: number, index }) => {
+    const start = Buffer.byteLength(said.slice(0, index));
+    const sizes = [...number].map((digit) => Buffer.byteLength(digit));
+    const inside: number[] = [];
+    for (let k = 0, at = start; k < sizes.length; at += sizes[k++]!) {
+      if (k > 0 && borders.has(at)) inside.push(k);
+      for (let part = 1; part < sizes[k]!; part++) if (borders.has(at + part)) inside.push(k + 0.5);
+    }
+    return naiveNumber(sizes.length, inside);
+  });
+}
+
+/** The class of a token's bytes. */
+function brokenness(bytes: Uint8Array): "whole" | "part of a character" | "mixed" {
+  const shown = new TextDecoder().decode(bytes);
+  if (Buffer.from(shown).equals(bytes)) return "whole";
+  // The rest of a character makes whole what is its beginning.
+  const isBeginning = [1, 2, 3].some((more) =>
+    [0x80, 0xa0, 0x90].some((next) => {
+      const completed = Buffer.concat([bytes, Buffer.from([next, 0x80, 0x80].slice(0, more))]);
+      const text = new TextDecoder().decode(completed);
+      return !text.includes("\ufffd") && [...text].length === 1;
+    }),
+  );
+  return bytes.length === 1 || isBeginning ? "part of a character" : "mixed";
+}
+
 export type NaiveMeasures = ReturnType<typeof naiveMeasures>;
 
 /** @param documents the texts that are encoded each by itself */
@@ -60,6 +115,11 @@ export function naiveMeasures(tokenizer: Tokenizer, documents: readonly string[]
       return false;
     }
   };
+  const numbers = words.flatMap(({ before, word }) => naiveNumbers(tokenizer, before + word));
+  const total = (numberOf: (of: (typeof numbers)[0]) => number) =>
+    numbers.reduce((sum, of) => sum + numberOf(of), 0);
+  const classOf = (id: number) => (specials.has(id) ? "whole" : brokenness(tokenizer.tokenBytes(id)));
+  const allIds = Array.from({ length: tokenizer.idLimit }, (_, id) => id);
   const entropy = (alpha: number) => {
     const sum = [...counts.values()].reduce((all, count) => all + (count / tokens) ** alpha, 0);
     return (1 / (1 - alpha)) * Math.log2(sum);
@@ -78,6 +138,18 @@ export function naiveMeasures(tokenizer: Tokenizer, documents: readonly string[]
     used: counts.size,
     entropies: [entropy(2), entropy(2.5)],
     notUtf8: [...counts].reduce((sum, [id, count]) => sum + (specials.has(id) || isWhole(id) ? 0 : count), 0),
+    mixed: [...counts].reduce((sum, [id, count]) => sum + (classOf(id) === "mixed" ? count : 0), 0),
+    notUtf8InVocabulary: allIds.filter((id) => classOf(id) !== "whole").length,
+    mixedInVocabulary: allIds.filter((id) => classOf(id) === "mixed").length,
+    numbers: {
+      count: numbers.length,
+      digitGroups: total(({ groups }) => groups),
+      tokens: total(({ tokens }) => tokens),
+      longCount: total(({ isLong }) => Number(isLong)),
+      fromRight: total(({ fromRight }) => Number(fromRight)),
+      fromLeft: total(({ fromLeft }) => Number(fromLeft)),
+    },
+    scoreSum: total(({ score }) => score),
     content: [...counts].reduce((sum, [id, count]) => sum + (specials.has(id) ? 0 : count), 0),
     dearest: [...costs]
       .map(([word, { count, tokens }]) => ({ word, count, tokens, beyond: tokens - count }))

@@ -48,6 +48,7 @@ function randomText(length: number, n: number): string {
   const random = randomNumbers(seed + n);
   const blanks = [" ", " ", " ", "\n", "\t", "  ", "\r\n", "\xa0", "\u3000", " \n "];
   const parts = ["the", "th", "é", "e\u0301", "漢字", "don't", "a,", "😀", "x1", "THE", "...", "ﬁ"];
+  parts.push("2026", "1", "123", "٣٤", "५", "９", "𝟠𝟡", "²");
   return Array.from({ length }, () => {
     const chosen = random(12);
     if (chosen === 0) return specialTokens[random(specialTokens.length)]!;
@@ -76,10 +77,28 @@ function check({ evaluation, tokenCounts }: Evaluated, t: number, i: number, nai
     continuedWords: naive.continued,
     usedTokens: naive.used,
     notUtf8Tokens: naive.notUtf8,
+    mixedTokens: naive.mixed,
+    numbers: naive.numbers,
   });
+  expect(tokenizers[t]).toMatchObject({
+    notUtf8InVocabulary: naive.notUtf8InVocabulary,
+    mixedInVocabulary: naive.mixedInVocabulary,
+  });
+  const { alignment, tokensPerDigitGroup, fromRightShare, fromLeftShare } = measures.numbers;
+  const { numbers, scoreSum } = naive;
+  for (const [found, of, by] of [
+    [alignment, scoreSum, numbers.count],
+    [tokensPerDigitGroup, numbers.tokens, numbers.digitGroups],
+    [fromRightShare, numbers.fromRight, numbers.longCount],
+    [fromLeftShare, numbers.fromLeft, numbers.longCount],
+  ] as const) {
+    if (by === 0) expect(found).toBe(null);
+    else expect(found).toBeCloseTo(of / by, 10);
+  }
   const close = (value: number | null, wanted: number) => expect(value).toBeCloseTo(wanted, 10);
   close(measures.bytesPerToken, naive.bytes / naive.tokens);
   close(measures.charactersPerToken, naive.characters / naive.tokens);
+  close(measures.tokensPerCharacter, naive.tokens / naive.characters);
   close(measures.wordsPerToken, naive.words / naive.tokens);
   close(measures.fertility, naive.fertility);
   close(measures.singleTokenShare, naive.single / naive.words);
@@ -184,13 +203,28 @@ test("any number of threads gives the same result", async () => {
   for (const other of others) expect(other).toEqual(alone!);
 });
 
+test("terms are encoded alone and behind a space, as texts of their own", async () => {
+  const terms = ["the", "漢字", "<|endoftext|>", " ", "no such word", "don't"];
+  const options = optionsOf({ tokenizers: { gpt2, nfc }, texts: { text: [write("terms.txt", "the")] } });
+  const { evaluation } = await evaluate({ ...options, terms }, () => {});
+  for (const [t, tokenizer] of [gpt2, nfc].entries()) {
+    expect(evaluation.tokenizers[t]!.terms).toEqual(
+      terms.map((term) => ({
+        term,
+        tokens: tokenizer.encode(term).length,
+        tokensBehindSpace: tokenizer.encode(` ${term}`).length,
+      })),
+    );
+  }
+});
+
 test("all texts together, and how alike they are", async () => {
-  const contents = ["the the the", "漢字 漢", "don't don't x1 THE"];
+  const contents = ["the the the 20261", "漢字 漢", "don't don't x1 THE 1234567 202"];
   const texts = Object.fromEntries(contents.map((text, n) => [`t${n}`, [write(`p${n}.txt`, text)]]));
   const { evaluation } = await run({ tokenizers: { gpt2 }, texts });
   const naive = contents.map((text) => naiveMeasures(gpt2, [text]));
   const [{ overall, parity }] = evaluation.tokenizers as [(typeof evaluation.tokenizers)[0]];
-  const sum = (field: "tokens" | "words" | "bytes" | "single" | "continued") =>
+  const sum = (field: "tokens" | "words" | "bytes" | "single" | "continued" | "mixed" | "scoreSum") =>
     naive.reduce((all, some) => all + some[field], 0);
   expect(overall).toMatchObject({
     tokens: sum("tokens"),
@@ -199,11 +233,22 @@ test("all texts together, and how alike they are", async () => {
     usedTokens: new Set(naive.flatMap(({ counts }) => [...counts.keys()])).size,
     fertility: sum("tokens") / sum("words"),
     bytesPerToken: sum("bytes") / sum("tokens"),
+    mixedTokens: sum("mixed"),
   });
+  const sumOfNumbers = (field: keyof NaiveMeasures["numbers"]) =>
+    naive.reduce((all, { numbers }) => all + numbers[field], 0);
+  for (const field of ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const) {
+    expect(overall.numbers[field]).toBe(sumOfNumbers(field));
+  }
+  expect(overall.numbers.alignment).toBeCloseTo(sum("scoreSum") / sumOfNumbers("count"), 12);
   const fertilities = naive.map(({ fertility }) => fertility);
   const perByte = naive.map(({ tokens, bytes }) => tokens / bytes);
   expect(parity!.giniFertility).toBeCloseTo(naiveGini(fertilities), 12);
   expect(parity!.giniBytes).toBeCloseTo(naiveGini(perByte), 12);
+  const perCharacter = naive.map(({ tokens, characters }) => tokens / characters);
+  const wholes = naive.map(({ tokens }) => tokens);
+  expect(parity!.giniCharacters).toBeCloseTo(naiveGini(perCharacter), 12);
+  expect(parity!.giniTokens).toBeCloseTo(naiveGini(wholes), 12);
   const nameOf = (costs: number[], cost: number) => `t${costs.indexOf(cost)}`;
   expect(parity).toMatchObject({
     cheapestText: nameOf(fertilities, Math.min(...fertilities)),
@@ -212,6 +257,12 @@ test("all texts together, and how alike they are", async () => {
     cheapestTextByBytes: nameOf(perByte, Math.min(...perByte)),
     dearestTextByBytes: nameOf(perByte, Math.max(...perByte)),
     costRatioByBytes: Math.max(...perByte) / Math.min(...perByte),
+    cheapestTextByCharacters: nameOf(perCharacter, Math.min(...perCharacter)),
+    dearestTextByCharacters: nameOf(perCharacter, Math.max(...perCharacter)),
+    costRatioByCharacters: Math.max(...perCharacter) / Math.min(...perCharacter),
+    cheapestTextByTokens: nameOf(wholes, Math.min(...wholes)),
+    dearestTextByTokens: nameOf(wholes, Math.max(...wholes)),
+    costRatioByTokens: Math.max(...wholes) / Math.min(...wholes),
   });
   expect(
     (await run({ tokenizers: { gpt2 }, texts: { t0: texts.t0! } })).evaluation.tokenizers[0]!.parity,

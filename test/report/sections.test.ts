@@ -13,6 +13,7 @@ import {
   residueSection,
   sampleSection,
   scriptSection,
+  sideBySideSection,
 } from "../../src/report/sections.ts";
 import { madeTokenizer } from "./made-report.ts";
 
@@ -86,6 +87,15 @@ test("the third tokenizer of a sample is hidden until it is chosen", () => {
   expect(
     [...text.matchAll(/data-tokenizer="(\d)" data-text="\w+"( hidden)?/g)].map(([, i, hidden]) => i + hidden),
   ).toEqual(["0undefined", "1undefined", "2 hidden"]);
+});
+
+test("tables side by side have a column for each tokenizer, and the best values in bold", () => {
+  const rows = [{ name: "<b>term", cells: ["1", "2"], bests: new Set([0]) }];
+  const section = sideBySideSection(["p", "q"], [{ title: "terms", rows }])!;
+  const { text } = sectionHtml(section);
+  expect(text).toContain('<th scope="col">p</th><th scope="col">q</th>');
+  expect(text).toContain('<th scope="row">&lt;b&gt;term</th><td><b>1</b></td><td>2</td>');
+  expect(sideBySideSection(["p"], [])).toBe(null);
 });
 
 test("the best of each text is bold, by the measure's own order, and ties share it", () => {

@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { NumberCounts } from "../../src/evaluation/number-counts.ts";
+import { naiveNumber } from "./naive-evaluation.ts";
+
+/** Counts the numbers of a text whose tokens are separated by `|`. */
+function countsOf(cut: string, occurrences = 1): NumberCounts {
+  const counts = new NumberCounts();
+  counts.add(
+    cut.split("|").map((piece) => Buffer.from(piece)),
+    occurrences,
+  );
+  return counts;
+}
+
+test("TokEval's worked examples have its F1", () => {
+  const examples: [cut: string, score: number][] = [
+    ["1|234|567", 1],
+    ["1234|567", 2 / 3],
+    ["12|345|67", 0],
+    ["1234567", 0],
+    ["42", 1],
+    ["4|2", 0],
+  ];
+  for (const [cut, score] of examples) expect([...countsOf(cut).scores]).toEqual([[score, 1]]);
+});
+
+test("groups from the right and from the left", () => {
+  const cuts: [cut: string, fromRight: number, fromLeft: number][] = [
+    ["1|234|567", 1, 0],
+    ["123|456|7", 0, 1],
+    ["123|456", 1, 1],
+    ["x1|234.|567|8", 1, 1],
+    ["1234|567", 0, 0],
+    ["1|2|3|4", 0, 0],
+    ["123", 0, 0],
+    ["1234", 0, 0],
+  ];
+  for (const [cut, fromRight, fromLeft] of cuts) {
+    expect(countsOf(cut, 3)).toMatchObject({ fromRight: 3 * fromRight, fromLeft: 3 * fromLeft });
+  }
+});
+
+test("digits are those of every script; what only looks like one is none", () => {
+  expect(countsOf("١٢|٣٤ ५६७ ９ 𝟠𝟡")).toMatchObject({ count: 4, longCount: 1, tokens: 5, digitGroups: 5 });
+  expect(countsOf("²|½|Ⅷ|一|①|/:").count).toBe(0);
+});
+
+test("a border within the bytes of a digit is a border, and none of a group", () => {
+  const digit = Buffer.from("५");
+  const counts = new NumberCounts();
+  counts.add([Buffer.from("५"), digit.subarray(0, 1), digit.subarray(1), digit, digit], 1);
+  expect(counts).toMatchObject({ count: 1, tokens: 5, longCount: 1, fromRight: 0 });
+  expect([...counts.scores.keys()]).toEqual([2 / 5]);
+});
+
+test("numbers that are cut anywhere are counted as a naive count does", () => {
+  const cut = fc.array(fc.integer({ min: 1, max: 14 }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(cut, fc.integer({ min: 1, max: 9 }), (lengths, occurrences) => {
+      const borders = lengths.map((_, i) => lengths.slice(0, i).reduce((sum, length) => sum + length, 0));
+      const wanted = naiveNumber(
+        lengths.reduce((sum, length) => sum + length, 0),
+        borders.slice(1),
+      );
+      const counts = countsOf(lengths.map((length) => "7".repeat(length)).join("|"), occurrences);
+      expect(counts).toMatchObject({
+        count: occurrences,
+        digitGroups: occurrences * wanted.groups,
+        tokens: occurrences * wanted.tokens,
+        longCount: occurrences * Number(wanted.isLong),
+        fromRight: occurrences * Number(wanted.fromRight),
+        fromLeft: occurrences * Number(wanted.fromLeft),
+      });
+      expect([...counts.scores.keys()][0]).toBeCloseTo(wanted.score, 12);
+    }),
+  );
+});
+
+test("a number of a million digits is counted in linear time", () => {
+  const counts = new NumberCounts();
+  counts.add(new Array<Uint8Array>(1_000_000).fill(Buffer.from("7")), 1);
+  expect(counts).toMatchObject({ count: 1, digitGroups: 333_334, tokens: 1_000_000 });
+});
