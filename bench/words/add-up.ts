@@ -27,7 +27,7 @@ const files = Array.from({ length: fileCount }, (_, i) => {
 
 for (let round = 0; round < 3; round++) {
   const start = process.cpuUsage().user;
-  const work = totalsOfSum(new SumOfWords(files.map((file) => ({ words: readerOf(file), sign: 1 }))));
+  const work = totalsOfSum(new SumOfWords(files.map((file) => ({ words: readerOf(file), times: 1 }))));
   let step = work.next();
   for (; !step.done; step = work.next());
   const ms = (process.cpuUsage().user - start) / 1000;

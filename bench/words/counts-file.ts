@@ -66,6 +66,6 @@ function readerOf(file: Uint8Array): CountsReader {
 }
 
 function tableOf(readers: readonly CountsReader[]): WordTable {
-  const work = wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, sign: 1 }))));
+  const work = wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, times: 1 }))));
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }

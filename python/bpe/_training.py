@@ -36,6 +36,7 @@ def train(
     whole_characters: bool = False,
     superwords_from: Union[int, None] = None,
     superword_pattern: Union[str, None] = None,
+    weights: Union[Mapping[str, float], None] = None,
     extend: Union[PathLike, None] = None,
     pad_to: Union[int, None] = None,
     output: Union[PathLike, None] = None,
@@ -69,6 +70,8 @@ def train(
 
     ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
     it reads ``files`` twice, so it takes no ``texts``.
+    ``weights`` says how often the words of inputs count: {"corpus/en": 0.5, "*.hi.txt": 3}, paths of files or folders, or
+    globs; of several that fit an input the last decides.
     ``extend`` is the path of a tokenizer whose ids stay and whose training goes on; ``vocab_size`` is the size it shall
     have, or how much comes to it, as "+8000".
 
@@ -139,6 +142,8 @@ def train(
         "ledger": ledger,
         "no-ledger": ledger is False,
     }
+    arguments += [f"--weight={_weight(path, weight)}" for path, weight in (weights or {}).items()]
+    flags = {"add-bos": add_bos, "model-card": model_card, "ledger": ledger, "no-ledger": ledger is False}
     arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
     arguments += ["--", *paths] if texts is None else ["--input-format=jsonl", "--text-field=text", "--", "-"]
     run: Union[Run, None] = None
@@ -180,6 +185,16 @@ def _sizes(vocab_size: Union[int, str, Sequence[int]], output: Union[PathLike, N
     if output is None:
         raise TypeError("output is missing: several sizes are directories in it")
     return [f"{size:d}" for size in sorted(vocab_size)]
+
+
+def _weight(path: str, weight: float) -> str:
+    """As the command line takes it: the path is not taken for a name, the number has no exponent."""
+    from decimal import Decimal
+
+    if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
+        raise TypeError(f"weights has {path!r}: {weight!r}, and has to say a number for a path or a glob")
+    path = os.fsdecode(path)
+    return f"{path if os.path.isabs(path) else os.path.join('.', path)}:{Decimal(str(weight)):f}"
 
 
 def refuse_text(name: str, values: object) -> None:

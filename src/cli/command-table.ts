@@ -146,6 +146,25 @@ const rangesKnow: Exclusion = {
   why: "the ranges know their files, and what these are read as",
 };
 
+const weight: OptionSpec = {
+  name: "weight",
+  value: "[NAME=]GLOB:WEIGHT",
+  repeatable: true,
+  topic: "input",
+  excludes: [
+    notOfIds,
+    { other: "superwords-from", why: "superwords are learned from the text as it is" },
+    {
+      other: "save-counts",
+      why: "counts are kept as the text has them",
+      hint: "bpe count keeps them; a weight is for files of --counts, too",
+    },
+  ],
+  description: "words of these inputs count so often: 'corpus/en:0.5'",
+  details:
+    "GLOB is the path of an input or of a file of --counts, as it is named or found, a folder above it, or a glob; without a slash it describes names at any depth. The last that fits an input decides; others have the weight 1. WEIGHT is a number from 0 to 1,000,000 with at most six digits behind the point. Of each word the sum of counts times weights is exact, and rounded once, half up; a word with 0 is gone. NAME is for people.",
+};
+
 /** How files are read. */
 const reading: readonly OptionSpec[] = [
   {
@@ -554,6 +573,7 @@ export const commands: readonly CommandSpec[] = [
         details: "With reserved special tokens, behind all others.",
       },
       ...reading,
+      weight,
       {
         ...outputDirectory,
         details:

@@ -101,8 +101,11 @@ function factsOf(record: TrainingRecord, output: string): Fact[] {
     ...inputs
       .slice(0, inputsShown)
       .map(
-        ({ path, sizeBytes, documents }) =>
-          ["input", `${path}: ${bytes(sizeBytes)}, ${counted(documents, "document")}`] as const,
+        ({ path, sizeBytes, documents, weight }) =>
+          [
+            "input",
+            `${path}: ${bytes(sizeBytes)}, ${counted(documents, "document")}${weight === undefined ? "" : `, weight ${weight}`}`,
+          ] as const,
       ),
     ...(inputs.length > inputsShown ? [["", `and ${inputs.length - inputsShown} more`] as const] : []),
     ...counts.slice(0, inputsShown).map(({ path }) => ["counts", path] as const),

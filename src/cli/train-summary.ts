@@ -37,6 +37,7 @@ export function trainingSummary(
   return rowLines([
     ["corpus", inputs.length === 0 ? "" : corpus],
     ...notes,
+    ["weights", weightsText(record.options.weights)],
     ...roleRows(model),
     ["superwords", superwordText(superwordFacts)],
     ...countsRows(record.counts.map(({ path }) => path)),
@@ -81,6 +82,7 @@ export function extensionSummary(
   return rowLines([
     ["base", `${base.path}, ${grouped(base.vocabSize)} ids`],
     ...notes,
+    ["weights", weightsText(options.weights)],
     ["documents", documentsText(options)],
     ["pretokens", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
     ["new tokens", `${grouped(length)}${ids}`],
@@ -155,6 +157,10 @@ function residues({ residueCount, neverReachedCount, mergeCount }: TrainingRecor
   const gone = neverReachedCount === 0 ? "" : `, ${grouped(neverReachedCount)} of them occur nowhere`;
   return `${counted(residueCount, "token")} (${share}) that others used up${gone}`;
 }
+
+/** Who reads the summary knows inputs by the names of their weights. */
+const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
+  weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
 const countsRowsMax = 3;
 

@@ -3,6 +3,7 @@ import { writtenFormats } from "../formats/formats.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import type { OpenBase } from "../pipeline/extend-tokenizer.ts";
 import { settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
+import type { InputWeight } from "../pipeline/weights.ts";
 import { nearest } from "../runtime/hints.ts";
 import { changesText } from "../text/cutting.ts";
 import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
@@ -14,6 +15,7 @@ import { readCorpusOptions, readCutting } from "./corpus-options.ts";
 import { readTextFile } from "./input-options.ts";
 import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
+import { readNamed } from "./tokenizer-options.ts";
 
 export type TrainOptions = ReturnType<typeof readOptions>;
 
@@ -35,6 +37,7 @@ export function readOptions(invocation: Invocation) {
       superwordsFrom: options.number("superwords-from"),
       superwordPattern: options.text("superword-pattern"),
       model: readModelOptions(options),
+      weights: options.get("weight")?.map(readWeight),
     },
     saveCounts: options.text("save-counts"),
     outputs: {
@@ -115,6 +118,17 @@ export function refuseCountedAsText(own: readonly string[], { specialTokens }: T
 
 /** `padTo` -> `--pad-to`. */
 const optionOf = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** `[NAME=]GLOB:WEIGHT`. */
+function readWeight(typed: string): InputWeight {
+  const [, named, text] = /^(.*):([^:]*)$/s.exec(typed) ?? [];
+  const hint = "GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is digits, with at most six behind a point";
+  if (named === undefined || !/^\d+(\.\d{1,6})?$/.test(text!)) {
+    throw usageError(`--weight "${typed}" does not end with a weight`, hint);
+  }
+  const { name, path } = readNamed("--weight", named);
+  return { name, glob: path, weight: Number(text) };
+}
 
 /** Which tokens are not learned; what is left open is the rule's. */
 export const readLimits = (options: TypedOptions) => ({

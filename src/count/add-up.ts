@@ -84,12 +84,12 @@ export class SumOfParts {
       for (const { path, sign } of this.sources) {
         const words = CountsFileReader.open(path);
         readers.push(words);
-        summands.push({ words, sign });
+        summands.push({ words, times: sign });
       }
       this.own?.restart();
-      if (this.own !== null) summands.push({ words: this.own, sign: 1 });
+      if (this.own !== null) summands.push({ words: this.own, times: 1 });
       const [first] = summands;
-      const isOne = summands.length === 1 && first!.sign > 0;
+      const isOne = summands.length === 1 && first!.times > 0;
       return yield* read(isOne ? first!.words : new SumOfWords(summands));
     } finally {
       for (const reader of readers) reader.close();

@@ -61,6 +61,9 @@ export class CountsFileReader extends CountsReader {
 /** A text file whose head was read. `fd` is -1 if it will be opened again for its words. */
 type TextFile = { readonly path: string; readonly fd: number; readonly head: TsvHead };
 
+/** Word counts that are added to those of a corpus. */
+export type AddedCounts = Pick<CountsFiles, "paths" | "sources" | "hasUnsorted" | "addUnsortedTo" | "among">;
+
 /** The counts files that the user named. They exist, and their headers agree. */
 export class CountsFiles {
   /** The options that the headers state; null if there is no header. */
@@ -80,7 +83,10 @@ export class CountsFiles {
    *
    * @param opened descriptors, by path, of files that are open already and can be read once
    */
-  constructor(paths: readonly string[], opened: ReadonlyMap<string, number> = new Map()) {
+  constructor(
+    readonly paths: readonly string[],
+    opened: ReadonlyMap<string, number> = new Map(),
+  ) {
     const sources: CountsSource[] = [];
     const others: (TextFile | CountsFileReader)[] = [];
     const made: CountsOrigin[] = [];
@@ -127,11 +133,28 @@ export class CountsFiles {
   }
 
   /** Adds what cannot be added up in one pass to the words of the counter. */
-  *addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
-    for (const file of this.others) {
-      yield* counter.startTask(null);
-      yield* file instanceof CountsFileReader ? addWords(file, counter) : addText(file, counter);
-    }
+  addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
+    return addEach(this.others, counter);
+  }
+
+  /** The files whose paths are meant, on their own. */
+  among(isMeant: (path: string) => boolean): AddedCounts {
+    const others = this.others.filter(({ path }) => isMeant(path));
+    return Object.assign(Object.create(this) as CountsFiles, {
+      paths: this.paths.filter(isMeant),
+      sources: this.sources.filter(({ path }) => isMeant(path)),
+      others,
+    });
+  }
+}
+
+function* addEach(
+  files: readonly (TextFile | CountsFileReader)[],
+  counter: SpillingCounter,
+): Generator<undefined, void> {
+  for (const file of files) {
+    yield* counter.startTask(null);
+    yield* file instanceof CountsFileReader ? addWords(file, counter) : addText(file, counter);
   }
 }
 

@@ -14,6 +14,8 @@ type CardFacts = {
   /** On the text that it was trained on. */
   readonly bytesPerToken: number | null;
   readonly mergesSha256: string;
+  /** Given where the words of some inputs count more than those of others. */
+  readonly weights?: object;
   /** Of the program. */
   readonly version: string;
 };
@@ -39,7 +41,7 @@ function modelCard(facts: CardFacts): string {
     facts.textBytes > 0 &&
       `**Trained on**: ${grouped(facts.textBytes)} bytes of text in ${counted(facts.documentCount, "document")}${
         bytesPerToken === null ? "" : `, ${bytesPerToken.toFixed(3)} bytes per token`
-      }.`,
+      }${facts.weights === undefined ? "" : ", by the weights of its inputs"}.`,
     `**Trained with**: [bpe](https://pypi.org/project/bpe_trainer/) ${version}, merges as by ${code(compat)}.`,
     `**SHA-256 of the merges**: ${code(mergesSha256)}.`,
   ].filter((fact) => fact !== false);

@@ -73,7 +73,8 @@ export type ExtensionRecord = RunRecord &
       readonly pattern: PatternRecord;
       readonly compat: Compat | "extension";
       readonly workers: number;
-    } & TokenLimits;
+    } & TokenLimits &
+      WeightsRecord;
   };
 
 /** The same of merges over ids (docs/ids.md). */
@@ -94,23 +95,24 @@ export type IdsRecord = RunRecord &
 /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
 type PatternRecord = { readonly name: string | null; readonly regex: string | readonly string[] };
 
-type TrainingOptionsRecord = TokenLimits & {
-  /** The largest, if there are several. */
-  readonly vocabSize: number;
-  /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
-  readonly sizes?: readonly number[];
-  readonly specialTokens: readonly string[];
-  /** The vocabulary is filled with reserved tokens to a multiple of this. */
-  readonly padTo: number;
-  readonly reservedTokens: readonly string[];
-  readonly pattern: PatternRecord;
-  /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
-  readonly superwords?: SuperwordRecord;
-  readonly compat: Compat;
-  /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
-  readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
-  readonly workers: number;
-};
+type TrainingOptionsRecord = TokenLimits &
+  WeightsRecord & {
+    /** The largest, if there are several. */
+    readonly vocabSize: number;
+    /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
+    readonly sizes?: readonly number[];
+    readonly specialTokens: readonly string[];
+    /** The vocabulary is filled with reserved tokens to a multiple of this. */
+    readonly padTo: number;
+    readonly reservedTokens: readonly string[];
+    readonly pattern: PatternRecord;
+    /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
+    readonly superwords?: SuperwordRecord;
+    readonly compat: Compat;
+    /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
+    readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
+    readonly workers: number;
+  };
 
 /** What a record has of its own, between the head and the files of a `RunRecord`. */
 export type FieldsOf<R extends RunRecord> = Omit<R, keyof RunRecord>;
@@ -176,12 +178,25 @@ type InputRecord = {
   readonly formatFrom: string;
   /** The field, or column, that held the texts of records; only for records. */
   readonly textField?: string;
+  /** How often its words count; only where any input has a weight. */
+  readonly weight?: number;
 };
 
 export type CountsRecord = {
   readonly path: string;
   readonly sizeBytes: number;
   readonly sha256: string | null;
+  /** As that of an input. */
+  readonly weight?: number;
+};
+
+/** Weights of inputs, as they were asked for; only if any were. */
+type WeightsRecord = {
+  readonly weights?: readonly {
+    readonly name: string | null;
+    readonly glob: string;
+    readonly weight: number;
+  }[];
 };
 
 /** Written last: `record` is called when the other files are written, and says how long that took. */

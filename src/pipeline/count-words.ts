@@ -9,7 +9,7 @@ import {
   wholeRange,
 } from "../corpus/input.ts";
 import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
-import type { CountsFiles } from "../count/counts-files.ts";
+import type { AddedCounts } from "../count/counts-files.ts";
 import type { SortedRun } from "../count/spilling-counter.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
@@ -33,11 +33,13 @@ export type CorpusOptions = {
   /** How many threads a part of the corpus gets; all of them, if left out. */
   readonly workerCountFor?: (textBytes: number) => number;
   /** Word counts from elsewhere, to be added to those of the inputs. */
-  readonly countsFiles?: CountsFiles | undefined;
+  readonly countsFiles?: AddedCounts | undefined;
   /** The memory that may be used; all there is, if left out. */
   readonly memory?: CountMemory | undefined;
-  /** The words of earlier runs. It needs `memory`. */
+  /** The words of earlier runs. It needs `memory`. The ranges are whole inputs then. */
   readonly cache?: Cache | undefined;
+  /** How many parts of the corpus are counted one after the other, each by its `ranges`; 1, if left out. */
+  readonly partCount?: number;
 };
 
 /** Word counts of the corpus and the counts files, not yet added up. */
@@ -53,7 +55,7 @@ export type CountedWords = {
   readonly words: WordTable;
   /** Occurrences of all words. */
   readonly pretokenCount: number;
-  /** Of each input, in their order. */
+  /** Of each input, in their order; with a cache, of those in the ranges alone. */
   readonly statistics: readonly RangeStatistics[];
 };
 
@@ -87,19 +89,21 @@ async function countWithCache(
   report: Report,
   check?: CheckSize,
 ): Promise<CountedWords & KeepRest> {
-  const { inputs, countsFiles, workerCountFor } = options;
+  const { inputs, countsFiles, workerCountFor, partCount = 1 } = options;
+  const wholeRanges = options.ranges ?? inputs.map(wholeRange);
+  const meant = new Set(wholeRanges.map(({ inputIndex }) => inputIndex));
   await identify(cache, inputs, report);
   const statistics: RangeStatistics[] = [];
   const runs: SortedRun[] = [];
-  /** Inputs that were counted in this run, and their words. */
-  const freshInputs = new Set<number>();
+  /** Inputs that were counted in this run, or are not wanted; and the words of the former. */
+  const had = new Set([...inputs.keys()].filter((index) => !meant.has(index)));
   let fresh = emptyTable;
   let known: WordTable | undefined;
   // One round, unless a sum in the cache turns out to be damaged.
   for (let round = 0; known === undefined; round++) {
-    await inTurns(cache.plan(freshInputs));
-    const isUnknown = (index: number) => !freshInputs.has(index) && cache.statisticsOf(index) === undefined;
-    const ranges = inputs.map(wholeRange).filter(({ inputIndex }) => isUnknown(inputIndex));
+    await inTurns(cache.plan(had));
+    const isUnknown = (index: number) => !had.has(index) && cache.statisticsOf(index) === undefined;
+    const ranges = wholeRanges.filter(({ inputIndex }) => isUnknown(inputIndex));
     const indices = ranges.map(({ inputIndex }) => inputIndex);
     const textBytes = expectedTextBytes(indices.map((index) => inputs[index]!));
     const part = {
@@ -112,7 +116,7 @@ async function countWithCache(
     };
     const meanwhile = function* (): Generator<undefined, void> {
       known = yield* cache.addUp();
-      yield* cache.hashMissing();
+      yield* cache.hashMissing(indices);
     };
     const counted = await besides(meanwhile(), countAfresh(part, report, check));
     fresh =
@@ -121,13 +125,13 @@ async function countWithCache(
         : addTable(await inTurns(inByteOrder(fresh)), await inTurns(inByteOrder(counted.words)));
     runs.push(...counted.runs);
     for (const index of indices) {
-      freshInputs.add(index);
+      had.add(index);
       statistics[index] = counted.statistics[index]!;
     }
   }
-  for (const index of inputs.keys()) statistics[index] ??= cache.statisticsOf(index)!;
-  // What is on disk goes into the cache at once, because the run may still fail.
-  await inTurns(cache.keep(runs, statistics, true));
+  for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
+  // What is on disk goes into the cache at once, because the run may still fail; of many parts all, for their memory.
+  await inTurns(cache.keep(runs, statistics, partCount === 1));
   const isAllFresh = known.wordCount === 0;
   const words = isAllFresh ? fresh : addTable(known, await inTurns(inByteOrder(fresh)));
   return {
@@ -135,9 +139,10 @@ async function countWithCache(
     pretokenCount: sumOfCounts(0, totalsOf(words).pretokenCount),
     statistics,
     keepRest: async () => {
-      await inTurns(cache.keep(runs, statistics, false));
-      if (countsFiles !== undefined) cache.keepIndex();
-      else cache.keepSum(isAllFresh ? await inTurns(inByteOrder(words)) : words);
+      if (partCount === 1) await inTurns(cache.keep(runs, statistics, false));
+      if (countsFiles !== undefined) return cache.keepIndex();
+      const sorted = isAllFresh ? await inTurns(inByteOrder(words)) : words;
+      cache.keepSum(sorted, (index) => meant.has(index), partCount);
     },
   };
 }
@@ -196,6 +201,7 @@ export async function countParts(
   stage: StageProgress["stage"] = "counting",
 ): Promise<CountedParts> {
   const { inputs, cutting, workerCount, countsFiles, memory, cache, countedPerInput, liftingModel } = options;
+  const { partCount = 1 } = options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
   const isUnknown = countsFiles?.hasUnsorted || changesText(cutting);
   const textBytesMax = isUnknown ? undefined : textBytesOf(inputs, ranges);
@@ -206,7 +212,8 @@ export async function countParts(
     { ...plan, ranges, textBytesMax, runOptions },
     byBytes(report, stage, totalBytesOf(inputs, ranges)),
   );
-  for (const input of inputs) checkUnchanged(input);
+  // Those of many parts are looked at when all are counted.
+  if (partCount === 1) for (const input of inputs) checkUnchanged(input);
   const runsBefore = counter.runs.length;
   if (countsFiles !== undefined) await inTurns(countsFiles.addUnsortedTo(counter));
   await inTurns(counter.finish(runs));
@@ -220,7 +227,10 @@ export async function countParts(
  * For streams, compressed files and records, only the end shows whether there was any text. Ranges of a plan may be a part
  * of the corpus without text.
  */
-function checkNotEmpty({ inputs, ranges }: CorpusOptions, statistics: readonly RangeStatistics[]): void {
+export function checkNotEmpty(
+  { inputs, ranges }: CorpusOptions,
+  statistics: readonly RangeStatistics[],
+): void {
   const isEmpty = statistics.every((found) => found.textBytes === 0);
   const wasUnknown = inputs.some((input) => !canSeek(input) || input.format !== "text");
   if (isEmpty && wasUnknown && ranges === undefined) throw emptyCorpus(inputs);

@@ -172,6 +172,7 @@ export async function writeExtension(
           pattern: recordedPattern(training.pattern),
           compat: base.rule,
           ...tokenLimits(training),
+          ...(training.weights && { weights: training.weights }),
           workers: result.workerCount,
         },
         ...corpusFacts(result),

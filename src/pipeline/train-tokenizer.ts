@@ -147,7 +147,11 @@ function settleOptions(options: TrainTokenizerOptions): Training<null> {
     if (options[name] !== undefined && (options[other] !== undefined) !== isGiven)
       throw usageError(message, hint);
   }
-  const training = settle({ ...options, sizes: [options.vocabSize] }, settleCutting(options), String);
+  const weights =
+    options.weights &&
+    Object.entries(options.weights).map(([glob, weight]) => ({ name: null, glob, weight }));
+  const asked = { ...options, weights, sizes: [options.vocabSize] };
+  const training = settle(asked, settleCutting(options), String);
   return { ...training, base: null };
 }
 
@@ -204,6 +208,19 @@ const togetherRules: readonly TogetherRule[] = [
   notOnceOnly("texts"),
   notOnceOnly("counts"),
   notOnceOnly("wordCounts"),
+  {
+    name: "weights",
+    other: "superwordsFrom",
+    isGiven: false,
+    message: "weights do not go with superwordsFrom: superwords are learned from the text as it is",
+  },
+  {
+    name: "weights",
+    other: "wordCounts",
+    isGiven: false,
+    message: "weights are for files, and wordCounts have none",
+    hint: "give them with the counts that they shall have",
+  },
 ];
 
 /**
@@ -250,6 +267,11 @@ export type TrainTokenizerOptions = {
   readonly superwordsFrom?: number | undefined;
   /** How text is cut for superwords, and by the finished tokenizer: a regular expression. Default: SuperBPE's. */
   readonly superwordPattern?: string | undefined;
+  /**
+   * How often the words of inputs count, as `--weight` has it: the path of a file or folder, or a glob, and its weight, from 0
+   * to 1,000,000 with at most six digits behind the point. The last that fits an input decides. Default: 1.
+   */
+  readonly weights?: Readonly<Record<string, number>> | undefined;
   /** What `transformers` reads beside vocabulary and merges: roles of special tokens, a chat template. */
   readonly model?: AskedModelSettings | undefined;
   /** Threads that count, including this one. Default: the cores that this process may use; for small corpora 1. */
@@ -304,6 +326,7 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   wholeCharacters: flagArgument,
   superwordsFrom: numberArgument,
   superwordPattern: textArgument,
+  weights: objectArgument,
   model: objectArgument,
   workers: numberArgument,
   memoryLimitBytes: numberArgument,

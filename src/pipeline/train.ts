@@ -5,6 +5,7 @@ import { inTurns } from "../runtime/turns.ts";
 import { countBytes, makeLedger } from "../vocabulary/ledger.ts";
 import { buildVocabulary, mergesOfSize } from "../vocabulary/vocabulary.ts";
 import { byteWords, byteWordsSize, sizeOf, type WordTable } from "../words/word-table.ts";
+import { countWeighted } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
 import {
   type Corpus,
@@ -37,7 +38,7 @@ export async function train<B extends Base | null>(
   run: TrainRun<B>,
   report: Report,
 ): Promise<TrainedOf<B>> {
-  const { base, superwords } = training;
+  const { base, superwords, weights } = training;
   if (superwords) checkReadTwice(run.inputs);
   const startMs = performance.now();
   // Few trainings need the code for a base.
@@ -48,7 +49,10 @@ export async function train<B extends Base | null>(
 
   // 1. Read the corpus, cut it into pretokens, and count each distinct one. All threads do this.
   const corpus = { ...run, cutting: cuttingOf(training) };
-  const { words, pretokenCount, statistics, keepRest } = await countWords(corpus, report, check);
+  const { words, pretokenCount, statistics, keepRest } =
+    weights === undefined
+      ? await countWords(corpus, report, check)
+      : await countWeighted(corpus, weights, report, check);
   if (run.inputs.length === 0 && pretokenCount === 0) throw noWords();
   check(sizeOf(words));
   await run.saveWords?.(words);

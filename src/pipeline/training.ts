@@ -21,6 +21,7 @@ import {
 } from "../vocabulary/model-settings.ts";
 import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
+import { checkedWeight, type InputWeight } from "./weights.ts";
 
 /** How text becomes pretokens, and whose trainer says so. */
 export type CutSettings = {
@@ -46,6 +47,8 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     readonly model: ModelSettings;
     /** How superwords are learned; null: they are not. */
     readonly superwords: SuperwordSettings | null;
+    /** How often the words of inputs count; of several that fit an input the last decides. Left out: each once. */
+    readonly weights?: readonly InputWeight[];
   };
 
 /** A tokenizer that is trained on: its tokens keep their ids, new ones come behind them. */
@@ -85,6 +88,7 @@ export type AskedTraining = {
   readonly superwordsFrom?: number | undefined;
   readonly superwordPattern?: string | undefined;
   readonly model?: AskedModelSettings | undefined;
+  readonly weights?: readonly InputWeight[] | undefined;
 };
 
 /** What is called so in {@link AskedTraining}; the sizes are `vocabSize`. For errors. */
@@ -138,6 +142,9 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
     ...settleLimits(asked, base?.rule ?? compat),
     superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat, nameOf),
     model: settleModelSettings(specialTokens, asked.model ?? {}),
+    ...((asked.weights ?? []).length > 0 && {
+      weights: asked.weights!.map((one) => checkedWeight(nameOf("weight"), one)),
+    }),
   };
 }
 

@@ -24,6 +24,7 @@ import { ledgerFacts } from "../vocabulary/ledger.ts";
 import { type FinishedTokenizer, reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
+import { weightsOf } from "./weights.ts";
 
 /** A run as its record has it. */
 export type Run = {
@@ -240,7 +241,16 @@ export const recordedPattern = ({ name, sources }: Pick<ResolvedPattern, "name" 
 });
 
 /** What was read and counted. */
-export function corpusFacts({ inputs, skipped, counts, trained }: Result<TrainedWork>) {
+export function corpusFacts({ training, inputs, skipped, counts, trained }: Result<TrainedWork>) {
+  const { weights } = training;
+  const weightOfEach =
+    weights &&
+    weightsOf(
+      [...inputs, ...counts].map(({ path }) => path),
+      weights,
+    );
+  /** Files of word counts come behind the inputs. */
+  const weightAt = (i: number) => weightOfEach && { weight: weightOfEach[i]! };
   return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
       path,
@@ -250,9 +260,10 @@ export function corpusFacts({ inputs, skipped, counts, trained }: Result<Trained
       format,
       formatFrom,
       ...(hasFields(format) && { textField }),
+      ...weightAt(i),
     })),
     skipped,
-    counts,
+    counts: counts.map((file, i) => ({ ...file, ...weightAt(inputs.length + i) })),
     wordCount: trained.pretokenCount,
     distinctWordCount: trained.distinctWordCount,
   };

@@ -122,7 +122,10 @@ export class MemoryBudget {
   readonly limitBytes: number;
   private readonly isAsked: boolean;
 
-  constructor(askedBytes?: number) {
+  constructor(
+    private readonly askedBytes?: number,
+    private readonly heldBytes = 0,
+  ) {
     this.isAsked = askedBytes !== undefined;
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
   }
@@ -139,7 +142,12 @@ export class MemoryBudget {
   }
 
   private ownBytes(threadCount: number): number {
-    return mainThreadBytes + (threadCount === 1 ? 0 : threadCount * workerBytes);
+    return mainThreadBytes + this.heldBytes + (threadCount === 1 ? 0 : threadCount * workerBytes);
+  }
+
+  /** What is left beside so many bytes that are held already. */
+  beside(heldBytes: number): MemoryBudget {
+    return new MemoryBudget(this.askedBytes, heldBytes);
   }
 
   /** What all threads together may use for words, in bytes. A UserError if that is too little to work with. */
@@ -158,8 +166,9 @@ export class MemoryBudget {
 
   /** A UserError if `what` does not fit, which needs so many bytes beside the program itself. */
   check(what: string, neededBytes: number, remedy: string): void {
-    if (mainThreadBytes + neededBytes <= this.limitBytes) return;
-    throw this.error(`${what} needs about ${gigabytes(mainThreadBytes + neededBytes)}`, [
+    const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
+    if (allBytes <= this.limitBytes) return;
+    throw this.error(`${what} needs about ${gigabytes(allBytes)}`, [
       `give it more (--memory-limit${this.isAsked ? "" : ", or a larger machine"})`,
       remedy,
     ]);

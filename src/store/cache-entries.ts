@@ -285,7 +285,7 @@ function* sumAtOnce(paths: readonly string[], options: CountsOptions): Generator
   const opened: ReturnType<typeof openEntry>[] = [];
   try {
     for (const path of paths) opened.push(openEntry(path, options));
-    const summands = opened.map(({ reader }): Summand => ({ words: reader, sign: 1 }));
+    const summands = opened.map(({ reader }): Summand => ({ words: reader, times: 1 }));
     return yield* wordTableOfSum(new SumOfWords(summands));
   } finally {
     for (const { close } of opened) close();

@@ -139,6 +139,8 @@ export class Cache {
    * bytes were hashed since the last yield.
    */
   *identify(inputs: readonly Input[], others: readonly names.EntryId[] = []): Generator<number, void> {
+    // Parts of a corpus are counted one after the other.
+    if (this.inputs === inputs && others.length === 0) return;
     this.inputs = inputs;
     this.known = inputs.map((input) => this.look(input));
     const ids = [
@@ -156,8 +158,8 @@ export class Cache {
   }
 
   /**
-   * Plans how to get the words of the inputs, except those in `had`, which are counted already. Afterwards `statisticsOf`
-   * says which inputs' words are in the cache. Yields between slices of work.
+   * Plans how to get the words of the inputs, except those in `had`, which are counted already or not wanted. Afterwards
+   * `statisticsOf` says which inputs' words are in the cache. Yields between slices of work.
    */
   *plan(had: ReadonlySet<number>): Generator<undefined, void> {
     for (;;) {
@@ -170,6 +172,7 @@ export class Cache {
         sums.map(({ terms }) => terms),
       );
       const sum = plan.sumIndex === undefined ? undefined : sums[plan.sumIndex]!;
+      for (const id of wanted.keys()) this.statistics.delete(id);
       try {
         yield* this.verify(plan, sum);
       } catch (error) {
@@ -221,8 +224,10 @@ export class Cache {
     return this.directory.isWritable && this.known[inputIndex] !== undefined;
   }
 
-  *hashMissing(): Generator<undefined, void> {
-    for (const [inputIndex, known] of this.known.entries()) {
+  /** Hashes the inputs that are counted, so that their words can be kept. */
+  *hashMissing(inputIndices: readonly number[]): Generator<undefined, void> {
+    for (const inputIndex of inputIndices) {
+      const known = this.known[inputIndex];
       if (known === undefined || known.sha256 !== undefined) continue;
       for (const _ of this.hash(inputIndex, known)) yield;
     }
@@ -232,16 +237,18 @@ export class Cache {
    * Keeps the words of the inputs that were counted, which are in `runs`, and their statistics. Yields between slices of
    * some milliseconds.
    *
+   * @param statistics by input; undefined for those of other parts of the corpus
    * @param inHaste whether to keep only words that are on disk already
    */
   *keep(
     runs: readonly SortedRun[],
-    statistics: readonly RangeStatistics[],
+    statistics: readonly (RangeStatistics | undefined)[],
     inHaste: boolean,
   ): Generator<undefined, void> {
     const byInput = groupBy(runs, (run) => run.inputIndex);
     for (const [inputIndex, found] of statistics.entries()) {
-      if (this.statisticsOf(inputIndex) !== undefined || !this.canKeep(inputIndex)) continue;
+      const isKept = found === undefined || this.statisticsOf(inputIndex) !== undefined;
+      if (isKept || !this.canKeep(inputIndex)) continue;
       const own = byInput.get(inputIndex) ?? [];
       if (inHaste && own.some(({ table }) => table !== null)) continue;
       yield* this.keepInput(inputIndex, own, found);
@@ -304,22 +311,25 @@ export class Cache {
     const readers: CountsFileReader[] = [];
     try {
       for (const { path } of runs) readers.push(CountsFileReader.open(path));
-      return (yield* this.writeWords(new SumOfWords(readers.map((words) => ({ words, sign: 1 }))))).path;
+      return (yield* this.writeWords(new SumOfWords(readers.map((words) => ({ words, times: 1 }))))).path;
     } finally {
       for (const reader of readers) reader.close();
     }
   }
 
-  /** Keeps the sum of all contents, if all are known, and the index. */
-  keepSum(words: WordTable): void {
+  /**
+   * Keeps the sum of the inputs' contents, if all are known, and the index. `partCount` is how many parts of the corpus have
+   * sums of their own.
+   */
+  keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;
-    const terms = this.terms();
-    if (terms !== undefined && keyOf(terms) !== keyOf(this.planned?.sum?.terms ?? [])) {
-      const name = names.sumName(this.group, names.shortHash(keyOf(terms)));
+    const terms = this.terms(isMeant);
+    const name = names.sumName(this.group, names.shortHash(keyOf(terms)));
+    if (terms.length > 0 && !this.sums().some((sum) => sum.name === name)) {
       directory.write(name, `${this.settings.scratchPath()}/sum`, () =>
         sumFileParts(words, this.settings.countsOptions, terms),
       );
-      const older = directory.filesOf(this.sumNames()).slice(sumsKept);
+      const older = directory.filesOf(this.sumNames()).slice(sumsKept * partCount);
       for (const old of older) directory.remove(old.name);
     }
     this.keepIndex();
@@ -379,7 +389,6 @@ export class Cache {
   /** Checks the entries of a plan, and notes the statistics of all its contents. Throws `Damaged`. */
   private *verify({ added, removed }: Plan, sum: Sum | undefined): Generator<undefined, void> {
     const { directory, statistics } = this;
-    statistics.clear();
     for (const id of new Set([...added, ...removed.map(([id]) => id)])) {
       statistics.set(id, verifyEntry(directory.pathOf(names.entryName(id)), id));
       yield;
@@ -447,13 +456,14 @@ export class Cache {
     });
   }
 
-  /** The terms of the sum of all inputs; undefined if one is not known. */
-  private terms(): SumTerm[] | undefined {
+  /** The terms of the sum of some inputs; none if one of them is not known. */
+  private terms(isMeant: (inputIndex: number) => boolean): SumTerm[] {
     const isWhole = this.inputs.every(
-      ({ sizeBytes, isStream }, i) => (sizeBytes === 0 && !isStream) || this.statisticsOf(i) !== undefined,
+      ({ sizeBytes, isStream }, i) =>
+        !isMeant(i) || (sizeBytes === 0 && !isStream) || this.statisticsOf(i) !== undefined,
     );
-    if (!isWhole) return undefined;
-    return [...this.timesOf(() => true)].map(([id, times]): SumTerm => [id, times, this.statistics.get(id)!]);
+    if (!isWhole) return [];
+    return [...this.timesOf(isMeant)].map(([id, times]): SumTerm => [id, times, this.statistics.get(id)!]);
   }
 }
 

@@ -91,15 +91,15 @@ function longerText(text: Text, capacityBytes: number): Text {
   return longer;
 }
 
-/** Sorted words to be added, or subtracted (sign -1). */
-export type Summand = { readonly words: SortedWords; readonly sign: 1 | -1 };
+/** Sorted words whose counts are added so many times; -1 subtracts them. */
+export type Summand = { readonly words: SortedWords; readonly times: number };
 
 /** Thrown when a count falls below 0: a summand that is subtracted is no part of the others. */
 export class NegativeSumError extends Error {}
 
 /**
  * The sum of sorted words, in one pass. The smallest of the summands' current words is the next word of the sum. Words
- * whose sum is 0 are left out.
+ * whose sum is 0 are left out. With a denominator each sum is divided by it, and rounded to the nearest integer, half up.
  *
  * A tournament finds the smallest word: a tree whose leaves are the summands. Each node has the loser of its match, and
  * the top has the winner. When the winner moves to its next word, only the matches on its way up are played again.
@@ -124,14 +124,17 @@ export class SumOfWords implements SortedWords {
   private isStarted = false;
   private pretokenCount = 0;
 
-  constructor(private readonly summands: readonly Summand[]) {
-    const added = summands.filter(({ sign }) => sign > 0);
+  constructor(
+    private readonly summands: readonly Summand[],
+    private readonly denominator = 1,
+  ) {
+    const added = summands.filter(({ times }) => times > 0);
     const sumOf = (total: keyof CountsTotals) =>
       added.reduce((sum, { words }) => sum + words.totals[total], 0);
     this.totals = {
       wordCount: sumOf("wordCount"),
       byteCount: sumOf("byteCount"),
-      pretokenCount: sumOf("pretokenCount"),
+      pretokenCount: added.reduce((sum, { words, times }) => sum + times * words.totals.pretokenCount, 0),
     };
     this.losers = new Int32Array(summands.length).fill(nobody);
     this.offsets = new Int32Array(summands.length);
@@ -140,7 +143,7 @@ export class SumOfWords implements SortedWords {
 
   next(): boolean {
     if (!this.isStarted) this.start();
-    const { losers, offsets, bytes, summands } = this;
+    const { losers, offsets, bytes, summands, denominator } = this;
     if (summands.length === 0) return false;
     let sharedLength = this.wordLength;
     for (;;) {
@@ -150,20 +153,23 @@ export class SumOfWords implements SortedWords {
       sharedLength = Math.min(sharedLength, offsets[winner]!);
       let count = 0;
       do {
-        const { words, sign } = summands[winner]!;
-        count += sign * words.count;
+        const { words, times } = summands[winner]!;
+        count += times * words.count;
         this.goOn(winner);
         winner = losers[0]!;
       } while (bytes[winner] === equal);
+      if (denominator > 1) count = quotient(count, denominator);
       if (count === 0) continue;
       if (count < 0) throw new NegativeSumError("a word would occur less than never");
       this.sharedLength = sharedLength;
       this.count = count;
       this.pretokenCount += count;
       if (this.pretokenCount > Number.MAX_SAFE_INTEGER) {
-        throw new UserError("all counts together are more than 2^53, more than can be added up exactly", {
-          hint: "train from fewer of them",
-        });
+        const isWeighed = denominator > 1 || summands.some(({ times }) => times > 1);
+        throw tooOften(
+          "all counts together are",
+          isWeighed ? "give smaller weights" : "train from fewer of them",
+        );
       }
       return true;
     }
@@ -239,6 +245,18 @@ export class SumOfWords implements SortedWords {
     return isAhead;
   }
 }
+
+/** Rounded to the nearest integer, half up. */
+function quotient(numerator: number, denominator: number): number {
+  if (numerator > Number.MAX_SAFE_INTEGER) {
+    throw tooOften(`a word's count times ${denominator} is`, "give weights of fewer digits");
+  }
+  const rest = numerator % denominator;
+  return (numerator - rest) / denominator + (2 * rest >= denominator ? 1 : 0);
+}
+
+const tooOften = (what: string, hint: string) =>
+  new UserError(`${what} more than 2^53, more than can be added up exactly`, { hint });
 
 /** In `losers`: no summand. */
 const nobody = -1;

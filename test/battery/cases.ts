@@ -305,6 +305,17 @@ export const smallGroups: Record<string, string> = {
     template: train english.txt -n 300 --chat-template nothing -o @/template -w 1
     missing: train english.txt -n 300 --chat-template chatml -o @/missing -w 1
     encode: encode one.txt --tokenizer @/roles -w 1`,
+  weights: `
+    integers: train english.txt code.txt ${eot} -n 400 --weight code.txt:3 -o @/integers -w 2
+    repeated: train english.txt code.txt code.txt code.txt ${eot} -n 400 -o @/repeated -w 1
+    fractions: train dir english.txt.gz lines.jsonl -n 400 --weight d=dir:0.25 --weight '*.gz:1.333333' -o @/fractions -w 1
+    cached: train dir english.txt.gz lines.jsonl -n 400 --weight d=dir:0.25 --weight '*.gz:1.333333' --cache @/cache -o @/cached -w 2
+    counts: count english.txt -o @/english.counts
+    counted: train code.txt -n 400 --counts @/english.counts --weight '*.counts:0.1' -o @/counted -w 1
+    missed: train english.txt -n 400 --weight 'x=*.fr:2' -o @/missed
+    nothing: train english.txt -n 400 --weight 'english.txt:0' -o @/nothing
+    wrong: train english.txt -n 400 --weight 'english.txt:1e3' -o @/wrong
+    excluded: train english.txt -n 400 --weight 'english.txt:2' --save-counts @/c -o @/excluded`,
   cache: `
     first: count english.txt dir ${eot} -w 1 --cache @/cache -o @/first.counts
     second: count english.txt dir ${eot} -w 1 --cache @/cache -o @/second.counts

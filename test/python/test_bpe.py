@@ -227,6 +227,21 @@ class Abilities(Home):
             ours = tokenizer.encode_batch(texts)
             self.assertEqual(ours, [tiktoken.encode(text, allowed_special="all") for text in texts])
 
+    def test_weights_are_how_often_a_file_counts(self) -> None:
+        other = self.home / "lang=en"
+        other.write_text("of the old house " * 40, "utf-8")
+        with bpe.train([self.corpus, other, other], 400) as tokenizer:
+            expected = tokenizer.to_hf().get_vocab()
+        for weights in ({str(other): 2}, {"lang=en": 2.0, "./none/../" + self.corpus.name: 1}):
+            with bpe.train([self.corpus, other], 400, weights=weights) as tokenizer:
+                self.assertEqual(tokenizer.to_hf().get_vocab(), expected)
+        with self.assertRaisesRegex(bpe.BpeError, "does not end with a weight"):
+            bpe.train(self.corpus, 400, weights={self.corpus.name: 1 / 3})
+        with self.assertRaisesRegex(bpe.BpeError, "rounded to 0"):
+            bpe.train(self.corpus, 400, weights={self.corpus.name: 0.000001})
+        with self.assertRaisesRegex(TypeError, "weights has"):
+            bpe.train(self.corpus, 400, weights={self.corpus.name: "2"})
+
     def test_superwords_go_over_spaces(self) -> None:
         options = {"special_tokens": [END], "superwords_from": 320}
         self.corpus.write_text(("of the old house of the king\n" * 9 + END) * 9 + self.corpus.read_text("utf-8"), "utf-8")

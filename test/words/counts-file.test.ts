@@ -44,7 +44,7 @@ function readerOf(file: Uint8Array, pieceBytes = 1 << 30): CountsReader {
 
 /** The sum of the readers as a table. */
 function tableOf(readers: readonly CountsReader[]): WordTable {
-  return runToEnd(wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, sign: 1 })))));
+  return runToEnd(wordTableOfSum(new SumOfWords(readers.map((words) => ({ words, times: 1 })))));
 }
 
 function randomTable(seed: number, wordCount = 3000, letters = 4, lengthMax = 40): WordTable {
@@ -144,7 +144,7 @@ describe("files are added up", () => {
         for (let w = 0; w < table.wordCount; w++) {
           naive.add(table.bytes.subarray(table.starts[w]!, table.starts[w + 1]!), table.counts[w]!);
         }
-        return { table, sign: 1 as const };
+        return { table, times: 1 };
       });
       // One that was added is taken off again.
       const off = summands[random(summands.length)]!.table;
@@ -152,9 +152,9 @@ describe("files are added up", () => {
         naive.add(off.bytes.subarray(off.starts[w]!, off.starts[w + 1]!), -off.counts[w]!);
       }
       const sum = new SumOfWords(
-        [...summands, { table: off, sign: -1 as const }].map(({ table, sign }, i) => ({
+        [...summands, { table: off, times: -1 }].map(({ table, times }, i) => ({
           words: i % 2 === 0 ? readerOf(fileOf(table)) : new TableWords(table),
-          sign,
+          times,
         })),
       );
       const found: [string, number][] = [];

@@ -1,0 +1,75 @@
+import { normalize } from "node:path";
+import { usageError } from "../errors.ts";
+import { globMatcher } from "../runtime/host.ts";
+
+/** Each word of the inputs that the glob fits counts so many times. */
+export type InputWeight = {
+  /** For people. */
+  readonly name: string | null;
+  /**
+   * As in a .gitignore file: a glob with a slash describes a path as it is named or found, one without describes a name at any
+   * depth. What fits a folder fits all that is below it.
+   */
+  readonly glob: string;
+  /** At least 0, with at most six digits behind the point. */
+  readonly weight: number;
+};
+
+const weightMax = 1e6;
+/** Weights are whole numbers of this part of 1. */
+export const weightParts = 1e6;
+
+/** The weight; a usage error if it is none. `what` names it. */
+export function checkedWeight(what: string, input: InputWeight): InputWeight {
+  const { glob, weight } = input;
+  if (glob === "") throw usageError(`${what} names no file`, "a path or a glob comes before the weight");
+  // The nearest double of a decimal of six digits is the quotient of two integers.
+  const isExact = Math.round(weight * weightParts) / weightParts === weight;
+  if (weight >= 0 && weight <= weightMax && isExact) return input;
+  throw usageError(
+    `${what}: "${glob}" has the weight ${weight}`,
+    "a weight is a number from 0 to 1,000,000 with at most six digits behind the point: 3, 0.5, 0.333333",
+  );
+}
+
+/** The weight of each path: that of the last glob that fits it, or 1. A usage error for a weight that decides nothing. */
+export function weightsOf(paths: readonly string[], weights: readonly InputWeight[]): number[] {
+  const fits = weights.map(({ glob }) => fitting(glob));
+  const deciding = paths.map((path) => fits.findLastIndex((fit) => fit(path)));
+  for (const [i, { name, glob, weight }] of weights.entries()) {
+    if (deciding.includes(i)) continue;
+    const shown = `the weight "${name === null ? "" : `${name}=`}${glob}:${weight}"`;
+    if (paths.some(fits[i]!)) {
+      throw usageError(
+        `${shown} is for nothing: later ones fit all that it fits`,
+        "the last that fits decides",
+      );
+    }
+    throw usageError(
+      `${shown} is for nothing: no input fits "${glob}"`,
+      name === null
+        ? "it is a path as the input is named, a folder above it, or a glob; without a slash, a name at any depth"
+        : `"${name}" is read as a name; where it is the beginning of a path, ./${name}=${glob}`,
+    );
+  }
+  const found = deciding.map((i) => weights[i]?.weight ?? 1);
+  if (found.every((weight) => weight === 0)) {
+    throw usageError("the weights leave nothing: every input has the weight 0", "give one of them more");
+  }
+  return found;
+}
+
+/** Whether a path, or a folder above it, is one that the glob describes. */
+function fitting(glob: string): (path: string) => boolean {
+  const plain = normalize(glob).replace(/(?<=.)\/$/, "");
+  // The runtime takes a ! in front for "not".
+  const matches = globMatcher(plain.replace(/^!/, "\\!"));
+  const isPath = plain.includes("/");
+  return (path) => {
+    const parts = normalize(path).split("/");
+    return parts.some((name, i) => {
+      const part = isPath ? parts.slice(0, i + 1).join("/") : name;
+      return part === plain || matches(part);
+    });
+  };
+}
