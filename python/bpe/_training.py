@@ -143,7 +143,6 @@ def train(
         "no-ledger": ledger is False,
     }
     arguments += [f"--weight={_weight(path, weight)}" for path, weight in (weights or {}).items()]
-    flags = {"add-bos": add_bos, "model-card": model_card, "ledger": ledger, "no-ledger": ledger is False}
     arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
     arguments += ["--", *paths] if texts is None else ["--input-format=jsonl", "--text-field=text", "--", "-"]
     run: Union[Run, None] = None
