@@ -46,6 +46,7 @@ export {
   startEngine,
   startLargeMerge,
   startMakingRoom,
+  startNamedMerge,
   workLeftOfSlice,
 } from "./merge/merge-loop";
 export { endMerge, endWalk, mergeSome, startMerges, writeSome } from "./merge/merge-pair";

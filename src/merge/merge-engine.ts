@@ -27,6 +27,13 @@ export function* learnMerges(
   const isIndexed = countsDensely ? yield* indexBytePairs(engine, tuning) : yield* rebuildIndex(engine);
   if (!isIndexed) return undefined;
   const joinNeighbours = neighbourJoiner(memories);
+  const [{ exports }] = memories as [MergeMemory];
+  for (const [left, right] of engine.firstMerges) {
+    const isMerged = exports.startNamedMerge(left, right) && (yield* mergeInSlices(engine, joinNeighbours));
+    if (!isMerged) return undefined;
+    reportMerges(engine);
+  }
+  if (engine.firstMerges.length > 0) engine.startRising();
   for (;;) {
     switch (mergeUntilPause(engine)) {
       case "slice used up":
@@ -36,7 +43,8 @@ export function* learnMerges(
         break;
       case "large pair on top":
         reportMerges(engine);
-        if (!(yield* mergeTopInSlices(engine, joinNeighbours))) return undefined;
+        exports.startLargeMerge();
+        if (!(yield* mergeInSlices(engine, joinNeighbours))) return undefined;
         break;
       case "top below threshold":
         if (!(yield* rebuildIndex(engine))) return undefined;
@@ -152,13 +160,15 @@ function* rebuildIndex({ memories, budget, limits }: MergeEngine): Generator<Mer
 /** What a merge costs beside its occurrences, in entries: the queue, the hash table, the token. */
 const mergeWork = 64;
 
-/** A merge with a long list, or with an arena that is full, or in several memories. False if one is too small. */
-function* mergeTopInSlices(
+/**
+ * A merge that has begun in the first memory: with a long list, or with an arena that is full, or in several memories, or one
+ * that is named. False if a memory is too small.
+ */
+function* mergeInSlices(
   { memories, budget }: MergeEngine,
   joinNeighbours: JoinNeighbours,
 ): Generator<MergeProgress, boolean> {
   const [first] = memories as [MergeMemory];
-  first.exports.startLargeMerge();
   for (const memory of memories) {
     const { exports } = memory;
     if (memory !== first && !followMerge(first, memory)) return false;

@@ -12,6 +12,7 @@ import {
   type MergeOptions,
   type MergeTuning,
   type StartTokens,
+  type TokenPair,
   threadCountOf,
   tieOrderOf,
 } from "./merge-options.ts";
@@ -24,6 +25,9 @@ export type MergeEngine = {
   readonly memories: readonly MergeMemory[];
   readonly limits: MergeLimits;
   readonly budget: WorkBudget;
+  readonly firstMerges: readonly TokenPair[];
+  /** Sets how the threshold rises, when the first merges are made. */
+  readonly startRising: () => void;
 };
 
 export type MergeMemory = Kernel & {
@@ -42,6 +46,7 @@ export function createMergeEngine(
   const slices = cutWords(words, memoryCount);
   const cellCountOfAll = cellCountBound(sizeOfWords(words));
   const limits = limitsOf(options, cellCountOfAll);
+  const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
   // Every merge takes an id, also one that spells a special token; the boundary is the id after the last.
   const { startCount } = rule;
@@ -79,9 +84,13 @@ export function createMergeEngine(
       fillFacts(memory, memory.exports.characterStates, startTokens, stateOf);
     }
     startEngine(memory, limits, rule, tuning);
+    if (firstMerges.length > 0) startExact(memory);
     memories.push(memory);
   }
-  return { memories, limits, budget: createWorkBudget(tuning.sliceWork) };
+  const startRising = () => {
+    for (const memory of memories) startThreshold(memory, limits, tuning, true);
+  };
+  return { memories, limits, budget: createWorkBudget(tuning.sliceWork), firstMerges, startRising };
 }
 
 /**
@@ -139,17 +148,18 @@ const thresholdShare = 0.5;
 /** Dense tables have 65,536 pairs. */
 const denseStartCountMax = 256;
 
-function startEngine(
-  { exports, plan }: MergeMemory,
+/** @param isIndexed whether all pairs that have the threshold will be indexed, or are */
+function startThreshold(
+  { exports }: MergeMemory,
   limits: MergeLimits,
-  rule: TieRule,
   tuning: MergeTuning,
+  isIndexed: boolean,
 ): void {
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
   // The index anew lowers the threshold to a quarter at least; its first one begins above every count.
-  const first = plan.countsDensely ? dense : 4 * (rises ? countEnd : dense);
+  const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,
     least,
@@ -157,6 +167,16 @@ function startEngine(
     rises ? thresholdShare : 0,
     tuning.thresholdExponent,
   );
+}
+
+/** Lets every pair be indexed that occurs, so that any may be merged first. */
+function startExact({ exports, plan }: MergeMemory): void {
+  exports.startThreshold(plan.countsDensely ? 1 : 4, 1, 0, 0, 1);
+}
+
+function startEngine(memory: MergeMemory, limits: MergeLimits, rule: TieRule, tuning: MergeTuning): void {
+  startThreshold(memory, limits, tuning, memory.plan.countsDensely);
+  const { exports } = memory;
   const lengthMax = Math.max(0, Math.min(limits.lengthMax, noLimit));
   exports.startMerges(tuning.blockSize, tuning.sharedListLength);
   exports.startLimits(lengthMax, limits.bytePairsAlways);

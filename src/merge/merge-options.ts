@@ -39,9 +39,17 @@ export type MergeOptions = Partial<TokenLimits> & {
    * tokens are spelled.
    */
   readonly limitsWords?: boolean;
+  /**
+   * Merges that are made first, whatever their counts, in this order; `mergeCount` counts them, too. Each is of two tokens that
+   * the text of the new one is cut into by those before it, and that the limits let be merged.
+   */
+  readonly firstMerges?: readonly TokenPair[];
   /** Threads that merge; default 1. */
   readonly threadCount?: number;
 };
+
+/** The ids of two tokens, as the engine numbers them. */
+export type TokenPair = readonly [left: number, right: number];
 
 /**
  * Who wins a tie: the pair with the greater (left, right), as bytes; with the smaller one, as the strings of HF's
@@ -97,9 +105,10 @@ export function checkCellCount(cellCount: number): void {
 export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits {
   const isHuggingface = options.compat === "huggingface";
   const maxTokenLength = options.maxTokenLength ?? null;
+  const firstCount = options.firstMerges?.length ?? 0;
   return {
-    // Each merge takes at least one position away, so there are never more merges than cells.
-    mergeCountMax: Math.min(options.mergeCount, cellCount),
+    // Each merge that is learned takes at least one position away, so there are never more of them than cells.
+    mergeCountMax: Math.min(options.mergeCount, cellCount + firstCount),
     countMin: Math.max(1, options.minFrequency ?? 1),
     lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
     bytePairsAlways: isHuggingface,

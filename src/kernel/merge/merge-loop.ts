@@ -144,7 +144,12 @@ function takeTop(): u32 {
   const count = topCount();
   dropTop();
   raiseThreshold(count, entryCount + 1, mergeCountMax);
-  const id = addToken(pair.left, pair.right);
+  return writeMerge(pair.left, pair.right, count);
+}
+
+/** Writes down a merge of a pair that occurs so often, and makes its token, whose id is returned. */
+function writeMerge(left: u32, right: u32, count: u64): u32 {
+  const id = addToken(left, right);
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
   if (giveTieKey(id)) entryCount++;
   return id;
@@ -161,6 +166,26 @@ export function startLargeMerge(): void {
   startMerge(largePair, takeTop());
 }
 
+/**
+ * Begins to merge a pair that somebody names, whatever is on top. The threshold is 1, so a pair without a record has no
+ * occurrence. False if there is no room for a record.
+ */
+export function startNamedMerge(left: u32, right: u32): bool {
+  if (!takeNamedPair(left, right)) return false;
+  startMerge(largePair, writeMerge(left, right, pairAt(largePair).count));
+  return true;
+}
+
+/** Finds the record of a pair, or makes one with an empty list. False if there is no room for it. */
+function takeNamedPair(left: u32, right: u32): bool {
+  largePair = findPair(left, right);
+  if (largePair === noPair) {
+    if (!hasRoomForPairs(1)) return false;
+    largePair = addPair(left, right, 0, 1, 0);
+  }
+  return true;
+}
+
 /** Its halves. */
 export function largeLeft(): u32 {
   return pairAt(largePair).left;
@@ -172,12 +197,7 @@ export function largeRight(): u32 {
 
 /** In another memory than the first: begins to merge the same pair. False if there is no room for a record. */
 export function followMerge(left: u32, right: u32): bool {
-  largePair = findPair(left, right);
-  if (largePair === noPair) {
-    // It has no occurrence here: an empty list.
-    if (!hasRoomForPairs(1)) return false;
-    largePair = addPair(left, right, 1, 1, 0);
-  }
+  if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, addToken(left, right));
   return true;
 }

@@ -1,0 +1,64 @@
+import type { TokenPair } from "./merge-options.ts";
+
+/*
+ * Seed tokens: texts that the vocabulary shall have as tokens. Their merges are made before any that is learned, in the order of
+ * the seeds. To make the next one:
+ *
+ *   1. Encode it by the merges so far.
+ *   2. While it is more than one token, join the first two neighbours that keep characters whole: two that are whole
+ *      characters, or a character begun and its next byte. Everywhere in the seed, as any merge.
+ *
+ * Why encoding the seed gives the one token ever after, whatever is merged later: both halves of each such merge stand side by
+ * side in a text, the seed, when it is made; it is what training would do with that text among its words. So no two merges make
+ * the same bytes, no merge makes an older token, and encoding by rank is applying the merges one after the other. When the
+ * merges of the seed have been applied it is one token, and later ones find no pair in it.
+ */
+
+const byteCount = 256;
+
+/** The merges that make tokens of these texts, none of which is empty. Ids: the bytes, then the merges. */
+export function seedMerges(seeds: readonly string[]): TokenPair[] {
+  const merges: TokenPair[] = [];
+  const numbers = new Map<string, number>();
+  const sizes = Array.from({ length: byteCount }, () => 1);
+  const apply = (tokens: readonly number[], merge: number) => {
+    const [left, right] = merges[merge]!;
+    const joined: number[] = [];
+    for (let i = 0; i < tokens.length; i++) {
+      const isPair = tokens[i] === left && tokens[i + 1] === right;
+      joined.push(isPair ? byteCount + merge : tokens[i]!);
+      if (isPair) i++;
+    }
+    return joined;
+  };
+  for (const seed of seeds) {
+    const bytes = Buffer.from(seed);
+    let tokens: readonly number[] = [...bytes];
+    for (;;) {
+      const ranks = tokens.map((token, i) => numbers.get(`${token} ${tokens[i + 1]}`) ?? Infinity);
+      const first = ranks.reduce((least, rank) => Math.min(least, rank), Infinity);
+      if (first === Infinity) break;
+      tokens = apply(tokens, first);
+    }
+    while (tokens.length > 1) {
+      const [left, right] = firstPair(tokens, sizes, bytes);
+      numbers.set(`${left} ${right}`, merges.length);
+      sizes.push(sizes[left]! + sizes[right]!);
+      tokens = apply(tokens, merges.push([left, right]) - 1);
+    }
+  }
+  return merges;
+}
+
+/** Of tokens made by this rule, there is one in any text. */
+function firstPair(tokens: readonly number[], sizes: readonly number[], bytes: Uint8Array): TokenPair {
+  const begins = (pos: number) => pos === bytes.length || (bytes[pos]! & 0xc0) !== 0x80;
+  let start = 0;
+  for (let i = 0; ; i++) {
+    const middle = start + sizes[tokens[i]!]!;
+    // Behind a character that has begun stands its next byte alone.
+    const isNext = !begins(middle) || begins(middle + sizes[tokens[i + 1]!]!);
+    if (begins(start) && isNext) return [tokens[i]!, tokens[i + 1]!];
+    start = middle;
+  }
+}
