@@ -31,12 +31,15 @@ export {
   takeVoidWeight,
 } from "./merge/memory-exchange";
 export {
+  bestCount,
   endMakingRoom,
   followMerge,
   largeLeft,
   largeListLength,
   largeRight,
+  limitRecords,
   lookAtTop,
+  mergeChosen,
   mergeCount,
   mergedEntryCount,
   mergeUntilPause,

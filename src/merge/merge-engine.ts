@@ -21,11 +21,9 @@ export function* learnMerges(
   words: TokenWords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, Merges | undefined> {
-  yield* prepareWords(engine, words);
+  if (!(yield* prepareEngine(engine, words, tuning))) return undefined;
   const { memories, budget } = engine;
-  const { startCount, countsDensely } = memories[0]!.plan;
-  const isIndexed = countsDensely ? yield* indexBytePairs(engine, tuning) : yield* rebuildIndex(engine);
-  if (!isIndexed) return undefined;
+  const { startCount } = memories[0]!.plan;
   const joinNeighbours = neighbourJoiner(memories);
   const [{ exports }] = memories as [MergeMemory];
   for (const [left, right] of engine.firstMerges) {
@@ -56,6 +54,17 @@ export function* learnMerges(
         return readMerges(memories[0]!, startCount);
     }
   }
+}
+
+/** Lays the words out and indexes their pairs. False if a memory is too small. */
+export function* prepareEngine(
+  engine: MergeEngine,
+  words: TokenWords,
+  tuning: MergeTuning,
+): Generator<MergeProgress, boolean> {
+  yield* prepareWords(engine, words);
+  const { countsDensely } = engine.memories[0]!.plan;
+  return countsDensely ? yield* indexBytePairs(engine, tuning) : yield* rebuildIndex(engine);
 }
 
 const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
@@ -122,7 +131,7 @@ const pairsPerMerge = 4;
 const pairsBeside = 64;
 
 /** Indexes the text as it stands, with a lower threshold (src/kernel/merge/rebuild-index.ts). False if a memory is too small. */
-function* rebuildIndex({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
+export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories.map(({ exports }) => exports);
   const sketchBits = Math.min(...memories.map(({ exports }) => exports.wantedSketchBits()));
   for (const { exports } of memories) {
@@ -164,7 +173,7 @@ const mergeWork = 64;
  * A merge that has begun in the first memory: with a long list, or with an arena that is full, or in several memories, or one
  * that is named. False if a memory is too small.
  */
-function* mergeInSlices(
+export function* mergeInSlices(
   { memories, budget }: MergeEngine,
   joinNeighbours: JoinNeighbours,
 ): Generator<MergeProgress, boolean> {

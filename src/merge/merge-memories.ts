@@ -212,12 +212,12 @@ function tieRuleOf(options: MergeOptions): TieRule {
     key: middleKey - BigInt(rank),
   }));
   const specials = [...known, ...specialsOf(options)];
-  const places = ties === "smaller characters" ? alphabetOrder() : null;
+  const places = ties === "smaller characters" || ties === "greater characters" ? alphabetOrder() : null;
   return {
     startCount: count,
     haveLongTokens: haveLongTokens(startTokens),
     comparesBytes: ties !== "smaller id",
-    smallerWins: ties !== "greater bytes",
+    smallerWins: ties === "smaller characters" || ties === "smaller id",
     spelling: places ? { ...spelling, bytes: inAlphabet(spelling.bytes, places) } : spelling,
     ranks: startTokens.ranks ?? ranksOf(options),
     specials: places ? specials.map((s) => ({ ...s, bytes: inAlphabet(s.bytes, places) })) : specials,

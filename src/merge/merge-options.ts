@@ -44,6 +44,11 @@ export type MergeOptions = Partial<TokenLimits> & {
    * the text of the new one is cut into by those before it, and that the limits let be merged.
    */
   readonly firstMerges?: readonly TokenPair[];
+  /**
+   * The engine is one of several over one vocabulary, and also merges what the others choose: there may be more merges than its
+   * words have tokens.
+   */
+  readonly isOneOfSeveral?: boolean;
   /** Threads that merge; default 1. */
   readonly threadCount?: number;
 };
@@ -52,10 +57,10 @@ export type MergeOptions = Partial<TokenLimits> & {
 export type TokenPair = readonly [left: number, right: number];
 
 /**
- * Who wins a tie: the pair with the greater (left, right), as bytes; with the smaller one, as the strings of HF's
- * byte-to-character form, by code point, or as ids.
+ * Who wins a tie: the pair with the greater (left, right), as bytes; with the greater or the smaller one, as the strings of
+ * HF's byte-to-character form, by code point; or with the smaller one, as ids.
  */
-export type TieOrder = "greater bytes" | "smaller characters" | "smaller id";
+export type TieOrder = "greater bytes" | "greater characters" | "smaller characters" | "smaller id";
 
 const ordersOfCompats = {
   cs336: "greater bytes",
@@ -108,7 +113,7 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
   const firstCount = options.firstMerges?.length ?? 0;
   return {
     // Each merge that is learned takes at least one position away, so there are never more of them than cells.
-    mergeCountMax: Math.min(options.mergeCount, cellCount + firstCount),
+    mergeCountMax: Math.min(options.mergeCount, options.isOneOfSeveral ? Infinity : cellCount + firstCount),
     countMin: Math.max(1, options.minFrequency ?? 1),
     lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
     bytePairsAlways: isHuggingface,

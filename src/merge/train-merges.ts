@@ -70,7 +70,7 @@ function* runEngine(
   }
 }
 
-const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions) =>
+export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions) =>
   new UserError(
     `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory of the merge engine`,
     {

@@ -9,7 +9,7 @@ import {
   startMerge,
   writeSome,
 } from "./merge-pair";
-import { cellCount, mergeCounts, replacedCounts, startCount } from "./merge-regions";
+import { cellCount, mergeCounts, pairCapacity, replacedCounts, startCount } from "./merge-regions";
 import { addToken, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
 import {
@@ -23,7 +23,7 @@ import {
   topCount,
   topPair,
 } from "./pair-queue";
-import { addPair, findPair, hasRoomForPairs, noPair, pairAt, startPairs } from "./pair-table";
+import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount, startPairs } from "./pair-table";
 import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 
 /**
@@ -102,17 +102,23 @@ export function mergeUntilPause(work: i32): i32 {
     const listLength = pairAt(p).listLength;
     // A merge gives birth to at most two entries for each that it takes.
     if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Pause.largePairOnTop;
-    startMerge(p, takeTop());
-    mergeSome(listLength);
-    endWalk();
-    if (!hasRoomForBirths()) return Pause.noRoom;
-    settleMerge();
-    writeSome(listLength);
-    endMerge();
+    if (!mergeAtOnce(p, takeTop(), listLength)) return Pause.noRoom;
     workLeft -= mergeWork + listLength;
     if (workLeft <= 0) return Pause.sliceUsedUp;
   }
   return Pause.finished;
+}
+
+/** Merges a pair with a list that a slice has time for. False if there is no room for the pairs that would be born. */
+function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
+  startMerge(p, id);
+  mergeSome(listLength);
+  endWalk();
+  if (!hasRoomForBirths()) return false;
+  settleMerge();
+  writeSome(listLength);
+  endMerge();
+  return true;
 }
 
 /** `mergeUntilPause` where every merge is large: for words in several memories. */
@@ -200,6 +206,53 @@ export function followMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, addToken(left, right));
   return true;
+}
+
+/**
+ * Engines of several languages over one vocabulary (src/merge/parity-merges.ts). Each has a record of every pair in its words,
+ * so its threshold stays 1. One of them says its best pair, then all merge that.
+ */
+
+/** More records than this are not made before those of pairs that are gone are shed: the text is indexed anew. */
+let recordsMax: u32 = 0;
+
+/** After the text was indexed. */
+export function limitRecords(): void {
+  recordsMax = <u32>min<u64>(pairCapacity, 2 * <u64>pairCount + (1 << 16));
+}
+
+/** The count of the best pair, whose halves are `largeLeft` and `largeRight`; 0: there is none. */
+export function bestCount(): f64 {
+  if (!settleTop()) return 0;
+  largePair = topPair();
+  return <f64>topCount();
+}
+
+/** How `mergeChosen` ended. */
+export enum Chosen {
+  /** The pair does not occur here: its token is made, and there is nothing else to do. */
+  absent,
+  merged,
+  /** Nothing is done yet: the merge has to be made in slices. */
+  large,
+  /** Nothing is done yet: there may be too many records. */
+  tooManyRecords,
+}
+
+/** Merges a pair that an engine has chosen; takes what that costs off `work`. */
+export function mergeChosen(left: u32, right: u32, work: i32): i32 {
+  const p = findPair(left, right);
+  const listLength: u32 = p === noPair ? 0 : pairAt(p).listLength;
+  workLeft = work - mergeWork - listLength;
+  if (listLength === 0) {
+    writeMerge(left, right, 0);
+    return Chosen.absent;
+  }
+  // Two pairs are born for each distinct neighbour at most.
+  if (<u64>pairCount + 2 * <u64>min(listLength, madeCount) > recordsMax) return Chosen.tooManyRecords;
+  if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Chosen.large;
+  mergeAtOnce(p, writeMerge(left, right, pairAt(p).count), listLength);
+  return Chosen.merged;
 }
 
 /** Entries of its list. */
