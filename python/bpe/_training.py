@@ -38,6 +38,7 @@ def train(
     superword_pattern: Union[str, None] = None,
     weights: Union[Mapping[str, float], None] = None,
     extend: Union[PathLike, None] = None,
+    like: Union[PathLike, None] = None,
     pad_to: Union[int, None] = None,
     output: Union[PathLike, None] = None,
     workers: Union[int, None] = None,
@@ -74,6 +75,10 @@ def train(
     globs; of several that fit an input the last decides.
     ``extend`` is the path of a tokenizer whose ids stay and whose training goes on; ``vocab_size`` is the size it shall
     have, or how much comes to it, as "+8000".
+
+    ``like`` is the path of a tokenizer whose settings are taken, as ``train_new_from_iterator`` of ``transformers`` does:
+    pattern, normalization, special tokens, roles, chat template, post-processor; what is given besides wins. Merges are
+    learned anew, by ``compat`` or else as that tokenizer was trained or as "huggingface" does.
 
     The tokenizer directory is written to ``output``; without it, it lives as long as the object, and ``save`` keeps it.
     ``ledger`` says whether tokens.tsv is in it (how often each token occurs; by default if it is small), ``model_card``
@@ -122,6 +127,7 @@ def train(
         "superwords-from": superwords_from,
         "superword-pattern": superword_pattern,
         "extend": None if extend is None else os.fsdecode(extend),
+        "like": None if like is None else os.fsdecode(like),
         "pad-to": pad_to,
         "workers": workers,
         "memory-limit": memory_limit,

@@ -557,6 +557,21 @@ export const commands: readonly CommandSpec[] = [
           "Its merges go on, on the new text. Its own tokens keep their ids, new ones come behind all of them, and its files are written with the new tokens put in. Several sizes from one run: -n +1k,+2k makes a directory for each, named by the size of its vocabulary. Pattern and special tokens are its own. Documents end at those that its training.json names, and at what -s names. Ties are decided as --compat says, else as the tokenizer was trained, else by the rule extension: the smaller pair of strings in byte-to-character form.",
       },
       {
+        name: "like",
+        value: "PATH",
+        topic: "tokens",
+        rare: true,
+        excludes: [
+          notExtending,
+          notOfIds,
+          { other: "pattern", hint: "it is that tokenizer's" },
+          { other: "superwords-from", hint: "the pattern is that tokenizer's" },
+        ],
+        description: "all but the merges as this tokenizer has it",
+        details:
+          "Pattern, normalization, special tokens, roles, chat template, post-processor and class are those of PATH, as transformers' train_new_from_iterator takes them; what is typed besides wins. Ties and ids are as --compat says, else as its training.json says, else as by huggingface. Added tokens that are not special get ids behind the size that is asked for.",
+      },
+      {
         ...specialTokensAsText,
         topic: "tokens",
         needs: { other: "extend", hint: "-s names what ends documents" },

@@ -7,6 +7,7 @@ import type { Compat } from "../merge/merges.ts";
 import { type CacheChoice, openMemory } from "../pipeline/count-memory.ts";
 import { type CutSettings, countsOptionsOf, settleCutting } from "../pipeline/training.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
+import type { Like } from "../vocabulary/model-settings.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
 import { openInputs, readInputOptions, spoolPipes } from "./input-options.ts";
@@ -15,9 +16,9 @@ import { onStop } from "./stop.ts";
 
 /**
  * How text is cut, by the command line. What it leaves open is as in `made`, the options that the counts files were made with,
- * if these are given, else the default.
+ * if these are given, else the default; with `--like` as that tokenizer has it.
  */
-export function readCutting({ options }: Invocation, made?: CountsOptions): CutSettings {
+export function readCutting({ options }: Invocation, made?: CountsOptions, like?: Like): CutSettings {
   // Only HF's trainer is fed line by line.
   const madeCompat: Compat = made?.isLinewise ? "huggingface" : "cs336";
   const asked = options.word("compat");
@@ -26,6 +27,9 @@ export function readCutting({ options }: Invocation, made?: CountsOptions): CutS
       "--compat extension is a rule for --extend",
       "without it: cs336, huggingface or rustbpe",
     );
+  }
+  if (like !== undefined) {
+    return settleCutting({ specialTokens: options.get("special-token"), compat: asked, like });
   }
   return settleCutting({
     specialTokens: options.get("special-token") ?? made?.specialTokens,

@@ -4,6 +4,7 @@ import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { OpenCache } from "../pipeline/count-memory.ts";
 import { identify } from "../pipeline/count-words.ts";
 import type { Extended, TrainedVocabulary } from "../pipeline/learn-merges.ts";
+import { likeInWorker } from "../pipeline/load-in-worker.ts";
 import type { Report, StageProgress } from "../pipeline/stage-progress.ts";
 import { train } from "../pipeline/train.ts";
 import { countsOptionsOf, encodingPatternOf, type Training } from "../pipeline/training.ts";
@@ -87,12 +88,14 @@ type Opened = Awaited<ReturnType<typeof openTraining>>;
 /** The training, checked and settled, with its places locked and its corpus as it is now. */
 async function openTraining(invocation: Invocation, output: Output) {
   const options = readOptions(invocation);
-  const { basePath, basePattern } = options;
+  const { basePath, basePattern, likePath } = options;
+  const other = basePath ?? likePath;
   // What the command line alone shows is refused before anything is looked at.
-  const typed = basePath === undefined ? settleTyped(invocation, options) : undefined;
-  if (basePath !== undefined) refuseOwnOutput(basePath, options.output);
+  const typed = other === undefined ? settleTyped(invocation, options) : undefined;
+  if (other !== undefined) refuseOwnOutput(other, options.output);
   await takePlaces(invocation, options, output);
   const startMs = performance.now();
+  const like = likePath === undefined ? undefined : await likeInWorker(likePath);
   const extension =
     basePath === undefined
       ? undefined
@@ -102,9 +105,9 @@ async function openTraining(invocation: Invocation, output: Output) {
           await (await codeForBases()).openBase(basePath, basePattern, (note) => output.warn(note)),
           output,
         );
-  const asked = (typed ?? extension?.training)!;
+  const asked = typed ?? extension?.training ?? settleTyped(invocation, options, undefined, like);
   const { cutting: training, countsFiles } = await openCountsFiles<Training>(invocation, asked, (made) => {
-    if (extension === undefined) return settleTyped(invocation, options, made);
+    if (extension === undefined) return settleTyped(invocation, options, made, like);
     const isSaid = invocation.options.has("special-token");
     return isSaid ? asked : { ...asked, specialTokens: made.specialTokens };
   });

@@ -2,12 +2,17 @@ import { UserError, usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import type { OpenBase } from "../pipeline/extend-tokenizer.ts";
-import { settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
+import { cuttingOf, settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
 import type { InputWeight } from "../pipeline/weights.ts";
 import { nearest } from "../runtime/hints.ts";
 import { changesText } from "../text/cutting.ts";
 import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
-import { type AskedModelSettings, chatTemplates, roleNames } from "../vocabulary/model-settings.ts";
+import {
+  type AskedModelSettings,
+  chatTemplates,
+  type Like,
+  roleNames,
+} from "../vocabulary/model-settings.ts";
 import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./arguments.ts";
@@ -30,6 +35,7 @@ export function readOptions(invocation: Invocation) {
     sizes: splitSizes(options.text("vocab-size")!).map((text) => readSize(text, isBeyond)),
     /** The tokenizer to extend, and the pattern for files that do not say it. */
     basePath,
+    likePath: options.text("like"),
     basePattern: isBeyond && pattern !== undefined ? resolvePattern(pattern) : undefined,
     asked: {
       padTo: options.number("pad-to"),
@@ -61,10 +67,16 @@ export function readOutput(options: TypedOptions): string {
 }
 
 /** The training that is asked for. What is left open is as in `made`, the options of counts files. */
-export function settleTyped(invocation: Invocation, typed: TrainOptions, made?: CountsOptions): Training {
+export function settleTyped(
+  invocation: Invocation,
+  typed: TrainOptions,
+  made?: CountsOptions,
+  like?: Like,
+): Training {
   const { asked, outputs } = typed;
   const sizes = typed.sizes.map(({ count }) => count);
-  const training = settle({ ...asked, sizes }, readCutting(invocation, made), optionOf);
+  const training = settle({ ...asked, sizes, like }, readCutting(invocation, made, like), optionOf);
+  if (changesText(cuttingOf(training))) refuseCounts(invocation.options, "--like: that tokenizer");
   if (outputs.formatNames?.includes("tiktoken") && training.pattern.sources.length > 1) {
     throw usageError(
       "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
@@ -83,7 +95,7 @@ export function settleExtension(
   const reserved = new Set(recorded?.reservedTokens);
   const rule = options.word("compat") ?? recorded?.compat ?? "extension";
   const base = { path: basePath!, parts, files, reservedTokens: [...reserved], rule };
-  if (changesText(parts)) refuseCounts(options);
+  if (changesText(parts)) refuseCounts(options, "--extend: the base");
   const separators = options.get("special-token") ?? [];
   // Its training ended documents at them: they were never text. Reserved tokens are in no text.
   const own = (recorded?.specialTokens ?? []).filter((text) => !reserved.has(text));
@@ -100,10 +112,10 @@ export function settleExtension(
 }
 
 /** Word counts do not say that text was changed before it was cut. */
-function refuseCounts(options: TypedOptions): void {
+function refuseCounts(options: TypedOptions, who: string): void {
   for (const name of ["counts", "save-counts", "cache"]) {
     if (!options.has(name)) continue;
-    throw usageError(`--${name} does not go with this --extend: the base changes text before it cuts it`);
+    throw usageError(`--${name} does not go with this ${who} changes text before it cuts it`);
   }
 }
 

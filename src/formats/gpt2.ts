@@ -13,6 +13,7 @@ import {
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
+import { beyondOtherFiles } from "../vocabulary/model-settings.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
   assembleModel,
@@ -233,7 +234,7 @@ function prune(
 }
 
 export const gpt2: TokenizerFormat = {
-  writing: { files: filesOf, obstacle: () => null },
+  writing: { files: filesOf, obstacle: ({ like }) => beyondOtherFiles(like) },
   read,
   extend,
   prune,

@@ -10,6 +10,12 @@ import { recordedSizes, recordName } from "./training-json.ts";
 
 /** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
 export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
+  const { code, files } = await readSource(tokenizerFileOf(path));
+  return code.read(files, options);
+}
+
+/** The tokenizer that is loaded from a path. */
+export function tokenizerFileOf(path: string): TokenizerFile {
   const stats = statOf(path);
   if (stats === undefined) {
     throw new UserError(`"${path}": no such file or directory`, {
@@ -22,8 +28,7 @@ export async function loadTokenizerParts(path: string, options: LoadOptions = {}
     });
   }
   if (!stats.isDirectory() && !stats.isFile()) throw new UserError(`"${path}" is no regular file`);
-  const { code, files } = await readSource(fileAt(stats.isFile() ? path : firstIn(path)));
-  return code.read(files, options);
+  return fileAt(stats.isFile() ? path : firstIn(path));
 }
 
 function firstIn(path: string): string {

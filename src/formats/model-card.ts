@@ -1,5 +1,5 @@
 import { describeLlamaCpp, type ResolvedPattern } from "../pattern/pattern.ts";
-import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
+import { type Like, type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { OutputFile } from "./output-file.ts";
 
@@ -8,6 +8,7 @@ type CardFacts = {
   readonly vocabulary: Vocabulary;
   readonly pattern: Pick<ResolvedPattern, "name" | "sources">;
   readonly model: ModelSettings;
+  readonly like: Like | null;
   readonly compat: string;
   readonly documentCount: number;
   readonly textBytes: number;
@@ -30,11 +31,13 @@ function modelCard(facts: CardFacts): string {
   const { size, mergeCount, specialTokens, reservedCount } = vocabulary;
   const given = specialTokens.slice(0, specialTokens.length - reservedCount);
   const specials = given.map((token) => code(token) + rolesOf(token, model));
-  const reserved = reservedOf(vocabulary);
+  const later = facts.like?.laterTokens.map(({ content }) => content) ?? [];
+  const reserved = reservedOf(vocabulary).filter((text) => !later.includes(text));
   const [name, ...splits] = pattern.name === null ? [null, ...pattern.sources] : [pattern.name];
   const rows = [
     `**Vocabulary**: ${grouped(size)} tokens: 256 bytes, ${counted(mergeCount, "merge")}, ${counted(specialTokens.length, "special token")}.`,
     specials.length > 0 && `**Special tokens**: ${specials.join(", ")}.`,
+    later.length > 0 && `**Other added tokens**: ${later.map(code).join(", ")}.`,
     reserved.length > 0 && `**Reserved**: ${code(reserved[0]!)} to ${code(reserved.at(-1)!)}.`,
     `**Pretokenizer**: ${name === null ? splits.map(code).join(", then ") : code(name!)}.`,
     `**llama.cpp**: ${describeLlamaCpp(pattern.name)}.`,

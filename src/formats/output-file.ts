@@ -2,6 +2,7 @@ import { grown } from "../bytes/arrays.ts";
 import { decimalDigitsMax, putDecimal } from "../bytes/text.ts";
 import { createSha256 } from "../runtime/host.ts";
 import type { Extension, LoadOptions, Numbering, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { JsonObject } from "../vocabulary/model-settings.ts";
 import type { FinishedTokenizer } from "../vocabulary/vocabulary.ts";
 
 /**
@@ -38,6 +39,8 @@ export type TokenizerFormat = {
     readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
   };
   readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
+  /** What the file says beside vocabulary, merges and added tokens, for a tokenizer that is trained like it; absent: nothing. */
+  readonly frame?: (file: SourceFile) => JsonObject;
   /**
    * The files with new tokens put in; every other byte of them stays. Yields also where no bytes are ready: a step of work on
    * a large file ends there. Absent if the format has no room.

@@ -46,14 +46,18 @@ export function mergeRows(
 }
 
 /** The ids, ascending, as in HF's files: the token inside a JSON string, and its id. */
-export function idRows(vocabulary: Vocabulary, separators: Separators): Generator<Uint8Array> {
-  const { size, entries, specialTokens, tokenBytes } = vocabulary;
+export function idRows(
+  vocabulary: Vocabulary,
+  separators: Separators,
+  rowCount = vocabulary.size,
+): Generator<Uint8Array> {
+  const { entries, specialTokens, tokenBytes } = vocabulary;
   const [before, between, behind] = separators;
-  return rows(vocabulary, size, {
+  return rows(vocabulary, rowCount, {
     separators,
     spelling: jsonSpelling,
     write: (kernel, first, to, limit) =>
-      kernel.writeIds(first, size, places.separators, places.spelling, to, limit),
+      kernel.writeIds(first, rowCount, places.separators, places.spelling, to, limit),
     append: (chunk, id) => {
       const entry = entries[id]!;
       chunk.ascii(before);

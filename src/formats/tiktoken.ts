@@ -15,6 +15,7 @@ import {
   type SpecialTokenOption,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
+import { beyondOtherFiles } from "../vocabulary/model-settings.ts";
 import {
   copyTokenBytes,
   type FinishedTokenizer,
@@ -57,7 +58,7 @@ const base64Digits = new TextEncoder().encode(
 );
 
 /** Why a tokenizer cannot be written in this format, or null. */
-function obstacle({ vocabulary, exportForm }: FinishedTokenizer): string | null {
+function obstacle({ vocabulary, exportForm, like }: FinishedTokenizer): string | null {
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
     return "tiktoken cuts text by one regular expression, and this pattern is a sequence of them";
   }
@@ -68,7 +69,7 @@ function obstacle({ vocabulary, exportForm }: FinishedTokenizer): string | null 
   if (tokenCount + vocabulary.specialTokens.length !== vocabulary.size) {
     return "a special token shares the id of a token, and tiktoken merges in the order of ids";
   }
-  return null;
+  return beyondOtherFiles(like);
 }
 
 /**

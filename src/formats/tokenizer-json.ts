@@ -13,7 +13,12 @@ import {
 import { assert, UserError } from "../errors.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
 import { contains, whiteSpace } from "../pattern/unicode.ts";
-import { type AddedToken, type NormalizationForm, normalizationForms } from "../text/cutting.ts";
+import {
+  type AddedToken,
+  type NormalizationForm,
+  normalizationForms,
+  plainSpecial,
+} from "../text/cutting.ts";
 import { normalize } from "../text/links.ts";
 import {
   areNarrow,
@@ -23,7 +28,7 @@ import {
   refuse,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
-import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
+import { contentOf, type JsonObject, postProcessorSteps, roleNames } from "../vocabulary/model-settings.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
   assembleModel,
@@ -48,25 +53,23 @@ function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   return [
     { name: "tokenizer.json", chunks: () => tokenizerJson(tokenizer) },
     { name: "tokenizer_config.json", chunks: () => [tokenizerConfigJson(tokenizer)] },
-    { name: "special_tokens_map.json", chunks: () => [jsonFile(roleFields(tokenizer))] },
+    { name: "special_tokens_map.json", chunks: () => [jsonFile(roleFields(tokenizer, undefined))] },
   ];
 }
 
 /** Parts of bounded size are written by JSON.stringify, the vocabulary and the merges row by row. */
-function* tokenizerJson({ vocabulary, exportForm, model }: FinishedTokenizer): Generator<Uint8Array> {
+function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
+  const { vocabulary, exportForm, model, like } = tokenizer;
   const head = {
     version: "1.0",
     truncation: null,
     padding: null,
-    added_tokens: idsAscending(vocabulary).map((s) => ({
-      id: vocabulary.specialIds[s]!,
-      content: vocabulary.specialTokens[s]!,
-      ...addedTokenTraits,
-    })),
+    added_tokens: addedTokensOf(tokenizer).map(jsonOfToken),
     normalizer: null,
     pre_tokenizer: preTokenizer(exportForm),
     post_processor: model.addsBos ? bosInFront(vocabulary, model.roles.bos!) : null,
     decoder: byteLevel({ addPrefixSpace: true, useRegex: true }),
+    ...frameWithIds(tokenizer),
     model: {
       type: "BPE",
       dropout: null,
@@ -76,12 +79,15 @@ function* tokenizerJson({ vocabulary, exportForm, model }: FinishedTokenizer): G
       fuse_unk: false,
       byte_fallback: false,
       ignore_merges: false,
+      ...(like?.root?.model as JsonObject | undefined),
     },
   };
   const text = new TextEncoder();
-  // `head` ends in "ignore_merges": false⏎  }⏎}. The end is cut off, because the model goes on.
+  // `head` ends in "ignore_merges": false⏎  }⏎}, or another field. The end is cut off, because the model goes on.
   yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
-  yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""]));
+  // As in HF, tokens behind those of the training are added tokens alone.
+  const rowCount = vocabulary.size - (like ? vocabulary.reservedCount : 0);
+  yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""], rowCount));
   yield text.encode('\n    },\n    "merges": [');
   const separators = [',\n      [\n        "', '",\n        "', '"\n      ]'] as const;
   yield* withoutFirstByte(mergeRows(vocabulary, separators, jsonSpelling));
@@ -126,39 +132,72 @@ function bosInFront({ specialTokens, specialIds }: Vocabulary, bos: string): obj
   };
 }
 
-function tokenizerConfigJson({ vocabulary, model }: FinishedTokenizer): Uint8Array {
-  const decoders = idsAscending(vocabulary).map((s) => [
-    vocabulary.specialIds[s]!,
-    { content: vocabulary.specialTokens[s]!, ...addedTokenTraits },
-  ]);
-  return jsonFile({
+function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
+  const { model, like } = tokenizer;
+  const decoders = addedTokensOf(tokenizer).map((token) => {
+    const { id, ...fields } = jsonOfToken(token);
+    return [id, fields];
+  });
+  const { model_max_length: _, ...config } = like?.config ?? {};
+  const own = {
     added_tokens_decoder: Object.fromEntries(decoders),
-    ...roleFields({ vocabulary, model }),
+    ...roleFields(tokenizer, null),
     ...(model.chatTemplate !== null && { chat_template: model.chatTemplate }),
-    clean_up_tokenization_spaces: false,
+    clean_up_tokenization_spaces: config.clean_up_tokenization_spaces ?? false,
     ...(model.modelMaxLength !== null && { model_max_length: model.modelMaxLength }),
     tokenizer_class: model.tokenizerClass,
+  };
+  return jsonFile({ ...own, ...config, ...own });
+}
+
+/** `bos_token` and the like, and all special tokens as additional ones; those of a tokenizer to be like as it has them. */
+function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
+  const config = like?.config ?? null;
+  const given = roleNames.filter((role) => model.roles[role] !== undefined || config !== null);
+  const roles = given.map((role) => {
+    const [key, text] = [`${role}_token`, model.roles[role] ?? none];
+    return [key, text && contentOf(config?.[key]) === text ? config![key] : text];
   });
+  const additional = config === null ? { additional_special_tokens: vocabulary.specialTokens } : {};
+  return { ...Object.fromEntries(roles), ...additional };
 }
 
-/** `bos_token` and the like, and all special tokens as additional ones. */
-function roleFields({ vocabulary, model }: { vocabulary: Vocabulary; model: ModelSettings }): object {
-  const given = roleNames.filter((role) => model.roles[role] !== undefined);
-  const roles = Object.fromEntries(given.map((role) => [`${role}_token`, model.roles[role]]));
-  return { ...roles, additional_special_tokens: vocabulary.specialTokens };
+/** Special tokens and those behind them with their ids, ascending, as HF lists them. */
+function addedTokensOf({ vocabulary, like }: FinishedTokenizer): AddedToken[] {
+  const { specialTokens, specialIds } = vocabulary;
+  const known = new Map(
+    [...(like?.specialTokens ?? []), ...(like?.laterTokens ?? [])].map((t) => [t.content, t]),
+  );
+  return specialTokens
+    .map((content, s) => ({ content, ...(known.get(content) ?? plainSpecial), id: specialIds[s]! }))
+    .sort((a, b) => a.id - b.id);
 }
 
-const addedTokenTraits = {
-  single_word: false,
-  lstrip: false,
-  rstrip: false,
-  normalized: false,
-  special: true,
-};
+const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, special }: AddedToken) => ({
+  ...{ id, content, single_word: singleWord, lstrip, rstrip, normalized, special },
+});
 
-/** The special tokens' indices in the order of their ids, as HF lists them. */
-function idsAscending({ specialIds }: Vocabulary): number[] {
-  return Array.from(specialIds.keys()).sort((a, b) => specialIds[a]! - specialIds[b]!);
+/** What stands beside the vocabulary in the tokenizer.json that this one is like, with the new ids. */
+function frameWithIds({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
+  if (!like?.root) return {};
+  const { model: _, ...root } = like.root;
+  const { specialTokens, specialIds } = vocabulary;
+  const idOf = (token: unknown): number => {
+    const id = specialIds[specialTokens.indexOf(token as string)];
+    if (id !== undefined) return id;
+    throw new UserError(
+      `"${like.path}": ${shown(token)} is in its post-processor or padding, and is no special token`,
+    );
+  };
+  const padding = root.padding as JsonObject | null | undefined;
+  const putsBos = model.addsBos && postProcessorSteps(root.post_processor).length === 0;
+  return {
+    ...root,
+    ...(padding && { padding: { ...padding, pad_id: idOf(padding.pad_token) } }),
+    post_processor: putsBos
+      ? bosInFront(vocabulary, model.roles.bos!)
+      : renumberStep(root.post_processor, (_, token) => idOf(token), like.path),
+  };
 }
 
 function jsonFile(value: object): Uint8Array {
@@ -271,9 +310,7 @@ function readNormalizer(value: unknown, path: string): NormalizationForm | null 
 
 function notesOn(root: Record<string, unknown>, dropsBytes: boolean): string[] {
   const notes: string[] = [];
-  const post = root.post_processor as { type?: string; processors?: { type?: string }[] } | null | undefined;
-  const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
-  const adding = steps.filter((step) => step.type !== "ByteLevel");
+  const adding = postProcessorSteps(root.post_processor);
   if (adding.length > 0) {
     const types = adding.map((step) => step.type).join(", ");
     notes.push(`the post-processor (${types}) is not applied: ids are as with add_special_tokens=False`);
@@ -407,9 +444,8 @@ const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length 
 function addSpecials(json: JsonRewriter, vocab: Place, reserved: readonly AddedToken[]): void {
   if (reserved.length === 0) return;
   const rows = (inner: string, colon: string, atEnd: string) =>
-    reserved.map(({ singleWord, lstrip, rstrip, normalized, special, id, content }) => {
-      const fields = { id, content, single_word: singleWord, lstrip, rstrip, normalized, special };
-      const texts = Object.entries(fields).map(
+    reserved.map((token) => {
+      const texts = Object.entries(jsonOfToken(token)).map(
         ([key, value]) => `${inner}"${key}":${colon}${JSON.stringify(value)}`,
       );
       return `{${texts.join(",")}${atEnd}}`;
@@ -442,7 +478,13 @@ function prune(
     ...root,
     ...("padding" in root && { padding: renumberPadding(root.padding, numbering, path) }),
     ...("added_tokens" in root && { added_tokens: renumberAdded(root.added_tokens, parts, numbering) }),
-    ...("post_processor" in root && { post_processor: renumberStep(root.post_processor, numbering, path) }),
+    ...("post_processor" in root && {
+      post_processor: renumberStep(
+        root.post_processor,
+        (id, _, place) => newIdOf(numbering, id, path, place),
+        path,
+      ),
+    }),
   };
   const json = new JsonRewriter(bytes);
   json.changeValues(skipSpace(bytes, 0), root, value);
@@ -470,18 +512,21 @@ function renumberPadding(value: unknown, numbering: Numbering, path: string): un
 
 type Step = Record<string, unknown>;
 
+/** The new id of a token in a step of a post-processor, by its id or its text. */
+type NewId = (id: unknown, text: unknown, place: string) => number;
+
 /** The steps of post-processors that have ids, with the new ones. A step that is not known may have ids: a UserError. */
-function renumberStep(value: unknown, numbering: Numbering, path: string): unknown {
+function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
   if (value === null || value === undefined) return value;
   const step = objectAt(value, path, "the post-processor") as Step;
-  const newId = (id: unknown) => newIdOf(numbering, id, path, `the post-processor ${String(step.type)}`);
+  const newId = (id: unknown, text: unknown) => newIdOf(id, text, `the post-processor ${String(step.type)}`);
   switch (step.type) {
     case "ByteLevel":
       return step;
     case "Sequence": {
       const { processors } = step;
       if (!Array.isArray(processors)) refuse(path, "the post-processor Sequence has no list of steps");
-      return { ...step, processors: processors.map((each) => renumberStep(each, numbering, path)) };
+      return { ...step, processors: processors.map((each) => renumberStep(each, newIdOf, path)) };
     }
     case "TemplateProcessing": {
       const specials = objectAt(step.special_tokens ?? {}, path, "special_tokens of the post-processor");
@@ -489,7 +534,8 @@ function renumberStep(value: unknown, numbering: Numbering, path: string): unkno
         const token = objectAt(special, path, `the special token ${name} of the post-processor`);
         if (!Array.isArray(token.ids))
           refuse(path, `the special token ${name} of the post-processor has no ids`);
-        return [name, { ...token, ids: token.ids.map(newId) }];
+        const texts = token.tokens as unknown[] | undefined;
+        return [name, { ...token, ids: token.ids.map((id, i) => newId(id, texts?.[i])) }];
       });
       return { ...step, special_tokens: Object.fromEntries(renumbered) };
     }
@@ -498,7 +544,7 @@ function renumberStep(value: unknown, numbering: Numbering, path: string): unkno
       const renumberPair = (pair: unknown) => {
         if (!Array.isArray(pair) || pair.length !== 2)
           refuse(path, "the post-processor has no pair of token and id");
-        return [pair[0], newId(pair[1])];
+        return [pair[0], newId(pair[1], pair[0])];
       };
       return { ...step, sep: renumberPair(step.sep), cls: renumberPair(step.cls) };
     }
@@ -541,6 +587,11 @@ export const huggingface: TokenizerFormat = {
   read([{ bytes, path }], options) {
     refuseOptions("tokenizer.json", options);
     return tokenizerOfJson(bytes, path);
+  },
+  frame({ bytes, path }) {
+    const { added_tokens: _, ...root } = readRoot(bytes, path).root;
+    const { vocab, merges, ...model } = root.model as JsonObject;
+    return { ...root, model };
   },
   extend,
   prune,

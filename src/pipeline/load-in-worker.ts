@@ -6,6 +6,7 @@ import { isDirectory, statOf } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { Like } from "../vocabulary/model-settings.ts";
 import { startJob } from "./job.ts";
 
 /** What the thread that loads is asked. */
@@ -40,6 +41,17 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
   }
 }
 
+/** What a training takes from a tokenizer, read in the same way. */
+export async function likeInWorker(path: string): Promise<Like> {
+  if (loadedHereMs(path) <= loadedHereMsMax) return loadingJob.like(path);
+  const thread = startJob<typeof loadingJob>("loading");
+  try {
+    return await thread.ask("like", path);
+  } finally {
+    thread.end();
+  }
+}
+
 function noTokens(): never {
   throw new Error("bug: a tokenizer whose ids are decoded is loaded with its table");
 }
@@ -65,4 +77,6 @@ export const loadingJob = {
     const { tokens, ...parts } = await loadTokenizerParts(path, options);
     return { parts, tokens: isDecoded ? { ...tokens } : null };
   },
+  /** Few trainings need the code for it. */
+  like: async (path: string): Promise<Like> => (await import("../formats/like.ts")).readLike(path),
 };

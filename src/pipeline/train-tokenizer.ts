@@ -25,17 +25,26 @@ import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { changesText } from "../text/cutting.ts";
 import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
-import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
+import type { AskedModelSettings, Like } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { GivenWords } from "../words/word-table.ts";
 import { openMemory } from "./count-memory.ts";
 import type { TrainedVocabulary } from "./learn-merges.ts";
+import { likeInWorker } from "./load-in-worker.ts";
 import type { StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { train } from "./train.ts";
-import { countsOptionsOf, encodingPatternOf, settle, settleCutting, type Training } from "./training.ts";
+import {
+  countsOptionsOf,
+  cuttingOf,
+  encodingPatternOf,
+  settle,
+  settleCutting,
+  type Training,
+} from "./training.ts";
 import { type LoadedFormats, loadFormats, productOf, type Result, writeResult } from "./write-result.ts";
 
 /**
@@ -52,7 +61,8 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tr
   const startMs = performance.now();
   checkTrainOptions(options);
   options.signal?.throwIfAborted();
-  const training = settleOptions(options);
+  const like = options.like === undefined ? undefined : await likeInWorker(options.like);
+  const training = settleOptions(options, like);
   if (options.output === undefined) return trainSettled(options, training, startMs);
   checkOutputDirectory(options.output);
   const lock = takeLockNow(placeOf(options.output));
@@ -94,12 +104,24 @@ async function trainSettled(
     const corpus = { inputs, countsFiles, workerCount, workerCountFor, memory, cache: cached?.cache };
     const trained = await train(training, { ...corpus, write }, report);
     cached?.shrink();
-    const parts = trainedParts(trained.vocabulary, encodingPatternOf(training));
     const result = { ...resultOf(trained), endMs: performance.now() };
-    return new TrainedTokenizer(parts, result, await loadFormats());
+    const formats = await loadFormats();
+    const parts =
+      training.like === null
+        ? trainedParts(trained.vocabulary, encodingPatternOf(training))
+        : partsAsWritten(result, formats);
+    return new TrainedTokenizer(parts, result, formats);
   } finally {
     memory.scratch.remove();
   }
+}
+
+/** What a tokenizer has from another one is in its files. */
+function partsAsWritten(result: Result, formats: LoadedFormats): TokenizerParts {
+  const json = productOf({ ...result, formatNames: ["huggingface"] }, formats).filesOf(0)[0]!;
+  const file = { name: json.name, path: json.name, bytes: joined(json.chunks()) };
+  const parts = formats.get("huggingface")!.read([file], {});
+  return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };
 }
 
 /** The inputs of the corpus, and about how many bytes of text they have. */
@@ -132,7 +154,7 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
 }
 
 /** The options, checked, with their defaults. */
-function settleOptions(options: TrainTokenizerOptions): Training<null> {
+function settleOptions(options: TrainTokenizerOptions, like: Like | undefined): Training<null> {
   const { cache, output } = options;
   const numbers = { ...options, modelMaxLength: options.model?.modelMaxLength };
   for (const [name, least] of Object.entries(leastNumbers)) {
@@ -150,8 +172,11 @@ function settleOptions(options: TrainTokenizerOptions): Training<null> {
   const weights =
     options.weights &&
     Object.entries(options.weights).map(([glob, weight]) => ({ name: null, glob, weight }));
-  const asked = { ...options, weights, sizes: [options.vocabSize] };
-  const training = settle(asked, settleCutting(options), String);
+  const asked = { ...options, like, weights, sizes: [options.vocabSize] };
+  const training = settle(asked, settleCutting(asked), String);
+  const counted = (["counts", "wordCounts", "cache"] as const).find((name) => options[name] !== undefined);
+  if (counted !== undefined && changesText(cuttingOf(training)))
+    throw usageError(`${counted} does not go with this like: that tokenizer changes text before it cuts it`);
   return { ...training, base: null };
 }
 
@@ -205,6 +230,12 @@ const togetherRules: readonly TogetherRule[] = [
     isGiven: true,
     message: "superwordPattern is for superwordsFrom, which is not given",
   },
+  ...(["pattern", "superwordsFrom"] as const).map((other) => ({
+    name: "like" as const,
+    other,
+    isGiven: false,
+    message: `like and ${other} do not go together: the pattern is that tokenizer's`,
+  })),
   notOnceOnly("texts"),
   notOnceOnly("counts"),
   notOnceOnly("wordCounts"),
@@ -255,7 +286,12 @@ export type TrainTokenizerOptions = {
   readonly specialTokens?: readonly string[] | undefined;
   /** A name (`gpt2`, the default, `cl100k`, …) or a regular expression. */
   readonly pattern?: string | undefined;
-  /** The trainer to agree with, merge for merge. Default: `cs336`. */
+  /**
+   * The path of a tokenizer whose settings are taken: pattern, normalization, special tokens, roles, chat template,
+   * post-processor. Merges are learned anew; what is given besides wins. Default: none.
+   */
+  readonly like?: string | undefined;
+  /** The trainer to agree with, merge for merge. Default: `cs336`; with `like` that of the tokenizer, or `huggingface`. */
   readonly compat?: Compat | undefined;
   /** Stop when the best pair occurs fewer times. Default: 1, in HF's way 0. */
   readonly minFrequency?: number | undefined;
@@ -320,6 +356,7 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   padTo: numberArgument,
   specialTokens: textsArgument,
   pattern: textArgument,
+  like: pathArgument,
   compat: wordOf(["cs336", "huggingface", "rustbpe"]),
   minFrequency: numberArgument,
   maxTokenLength: numberArgument,
@@ -362,8 +399,8 @@ export function checkTrainOptions(options: TrainTokenizerOptions): void {
       "name files, or give texts; or word counts, by counts or wordCounts",
     );
   }
-  const { counts, pattern, specialTokens } = options;
-  if (counts === undefined) return;
+  const { counts, pattern, specialTokens, like } = options;
+  if (counts === undefined || like !== undefined) return;
   if (pattern !== undefined && specialTokens !== undefined) return;
   throw usageError(
     "trainTokenizer: counts need the pattern and the specialTokens that they were made with",

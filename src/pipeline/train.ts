@@ -83,9 +83,12 @@ export async function train<B extends Base | null>(
 
 /** A vocabulary of its own begins with the 256 bytes. */
 function fromBytes(training: Training, run: Corpus): Learner {
-  const { superwords, vocabSize, smallerSizes, specialTokens, compat, padTo } = training;
+  const { superwords, vocabSize, smallerSizes, specialTokens, compat, padTo, like } = training;
   const mergeOptions = mergeOptionsOf(training, superwords?.fromVocabSize ?? vocabSize, run);
-  const build = (merges: LearnedPairs) => buildVocabulary({ merges, specialTokens, compat, padTo });
+  const later = like?.laterTokens.map(({ content }) => content) ?? [];
+  const laterTokens = later.filter((text) => !specialTokens.includes(text));
+  const build = (merges: LearnedPairs) =>
+    buildVocabulary({ merges, specialTokens, laterTokens, compat, padTo });
   return {
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report) {

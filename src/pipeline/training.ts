@@ -16,8 +16,9 @@ import { type Cutting, plainCutting } from "../text/cutting.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
   type AskedModelSettings,
+  type Like,
   type ModelSettings,
-  settleModelSettings,
+  settleModelLike,
 } from "../vocabulary/model-settings.ts";
 import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
@@ -49,6 +50,8 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     readonly superwords: SuperwordSettings | null;
     /** How often the words of inputs count; of several that fit an input the last decides. Left out: each once. */
     readonly weights?: readonly InputWeight[];
+    /** The tokenizer whose settings were taken (docs/like.md). */
+    readonly like: Like | null;
   };
 
 /** A tokenizer that is trained on: its tokens keep their ids, new ones come behind them. */
@@ -89,6 +92,7 @@ export type AskedTraining = {
   readonly superwordPattern?: string | undefined;
   readonly model?: AskedModelSettings | undefined;
   readonly weights?: readonly InputWeight[] | undefined;
+  readonly like?: Like | undefined;
 };
 
 /** What is called so in {@link AskedTraining}; the sizes are `vocabSize`. For errors. */
@@ -99,8 +103,13 @@ export function settleCutting(asked: {
   readonly specialTokens?: readonly string[] | undefined;
   readonly pattern?: string | readonly string[] | undefined;
   readonly compat?: Compat | undefined;
+  readonly like?: Like | undefined;
 }): CutSettings {
-  const { specialTokens = [], pattern = "gpt2", compat = "cs336" } = asked;
+  const { like, compat = like?.compat ?? "cs336" } = asked;
+  const { specialTokens: typed = [], pattern = like?.patternSources ?? "gpt2" } = asked;
+  checkSpecialTokens(typed, compat);
+  const taken = like?.specialTokens.map(({ content }) => content) ?? [];
+  const specialTokens = [...new Set([...taken, ...typed])];
   checkSpecialTokens(specialTokens, compat);
   return { compat, specialTokens, pattern: trainingPattern(pattern, compat) };
 }
@@ -127,7 +136,7 @@ export const settleLimits = (
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
 export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameOption): Training {
   const { specialTokens, compat } = cutting;
-  const { base = null } = asked;
+  const { base = null, like = null } = asked;
   const leastSize = baseSize(specialTokens, compat);
   const sizes = asked.sizes.toSorted((a, b) => a - b);
   const nameOfSize = nameOf("vocabSize");
@@ -141,10 +150,11 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
     ...cutting,
     ...settleLimits(asked, base?.rule ?? compat),
     superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat, nameOf),
-    model: settleModelSettings(specialTokens, asked.model ?? {}),
+    model: settleModelLike(like, specialTokens, asked.model ?? {}),
     ...((asked.weights ?? []).length > 0 && {
       weights: asked.weights!.map((one) => checkedWeight(nameOf("weight"), one)),
     }),
+    like,
   };
 }
 
@@ -172,8 +182,12 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number, name: strin
 }
 
 /** How the text becomes pretokens. */
-export function cuttingOf({ base, pattern, specialTokens }: Training): Cutting {
+export function cuttingOf({ base, like, pattern, specialTokens, compat }: Training): Cutting {
   const plain = plainCutting(pattern.compiled, specialTokens);
+  if (like !== null) {
+    const { normalization, addsPrefixSpace } = like;
+    return { ...plain, normalization, addsPrefixSpace, isLinewise: compat === "huggingface" };
+  }
   if (base === null) return plain;
   const { normalization, addsPrefixSpace } = base.parts;
   return { ...plain, normalization, addsPrefixSpace };

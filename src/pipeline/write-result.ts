@@ -148,7 +148,8 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
     filesOf(index) {
       const vocabulary = vocabularies[index]!;
       const form = exportForm(encodingPatternOf(training));
-      const tokenizer = { vocabulary, exportForm: form, model: training.model };
+      const { model, like } = training;
+      const tokenizer = { vocabulary, exportForm: form, model, like };
       return [
         ...chosenFiles(formats, formatNames, tokenizer),
         ...ledgerFiles(ledger, vocabulary, trained.ledger),
@@ -205,20 +206,22 @@ function fieldsOf(
 ): FieldsOf<TrainingRecord> {
   const { training, trained, workerCount } = result;
   // A setting that has no place of its own below is recorded by its name: none can be forgotten.
-  const { base: _, specialTokens, padTo, compat, model, pattern, superwords, ...rest } = training;
+  const { base: _, specialTokens, padTo, compat, model, pattern, superwords, like, ...rest } = training;
   const { vocabSize: largest, smallerSizes, ...named } = rest;
   const { proposed, roles, ...modelSettings } = model;
+  const later = like?.laterTokens.map(({ content }) => content) ?? [];
   return {
     options: {
       vocabSize,
       ...(sizes && { sizes }),
       specialTokens,
       padTo,
-      reservedTokens: reservedOf(vocabulary),
+      reservedTokens: reservedOf(vocabulary).filter((text) => !later.includes(text)),
       pattern: recordedPattern(encodingPatternOf(training)),
       ...recordedSuperwords(training, trained),
       compat,
       ...named,
+      ...(like && { like: like.path }),
       model: { ...roles, ...modelSettings },
       workers: workerCount,
     },

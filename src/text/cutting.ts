@@ -33,6 +33,8 @@ export type Cutting = {
   readonly normalization: NormalizationForm | null;
   /** A section that does not begin with a space is taken as if it did. */
   readonly addsPrefixSpace: boolean;
+  /** A line is such a section, too. */
+  readonly isLinewise?: boolean;
   readonly addedTokens: readonly AddedToken[];
   /** Special tokens in the text stay text; left out: they are found. */
   readonly specialTokensAsText?: boolean;

@@ -1,6 +1,13 @@
 import { grown } from "../bytes/arrays.ts";
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import { byteCountOf, characterLengthAt, codePointAt, codePointBefore, isUnfinished } from "../bytes/text.ts";
+import {
+  byteCountOf,
+  characterLengthAt,
+  codePointAt,
+  codePointBefore,
+  isUnfinished,
+  lineFeed,
+} from "../bytes/text.ts";
 import { type CodePointSet, contains, emptySet, whiteSpace, wordCharacters } from "../pattern/unicode.ts";
 import type { AddedToken, NormalizationForm } from "./cutting.ts";
 
@@ -294,18 +301,24 @@ export function normalize(text: string, form: NormalizationForm): string {
 const spaceByte = 0x20;
 const space = Uint8Array.of(spaceByte);
 
-/** Puts a space before each section that does not begin with one. */
+/** Puts a space before each section that does not begin with one; before each line, if texts are fed line by line. */
 export class PrefixSpace implements TextSink {
   private isInside = false;
 
-  constructor(private readonly next: TextSink) {}
+  constructor(
+    private readonly next: TextSink,
+    private readonly isLinewise = false,
+  ) {}
 
   push(bytes: Uint8Array, start: number, end: number): void {
-    if (!this.isInside && end > start) {
-      if (bytes[start] !== spaceByte) this.next.push(space, 0, 1);
-      this.isInside = true;
+    for (let pos = start; pos < end; ) {
+      if (!this.isInside && bytes[pos] !== spaceByte) this.next.push(space, 0, 1);
+      const lineEnd = this.isLinewise ? bytes.subarray(pos, end).indexOf(lineFeed) + 1 : 0;
+      const stop = lineEnd === 0 ? end : pos + lineEnd;
+      this.next.push(bytes, pos, stop);
+      this.isInside = lineEnd === 0;
+      pos = stop;
     }
-    this.next.push(bytes, start, end);
   }
 
   end(): void {

@@ -65,14 +65,14 @@ export class TextChain {
 
 /** The links that the cutting needs before the window. */
 function linksBefore(window: TextWindow, cutting: Cutting): TextSink {
-  const { normalization, addsPrefixSpace } = cutting;
+  const { normalization, addsPrefixSpace, isLinewise } = cutting;
   const tokens = tokensToFind(cutting);
   const early = tokens.filter((token) => !token.normalized);
   const late = tokens.filter((token) => token.normalized);
   const inForm = (text: string) => (normalization === null ? text : normalize(text, normalization));
   const lateInForm = late.map((token) => ({ ...token, content: inForm(token.content) }));
   let chain: TextSink = window;
-  if (addsPrefixSpace) chain = new PrefixSpace(chain);
+  if (addsPrefixSpace) chain = new PrefixSpace(chain, isLinewise);
   if (late.length > 0) chain = new TokenCutter(lateInForm, chain);
   if (normalization !== null) chain = new Normalizer(normalization, chain);
   if (early.length > 0) chain = new TokenCutter(early, chain);

@@ -1,4 +1,6 @@
 import { usageError } from "../errors.ts";
+import type { Compat } from "../merge/merges.ts";
+import type { AddedToken, NormalizationForm } from "../text/cutting.ts";
 
 /** What a special token is to a model, by the names that `transformers` gives these roles. */
 export const roleNames = ["bos", "eos", "pad", "unk"] as const;
@@ -29,6 +31,55 @@ export type AskedModelSettings = {
   readonly modelMaxLength?: number | undefined;
   readonly tokenizerClass?: string | undefined;
 };
+
+/**
+ * What a training takes from an existing tokenizer: all but its vocabulary and its merges. Plain data: all of it has a say in
+ * `--if-changed`. The tokens have their old ids.
+ */
+export type Like = {
+  /** A path or a name, as typed. */
+  readonly path: string;
+  /** In the order of their ids, which decides their new ones. */
+  readonly specialTokens: readonly AddedToken[];
+  /** Added tokens that are not special: their ids come behind the size that is asked for, as in `transformers`. */
+  readonly laterTokens: readonly AddedToken[];
+  readonly patternSources: readonly string[];
+  readonly normalization: NormalizationForm | null;
+  readonly addsPrefixSpace: boolean;
+  /** Whose trainer made it, as its record says; HF's if there is none. */
+  readonly compat: Compat;
+  readonly model: AskedModelSettings;
+  /** Its tokenizer.json without vocabulary, merges and added tokens, and its tokenizer_config.json; null if there is none. */
+  readonly root: JsonObject | null;
+  readonly config: JsonObject | null;
+};
+
+export type JsonObject = { readonly [name: string]: unknown };
+
+/** What only tokenizer.json can say of a tokenizer like this one, or null. */
+export function beyondOtherFiles(like: Like | null | undefined): string | null {
+  if (!like) return null;
+  if (like.normalization !== null || like.addsPrefixSpace) {
+    return `text is changed before it is cut, as by "${like.path}"`;
+  }
+  const isPlain = (token: AddedToken) =>
+    token.special && !token.normalized && !token.lstrip && !token.rstrip && !token.singleWord;
+  const other = [...like.specialTokens, ...like.laterTokens].find((token) => !isPlain(token));
+  return other === undefined
+    ? null
+    : `the added token ${JSON.stringify(other.content)} is no plain special token`;
+}
+
+/** A token in a configuration: its text, or an object with it. */
+export const contentOf = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : (value as { content?: string } | null | undefined)?.content;
+
+/** The steps that add tokens to a text. */
+export function postProcessorSteps(value: unknown): JsonObject[] {
+  const post = value as { type?: string; processors?: JsonObject[] } | null | undefined;
+  const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
+  return steps.filter((step) => step.type !== "ByteLevel");
+}
 
 /**
  * Special tokens that are known to have a role, the most telling first: a model that chats ends its turn with `<|im_end|>`
@@ -84,6 +135,30 @@ export function settleModelSettings(
     modelMaxLength: asked.modelMaxLength ?? null,
     tokenizerClass,
   };
+}
+
+/** What is asked for wins over what the tokenizer to be like has. */
+export function settleModelLike(
+  like: Like | null,
+  specialTokens: readonly string[],
+  asked: AskedModelSettings,
+) {
+  if (like === null) return settleModelSettings(specialTokens, asked);
+  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  const { roles, addsBos = false } = like.model;
+  const model = settleModelSettings([...specialTokens, ...like.laterTokens.map(({ content }) => content)], {
+    ...like.model,
+    ...given,
+    roles: { ...roles, ...asked.roles },
+    addsBos: asked.addsBos || addsBos,
+  });
+  const adding = like.root === null ? [] : postProcessorSteps(like.root.post_processor);
+  if (adding.length === 0 || (model.addsBos === addsBos && (!addsBos || model.roles.bos === roles?.bos)))
+    return model;
+  throw usageError(
+    `bos cannot be put in front: "${like.path}" has a post-processor that puts other tokens around a text`,
+    "leave out --add-bos and --bos",
+  );
 }
 
 /** What a special token of this role may be called; a chat stops where a turn of its template ends. */

@@ -2,7 +2,7 @@ import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import { assert, UserError, usageError } from "../errors.ts";
 import type { Compat, LearnedPairs } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
-import type { ModelSettings } from "./model-settings.ts";
+import type { Like, ModelSettings } from "./model-settings.ts";
 
 /**
  * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of them
@@ -134,7 +134,7 @@ export type Vocabulary = {
   readonly tokenIds: Int32Array;
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
-  /** How many of the special tokens, the last ones, only fill the size to a multiple. */
+  /** How many of the special tokens, the last ones, have ids behind the size asked for: they fill it to a multiple, or are `Like.laterTokens`. */
   readonly reservedCount: number;
   readonly entries: Int32Array;
 };
@@ -144,6 +144,8 @@ export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly exportForm: PatternExport;
   readonly model: ModelSettings;
+  /** The tokenizer that it is like. */
+  readonly like?: Like | null;
 };
 
 type VocabularyOptions = {
@@ -152,6 +154,8 @@ type VocabularyOptions = {
   readonly compat: Compat;
   /** The size is filled with reserved tokens to a multiple of this; default 1. */
   readonly padTo?: number;
+  /** Added tokens that get ids behind those of all others, unless a learned token has their text. */
+  readonly laterTokens?: readonly string[];
 };
 
 /** The bytes in the order of HF's alphabet: by the code point of their character. */
@@ -170,20 +174,26 @@ export function specialOfEntry(entry: number): number {
 
 /** Gives ids to all tokens. A UserError if a special token equals a learned one and the rule does not let them share an id. */
 export function buildVocabulary(options: VocabularyOptions): Vocabulary {
-  const { merges, specialTokens: givenTokens, compat, padTo = 1 } = options;
+  const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;
   const tokenBytes = makeTokenBytes(merges);
   const equalTokens = checkLearnedTokens(tokenBytes, givenTokens, compat);
+  const equalLater = checkLearnedTokens(tokenBytes, laterTokens, compat);
   const ids = compat === "huggingface" ? giveIdsSpecialFirst : giveIdsBytesFirst;
   const {
     size: filledSize,
     tokenIds,
     specialIds: givenIds,
   } = ids(merges.mergeCount, givenTokens.length, equalTokens);
-  const reserved = reservedTokens(filledSize, padTo, givenTokens);
+  // A later token that equals a learned one is the same token: it has that one's id, and adds none.
+  const marked = equalLater.filter((token) => token >= 0).map((token) => tokenIds[token]!);
+  const newLater = laterTokens.filter((_, i) => equalLater[i] === notLearned);
+  const reserved = reservedTokens(filledSize + newLater.length, padTo, [...givenTokens, ...laterTokens]);
   checkLearnedTokens(tokenBytes, reserved, "cs336");
-  const size = filledSize + reserved.length;
-  const specialTokens = [...givenTokens, ...reserved];
-  const specialIds = Int32Array.of(...givenIds, ...countUp(reserved.length, filledSize));
+  const behind = [...newLater, ...reserved];
+  const size = filledSize + behind.length;
+  const marking = laterTokens.filter((text) => !newLater.includes(text));
+  const specialTokens = [...givenTokens, ...marking, ...behind];
+  const specialIds = Int32Array.of(...givenIds, ...marked, ...countUp(behind.length, filledSize));
   return {
     size,
     mergeCount: merges.mergeCount,
@@ -193,8 +203,8 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
     tokenIds,
     specialTokens,
     specialIds,
-    reservedCount: reserved.length,
-    entries: invert(size, tokenIds, specialIds),
+    reservedCount: behind.length,
+    entries: invert(size, tokenIds, specialIds, marked),
   };
 }
 
@@ -242,11 +252,13 @@ function countUp(length: number, first: number): Int32Array {
   return numbers;
 }
 
-function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array): Int32Array {
+function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array, marked: Int32Array): Int32Array {
   const free = 0x7fffffff;
   const entries = new Int32Array(size).fill(free);
   for (let token = 0; token < tokenIds.length; token++) entries[tokenIds[token]!] = token;
-  for (let s = 0; s < specialIds.length; s++) entries[specialIds[s]!] = specialOfEntry(s);
+  for (let s = 0; s < specialIds.length; s++) {
+    if (!marked.includes(specialIds[s]!)) entries[specialIds[s]!] = specialOfEntry(s);
+  }
   assert(!entries.includes(free), "every id stands for a token or a special token");
   return entries;
 }

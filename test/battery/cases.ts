@@ -258,6 +258,18 @@ export const smallGroups: Record<string, string> = {
     small: train code.txt --extend @/base -n 400 -o @/small -w 1
     pattern: train code.txt --extend @/base -n +40 -p o200k -o @/p -w 1
     nothing: train empty.txt --extend @/base -n +40 -o @/nothing -w 1`,
+  like: `
+    base: ${base} ${eot}
+    ${each(
+      ["nfc", "prefix", "ignore-merges", "added", "normalized-added", "split", "digits", "post", "unigram"],
+      (edit) => `
+    + edit @/base/tokenizer.json @/${edit}/tokenizer.json ${edit}
+    ${edit}: train scripts.txt --like @/${edit} -n 500 -o @/${edit}-like -w 2`,
+    )}
+    own: train scripts.txt --like @/base -n 500 -o @/own -w 1
+    typed: train scripts.txt --like @/base -n 400,500 -s '<s>' --bos '<s>' --add-bos --compat rustbpe -o @/typed -w 1
+    pattern: train scripts.txt --like @/base -p o200k -n 500 -o @/pattern -w 1
+    itself: train scripts.txt --like @/base -n 500 -o @/base -w 1`,
   superwords: `
     base: train english.txt -n 700 ${eot} --superwords-from 500 -o @/base -w 1
     two: train english.txt -n 700 ${eot} --superwords-from 500 -o @/two -w 2

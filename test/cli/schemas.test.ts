@@ -29,6 +29,7 @@ describe("docs/training.schema.json", () => {
     small: [corpus, "-n", "256", "--max-token-length", "5", "--format", "gpt2", "--ledger"],
     superwords: [corpus, "-n", "420", "--superwords-from", "400", "--compat", "huggingface"],
     whole: [corpus, "-n", "300", "--whole-characters"],
+    like: [corpus, "-n", "300", "--like", "plain"],
     extended: [corpus, "--extend", "plain", "-n", "+20", "--whole-characters"],
   };
 
