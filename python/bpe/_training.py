@@ -34,6 +34,7 @@ def train(
     min_frequency: Union[int, None] = None,
     max_token_length: Union[int, None] = None,
     whole_characters: bool = False,
+    seed_tokens: Sequence[str] = (),
     superwords_from: Union[int, None] = None,
     superword_pattern: Union[str, None] = None,
     weights: Union[Mapping[str, float], None] = None,
@@ -66,7 +67,7 @@ def train(
     ``vocab_size`` is 256 bytes + special tokens + merges. Several sizes, as in ``[16_384, 32_768]``, are made by one run:
     each is a directory in ``output`` that is named by its size, and the largest one is loaded. ``pad_to`` fills each to a
     multiple of it, by reserved special tokens. With ``whole_characters`` no token joins a whole character with a part of
-    another. ``compat`` names the trainer to agree with, merge for merge: "cs336" (the
+    another. ``seed_tokens`` are texts that the vocabulary shall have as tokens. ``compat`` names the trainer to agree with, merge for merge: "cs336" (the
     default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe".
 
     ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
@@ -98,6 +99,7 @@ def train(
     if (files is None) == (texts is None):
         raise TypeError("give either files or texts")
     refuse_text("special_tokens", special_tokens)
+    refuse_text("seed_tokens", seed_tokens)
     refuse_text("texts", texts)
     paths: list[str] = []
     if isinstance(files, (str, bytes, os.PathLike)):
@@ -119,6 +121,7 @@ def train(
     arguments = ["train", "--progress=json", f"--vocab-size={','.join(sizes)}", f"--output={directory}"]
     for token in special_tokens:
         arguments.append(f"--special-token={token}")
+    arguments += [f"--seed-token={token}" for token in seed_tokens]
     options: Mapping[str, Any] = {
         "pattern": pattern,
         "compat": compat,

@@ -220,6 +220,11 @@ const specialToken: OptionSpec = {
   details:
     "It does so wherever it occurs. Its text is never counted, and it gets an id of its own. Where two of them match, the longest does.",
 };
+const seedTokens = {
+  topic: "tokens",
+  rare: true,
+  excludes: [notExtending, notOfIds, { other: "superwords-from" }],
+} as const;
 const pattern: OptionSpec = {
   name: "pattern",
   short: "p",
@@ -510,6 +515,22 @@ export const commands: readonly CommandSpec[] = [
         description: "no token joins a whole character with a part of another",
         details:
           "Two tokens are merged only if both are whole characters, or if the left one is the beginning of a character and the right one its next byte. Bytes that are not UTF-8 stay alone.",
+      },
+      {
+        ...seedTokens,
+        name: "seed-token",
+        value: "TEXT",
+        repeatable: true,
+        description: "the vocabulary shall have this token; repeatable",
+        details:
+          "An ordinary token, found in text only as the pattern cuts it. The merges of seed tokens come first, whatever their counts, and go on to merge. One that the pattern would cut is refused.",
+      },
+      {
+        ...seedTokens,
+        name: "seed-tokens",
+        value: "FILE",
+        description: "seed tokens from a file: one a line, or a JSON list",
+        details: "They come behind those of --seed-token. A line end in a token needs the list.",
       },
       {
         name: "superwords-from",

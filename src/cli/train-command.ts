@@ -5,6 +5,7 @@ import type { OpenCache } from "../pipeline/count-memory.ts";
 import { identify } from "../pipeline/count-words.ts";
 import type { Extended, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import { likeInWorker } from "../pipeline/load-in-worker.ts";
+import { noteOfSeedBytes } from "../pipeline/seed-tokens.ts";
 import type { Report, StageProgress } from "../pipeline/stage-progress.ts";
 import { train } from "../pipeline/train.ts";
 import { countsOptionsOf, encodingPatternOf, type Training } from "../pipeline/training.ts";
@@ -62,6 +63,8 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   }
   warnOfSlowPattern(training.pattern, output);
   warnOfEqualCounts(opened.counts, output);
+  const note = noteOfSeedBytes(training.seedTokens);
+  if (note !== undefined) output.warn(note);
 
   let tell = async () => {};
   const run = {

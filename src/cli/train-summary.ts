@@ -38,6 +38,7 @@ export function trainingSummary(
     ["corpus", inputs.length === 0 ? "" : corpus],
     ...notes,
     ["weights", weightsText(record.options.weights)],
+    ["seed tokens", seedsText(record.options)],
     ...roleRows(model),
     ["superwords", superwordText(superwordFacts)],
     ...countsRows(record.counts.map(({ path }) => path)),
@@ -159,6 +160,9 @@ function residues({ residueCount, neverReachedCount, mergeCount }: TrainingRecor
 }
 
 /** Who reads the summary knows inputs by the names of their weights. */
+const seedsText = ({ seedTokens = [] }: TrainingRecord["options"]) =>
+  seedTokens.length === 0 ? "" : grouped(seedTokens.length);
+
 const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 

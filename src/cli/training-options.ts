@@ -1,3 +1,4 @@
+import { checkOr, listOf, parseJson, text } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
@@ -44,6 +45,7 @@ export function readOptions(invocation: Invocation) {
       superwordPattern: options.text("superword-pattern"),
       model: readModelOptions(options),
       weights: options.get("weight")?.map(readWeight),
+      seedTokens: readSeedTokens(options),
     },
     saveCounts: options.text("save-counts"),
     outputs: {
@@ -58,6 +60,24 @@ export function readOptions(invocation: Invocation) {
     keepCount: options.number("keep"),
   };
 }
+
+/** The texts of `--seed-token`, then those in the file of `--seed-tokens`: a JSON list, or one a line. */
+function readSeedTokens(options: TypedOptions): string[] {
+  const typed = options.get("seed-token") ?? [];
+  const path = options.text("seed-tokens");
+  if (path === undefined) return [...typed];
+  const content = readTextFile("--seed-tokens", path);
+  if (content.trimStart().startsWith("[") && content.trimEnd().endsWith("]"))
+    return [...typed, ...checkOr(listOf(text), parseJson(content, path), notTexts(path))];
+  const lines = content.split(/\r?\n/).filter((line) => line !== "");
+  if (lines.length === 0)
+    throw new UserError(`--seed-tokens "${path}" has no token`, { hint: "a token is a line" });
+  return [...typed, ...lines];
+}
+
+const notTexts = (path: string) => (what: string) => {
+  throw new UserError(`--seed-tokens "${path}" is no list of texts: ${what}`);
+};
 
 /** The directory of `--output`. */
 export function readOutput(options: TypedOptions): string {

@@ -102,6 +102,8 @@ type TrainingOptionsRecord = TokenLimits &
     /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
     readonly sizes?: readonly number[];
     readonly specialTokens: readonly string[];
+    /** Only with such: texts that are tokens whatever their counts, whose merges come first. */
+    readonly seedTokens?: readonly string[];
     /** The vocabulary is filled with reserved tokens to a multiple of this. */
     readonly padTo: number;
     readonly reservedTokens: readonly string[];

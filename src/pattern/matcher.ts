@@ -1,8 +1,9 @@
 import { grown } from "../bytes/arrays.ts";
 import { characterLengthAt, codePointOf, type Text } from "../bytes/text.ts";
 import type { CompiledPattern } from "./compiled-pattern.ts";
-import { PatternLimit, type Program, spanOp } from "./matcher-program.ts";
+import { buildProgram, PatternLimit, type Program, spanOp } from "./matcher-program.ts";
 import { nfaOp } from "./nfa.ts";
+import { parsePattern } from "./parse-pattern.ts";
 
 /**
  * What `Matcher.find` returns where it has found no match: there is none up to the end of the text; or it has done its
@@ -760,6 +761,28 @@ export class MatcherSplitter {
     if (this.endCount === this.ends.length) this.ends = grown(this.ends);
     this.ends[this.endCount++] = pos;
   }
+}
+
+/** Cuts short texts as a pattern of any kind does: gives the ends of the pretokens, in bytes. */
+export function textCutter(sources: readonly string[]): (text: string) => number[] {
+  const programs = sources.map((source) => buildProgram(parsePattern(source), source));
+  const splitter = new MatcherSplitter({ kind: "programs", programs, lineWise: false, reason: "" });
+  return (text) => {
+    const bytes = Buffer.from(text);
+    const ends: number[] = [];
+    const takeEnds = () => {
+      ends.push(...splitter.ends.subarray(1, splitter.endCount));
+      splitter.take();
+    };
+    splitter.start(0);
+    while (splitter.pos < bytes.length) {
+      splitter.scan({ bytes, view: new DataView(bytes.buffer) }, bytes.length, bytes.length);
+      takeEnds();
+    }
+    while (!splitter.finish(bytes.length)) takeEnds();
+    takeEnds();
+    return ends;
+  };
 }
 
 /**

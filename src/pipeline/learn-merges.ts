@@ -1,5 +1,6 @@
 import { tokenLimits } from "../merge/merge-options.ts";
 import type { Merges } from "../merge/merges.ts";
+import { seedMerges } from "../merge/seed-merges.ts";
 import {
   bytesOfId,
   estimateMergeMemoryBytes,
@@ -85,12 +86,13 @@ export type SuperwordFacts = {
 
 /** What the merge engine is told for a vocabulary of `vocabSize`. */
 export function mergeOptionsOf(training: Training, vocabSize: number, run: MergeRun): MergeOptions {
-  const { specialTokens, compat } = training;
+  const { specialTokens, compat, seedTokens } = training;
   return {
     mergeCount: vocabSize - baseSize(specialTokens, compat),
     compat,
     ...tokenLimits(training),
     specialTokens,
+    ...(seedTokens && { firstMerges: seedMerges(seedTokens) }),
     threadCount: mergeThreads(run),
   };
 }

@@ -34,6 +34,7 @@ import type { GivenWords } from "../words/word-table.ts";
 import { openMemory } from "./count-memory.ts";
 import type { TrainedVocabulary } from "./learn-merges.ts";
 import { likeInWorker } from "./load-in-worker.ts";
+import { noteOfSeedBytes } from "./seed-tokens.ts";
 import type { StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { train } from "./train.ts";
@@ -104,6 +105,8 @@ async function trainSettled(
     const corpus = { inputs, countsFiles, workerCount, workerCountFor, memory, cache: cached?.cache };
     const trained = await train(training, { ...corpus, write }, report);
     cached?.shrink();
+    const note = noteOfSeedBytes(training.seedTokens);
+    if (note !== undefined) warn(note);
     const result = { ...resultOf(trained), endMs: performance.now() };
     const formats = await loadFormats();
     const parts =
@@ -240,6 +243,12 @@ const togetherRules: readonly TogetherRule[] = [
   notOnceOnly("counts"),
   notOnceOnly("wordCounts"),
   {
+    name: "seedTokens",
+    other: "superwordsFrom",
+    isGiven: false,
+    message: "seedTokens do not go with superwordsFrom: the second stage drops merges",
+  },
+  {
     name: "weights",
     other: "superwordsFrom",
     isGiven: false,
@@ -299,6 +308,8 @@ export type TrainTokenizerOptions = {
   readonly maxTokenLength?: number | undefined;
   /** No token joins a whole character with a part of another. Default: false. */
   readonly wholeCharacters?: boolean | undefined;
+  /** Texts that are tokens, whatever their counts, as the pattern cuts text: their merges come first. Default: none. */
+  readonly seedTokens?: readonly string[] | undefined;
   /** Superwords, tokens that go over spaces, are learned from a vocabulary of so many on. The corpus is `files`. Default: none. */
   readonly superwordsFrom?: number | undefined;
   /** How text is cut for superwords, and by the finished tokenizer: a regular expression. Default: SuperBPE's. */
@@ -361,6 +372,7 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   minFrequency: numberArgument,
   maxTokenLength: numberArgument,
   wholeCharacters: flagArgument,
+  seedTokens: textsArgument,
   superwordsFrom: numberArgument,
   superwordPattern: textArgument,
   weights: objectArgument,

@@ -22,6 +22,7 @@ import {
 } from "../vocabulary/model-settings.ts";
 import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
+import { checkRoomForSeeds, settleSeedTokens } from "./seed-tokens.ts";
 import { checkedWeight, type InputWeight } from "./weights.ts";
 
 /** How text becomes pretokens, and whose trainer says so. */
@@ -52,6 +53,8 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     readonly weights?: readonly InputWeight[];
     /** The tokenizer whose settings were taken (docs/like.md). */
     readonly like: Like | null;
+    /** Texts that are tokens, whatever their counts: their merges come first. */
+    readonly seedTokens?: readonly string[];
   };
 
 /** A tokenizer that is trained on: its tokens keep their ids, new ones come behind them. */
@@ -93,6 +96,7 @@ export type AskedTraining = {
   readonly model?: AskedModelSettings | undefined;
   readonly weights?: readonly InputWeight[] | undefined;
   readonly like?: Like | undefined;
+  readonly seedTokens?: readonly string[] | undefined;
 };
 
 /** What is called so in {@link AskedTraining}; the sizes are `vocabSize`. For errors. */
@@ -142,19 +146,24 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
   const nameOfSize = nameOf("vocabSize");
   if (base === null) checkSizes(sizes, leastSize, specialTokens.length, nameOfSize);
   else checkSizesBeyond(sizes, base.parts.tokens.idLimit, nameOfSize);
+  const limits = settleLimits(asked, base?.rule ?? compat);
+  const textCutting = { ...cutting, normalization: like?.normalization ?? null };
+  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], textCutting, limits);
+  checkRoomForSeeds(seedTokens, leastSize, sizes[0]!, nameOfSize);
   return {
     base,
     vocabSize: sizes.at(-1)!,
     smallerSizes: sizes.slice(0, -1),
     padTo: asked.padTo ?? 1,
     ...cutting,
-    ...settleLimits(asked, base?.rule ?? compat),
+    ...limits,
     superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat, nameOf),
     model: settleModelLike(like, specialTokens, asked.model ?? {}),
     ...((asked.weights ?? []).length > 0 && {
       weights: asked.weights!.map((one) => checkedWeight(nameOf("weight"), one)),
     }),
     like,
+    ...(seedTokens.length > 0 && { seedTokens }),
   };
 }
 

@@ -290,6 +290,12 @@ export const smallGroups: Record<string, string> = {
     above: train english.txt -n 600 --superwords-from 700 -o @/above -w 1
     alone: train english.txt -n 600 --superword-pattern '[^\\n]+' -o @/alone -w 1
     tiktoken: train english.txt -n 600 --superwords-from 500 --format tiktoken -o @/tiktoken -w 1`,
+  seeds: `
+    ${each(rules, (rule) => `${rule}: train english.txt -n 500 --compat ${rule} --seed-token 1234 --seed-token ' the' --seed-token naïve -o @/${rule} -w 1`)}
+    sizes: train scripts.txt -n 300,400 --seed-token 日本 --whole-characters -o @/sizes -w 2
+    cut: train english.txt -n 300 -p cl100k --seed-token 1234 -o @/cut -w 1
+    small: train english.txt -n 258 --seed-token abcdef -o @/small -w 1
+    encode: encode one.txt --tokenizer @/cs336 -w 1`,
   characters: `
     ${each(rules, (rule) => `${rule}: train scripts.txt invalid.txt -n 700 --compat ${rule} --whole-characters -p o200k -o @/${rule} -w 1`)}
     lines: train scripts.txt -n 600 -p none --whole-characters -o @/lines -w 2

@@ -183,6 +183,8 @@ describe("--if-changed", () => {
       [...standard, "--min-frequency", "3"],
       [...standard, "--max-token-length", "4"],
       [...standard, "--whole-characters"],
+      [...standard, "--seed-token", "widest"],
+      [...standard, "--seed-token", "widest", "--seed-token", "low"],
       [...standard, "--format", "gpt2"],
     ];
     for (const options of [standard, ...others]) {

@@ -127,6 +127,7 @@ describe("what is refused", () => {
     for (const [options, message] of [
       [["-n", "+4", "--format", "gpt2"], "--format does not go with --extend"],
       [["-n", "+4", "--model-card"], "--model-card does not go with --extend"],
+      [["-n", "+4", "--seed-token", "ab"], "--seed-token does not go with --extend"],
       [["-n", "+4", "--if-changed", "--cache", "c"], "--if-changed does not go with --extend"],
       [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
       [["-n", "+4", "-p", "cl100k"], "--pattern is in tokenizer.json itself"],

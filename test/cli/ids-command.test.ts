@@ -337,6 +337,7 @@ describe("what is refused", () => {
         "+4",
         "--whole-characters",
       ],
+      ["--seed-token does not go with --input-format ids", "-n", "+4", "--seed-token", "7"],
       ["--model-card does not go with --input-format ids", "-n", "+4", "--model-card"],
       ["--input-format ids makes one size at a time", "-n", "4,8"],
     ]) {

@@ -28,7 +28,7 @@ describe("docs/training.schema.json", () => {
     full: [corpus, records, "-n", "300,400", "-s", "<|endoftext|>", "--pad-to", "64", "-p", "\\S+|\\s+"],
     small: [corpus, "-n", "256", "--max-token-length", "5", "--format", "gpt2", "--ledger"],
     superwords: [corpus, "-n", "420", "--superwords-from", "400", "--compat", "huggingface"],
-    whole: [corpus, "-n", "300", "--whole-characters"],
+    whole: [corpus, "-n", "300", "--whole-characters", "--seed-token", "the"],
     like: [corpus, "-n", "300", "--like", "plain"],
     extended: [corpus, "--extend", "plain", "-n", "+20", "--whole-characters"],
   };

@@ -1,0 +1,102 @@
+import { encodeBytes } from "../bytes/byte-characters.ts";
+import { counted } from "../bytes/quantities.ts";
+import { usageError } from "../errors.ts";
+import { limitsOf, type TokenLimits } from "../merge/merge-options.ts";
+import type { Compat } from "../merge/merges.ts";
+import { seedMerges } from "../merge/seed-merges.ts";
+import { textCutter } from "../pattern/matcher.ts";
+import type { NormalizationForm } from "../text/cutting.ts";
+import { normalize } from "../text/links.ts";
+
+/** How text is cut, as far as seeds ask. */
+type SeedCutting = {
+  readonly specialTokens: readonly string[];
+  readonly compat: Compat;
+  readonly pattern: { readonly sources: readonly string[] };
+  readonly normalization: NormalizationForm | null;
+};
+
+/** What has more bytes is no term, and takes long to cut. */
+const seedBytesMax = 1024;
+
+/**
+ * The texts that the vocabulary shall have as tokens (docs/clean-vocabularies.md), each once. A usage error for one that cannot
+ * be a token, or that could never be used.
+ */
+export function settleSeedTokens(
+  asked: readonly string[],
+  { specialTokens, compat, pattern, normalization }: SeedCutting,
+  limits: TokenLimits,
+): string[] {
+  const seeds = [...new Set(asked)];
+  if (seeds.length === 0) return seeds;
+  const { lengthMax, bytePairsAlways } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
+  const cutsOf = cutter(pattern.sources);
+  for (const seed of seeds) {
+    const refuse = (what: string, hint?: string) => {
+      throw usageError(`seed token ${shown(seed)}: ${what}`, hint);
+    };
+    const bytes = Buffer.from(seed);
+    if (bytes.length === 0) refuse("it is empty");
+    if (!seed.isWellFormed()) refuse("it is not Unicode: it has half of a pair of surrogates");
+    if (bytes.length > seedBytesMax) refuse(`it has ${bytes.length} bytes, and ${seedBytesMax} are the most`);
+    const special = specialTokens.find((text) => seed.includes(text) || text === encodeBytes(bytes));
+    if (special === seed) refuse("it is a special token", "it is a token already: leave it out here");
+    if (special !== undefined) refuse(`the special token "${special}" cuts it`);
+    if (bytes.length > lengthMax && bytes.length > (bytePairsAlways ? 2 : 1))
+      refuse(`it has ${bytes.length} bytes, and no token may be so long`, "see --max-token-length");
+    const inForm = normalization === null ? seed : normalize(seed, normalization);
+    if (inForm !== seed) refuse(`text is brought into ${normalization}, where it is ${shown(inForm)}`);
+    const pieces = cutsOf(seed);
+    if (pieces !== undefined) {
+      refuse(
+        `the pattern cuts it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
+        "no text would ever give it; another --pattern may",
+      );
+    }
+  }
+  return seeds;
+}
+
+/** As messages show a text: its beginning, if it is long. */
+const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.length > 60 ? "…" : ""}`;
+
+/** A text is also tried between these: what stands beside it may keep a pattern from cutting it. */
+const neighbours = ["", " ", "\n", "a", "A", "1", "."];
+
+/** The pieces that a text is always cut into; undefined if it may be within one pretoken. */
+function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
+  const cut = textCutter(sources);
+  return (text) => {
+    const isWhole = (before: string, after: string) => {
+      const start = Buffer.byteLength(before);
+      const end = start + Buffer.byteLength(text);
+      return cut(before + text + after).every((pos) => pos <= start || pos >= end);
+    };
+    const [first, last] = [[...text][0]!, [...text].at(-1)!];
+    const isReachable = [...neighbours, first].some((before) =>
+      [...neighbours, last].some((after) => isWhole(before, after)),
+    );
+    if (isReachable) return undefined;
+    const ends = cut(text);
+    const bytes = Buffer.from(text);
+    return ends.map((end, i) => bytes.toString("utf8", ends[i - 1] ?? 0, end));
+  };
+}
+
+/** A usage error if a vocabulary has no room for the seed tokens: `leastSize` is what bytes and special tokens take. */
+export function checkRoomForSeeds(seeds: readonly string[], leastSize: number, size: number, name: string) {
+  const needed = leastSize + seedMerges(seeds).length;
+  if (needed <= size) return;
+  throw usageError(
+    `${name} ${size} is too small: ${counted(seeds.length, "seed token")}, with what they are made of, need ${needed}`,
+  );
+}
+
+/** What is to be said of seeds that are tokens in any case; undefined if there are none. */
+export function noteOfSeedBytes(seeds: readonly string[] = []): string | undefined {
+  const bytes = seeds.filter((seed) => Buffer.byteLength(seed) === 1).map(shown);
+  if (bytes.length === 0) return undefined;
+  const listed = bytes.length <= 10 ? bytes.join(", ") : `${bytes.slice(0, 9).join(", ")}, …`;
+  return `seed tokens that are tokens in any case, as every byte is: ${listed}`;
+}
