@@ -135,6 +135,7 @@ export {
   useAutomaton,
   useFourByteTables,
 } from "./scan/scanner";
+export { shadowBytes } from "./scan/shadow-writer";
 export { searchText, usePrefixes, useTokenTrie } from "./special-token-search";
 export {
   documents,

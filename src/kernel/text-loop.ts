@@ -11,10 +11,12 @@ import {
   finishDocument,
   hasNextAutomaton,
   pos,
+  readsShadows,
   scanTo,
   shiftText,
   startDocument,
 } from "./scan/scanner";
+import { readsOn } from "./scan/shadow-writer";
 import { findToken, foundLength } from "./special-token-search";
 import { countPretokens } from "./words/word-tables";
 
@@ -45,6 +47,13 @@ let searchPos: i32 = 0;
 /** The call ends where the scan has come so far. */
 let pausePos: i32 = 0;
 
+/** Where long looks may look at most, before tokens are searched on: so far ahead at a time. */
+const aheadBytes: i32 = 1 << 17;
+/** So far tokens have been searched for long looks, which end at a token. */
+let aheadPos: i32 = 0;
+/** The call ends where tokens have been searched so far. */
+let aheadPausePos: i32 = 0;
+
 /** This instance encodes, and emits the ids of the model's added tokens. False without room. */
 export function useAddedTokens(model: EncodingModel): bool {
   taker = encodesWords;
@@ -62,6 +71,7 @@ export function useLiftedPieces(modelHead: usize): bool {
 export function openText(at: i32, isInside: bool): void {
   startDocument(at);
   searchPos = at;
+  aheadPos = at;
   isInsideDocument = isInside;
 }
 
@@ -69,6 +79,7 @@ export function openText(at: i32, isInside: bool): void {
 export function moveText(delta: i32): void {
   shiftText(delta);
   searchPos -= delta;
+  aheadPos -= delta;
 }
 
 /**
@@ -85,13 +96,14 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
   beginSlice();
   clearFirstInvalid();
   pausePos = pos + (taker === liftsPieces ? liftedSliceBytes : sliceBytes);
+  aheadPausePos = max(aheadPos, pos) + sliceBytes;
   return takeTo(end, sureEnd, lastStop, lastLimit, endsText);
 }
 
 /** The next character settles a pretoken that ends at `rangeEnd`. That character is not taken. Returns what `takeText` returns. */
 export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   beginSlice();
-  if (pos === rangeEnd) scanTo(rangeEnd + 1, limit);
+  if (pos === rangeEnd) scanTo(rangeEnd + 1, limit, limit < rangeEnd + 4);
   return takeEnds() ? 1 : -1;
 }
 
@@ -114,7 +126,8 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
   do {
     // A block at a time: it stays in the first caches from the search for tokens until it is taken.
     const blockEnd = min(pos + blockBytes, sureEnd);
-    const token = nextToken(blockEnd, end);
+    const searched = readsShadows() ? searchAhead(blockEnd, sureEnd) : blockEnd;
+    const token = nextToken(searched, end);
     const isFound = token < blockEnd;
     const stop = isFound ? token : min(blockEnd, lastStop);
     if (stop > pos) {
@@ -122,7 +135,20 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
         isInsideDocument = true;
         documentCount++;
       }
-      scanTo(stop, isFound ? token : lastLimit);
+      // Beyond what is searched a token may stand, and where more text comes another character.
+      const isEnd = token < searched || (searched === sureEnd && (endsText || lastLimit < lastStop + 4));
+      scanTo(
+        stop,
+        token < searched ? token : searched < sureEnd && readsShadows() ? searched : lastLimit,
+        isEnd,
+      );
+      if (pos < stop) {
+        if (!takeEnds()) return -1;
+        if (readsOn || aheadPos >= aheadPausePos) return 0;
+        if (aheadPos === sureEnd) return 1;
+        aheadPos = min(aheadPos + aheadBytes, sureEnd);
+        continue;
+      }
     }
     const isLast = !isFound && pos >= lastStop;
     if (isFound || (isLast && endsText)) finishDocument(stop);
@@ -134,6 +160,12 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
     }
   } while (pos < pausePos);
   return 0;
+}
+
+/** How far tokens are to be known before a block is scanned: long looks of its characters may look so far. */
+function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
+  if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);
+  return aheadPos;
 }
 
 /**

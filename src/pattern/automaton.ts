@@ -8,7 +8,7 @@ import { type CodePointSet, lastCodePoint } from "./unicode.ts";
  *   2. commits: the first `commitCount` slots are settled, and slot commitCount becomes slot 0.
  *
  *   ARRAY         LENGTH                     MEANING
- *   nextStates    stateCount * symbolCount   state after (state, symbol)
+ *   nextStates    stateCount * symbolCount   state after (state, symbol); -1: the symbol never comes there
  *   actions       stateCount * symbolCount   what is done on the way, a number of `actionList`
  *
  * Symbols: the character classes, then INVALID (one byte that is not part of valid UTF-8), then END. A document begins
@@ -139,17 +139,20 @@ function edgesOf(sets: readonly CodePointSet[]): Float64Array {
 }
 
 const stateCountMax = 4000;
+/** The next state behind a symbol that never comes. */
+const never = -1;
+const nothing: Action = { commitCount: 0, writes: [] };
 
 /**
  * The automaton of all situations that can arise, from the start of a document on: follows every symbol from each. Situations
- * of equal keys are equal. Throws BeyondAutomaton where there are too many.
+ * of equal keys are equal. A symbol that never comes leads to none. Throws BeyondAutomaton where there are too many.
  */
 export function exploreSituations<Situation>(
   classes: CharacterClasses,
   symbolCount: number,
   start: Situation,
   keyOf: (situation: Situation) => string,
-  step: (situation: Situation, symbol: number) => { action: Action; next: Situation },
+  step: (situation: Situation, symbol: number) => { action: Action; next: Situation } | undefined,
 ): Automaton {
   const situations = new Numbering(keyOf);
   const actions = new Numbering(actionKey);
@@ -160,9 +163,10 @@ export function exploreSituations<Situation>(
     if (situations.items.length > stateCountMax)
       throw new BeyondAutomaton("its automaton has too many states");
     for (let symbol = 0; symbol < symbolCount; symbol++) {
-      const { action, next } = step(situations.items[state]!, symbol);
-      nextStates.push(symbol === symbolCount - 1 ? 0 : situations.idOf(next));
-      actionIds.push(actions.idOf(action));
+      const stepped = step(situations.items[state]!, symbol);
+      const next = symbol === symbolCount - 1 ? start : stepped?.next;
+      nextStates.push(stepped === undefined ? never : situations.idOf(next!));
+      actionIds.push(actions.idOf(stepped?.action ?? nothing));
     }
   }
   return minimize({
@@ -217,6 +221,7 @@ function usedAfter(
   liveSlots: Int32Array,
   entry: number,
 ): number {
+  if (nextStates[entry] === never) return 0;
   const { commitCount } = actionList[actions[entry]!]!;
   return ((1 << commitCount) - 1) | (liveSlots[nextStates[entry]!]! << commitCount);
 }
@@ -241,7 +246,7 @@ function joinEqualStates(automaton: Automaton): Automaton {
       for (let symbol = 0; symbol < symbolCount; symbol++) {
         const entry = state * symbolCount + symbol;
         signature[2 * symbol] = actions[entry]!;
-        signature[2 * symbol + 1] = blockOf[nextStates[entry]!]!;
+        signature[2 * symbol + 1] = blockOf[nextStates[entry]!] ?? 0xffff;
       }
       const key = String.fromCharCode(...signature);
       let block = blocks.get(key);
@@ -263,9 +268,79 @@ function joinEqualStates(automaton: Automaton): Automaton {
     for (let symbol = 0; symbol < symbolCount; symbol++) {
       const from = state * symbolCount + symbol;
       const to = blockOf[state]! * symbolCount + symbol;
-      joinedNext[to] = blockOf[nextStates[from]!]!;
+      joinedNext[to] = blockOf[nextStates[from]!] ?? never;
       joinedActions[to] = actions[from]!;
     }
   }
   return { ...automaton, stateCount: blockCount, nextStates: joinedNext, actions: joinedActions };
+}
+
+/**
+ * Without entries for symbols that never come. States are joined that differ only where one of them has no entry: two at a
+ * time, with all pairs that follow from them, as long as nothing contradicts.
+ */
+export function joinCompatibleStates(automaton: Automaton): Automaton {
+  const { stateCount, symbolCount } = automaton;
+  if (!automaton.nextStates.includes(never)) return automaton;
+  let joint: Joint = {
+    stateOf: Array.from({ length: stateCount }, (_, state) => state),
+    next: automaton.nextStates.slice(),
+    actions: automaton.actions.slice(),
+  };
+  for (let a = 0; a < stateCount; a++)
+    for (let b = a + 1; b < stateCount; b++) {
+      if (joint.stateOf[a] !== a || joint.stateOf[b] !== b || areApart(joint, symbolCount, a, b)) continue;
+      joint = joinedPair(joint, symbolCount, a, b) ?? joint;
+    }
+  const kept = joint.stateOf.flatMap((to, state) => (to === state ? [state] : []));
+  const rows = (of: Int32Array) =>
+    kept.flatMap((state) => [...of.subarray(state * symbolCount, (state + 1) * symbolCount)]);
+  // What never comes may lead anywhere.
+  const idOf = (state: number) => (state === never ? 0 : kept.indexOf(findState(joint.stateOf, state)));
+  return minimize({
+    ...automaton,
+    stateCount: kept.length,
+    nextStates: Int32Array.from(rows(joint.next), idOf),
+    actions: Int32Array.from(rows(joint.actions)),
+  });
+}
+
+/** `stateOf` leads to the state that a state was joined to; entries are those of all that were joined. */
+type Joint = { readonly stateOf: number[]; readonly next: Int32Array; readonly actions: Int32Array };
+
+function findState(stateOf: readonly number[], state: number): number {
+  return stateOf[state] === state ? state : findState(stateOf, stateOf[state]!);
+}
+
+/** Whether some symbol that comes in both states does different things. */
+function areApart({ next, actions }: Joint, symbolCount: number, a: number, b: number): boolean {
+  for (let i = a * symbolCount, j = b * symbolCount; i < (a + 1) * symbolCount; i++, j++)
+    if (next[i] !== never && next[j] !== never && actions[i] !== actions[j]) return true;
+  return false;
+}
+
+/** Two states as one, and whatever follows from that; undefined where they contradict each other. */
+function joinedPair(joint: Joint, symbolCount: number, a: number, b: number): Joint | undefined {
+  const stateOf = joint.stateOf.slice();
+  const next = joint.next.slice();
+  const actions = joint.actions.slice();
+  const pending: [number, number][] = [[a, b]];
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const [one, other] = pair.map((state) => findState(stateOf, state)) as [number, number];
+    if (one === other) continue;
+    const low = Math.min(one, other);
+    const high = Math.max(one, other);
+    stateOf[high] = low;
+    for (let symbol = 0; symbol < symbolCount; symbol++) {
+      const to = low * symbolCount + symbol;
+      const from = high * symbolCount + symbol;
+      if (next[from] === never) continue;
+      if (next[to] === never) {
+        next[to] = next[from]!;
+        actions[to] = actions[from]!;
+      } else if (actions[to] !== actions[from]) return undefined;
+      else pending.push([next[to]!, next[from]!]);
+    }
+  }
+  return { stateOf, next, actions };
 }

@@ -6,16 +6,19 @@ import {
   BeyondAutomaton,
   exploreSituations,
   here,
+  joinCompatibleStates,
   liveSlotsOf,
   type SlotWrite,
   Unusable,
 } from "./automaton.ts";
-import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
+import type { CompiledPattern, CompileOptions, PatternTables } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
 import { buildProgram } from "./matcher-program.ts";
-import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
+import { canBeEmpty, isAssertion, type Node, parsePattern } from "./parse-pattern.ts";
 import { readReadyMade } from "./ready-made.ts";
-import { buildScanTables, type ScanTables } from "./scan-tables.ts";
+import { buildScanTables } from "./scan-tables.ts";
+import { longLooksIn, ShadowedLooks } from "./shadow.ts";
+import { fullSet } from "./unicode.ts";
 
 /**
  * `sources` are splits in order, each cutting the pieces of the one before. Throws UserError for a pattern that is wrong
@@ -27,7 +30,7 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
   const lineWise = options.lineWise ?? false;
   // Encoding feeds whole texts, so what is trained on lines has to do for them, too: `(?<=\s)^` matches in no line.
   if (lineWise) compilePattern(sources);
-  const trees = sources.map((source) => parsePattern(source));
+  const trees = sources.map((source) => takingCharacters(parsePattern(source)));
   try {
     return compileTrees(trees, sources, lineWise);
   } catch (error) {
@@ -48,7 +51,7 @@ function compileTrees(
   lineWise: boolean,
 ): CompiledPattern {
   try {
-    return { kind: "automata", automata: fuse(trees, lineWise) };
+    return { kind: "automata", automata: automataOf(trees, lineWise) };
   } catch (error) {
     if (!(error instanceof BeyondAutomaton)) throw error;
     if (trees.some(canBeEmpty)) throw new Unusable("can match the empty string");
@@ -57,8 +60,66 @@ function compileTrees(
   }
 }
 
+/** A split at assertions alone cuts where they hold: its match is a character, and more up to the next cut. */
+export function takingCharacters(tree: Node): Node {
+  if (!isAssertion(tree)) return tree;
+  const any: Node = { kind: "set", set: fullSet, text: null };
+  const noCut: Node = { kind: "look", behind: false, negated: true, body: tree };
+  const more: Node = { kind: "sequence", items: [noCut, any] };
+  const repeated: Node = {
+    kind: "repeat",
+    body: more,
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    mode: "greedy",
+  };
+  return { kind: "sequence", items: [any, repeated] };
+}
+
+/**
+ * Splits that look far ahead are one automaton of shadows with as many others as will do: those before may not cut where it
+ * matters to the looks. Throws BeyondAutomaton.
+ */
+function automataOf(trees: readonly Node[], lineWise: boolean): PatternTables[] {
+  if (!trees.some(looksFar)) return trees.length === 0 ? [] : fuse(trees, lineWise);
+  let automata: PatternTables[] = [];
+  let count = 0;
+  while (count < trees.length) {
+    const some = trees.slice(0, count + 1);
+    const more = some.some(looksFar) ? overShadows(some, lineWise) : fuse(some, lineWise);
+    if (more instanceof BeyondAutomaton) {
+      if (count === 0) throw more;
+      break;
+    }
+    automata = more;
+    count++;
+  }
+  return [...automata, ...automataOf(trees.slice(count), lineWise)];
+}
+
+const looksFar = (tree: Node) => longLooksIn(tree).length > 0;
+
+/** All splits as one automaton of shadows, or why they are none. */
+function overShadows(trees: readonly Node[], lineWise: boolean): PatternTables[] | BeyondAutomaton {
+  let reason: BeyondAutomaton | undefined;
+  for (const saysStates of [true, false]) {
+    try {
+      const shadow = new ShadowedLooks(trees, lineWise, saysStates);
+      const automata = buildAutomata(shadow.trees, { lineWise, shadow });
+      if (!automata.slice(0, trees.findLastIndex(looksFar)).every((first) => shadow.isFreeOf(first)))
+        return new BeyondAutomaton("it looks ahead over its own cuts");
+      const automaton = joinCompatibleStates(automata.reduce(fuseAutomata));
+      return [{ ...buildScanTables(automaton), shadow: shadow.tablesFor(automaton.classes) }];
+    } catch (error) {
+      if (!(error instanceof BeyondAutomaton)) throw error;
+      reason = error;
+    }
+  }
+  return reason!;
+}
+
 /** As few automata as will do: where two fuse, they are one. Throws BeyondAutomaton. */
-function fuse(trees: readonly Node[], lineWise: boolean): ScanTables[] {
+function fuse(trees: readonly Node[], lineWise: boolean): PatternTables[] {
   const fused: Built[] = [];
   for (const automaton of buildAutomata(trees, { lineWise })) {
     const last = fused.pop();
@@ -69,7 +130,7 @@ function fuse(trees: readonly Node[], lineWise: boolean): ScanTables[] {
   return fused.map(({ tables }) => tables);
 }
 
-type Built = { readonly automaton: Automaton; readonly tables: ScanTables };
+type Built = { readonly automaton: Automaton; readonly tables: PatternTables };
 
 const built = (automaton: Automaton): Built => ({ automaton, tables: buildScanTables(automaton) });
 
@@ -107,6 +168,8 @@ type Run = {
 
 type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
 
+type Step = { readonly action: Action; readonly next: Situation };
+
 /** `first` and `second` have the same classes. Throws BeyondAutomaton where a slot would have to hold two positions. */
 function fuseAutomata(first: Automaton, second: Automaton): Automaton {
   const { classes, symbolCount } = first;
@@ -116,8 +179,9 @@ function fuseAutomata(first: Automaton, second: Automaton): Automaton {
   const start: Situation = { firstState: 0, runs: [{ endCount: 0, state: 0 }] };
   return exploreSituations(classes, symbolCount, start, situationKey, step);
 
-  function step({ firstState, runs }: Situation, symbol: number): { action: Action; next: Situation } {
+  function step({ firstState, runs }: Situation, symbol: number): Step | undefined {
     const entry = firstState * symbolCount + symbol;
+    if (first.nextStates[entry]! < 0) return undefined;
     const { commitCount, writes } = first.actionList[first.actions[entry]!]!;
     let moved = runs.map(movedRun);
     for (const slot of slotsWrittenHere(writes)) {

@@ -1,6 +1,7 @@
 import { createSha256, type Sha256 } from "../runtime/host.ts";
 import type { Program } from "./matcher-program.ts";
 import type { FourByteTables, ScanTables } from "./scan-tables.ts";
+import type { ShadowTables } from "./shadow.ts";
 
 /**
  * A pattern ready to run: plain data that can be posted to a worker.
@@ -18,6 +19,8 @@ export type CompiledPattern =
 
 /** The tables of an automaton, and tables that make its scan faster: built ahead, or when there is enough text. */
 export type PatternTables = ScanTables & {
+  /** The automaton reads shadows of texts, not texts. */
+  readonly shadow?: ShadowTables;
   /** null: the automaton allows none; undefined: nobody has built them yet. */
   readonly fourBytes?: FourByteTables | null;
 };

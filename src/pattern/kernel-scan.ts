@@ -3,6 +3,7 @@ import { type Kernel, putArray } from "../runtime/kernel.ts";
 import { automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { namedMasks } from "./named-masks.ts";
 import { buildFourByteTables, type FourByteTables } from "./scan-tables.ts";
+import type { ShadowTables } from "./shadow.ts";
 
 /** After how many bytes the tables that make the scan faster are set up. */
 export type SetUpAfter = {
@@ -79,14 +80,23 @@ function setUpAutomata(kernel: Kernel, automata: readonly PatternTables[]): Auto
     const transitions = putArray(kernel, tables.transitions);
     const columnBlocks = putArray(kernel, tables.columnBlocks);
     const columns = putArray(kernel, tables.columns);
-    const head = new Int32Array([transitions, columnBlocks, columns, tables.slotCount, next]);
+    const shadow = tables.shadow === undefined ? 0 : setUpShadow(kernel, tables.shadow);
+    const head = new Int32Array([transitions, columnBlocks, columns, tables.slotCount, shadow ?? 0, next]);
     const piecesBytes = tables === automata[0] ? 0 : 4 * kernel.exports.endsCapacity();
     next = putArray(kernel, head, head.byteLength + piecesBytes);
-    if ([transitions, columnBlocks, columns, next].includes(0)) return undefined;
+    if (shadow === undefined || [transitions, columnBlocks, columns, next].includes(0)) return undefined;
     addresses = { columnBlocks, columns };
   }
   kernel.exports.useAutomaton(next);
   return addresses;
+}
+
+/** Undefined without room. */
+function setUpShadow(kernel: Kernel, { steps, replacements, quiet, live }: ShadowTables): number | undefined {
+  const addresses = [steps, replacements, quiet, live].map((array) => putArray(kernel, array));
+  // Behind the addresses: no run has been read.
+  const head = putArray(kernel, new Int32Array([...addresses, 0, -1, 0, 0]), kernel.exports.shadowBytes());
+  return [...addresses, head].includes(0) ? undefined : head;
 }
 
 /**

@@ -360,6 +360,17 @@ function guardOf(node: Node): Guard {
   return merged(pairsOf(node));
 }
 
+/** Whether a look asks for more than the two neighbours of its position. */
+export function isLongLook(node: Node & { kind: "look" }): boolean {
+  try {
+    guardOf(node);
+    return false;
+  } catch (error) {
+    if (error instanceof BeyondAutomaton) return true;
+    throw error;
+  }
+}
+
 function pairsOf(node: Node): Guard {
   switch (node.kind) {
     case "start":

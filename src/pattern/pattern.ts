@@ -7,6 +7,7 @@ import { type Dialect, fancyRegex } from "./dialect.ts";
 import { type NamedPattern, patterns } from "./named-patterns.ts";
 import { portableForm } from "./portable-source.ts";
 import { columnAt, noSlot } from "./scan-tables.ts";
+import { notQuiet, shadowOf } from "./shadow.ts";
 
 export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
@@ -115,6 +116,9 @@ function namesOf(sources: readonly string[]): string[] {
  *
  * In a chain the cut of the first automaton serves: the others never see past a piece of it.
  *
+ * An automaton of shadows can be cut at a character only that is quiet (shadow.ts): so what stands before it is in the shadow
+ * of the reader on the left, who reads that character, as in that of the whole. Runs of others are read up to one.
+ *
  * Returns the first safe cut in [from, stop), or -1. Only bytes before `limit` are looked at; `limit > stop + 3` or the
  * document ends at `limit`.
  */
@@ -126,20 +130,33 @@ export function findSafeCut(
   limit: number,
 ): number {
   if (compiled.kind === "programs") return -1;
-  const { stateCount, transitions, columnBlocks, columns } = compiled.automata[0]!;
+  const tables = compiled.automata[0]!;
+  const { stateCount, transitions, columnBlocks, columns, shadow } = tables;
   const { bytes } = text;
+  const columnIn = (of: Uint8Array, at: number, end: number) =>
+    of[at]! < 128 ? of[at]! | (1 << 8) : columnAt(of, at, end, columnBlocks, columns);
   let pos = from;
   while (pos < stop && (bytes[pos]! & 0xc0) === 0x80) pos++;
 
   let alive = Array.from({ length: stateCount }, (_, state) => state);
   while (pos < stop) {
-    let column = bytes[pos]!;
-    let length = 1;
-    if (column >= 128) {
-      const found = columnAt(bytes, pos, limit, columnBlocks, columns);
-      column = found & 255;
-      length = found >> 8;
+    const runStart = pos;
+    let found = columnIn(bytes, pos, limit);
+    while (shadow?.quiet[found & 255] === notQuiet) {
+      pos += found >> 8;
+      if (pos >= stop) return -1;
+      found = columnIn(bytes, pos, limit);
     }
+    if (shadow !== undefined && pos > runStart) {
+      const run = shadowOf({ ...tables, shadow }, bytes, runStart, pos, shadow.quiet[found & 255]);
+      for (let at = 0, length = 1; at < run.length; at += length) {
+        const inRun = columnIn(run, at, run.length);
+        length = inRun >> 8;
+        alive = [...new Set(alive.map((state) => transitions[(state << 8) + (inRun & 255)]! >>> 16))];
+      }
+    }
+    const column = found & 255;
+    const length = found >> 8;
     const freshState = transitions[column]! >>> 16;
     const next = new Set<number>();
     let isSafe = true;

@@ -105,7 +105,7 @@ export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void 
  */
 export function putArray(
   { exports, memory }: Kernel,
-  array: Int32Array | Uint16Array | Uint8Array,
+  array: Int32Array | Uint32Array | Uint16Array | Uint8Array,
   byteCount = array.byteLength,
 ): number {
   const address = exports.reserveFixed(byteCount) >>> 0;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../src/errors.ts";
-import { canBeEmpty, type Node, parsePattern } from "../../src/pattern/parse-pattern.ts";
+import { canBeEmpty, isAssertion, type Node, parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   type CompiledPattern,
   compilePattern,
@@ -112,10 +112,8 @@ describe("a pattern", () => {
   test.each([
     "a*",
     "a|",
-    "(?!\\S)",
     "a?b?",
     "(?:a|b*)",
-    "\\b",
     "(?:\\b|a)",
     "a|(?<=a)$",
     "",
@@ -137,7 +135,7 @@ describe("a pattern", () => {
 
   test.each([
     ["(?<=ba)b|.", "it looks behind more than one character"],
-    ["a(?=bc)|.", "it looks ahead more than one character"],
+    ["a(?=bc)|.", "it looks ahead from a class of too few characters"],
     ["(a|b)\\1|.", "it refers back to a group"],
     ["(?>ab|a)c|.", "it has an atomic group (?>…)"],
     ["(?:ab)++|.", "it repeats more than one character possessively"],
@@ -210,8 +208,8 @@ describe("a pattern", () => {
         expect(error).toBeInstanceOf(UserError);
         continue;
       }
-      // A turn of a repeat that takes nothing ends the repeat; in JavaScript it fails.
-      if (repeatsNothing(parsePattern(source))) continue;
+      // A turn of a repeat that takes nothing ends the repeat; in JavaScript it fails. A match may be nothing there.
+      if (repeatsNothing(parsePattern(source)) || isAssertion(parsePattern(source))) continue;
       if (compiled.kind === "automata") compiledCount++;
       const regexp = new RegExp(
         source.replaceAll("\\s", "\\p{White_Space}").replaceAll("\\S", "\\P{White_Space}"),

@@ -33,6 +33,10 @@ export function naiveTreeEnds(source: string, text: readonly number[]): number[]
   return ends;
 }
 
+/** Whether there is a match that begins at a position. */
+export const naiveMatches = (tree: Node, text: readonly number[], start: number) =>
+  matchAt(tree, text, start) !== failed;
+
 function matchAt(tree: Node, text: readonly number[], start: number): number {
   let steps = 0;
   return match(tree, start, [], (end) => end);

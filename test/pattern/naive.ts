@@ -1,10 +1,12 @@
 import { endsOfText } from "../../scripts/masks/find-formula.ts";
 import { allocateText } from "../../src/bytes/text.ts";
+import { takingCharacters } from "../../src/pattern/compile.ts";
+import type { PatternTables } from "../../src/pattern/compiled-pattern.ts";
 import { MatcherSplitter } from "../../src/pattern/matcher.ts";
 import { buildProgram } from "../../src/pattern/matcher-program.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import type { CompiledPattern } from "../../src/pattern/pattern.ts";
-import type { ScanTables } from "../../src/pattern/scan-tables.ts";
+import { shadowOf } from "../../src/pattern/shadow.ts";
 
 /** Seeded random whole numbers: xorshift32. */
 export class Random {
@@ -125,9 +127,16 @@ export function pretokenEnds(
   return ends;
 }
 
-/** Each automaton cuts the pieces of the one before, as documents of their own. */
-function chainEnds([tables, ...rest]: readonly ScanTables[], bytes: Uint8Array): number[] {
-  const ends = endsOfText(tables!, bytes);
+/** Each automaton cuts the pieces of the one before, as documents of their own. With `stop` as `endsOfText` has it. */
+function chainEnds(
+  [tables, ...rest]: readonly PatternTables[],
+  bytes: Uint8Array,
+  stop = bytes.length,
+  isWhole = true,
+): number[] {
+  const { shadow } = tables!;
+  const text = shadow ? shadowOf({ ...tables!, shadow }, bytes, 0, bytes.length) : bytes;
+  const ends = endsOfText(tables!, text, stop, isWhole);
   if (rest.length === 0) return ends;
   return ends.flatMap((end, i) => {
     const start = ends[i - 1] ?? 0;
@@ -135,9 +144,17 @@ function chainEnds([tables, ...rest]: readonly ScanTables[], bytes: Uint8Array):
   });
 }
 
+/** The ends of what stands before a cut, for a reader that has seen the character there and nothing behind it. */
+export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
+  if (compiled.kind !== "automata") throw new Error("it has no safe cuts");
+  let known = cut + 1;
+  while ((bytes[known]! & 0xc0) === 0x80) known++;
+  return chainEnds(compiled.automata, bytes.subarray(0, known), cut + 1, false);
+}
+
 /** A pattern for the backtracking matcher, whether it needs it or not. */
 export function programsOf(sources: readonly string[], lineWise = false) {
-  const programs = sources.map((source) => buildProgram(parsePattern(source), source));
+  const programs = sources.map((source) => buildProgram(takingCharacters(parsePattern(source)), source));
   return { kind: "programs", programs, lineWise, reason: "to be compared" } as const;
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { endsOfText } from "../../scripts/masks/find-formula.ts";
 import { textOf } from "../../src/bytes/text.ts";
 import {
   type CompiledPattern,
@@ -10,6 +9,7 @@ import {
 } from "../../src/pattern/pattern.ts";
 import { rounds } from "../rounds.ts";
 import {
+  endsOfLeftPart,
   longText,
   naiveEnds,
   naiveRegExp,
@@ -36,12 +36,11 @@ function expectEqual(found: number[], wanted: number[], name: string, bytes: Uin
   );
 }
 
-/** The ends of what stands before a cut, whose reader has seen the character there, and of what stands behind it. */
-function endsOfParts(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
-  if (compiled.kind !== "automata") throw new Error("it has no safe cuts");
-  const left = endsOfText(compiled.automata[0]!, bytes, cut + 1, false);
-  return [...left, ...pretokenEnds(compiled, bytes.subarray(cut)).map((end) => cut + end)];
-}
+/** The ends of what stands before a cut, and of what stands behind it. */
+const endsOfParts = (compiled: CompiledPattern, bytes: Uint8Array, cut: number) => [
+  ...endsOfLeftPart(compiled, bytes, cut),
+  ...pretokenEnds(compiled, bytes.subarray(cut)).map((end) => cut + end),
+];
 
 describe.each(names)("%s", (name) => {
   test("splits every string of up to three telling characters as the naive splitter does", () => {

@@ -59,3 +59,28 @@ export function randomText(random: Random, lengthMax: number): string {
   for (let length = 1 + random.below(lengthMax); length > 0; length--) text += random.pick(some);
   return text;
 }
+
+const wideSets = ["\\d", "\\p{L}", "\\s", "[^\\s\\p{L}\\d]", "\\w", "[\\d\\s]", "(?s:.)", "\\S", "\\D"];
+const wideCounts = ["", "", "?", "*", "+", "{1,3}", "{2}", "{1,3}?", "*?", "++"];
+
+/** What a look may ask for, of sets with many characters: those have something to stand for what it comes to. */
+export function randomLookPattern(random: Random, depth: number): string {
+  const sequence = (): string => {
+    const kind = random.below(depth > 0 ? 10 : 6);
+    if (kind < 6) return random.pick(wideSets) + random.pick(wideCounts);
+    if (kind === 6)
+      return `(?:${randomLookPattern(random, depth - 1)})${random.pick(wideCounts.slice(0, 7))}`;
+    if (kind === 7) return random.pick(["\\b", "(?<=\\d)", "(?<!\\s)", "$", "(?!\\S)", "^"]);
+    if (kind === 8) return `(?>${randomLookPattern(random, depth - 1)})`;
+    return `(?${random.pick(["=", "!"])}${randomLookPattern(random, depth - 1)})`;
+  };
+  const options = Array.from({ length: 1 + random.below(2) }, () =>
+    Array.from({ length: 1 + random.below(3) }, sequence).join(""),
+  );
+  return options.join("|");
+}
+
+const wideCharacters = ["a", "b", "é", "中", "1", "2", "２", " ", "\n", "-", "🙂", "\u3000"];
+
+export const randomLookText = (random: Random) =>
+  Array.from({ length: 1 + random.below(20) }, () => random.pick(wideCharacters)).join("");

@@ -14,6 +14,7 @@ import {
 } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { chunksOf, stream } from "../corpus/made-chunks.ts";
+import { digitForms, digitText } from "../pattern/digit-forms.ts";
 import { longText, programsOf, Random, randomBytes } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 import { randomText as classesText, randomNumbers } from "../pattern/texts.ts";
@@ -263,6 +264,69 @@ test("in a chain a piece of any length is cut, by many automata and many ends at
   const one = caseOf("", chainOfThree);
   const bytes = bytesOf(`${"abc 0123456789\n".repeat(15_000)}${"x".repeat(600_000)}${"5".repeat(100_000)}`);
   expectSame([kernelWay(one.pattern)], matcherWay(one), bytes, 1 << 16, "");
+});
+
+/** Patterns that look far ahead: one automaton, two splits as one, at assertions alone, and a chain. */
+const lookCases = memoized(() =>
+  ["wordEndAsWritten", "wordEndLlama3", "inlineGpt4o", "superbpe", "guarded", "marinLlama3"].flatMap((name) =>
+    [false, true].map((lineWise) => caseOf(name, digitForms[name]!.sources, lineWise)),
+  ),
+);
+
+describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, module) => {
+  afterAll(() => adoptKernelModule(testModule));
+
+  test("come to what they come to in the matcher, in any windows, up to tokens", () => {
+    adoptKernelModule(module);
+    const random = new Random(seed + 4);
+    const tokens = [utf8("444"), utf8("<|x|>"), utf8("é7")];
+    for (const one of lookCases()) {
+      const some = random.below(2) === 0 ? tokens : [];
+      const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern, some));
+      const twin = matcherWay(one, some);
+      for (let round = 0; round < rounds(6); round++) {
+        const parts = [utf8(digitText(random, 1 + random.below(40))), randomBytes(random, random.below(3))];
+        const bytes = new Uint8Array(
+          Buffer.concat([...parts, utf8("<|x|>"), ...parts, utf8(digitText(random, 9))]),
+        );
+        expectSame(ways, twin, bytes, random.pick([1, 17, 64, 1000]), one.name);
+      }
+    }
+  });
+
+  test("may go over many blocks and windows", () => {
+    adoptKernelModule(module);
+    const random = new Random(seed + 5);
+    const tokens = [utf8("444")];
+    for (const one of lookCases()) {
+      const runs = ["1".repeat(70_001), "1٣".repeat(30_000), "12".repeat(30_000)];
+      const text = runs
+        .flatMap((run) => [run, random.pick(["", "a", "444", " "]), digitText(random, 5)])
+        .join("");
+      const bytes = utf8(text);
+      bytes[random.below(bytes.length)] = 0xff;
+      const windowBytes = random.pick([100, 20_000, 1 << 16]);
+      expectSame([kernelWay(one.pattern, tokens)], matcherWay(one, tokens), bytes, windowBytes, one.name);
+    }
+  });
+});
+
+test("a long run of what is looked for is read in slices", () => {
+  const { counter, pretokens } = kernelWay(compilePattern(digitForms.wordEndLlama3!.sources));
+  const bytes = bytesOf(`a${"1".repeat(3_000_001)} b`);
+  counter.text(bytes.length).bytes.set(bytes);
+  pretokens.searchText(bytes.length);
+  pretokens.start(0, false);
+  let sliceCount = 1;
+  while (!pretokens.take(partTo(bytes.length))) sliceCount++;
+  // It is read to its end, back, and then taken.
+  expect(sliceCount).toBe(7);
+  expect(entriesOf(counter.toWordTable())).toEqual([
+    [" b", 1],
+    ["1", 1],
+    ["111", 1_000_000],
+    ["a", 1],
+  ]);
 });
 
 test("a pattern whose tables have no room in the kernel is refused", () => {

@@ -1,6 +1,8 @@
 import { hasMasks } from "../masks/mask-tables";
 import { masksEnd, masksLookAhead, scanMasks } from "../masks/scan-masks";
 import { endCountMax, endsStart, textStart } from "../regions";
+import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from "./columns";
+import { forgetRun, Shadow, shadowText, shiftRun, writeShadow } from "./shadow-writer";
 
 /**
  * Where the scan of a document stands. Positions count from the text's start.
@@ -24,8 +26,12 @@ export const blockBytes: i32 = 1 << 14;
 /** With more ends than these no block is scanned before they are taken. */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 
+/** What the tables read: the text, or a shadow of it. */
+let scannedText: usize = 0;
+
 /** A document begins at `at`. */
 export function startDocument(at: i32): void {
+  if (readsShadows()) forgetRun(automaton.shadow);
   pos = at;
   entry = 0;
   endCount = 1;
@@ -34,10 +40,16 @@ export function startDocument(at: i32): void {
 
 /**
  * Reads on from `pos` up to `stop`, at most `blockBytes`; a character that begins before `stop` is read whole. Bytes before
- * `limit` may be looked at: it is behind stop + 3, or the document's end.
+ * `limit` may be looked at: it is behind stop + 3, or, with `isEnd`, the document's end. An automaton of shadows stops where
+ * it would have to look beyond.
  */
-export function scanTo(stop: i32, limit: i32): void {
+export function scanTo(stop: i32, limit: i32, isEnd: bool): void {
   assert(stop - pos <= blockBytes && endCount <= endsBeforeBlockMax);
+  scannedText = textStart;
+  if (readsShadows()) {
+    stop = writeShadow(automaton.shadow, pos, stop, limit, isEnd);
+    scannedText = shadowText(automaton.shadow, pos);
+  }
   if (isInPieces) {
     scanCharacters(stop, limit, false);
     return;
@@ -113,6 +125,7 @@ export function dropEnds(): void {
 
 /** The text has moved: every position falls by `delta`. */
 export function shiftText(delta: i32): void {
+  if (readsShadows()) shiftRun(automaton.shadow, delta);
   pos -= delta;
   for (let i: u32 = 0; i < endCount + slotCount; i++) setEnd(i, <i32>load<u32>(endsStart + (i << 2)) - delta);
 }
@@ -148,7 +161,7 @@ function setEnd(index: u32, position: i32): void {
  * character of two or three bytes is taken apart from one load of four bytes by the marks of its length.
  */
 function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
-  const text = textStart;
+  const text = scannedText;
   const ends = endsStart;
   const lastOctetPos = untilAscii ? stop - 8 : -1;
   const lastWholePos = limit - 4;
@@ -169,7 +182,7 @@ function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
         column = columnOfTwo(word);
         length = 2;
       } else {
-        const found = columnAt(at, limit);
+        const found = columnAt(text, at, limit);
         column = found & 255;
         length = <i32>(found >> 8);
       }
@@ -199,7 +212,7 @@ function noteInvalid(at: i32): void {
  * nobody reads costs less than a branch that is guessed wrong.
  */
 function scanQuads(stop: i32): void {
-  const text = textStart;
+  const text = scannedText;
   const pairs = pairsStart;
   const quads = quadsStart;
   const entries = quadEntriesStart;
@@ -251,6 +264,7 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
  *   columnBlocks   u16    offset into `columns` of the 64 columns that share all bytes of a character but the last
  *   columns        u8     column of each such character
  *   slotCount             ends that are written and may not be settled yet
+ *   shadow                how shadows are written, which it reads then; 0: it reads texts
  *   next                  the automaton that cuts the pieces of this one; 0 if there is none
  *
  * A next one has room behind its head for as many u32 as there are ends: those of the one before, while this one cuts its
@@ -262,30 +276,30 @@ class Automaton {
   columnBlocks: usize;
   columns: usize;
   slotCount: u32;
+  shadow: Shadow;
   next: usize;
 }
 
 /** The automaton at work. Its fields that the loops read stand in variables. */
 let automaton: Automaton = changetype<Automaton>(0);
 let transitionsStart: usize = 0;
-let columnBlocksStart: usize = 0;
-let columnsStart: usize = 0;
 let slotCount: u32 = 0;
 /** It is not the first one: what it cuts are pieces. */
 let isInPieces: bool = false;
 
-const invalidColumn: u32 = 254;
 const endColumn: u32 = 255;
-const threeByteBlocks: u32 = 32;
-const fourByteBlocks: u32 = 32 + 1024;
 
 /** Sets the automaton whose head is at an address: the first one of a pattern. */
 export function useAutomaton(address: usize): void {
   automaton = changetype<Automaton>(address);
   transitionsStart = automaton.transitions;
-  columnBlocksStart = automaton.columnBlocks;
-  columnsStart = automaton.columns;
+  useColumns(automaton.columnBlocks, automaton.columns);
   slotCount = automaton.slotCount;
+}
+
+/** Whether the automaton reads shadows of texts. */
+export function readsShadows(): bool {
+  return changetype<usize>(automaton.shadow) !== 0;
 }
 
 /** Whether the settled pieces are no pretokens yet. */
@@ -316,7 +330,7 @@ export function cutPieces(takeEnds: () => bool): bool {
     const end = load<i32>(pieces + (piece << 2));
     while (pos < end) {
       if (endCount > endsBeforeBlockMax && !takeEnds()) return false;
-      scanTo(min(pos + blockBytes, end), end);
+      scanTo(min(pos + blockBytes, end), end, true);
     }
     finishDocument(end);
   }
@@ -340,49 +354,6 @@ function step(entry: u32, column: u32): u32 {
 /** The entry behind `entry` where the document ends. */
 function stepToEnd(entry: u32): u32 {
   return step(entry, endColumn);
-}
-
-/** Column of a character of three bytes, which stand in the lower part of `word`. */
-function columnOfThree(word: u32): u32 {
-  const block = threeByteBlocks + (((word & 15) << 6) | ((word >> 8) & 63));
-  return columnIn(block, (word >> 16) & 63);
-}
-
-/** The same for two bytes. */
-function columnOfTwo(word: u32): u32 {
-  return columnIn(word & 31, (word >> 8) & 63);
-}
-
-function columnOfFour(word: u32): u32 {
-  const block = fourByteBlocks + (((word & 7) << 12) | (((word >> 8) & 63) << 6) | ((word >> 16) & 63));
-  return columnIn(block, (word >> 24) & 63);
-}
-
-function columnIn(block: u32, last: u32): u32 {
-  return load<u8>(columnsStart + (load<u16>(columnBlocksStart + (block << 1)) | last));
-}
-
-/**
- * Column of the character that begins at `pos` with a byte from 0x80 up, and its length in bytes: column | length << 8. A
- * byte that is not part of valid UTF-8 is one byte in `invalidColumn`. The text ends at `limit`; what stands behind it may
- * be read, but counts for nothing.
- */
-function columnAt(pos: i32, limit: i32): u32 {
-  const word = load<u32>(textStart + pos);
-  let column = invalidColumn;
-  let length: u32 = 1;
-  if ((word & 0xc0e0) === 0x80c0) {
-    length = 2;
-    column = columnOfTwo(word);
-  } else if ((word & 0xc0c0f0) === 0x8080e0) {
-    length = 3;
-    column = columnOfThree(word);
-  } else if ((word & 0xc0c0c0f8) === 0x808080f0) {
-    length = 4;
-    column = columnOfFour(word);
-  }
-  if (column === invalidColumn || pos + <i32>length > limit) return invalidColumn | (1 << 8);
-  return column | (length << 8);
 }
 
 /**

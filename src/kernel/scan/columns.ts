@@ -1,0 +1,55 @@
+/** Columns of characters beyond ASCII, as the automaton at work has them (scanner.ts). */
+let columnBlocksStart: usize = 0;
+let columnsStart: usize = 0;
+
+export const invalidColumn: u32 = 254;
+const threeByteBlocks: u32 = 32;
+const fourByteBlocks: u32 = 32 + 1024;
+
+export function useColumns(columnBlocks: usize, columns: usize): void {
+  columnBlocksStart = columnBlocks;
+  columnsStart = columns;
+}
+
+/** Column of a character of three bytes, which stand in the lower part of `word`. */
+export function columnOfThree(word: u32): u32 {
+  const block = threeByteBlocks + (((word & 15) << 6) | ((word >> 8) & 63));
+  return columnIn(block, (word >> 16) & 63);
+}
+
+/** The same for two bytes. */
+export function columnOfTwo(word: u32): u32 {
+  return columnIn(word & 31, (word >> 8) & 63);
+}
+
+function columnOfFour(word: u32): u32 {
+  const block = fourByteBlocks + (((word & 7) << 12) | (((word >> 8) & 63) << 6) | ((word >> 16) & 63));
+  return columnIn(block, (word >> 24) & 63);
+}
+
+function columnIn(block: u32, last: u32): u32 {
+  return load<u8>(columnsStart + (load<u16>(columnBlocksStart + (block << 1)) | last));
+}
+
+/**
+ * Column of the character that begins at `pos` with a byte from 0x80 up, and its length in bytes: column | length << 8. A
+ * byte that is not part of valid UTF-8 is one byte in `invalidColumn`. The text ends at `limit`; what stands behind it may
+ * be read, but counts for nothing.
+ */
+export function columnAt(text: usize, pos: i32, limit: i32): u32 {
+  const word = load<u32>(text + pos);
+  let column = invalidColumn;
+  let length: u32 = 1;
+  if ((word & 0xc0e0) === 0x80c0) {
+    length = 2;
+    column = columnOfTwo(word);
+  } else if ((word & 0xc0c0f0) === 0x8080e0) {
+    length = 3;
+    column = columnOfThree(word);
+  } else if ((word & 0xc0c0c0f8) === 0x808080f0) {
+    length = 4;
+    column = columnOfFour(word);
+  }
+  if (column === invalidColumn || pos + <i32>length > limit) return invalidColumn | (1 << 8);
+  return column | (length << 8);
+}

@@ -1,0 +1,191 @@
+import { BeyondAutomaton, Numbering } from "./automaton.ts";
+import { type Nfa, nfaOp } from "./nfa.ts";
+
+/**
+ * Bodies of looks ahead, read from right to left. At a position an instruction of the matcher's program has a value:
+ *
+ *   0       no way on from here matches
+ *   1       some way matches
+ *   1 + n   the bodies of n atomic groups around match from here, and what is behind them fails
+ *
+ * It depends on the character here, on the one before (look-behinds of one character), and on the values at the next
+ * position. So one pass from the right finds them all, and there are finitely many vectors of values: these are the
+ * states of an automaton. A state has the values of the instructions that a character leads to, then of the looks, for
+ * each kind of character before.
+ *
+ *   FIELD       LENGTH                       MEANING
+ *   next        stateCount * symbolCount     the state at a position, of that at the next one and the symbol between
+ *   isTrue      stateCount * groupCount      for each look whether it holds there, if the symbol before is of the group
+ *   groupOf     symbolCount                  the kind of a symbol as a look-behind of the bodies sees it
+ *
+ * Symbols are character classes, then the edge of the text. State 0 is that at the end of a text.
+ */
+export type Backward = {
+  readonly symbolCount: number;
+  readonly stateCount: number;
+  readonly groupCount: number;
+  readonly next: Int32Array;
+  readonly isTrue: readonly (readonly boolean[])[];
+  readonly groupOf: readonly number[];
+};
+
+const stateCountMax = 4000;
+const instructionCountMax = 20_000;
+/** Some tenths of a second. */
+const evaluationCountMax = 1 << 24;
+
+/**
+ * `symbolSets[set][symbol]` is 1 where the set holds the symbol. Behind the class `lineEnd` a text ends; -1: behind none.
+ * Throws BeyondAutomaton.
+ */
+export function readBackwards(
+  bodies: readonly Nfa[],
+  symbolSets: readonly Uint8Array[],
+  lineEnd: number,
+): Backward {
+  const program = joined(bodies);
+  const symbolCount = symbolSets[0]!.length;
+  const { groupOf, memberOf } = groupsOf(program, symbolSets, symbolCount);
+  const reader = new BackwardReader(program, symbolSets, groupOf, memberOf);
+  const states = new Numbering<readonly number[]>((vector) => vector.join());
+  states.idOf(reader.stateBefore(undefined, symbolCount - 1));
+  const next: number[] = [];
+  for (let state = 0; state < states.items.length; state++) {
+    if (state === stateCountMax) throw new BeyondAutomaton("what it looks ahead for has too many states");
+    for (let symbol = 0; symbol < symbolCount; symbol++)
+      next.push(states.idOf(reader.stateBefore(states.items[symbol === lineEnd ? 0 : state], symbol)));
+  }
+  return {
+    symbolCount,
+    stateCount: states.items.length,
+    groupCount: memberOf.length,
+    next: Int32Array.from(next),
+    isTrue: states.items.flatMap((vector) => reader.truthsOf(vector)),
+    groupOf,
+  };
+}
+
+class BackwardReader {
+  /** Instructions that a character leads to: their values are what a position has to know of the next one. */
+  private readonly targets: readonly number[];
+  private readonly targetIds: ReadonlyMap<number, number>;
+  /** The instructions whose values a state has: the targets, then where each look starts. */
+  private readonly kept: readonly number[];
+  private readonly values: Int32Array;
+  private evaluationCount = 0;
+
+  constructor(
+    private readonly program: JoinedProgram,
+    private readonly symbolSets: readonly Uint8Array[],
+    private readonly groupOf: readonly number[],
+    private readonly memberOf: readonly number[],
+  ) {
+    const { ops, second, starts } = program;
+    this.targets = [...new Set(ops.flatMap((op, i) => (op === nfaOp.take ? [second[i]!] : [])))];
+    this.targetIds = new Map(this.targets.map((target, id) => [target, id]));
+    this.kept = [...this.targets, ...starts];
+    this.values = new Int32Array(ops.length);
+  }
+
+  /** The state before a symbol, of the one behind it; undefined: there is nothing behind. */
+  stateBefore(behind: readonly number[] | undefined, symbol: number): number[] {
+    const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.kept.length);
+    return this.memberOf.flatMap((before) => {
+      this.values.fill(-1);
+      return this.kept.map((instruction) => this.evaluate(instruction, before, symbol, valuesBehind));
+    });
+  }
+
+  /** For each group of symbols before, whether each look holds. */
+  truthsOf(state: readonly number[]): boolean[][] {
+    const { kept, targets } = this;
+    return this.memberOf.map((_, group) =>
+      state
+        .slice(group * kept.length + targets.length, (group + 1) * kept.length)
+        .map((value) => value === 1),
+    );
+  }
+
+  /** The value of an instruction, where one symbol stands before the position and another one behind it. */
+  private evaluate(i: number, before: number, symbol: number, behind: readonly number[] | undefined): number {
+    if (this.values[i]! >= 0) return this.values[i]!;
+    if (++this.evaluationCount > evaluationCountMax)
+      throw new BeyondAutomaton("what it looks ahead for takes too long to make");
+    const { program, symbolSets } = this;
+    const a = program.first[i]!;
+    const b = program.second[i]!;
+    const on = (instruction: number) => this.evaluate(instruction, before, symbol, behind);
+    let value = 0;
+    switch (program.ops[i]!) {
+      case nfaOp.take:
+        if (behind !== undefined && symbolSets[a]![symbol] === 1) value = behind[this.targetIds.get(b)!]!;
+        break;
+      case nfaOp.fork:
+        value = on(a) || on(b);
+        break;
+      case nfaOp.lookahead:
+        if (symbolSets[a]![symbol] === 1) value = on(b);
+        break;
+      case nfaOp.lookbehind:
+        if (symbolSets[a]![before] === 1) value = on(b);
+        break;
+      case nfaOp.look:
+        if (on(a) === 1) value = on(b);
+        break;
+      case nfaOp.lookNot:
+        if (on(a) !== 1) value = on(b);
+        break;
+      case nfaOp.atomic:
+        value = on(a);
+        if (value > 1) value = value === 2 ? 0 : value - 1;
+        break;
+      case nfaOp.commit:
+        value = on(b);
+        if (value !== 1) value = value === 0 ? 2 : value + 1;
+        break;
+      case nfaOp.match:
+      case nfaOp.found:
+        value = 1;
+        break;
+      case nfaOp.takeBack:
+      case nfaOp.forkBack:
+        throw new BeyondAutomaton("it looks behind more than one character");
+      default:
+        throw new BeyondAutomaton("it refers back to a group");
+    }
+    this.values[i] = value;
+    return value;
+  }
+}
+
+type JoinedProgram = Record<"ops" | "first" | "second" | "starts", number[]>;
+
+/** Several programs as one, with the instruction where each starts. */
+function joined(programs: readonly Nfa[]): JoinedProgram {
+  const all: JoinedProgram = { ops: [], first: [], second: [], starts: [] };
+  for (const { ops, first, second, startInstruction } of programs) {
+    const base = all.ops.length;
+    if (base + ops.length > instructionCountMax)
+      throw new BeyondAutomaton("it is too long when its counts are unrolled");
+    ops.forEach((op, i) => {
+      const leadsOn = op === nfaOp.fork || op === nfaOp.look || op === nfaOp.lookNot || op === nfaOp.atomic;
+      all.ops.push(op);
+      all.first.push(leadsOn ? base + first[i]! : first[i]!);
+      all.second.push(base + second[i]!);
+    });
+    all.starts.push(base + startInstruction);
+  }
+  return all;
+}
+
+/** Symbols that no look-behind of one character tells apart are a group; `memberOf` has one of each. */
+function groupsOf(
+  { ops, first }: JoinedProgram,
+  symbolSets: readonly Uint8Array[],
+  symbolCount: number,
+): { groupOf: number[]; memberOf: number[] } {
+  const left = [...new Set(ops.flatMap((op, i) => (op === nfaOp.lookbehind ? [first[i]!] : [])))];
+  const groups = new Numbering<number>((symbol) => left.map((set) => symbolSets[set]![symbol]).join(""));
+  const groupOf = Array.from({ length: symbolCount }, (_, symbol) => groups.idOf(symbol));
+  return { groupOf, memberOf: groups.items };
+}

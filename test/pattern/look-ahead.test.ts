@@ -1,0 +1,201 @@
+import { expect, test } from "bun:test";
+import { UserError } from "../../src/errors.ts";
+import { divideIntoClasses } from "../../src/pattern/automaton.ts";
+import { readBackwards } from "../../src/pattern/backward.ts";
+import { buildNfa, SymbolSets } from "../../src/pattern/nfa.ts";
+import { parsePattern } from "../../src/pattern/parse-pattern.ts";
+import { type CompiledPattern, compilePattern, findSafeCut } from "../../src/pattern/pattern.ts";
+import { rounds } from "../rounds.ts";
+import { digitForms, digitText } from "./digit-forms.ts";
+import { endsOfLeftPart, pretokenEnds, Random } from "./naive.ts";
+import { naiveMatches, naiveTreeEnds, TooSlow } from "./naive-matcher.ts";
+import { randomLookPattern, randomLookText } from "./random-patterns.ts";
+
+const seed = 20261122;
+
+const reasonOf = (...sources: string[]) => {
+  const compiled = compilePattern(sources);
+  return compiled.kind === "programs" ? compiled.reason : compiled.automata.length;
+};
+
+const byteEnds = (pieces: readonly string[]) => {
+  let end = 0;
+  return pieces.map((piece) => (end += Buffer.byteLength(piece)));
+};
+
+function expectSame(found: readonly number[], wanted: readonly number[], what: unknown): void {
+  if (found.join() !== wanted.join()) throw new Error(`${JSON.stringify(what)}: [${found}], not [${wanted}]`);
+}
+
+test("read backwards, a body matches where the textbook matcher finds a match", () => {
+  const random = new Random(seed);
+  let trialCount = 0;
+  for (let round = 0; round < rounds(150); round++) {
+    const source = randomLookPattern(random, 2);
+    let tree: ReturnType<typeof parsePattern>;
+    try {
+      tree = parsePattern(source);
+    } catch {
+      continue;
+    }
+    const sets = new SymbolSets();
+    const nfa = buildNfa(tree, sets, "matcher");
+    const { classes, membership } = divideIntoClasses(sets.characters);
+    const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.holdsEdge[set] ? 1 : 0]));
+    const { next, symbolCount, groupCount, groupOf, isTrue } = readBackwards([nfa], symbolSets, -1);
+    const { classCount, runStarts, runClasses } = classes;
+    for (let trial = 0; trial < 10; trial++) {
+      const points = Array.from(randomLookText(random), (character) => character.codePointAt(0)!);
+      const symbols = points.map((point) => runClasses[runStarts.findLastIndex((start) => start <= point)]!);
+      let state = 0;
+      for (let pos = points.length; pos >= 0; pos--) {
+        if (pos < points.length) state = next[state * symbolCount + symbols[pos]!]!;
+        const group = groupOf[pos === 0 ? classCount : symbols[pos - 1]!]!;
+        const text = String.fromCodePoint(...points);
+        try {
+          const wanted = naiveMatches(tree, points, pos);
+          expect({ source, text, pos, matches: isTrue[state * groupCount + group]![0] }).toEqual({
+            source,
+            text,
+            pos,
+            matches: wanted,
+          });
+          trialCount++;
+        } catch (error) {
+          if (!(error instanceof TooSlow)) throw error;
+        }
+      }
+    }
+  }
+  expect(trialCount).toBeGreaterThan(rounds(2000));
+});
+
+/** The ends of a text by the textbook matcher: lines, if asked for, and what is between invalid bytes are texts of their own. */
+function textbookEnds(
+  sources: readonly string[],
+  parts: readonly (string | number)[],
+  lineWise: boolean,
+): number[] {
+  const ends: number[] = [];
+  const add = (byteCount: number) => ends.push((ends.at(-1) ?? 0) + byteCount);
+  for (const part of parts) {
+    if (typeof part === "number") {
+      add(1);
+      continue;
+    }
+    let pieces = lineWise ? part.split(/(?<=\n)/) : [part];
+    for (const source of sources) {
+      pieces = pieces.flatMap((piece) => {
+        const points = Array.from(piece);
+        const cuts = naiveTreeEnds(
+          source,
+          points.map((character) => character.codePointAt(0)!),
+        );
+        return cuts.map((end, i) => points.slice(cuts[i - 1] ?? 0, end).join(""));
+      });
+    }
+    for (const piece of pieces) add(Buffer.byteLength(piece));
+  }
+  return ends;
+}
+
+test("random patterns that look far ahead are cut as the textbook matcher cuts them", () => {
+  const random = new Random(seed + 1);
+  let shadowCount = 0;
+  for (let round = 0; shadowCount < rounds(15) && round < rounds(2000); round++) {
+    const sources = Array.from({ length: 1 + random.below(2) }, () => {
+      const look = `(?${random.pick(["=", "!"])}${randomLookPattern(random, 2)})`;
+      return `${random.pick(["\\d", "\\p{L}", "\\S"])}${random.pick(["", "+", "{1,3}", "*?"])}${look}|${randomLookPattern(random, 1)}`;
+    });
+    const lineWise = random.below(4) === 0;
+    let compiled: CompiledPattern;
+    try {
+      compiled = compilePattern(sources, { lineWise });
+    } catch (error) {
+      expect(error).toBeInstanceOf(UserError);
+      continue;
+    }
+    if (compiled.kind === "programs" || !compiled.automata.some(({ shadow }) => shadow)) continue;
+    shadowCount++;
+    for (let trial = 0; trial < 12; trial++) {
+      const parts =
+        random.below(3) === 0
+          ? [randomLookText(random), 0xff, randomLookText(random)]
+          : [randomLookText(random)];
+      const bytes = Buffer.concat(
+        parts.map((part) => (typeof part === "number" ? Uint8Array.of(part) : Buffer.from(part))),
+      );
+      try {
+        const wanted = textbookEnds(sources, parts, lineWise);
+        expectSame(pretokenEnds(compiled, bytes, 1 + random.below(40)), wanted, { sources, lineWise, parts });
+      } catch (error) {
+        if (!(error instanceof TooSlow)) throw error;
+      }
+    }
+  }
+  expect(shadowCount).toBe(rounds(15));
+});
+
+test.each(
+  Object.entries(digitForms),
+)("digits from the right are what rules without looks say: %s", (name, form) => {
+  const random = new Random(seed + 2);
+  const compiled = compilePattern(form.sources);
+  expect(compiled.kind).toBe("automata");
+  for (let round = 0; round < rounds(100); round++) {
+    const text = digitText(random, 1 + random.below(14));
+    expectSame(pretokenEnds(compiled, Buffer.from(text)), byteEnds(form.pieces(text)), { name, text });
+  }
+});
+
+test("safe cuts of shadows: the parts are cut as the whole is", () => {
+  const random = new Random(seed + 3);
+  let cutCount = 0;
+  for (const [name, { sources }] of Object.entries(digitForms)) {
+    for (const lineWise of [false, true]) {
+      const compiled = compilePattern(sources, { lineWise });
+      for (let round = 0; round < rounds(40); round++) {
+        const text = digitText(random, 2 + random.below(20));
+        const bytes = Buffer.concat([
+          Buffer.from(text),
+          Uint8Array.of(random.below(4) === 0 ? 0xff : 0x2e),
+          Buffer.from(text),
+        ]);
+        const view = new DataView(bytes.buffer);
+        const from = random.below(bytes.length);
+        const cut = findSafeCut(compiled, { bytes, view }, from, bytes.length, bytes.length);
+        if (cut <= 0) continue;
+        cutCount++;
+        const right = pretokenEnds(compiled, bytes.subarray(cut)).map((end) => cut + end);
+        const found = [...endsOfLeftPart(compiled, bytes, cut), ...right];
+        expectSame(found, pretokenEnds(compiled, bytes), { name, lineWise, text, cut });
+      }
+    }
+  }
+  expect(cutCount).toBeGreaterThan(rounds(200));
+});
+
+test("a chain has a shadow of its own where a split cuts inside of what is looked at", () => {
+  expect(reasonOf(...digitForms.superbpe!.sources)).toBe(1);
+  expect(reasonOf(...digitForms.wordEndGpt4o!.sources)).toBe(1);
+  expect(reasonOf(...digitForms.marinLlama3!.sources)).toBe(3);
+  expect(reasonOf("[0-9]{5}", "[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9]))")).toBe(2);
+});
+
+test("a look for what cannot be said by a character goes to the matcher, with the reason", () => {
+  expect(reasonOf("a(?=bc)|.")).toBe("it looks ahead from a class of too few characters");
+  expect(reasonOf("\\d{1,20}(?=(?:\\d{20})*(?!\\d))")).toBe(1);
+  expect(reasonOf("\\p{L}(?=(\\d)a\\1)|.")).toBe("it refers back to a group");
+  expect(reasonOf("\\d(?=a(?<=ba)b)|.")).toBe("it looks behind more than one character");
+});
+
+test("a split at assertions alone cuts where they hold", () => {
+  const pieces = (source: string, text: string) => {
+    const ends = pretokenEnds(compilePattern([source]), Buffer.from(text));
+    return ends.map((end, i) => Buffer.from(text).toString("utf8", ends[i - 1] ?? 0, end));
+  };
+  expect(pieces("\\b", "ab, cd")).toEqual(["ab", ", ", "cd"]);
+  expect(pieces("(?!\\S)", "ab  cd")).toEqual(["ab", " ", " cd"]);
+  expect(pieces("(?<=[a-z])(?=[A-Z])", "camelCaseName")).toEqual(["camel", "Case", "Name"]);
+  expect(pieces("(?=\\d+x)", "12x 12")).toEqual(["1", "2x 12"]);
+});
