@@ -19,7 +19,7 @@ export const languages = [
 const learnedArticleLast = 20;
 
 /** The paragraphs of a declaration, a line each, of its articles in the range; the preamble is article 0. */
-function paragraphsOf(code: string, first: number, last: number): string {
+export function paragraphsOf(code: string, first: number, last: number): string {
   const page = readFileSync(join(declarations, `${code}.html`), "utf8");
   const parts = page
     .split(/<article data-number="(?=\d+")/)

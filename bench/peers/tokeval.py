@@ -26,6 +26,7 @@ from tokenizer_analysis.config.text_measurement import TextMeasurementConfig
 from tokenizer_analysis.core.input_types import TokenizedData
 from tokenizer_analysis.metrics.basic import BasicTokenizationMetrics
 from tokenizer_analysis.metrics.gini import TokenizerGiniMetrics
+from tokenizer_analysis.metrics.math import DigitBoundaryMetrics
 from tokenizer_analysis.metrics.information_theoretic import InformationTheoreticMetrics
 from tokenizer_analysis.metrics.utf8_integrity import UTF8IntegrityMetrics
 
@@ -35,7 +36,7 @@ split = arguments.index("--")
 tokenizer_paths = dict(argument.split("=", 1) for argument in arguments[:split])
 text_paths = dict(argument.split("=", 1) for argument in arguments[split + 1 :])
 names = list(text_paths)
-command = [root / "dist/bpe", "eval", *arguments[:split], "--text", *arguments[split + 1 :], "--json", "-q"]
+command = [root / "dist/bpe", "eval", *arguments[:split], "--text", *arguments[split + 1 :], "--json", "--numbers", "-q"]
 ours = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 texts = {name: open(path, encoding="utf8", newline="").read() for name, path in text_paths.items()}
 
@@ -143,6 +144,8 @@ for result in ours["tokenizers"]:
         {name: [TokenizedData(name, part.language, part.tokens) for part in data]}
     )["utf8_token_integrity"]["per_tokenizer"][name]
     utf8 = utf8.get("per_language", utf8)
+    digits = DigitBoundaryMetrics(provider).compute(all_data)
+    digits = digits["three_digit_boundary_alignment"]["per_tokenizer"][name]["overall"]
     for part in data:
         text, of = part.language, measured[part.language]
         compare(f"{name} {text} fertility", of["fertility"], fertility["per_language"][text]["mean"])
@@ -154,14 +157,19 @@ for result in ours["tokenizers"]:
             compare(f"{name} {text} entropy {alpha}", renyi["entropy"], entropy)
             efficiency = efficiencies[f"renyi_{alpha}"][text]
             compare(f"{name} {text} efficiency {alpha}", renyi["efficiency"], efficiency)
+        if texts[text].isascii():  # It loses its place in a text at the first other character.
+            numbers, found = of["numbers"], digits.get(text, {"count": 0, "mean_f1": None})
+            compare(f"{name} {text} numbers", numbers["count"], found["count"])
+            compare(f"{name} {text} alignment", numbers["alignment"], found["mean_f1"])
         compare(f"{name} {text} not UTF-8", of["notUtf8Tokens"], utf8[text]["total_incomplete_tokens"])
     if len(names) > 1:
-        for unit, by in [("words", ""), ("bytes", "ByBytes")]:
+        units = [("words", "Fertility", ""), ("bytes", "Bytes", "ByBytes")]
+        units += [("characters", "Characters", "ByCharacters"), ("lines", "Tokens", "ByTokens")]
+        for unit, gini_of, by in units:
             metrics = TokenizerGiniMetrics(provider, measurement_config=in_units(unit))
             found = metrics.compute_tokenizer_fairness_gini(all_data)["per_tokenizer"][name]
             parity = result["parity"]
-            gini = parity["giniBytes" if by else "giniFertility"]
-            compare(f"{name} gini {unit}", gini, found["gini_coefficient"])
+            compare(f"{name} gini {unit}", parity[f"gini{gini_of}"], found["gini_coefficient"])
             compare(f"{name} cost ratio {unit}", parity[f"costRatio{by}"], found["cost_ratio"])
             assert parity[f"cheapestText{by}"] == found["most_efficient_language"][0]
             assert parity[f"dearestText{by}"] == found["least_efficient_language"][0]

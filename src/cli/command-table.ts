@@ -912,6 +912,11 @@ export const commands: readonly CommandSpec[] = [
         excludes: [{ other: "csv", why: "its rows are texts" }],
         description: "a file of terms, a line each",
       },
+      {
+        name: "numbers",
+        topic: "output",
+        description: "also how numbers are cut: groups of three digits, from the right or from the left",
+      },
       ...besideTokenizer,
       specialTokensAsText,
       ...reading,

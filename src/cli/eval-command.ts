@@ -30,7 +30,7 @@ import { type Named, openTokenizers, readNamed, uniqueNames } from "./tokenizer-
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { typedTexts, terms, reading, workers, memoryLimitBytes, print } = readOptions(invocation);
+  const { typedTexts, terms, numbers, reading, workers, memoryLimitBytes, print } = readOptions(invocation);
   const reportPath = await takeReportPlace(invocation, output);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
@@ -41,7 +41,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const workerCountFor = workersFor(workers, budget.workerCountMax);
   refuseOverwriting(found.inputs, [reportPath]);
   const evaluated = await evaluate(
-    { tokenizers, texts, terms, workerCountFor, budget, scratch },
+    { tokenizers, texts, terms, numbers, workerCountFor, budget, scratch },
     (progress) => output.progress(progress),
   );
   const { evaluation } = evaluated;
@@ -77,6 +77,7 @@ function readOptions(invocation: Invocation) {
   return {
     typedTexts: readTexts(options.get("text")!.map((typed) => readNamed("--text", typed))),
     terms: readTerms(invocation),
+    numbers: options.has("numbers"),
     reading: readingOf(options),
     workers: options.number("workers"),
     memoryLimitBytes: options.number("memory-limit"),
@@ -281,12 +282,12 @@ const columns: readonly (readonly [name: string, value: (row: Row) => string | n
   ["not_utf8_share", ({ measures }) => measures.notUtf8Share],
   ["tokens_per_character", ({ measures }) => measures.tokensPerCharacter],
   ["mixed_tokens", ({ measures }) => measures.mixedTokens],
-  ["numbers", ({ measures: { numbers } }) => numbers.count],
-  ["tokens_per_digit_group", ({ measures: { numbers } }) => numbers.tokensPerDigitGroup],
-  ["digit_alignment", ({ measures: { numbers } }) => numbers.alignment],
-  ["long_numbers", ({ measures: { numbers } }) => numbers.longCount],
-  ["from_right_share", ({ measures: { numbers } }) => numbers.fromRightShare],
-  ["from_left_share", ({ measures: { numbers } }) => numbers.fromLeftShare],
+  ["numbers", ({ measures: { numbers } }) => numbers?.count ?? null],
+  ["tokens_per_digit_group", ({ measures: { numbers } }) => numbers?.tokensPerDigitGroup ?? null],
+  ["digit_alignment", ({ measures: { numbers } }) => numbers?.alignment ?? null],
+  ["long_numbers", ({ measures: { numbers } }) => numbers?.longCount ?? null],
+  ["from_right_share", ({ measures: { numbers } }) => numbers?.fromRightShare ?? null],
+  ["from_left_share", ({ measures: { numbers } }) => numbers?.fromLeftShare ?? null],
 ];
 
 /** One row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their digits. */

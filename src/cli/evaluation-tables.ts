@@ -34,12 +34,22 @@ const measureRows: readonly RowOf<Measures>[] = [
   {
     name: "tokens per digit group",
     best: "least",
-    value: (of) => of.numbers.tokensPerDigitGroup,
+    value: (of) => of.numbers?.tokensPerDigitGroup ?? null,
     shown: decimal(3),
   },
-  { name: "digit alignment", best: "most", value: (of) => of.numbers.alignment, shown: decimal(3) },
-  { name: "numbers from the right", best: "most", value: (of) => of.numbers.fromRightShare, shown: percent },
-  { name: "numbers from the left", best: null, value: (of) => of.numbers.fromLeftShare, shown: percent },
+  { name: "digit alignment", best: "most", value: (of) => of.numbers?.alignment ?? null, shown: decimal(3) },
+  {
+    name: "numbers from the right",
+    best: "most",
+    value: (of) => of.numbers?.fromRightShare ?? null,
+    shown: percent,
+  },
+  {
+    name: "numbers from the left",
+    best: null,
+    value: (of) => of.numbers?.fromLeftShare ?? null,
+    shown: percent,
+  },
 ];
 
 const parityRows: readonly RowOf<Parity>[] = [

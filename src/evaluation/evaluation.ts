@@ -75,7 +75,8 @@ export type Measures = {
   readonly notUtf8Share: number | null;
   /** Occurrences of those of them that join a character with a part of another one. */
   readonly mixedTokens: number;
-  readonly numbers: NumberMeasures;
+  /** null where they are not asked for. */
+  readonly numbers: NumberMeasures | null;
 };
 
 export type TextMeasures = Measures & {
@@ -161,7 +162,9 @@ export type NamedTokenizer = { readonly name: string; readonly path: string; rea
 export type WordCosts = Pick<TextMeasures, "singleTokenWords" | "continuedWords" | "dearestWords">;
 
 /** The counts of words that measures are made of. */
-type Counted = Pick<WordCosts, "singleTokenWords" | "continuedWords"> & { readonly numbers: NumberCounts };
+type Counted = Pick<WordCosts, "singleTokenWords" | "continuedWords"> & {
+  readonly numbers: NumberCounts | null;
+};
 
 export function textFacts(
   { name, inputs, invalidBytes }: Pick<TextFacts, "name" | "inputs" | "invalidBytes">,
@@ -175,7 +178,7 @@ export function textFacts(
 export class TokenizerMeasures {
   private readonly texts: TextMeasures[] = [];
   private readonly allCounts: TokenCounts;
-  private readonly allNumbers = new NumberCounts();
+  private allNumbers: NumberCounts | null = null;
   private readonly classes: ReturnType<typeof classesOf>;
 
   constructor(
@@ -187,9 +190,9 @@ export class TokenizerMeasures {
     this.classes = classesOf(tokenizer.parts);
   }
 
-  add(facts: TextFacts, tokenCounts: TokenCounts, costs: WordCosts, numbers: NumberCounts): void {
+  add(facts: TextFacts, tokenCounts: TokenCounts, costs: WordCosts, numbers: NumberCounts | null): void {
     addCounts(this.allCounts, tokenCounts);
-    this.allNumbers.addAll(numbers);
+    if (numbers !== null) (this.allNumbers ??= new NumberCounts()).addAll(numbers);
     const { dearestWords } = costs;
     const measures = this.measure(facts, tokenCounts, { ...costs, numbers });
     this.texts.push({ text: facts.name, ...measures, dearestWords });
@@ -254,7 +257,7 @@ export class TokenizerMeasures {
       notUtf8Tokens,
       notUtf8Share: ratio(notUtf8Tokens, tokens - specialCount),
       mixedTokens,
-      numbers: numberMeasures(numbers),
+      numbers: numbers && numberMeasures(numbers),
     };
   }
 }

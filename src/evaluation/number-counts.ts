@@ -14,39 +14,47 @@ export class NumberCounts {
   longCount = 0;
   fromRight = 0;
   fromLeft = 0;
-  /** Numbers by their F1: added up in the end, in one order, whoever counted them. */
+  /** Numbers by their F1, if it is above 0: added up in the end, in one order, whoever counted them. */
   readonly scores = new Map<number, number>();
 
-  /** Adds the numbers of a word that occurs `occurrences` times. `pieces`: the bytes of its tokens. */
-  add(pieces: readonly Uint8Array[], occurrences: number): void {
-    const bytes = Buffer.concat(pieces);
-    const isBorder = new Uint8Array(bytes.length + 1);
-    let border = 0;
-    for (const piece of pieces) isBorder[(border += piece.length)] = 1;
-    for (let pos = 0; pos < bytes.length; ) {
-      const ends = digitEndsFrom(bytes, pos);
-      if (ends.length > 0) this.addNumber(pos, ends, isBorder, occurrences);
-      pos = ends.at(-1) ?? pos + 1;
+  /**
+   * Adds the numbers of the text [start, end), which occurs so often.
+   *
+   * @param ends where its tokens end, ascending
+   */
+  add(bytes: Uint8Array, start: number, end: number, ends: ArrayLike<number>, occurrences: number): void {
+    let token = 0;
+    for (let pos = start; pos < end; ) {
+      let runEnd = pos;
+      let digitCount = 0;
+      for (let next = digitEndAt(bytes, pos, end); next > runEnd; next = digitEndAt(bytes, runEnd, end)) {
+        runEnd = next;
+        digitCount++;
+      }
+      if (digitCount === 0) pos++;
+      else {
+        while (ends[token]! <= pos) token++;
+        let [borders, right, left] = [0, 0, 0];
+        for (let digit = 0; ends[token]! < runEnd; token++, borders++) {
+          for (; pos < ends[token]!; digit++) pos = digitEndAt(bytes, pos, end);
+          if (pos > ends[token]!) continue;
+          if ((digitCount - digit) % 3 === 0) right++;
+          if (digit % 3 === 0) left++;
+        }
+        this.addNumber(digitCount, borders, right, left, occurrences);
+        pos = runEnd;
+      }
     }
   }
 
-  /** Adds a number that begins at `pos`, whose digits end at `ends`. */
-  private addNumber(pos: number, ends: readonly number[], isBorder: Uint8Array, occurrences: number): void {
-    const digitCount = ends.length;
-    let [borders, right, left] = [0, 0, 0];
-    for (let at = pos + 1, digit = 0; at < ends[digitCount - 1]!; at++) {
-      if (isBorder[at] === 1) borders++;
-      if (at !== ends[digit]) continue;
-      digit++;
-      if (isBorder[at] === 1 && (digitCount - digit) % 3 === 0) right++;
-      if (isBorder[at] === 1 && digit % 3 === 0) left++;
-    }
-    const wanted = Math.ceil(digitCount / 3) - 1;
+  /** Adds a number with so many borders of tokens; `right` of them are borders of groups from the right, `left` from the left. */
+  private addNumber(digits: number, borders: number, right: number, left: number, occurrences: number): void {
+    const wanted = Math.ceil(digits / 3) - 1;
     const score = borders + wanted === 0 ? 1 : (2 * right) / (borders + wanted);
     this.count += occurrences;
     this.digitGroups += occurrences * (wanted + 1);
     this.tokens += occurrences * (borders + 1);
-    this.scores.set(score, (this.scores.get(score) ?? 0) + occurrences);
+    if (score > 0) this.scores.set(score, (this.scores.get(score) ?? 0) + occurrences);
     if (wanted === 0) return;
     this.longCount += occurrences;
     if (borders === wanted && right === wanted) this.fromRight += occurrences;
@@ -59,26 +67,32 @@ export class NumberCounts {
   }
 }
 
-/** Whether a token may hold a digit, or a part of one. */
-export function mayHoldDigit(bytes: Uint8Array): boolean {
-  for (let pos = 0; pos < bytes.length; ) {
-    const codePoint = codePointAt(bytes, pos, bytes.length);
-    if (codePoint < 0 || isDigit(codePoint)) return true;
-    pos += byteCountOf(codePoint);
-  }
+/** Whether there is a digit in the text [start, end). */
+export function holdsDigit(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let pos = start; pos < end; pos++) if (digitEndAt(bytes, pos, end) > pos) return true;
   return false;
 }
 
-/** Where the digits end of the run that begins at `pos`; none if there is no digit. */
-function digitEndsFrom(bytes: Uint8Array, pos: number): number[] {
-  const ends: number[] = [];
-  for (let end = pos; ; ends.push(end)) {
-    const codePoint = codePointAt(bytes, end, bytes.length);
-    if (codePoint < 0 || !isDigit(codePoint)) return ends;
-    end += byteCountOf(codePoint);
-  }
-}
-
 const digits = propertySet("Nd")!;
-const isDigit = (codePoint: number) =>
-  codePoint < 0x80 ? codePoint >= 0x30 && codePoint <= 0x39 : contains(digits, codePoint);
+
+/** Of each block of 64 code points, whether it has digits: most characters of a text are in others. */
+const digitBlocks = new Uint8Array(0x110000 >> 6);
+for (let i = 0; i < digits.length; i++) digitBlocks[digits[i]! >> 6] = 1;
+/** The first byte of the digits that are not ASCII is not below this one. */
+const digitLeadLeast = 0xd9;
+
+/** Where the decimal digit at `pos` ends; `pos` if there is none. */
+function digitEndAt(bytes: Uint8Array, pos: number, end: number): number {
+  const lead = bytes[pos]!;
+  if (lead < digitLeadLeast) return lead >= 0x30 && lead <= 0x39 && pos < end ? pos + 1 : pos;
+  const second = bytes[pos + 1]! & 0x3f;
+  const block =
+    lead < 0xe0
+      ? lead & 0x1f
+      : lead < 0xf0
+        ? ((lead & 0xf) << 6) | second
+        : ((lead & 7) << 12) | (second << 6) | (bytes[pos + 2]! & 0x3f);
+  if (digitBlocks[block] !== 1) return pos;
+  const codePoint = codePointAt(bytes, pos, end);
+  return contains(digits, codePoint) ? pos + byteCountOf(codePoint) : pos;
+}

@@ -2,6 +2,7 @@ import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import { codePointAt } from "../bytes/text.ts";
 import { contains, unionOf, whiteSpace } from "../pattern/unicode.ts";
 import type { WordTable } from "../words/word-table.ts";
+import { holdsDigit } from "./number-counts.ts";
 
 // What the measures call a word: a *text word*. It does not depend on any tokenizer.
 
@@ -21,6 +22,7 @@ const blanks = unionOf([whiteSpace, [0x1c, 0x1f]]);
  *   placed        WordTable     placed words    the placed words, with their occurrences in the text
  *   blankBytes    Uint8Array    placed words    length of the white space at the start of each, 0 to 3 bytes
  *   wordOf        Uint32Array   placed words    index of its text word, below distinctCount
+ *   hasDigit      Uint8Array    placed words    1 if a decimal digit is in it
  *   firstPlaced   Uint32Array   distinctCount   the first placed word of each text word
  *
  * "a b\nb" gives placed words "a", " b" and "\nb", blankBytes = [0, 1, 1], wordOf = [0, 1, 1], firstPlaced = [0, 1].
@@ -29,6 +31,8 @@ export type TextWords = {
   readonly placed: WordTable;
   readonly blankBytes: Uint8Array;
   readonly wordOf: Uint32Array;
+  /** Only where numbers are measured: it takes as long as the other arrays. */
+  readonly hasDigit: Uint8Array | null;
   readonly firstPlaced: Uint32Array;
   /** How many text words differ. */
   readonly distinctCount: number;
@@ -41,7 +45,7 @@ export type TextWords = {
 };
 
 /** The text words in a table that was counted with `placedWordPattern` and no special tokens; yields between slices. */
-export function* gatherTextWords(table: WordTable): Generator<undefined, TextWords> {
+export function* gatherTextWords(table: WordTable, withNumbers = false): Generator<undefined, TextWords> {
   const { wordCount: pieceCount, bytes, starts, counts } = table;
   const isPlaced = new Uint8Array(pieceCount);
   let wordCount = 0;
@@ -63,7 +67,7 @@ export function* gatherTextWords(table: WordTable): Generator<undefined, TextWor
     yield;
   }
   const placed = yield* scatteredTable(table, isPlaced);
-  return { placed, ...(yield* numberWords(placed)), wordCount, characterCount, textBytes };
+  return { placed, ...(yield* numberWords(placed, withNumbers)), wordCount, characterCount, textBytes };
 }
 
 /** Words that are looked at between two turns of the event loop: encoding so many takes some milliseconds. */
@@ -106,10 +110,11 @@ const noWord = 0xffffffff;
  * Numbers the text words of placed words: equal bytes behind the white space get one number. `slots` is a table with open
  * addressing: the numbers of words by their hash, or `noWord`.
  */
-function* numberWords(placed: WordTable) {
+function* numberWords(placed: WordTable, withNumbers: boolean) {
   const { wordCount: placedCount, bytes, starts } = placed;
   const blankBytes = new Uint8Array(new SharedArrayBuffer(placedCount));
   const wordOf = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
+  const hasDigit = withNumbers ? new Uint8Array(new SharedArrayBuffer(placedCount)) : null;
   const firstPlaced = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
   let slotCount = 16;
   while (slotCount < 2 * placedCount) slotCount *= 2;
@@ -119,6 +124,7 @@ function* numberWords(placed: WordTable) {
   for (const { first, end } of slicesOf(placedCount)) {
     for (let p = first; p < end; p++) {
       blankBytes[p] = blankBytesAt(bytes, starts[p]!, starts[p + 1]!);
+      if (hasDigit !== null && holdsDigit(bytes, starts[p]!, starts[p + 1]!)) hasDigit[p] = 1;
       const slot = slotOf(numbered, p, slots);
       if (slots[slot] === noWord) {
         slots[slot] = distinctCount;
@@ -128,7 +134,7 @@ function* numberWords(placed: WordTable) {
     }
     yield;
   }
-  return { blankBytes, wordOf, firstPlaced: firstPlaced.subarray(0, distinctCount), distinctCount };
+  return { blankBytes, wordOf, hasDigit, firstPlaced: firstPlaced.subarray(0, distinctCount), distinctCount };
 }
 
 /** The slot of the text word of a placed word: the one that has its number, or the free one for it. */

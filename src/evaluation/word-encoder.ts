@@ -6,7 +6,7 @@ import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { DifferentWords } from "./difference.ts";
 import { beginningOf, type WordCosts } from "./evaluation.ts";
-import { mayHoldDigit, type NumberCounts } from "./number-counts.ts";
+import type { NumberCounts } from "./number-counts.ts";
 import { placedAt, slicesOf, type TextWords, type WordSlice, wordAt } from "./text-words.ts";
 
 /** A tokenizer as threads get it that encode words. Plain data; the table is in shared memory. */
@@ -25,12 +25,16 @@ export class WordEncoder {
   private readonly encoding: TextEncoding;
   /** The tokens of a text have its bytes, all of them and no others. */
   private readonly keepsBytes: boolean;
-  /** By id: what a token is for numbers. Made when they are counted. */
-  private kinds: Uint8Array | undefined;
+  /** Special tokens, by id: they are no text, and end a number. */
+  private readonly isSpecial: Uint8Array;
+  /** Where the tokens of a word end. */
+  private readonly ends: number[] = [];
 
   constructor(readonly tokenizer: WordEncoding) {
     const { parts } = tokenizer;
     this.encoding = new TextEncoding(parts);
+    this.isSpecial = new Uint8Array(tokenizer.tokens.idLimit);
+    for (const { id, special } of parts.addedTokens) if (special) this.isSpecial[id] = 1;
     this.keepsBytes =
       parts.normalization === null &&
       !parts.addsPrefixSpace &&
@@ -72,31 +76,35 @@ export class WordEncoder {
     }
   }
 
-  /** Writes the number of tokens of placed words into `tokenCounts`, at their indices, and adds their numbers. */
+  /** Writes the number of tokens of placed words into `tokenCounts`, at their indices, and adds their numbers, if they are measured. */
   countTokens(words: TextWords, slice: WordSlice, tokenCounts: Uint32Array, numbers: NumberCounts): void {
-    this.kinds ??= this.kindsOfTokens();
-    const { kinds } = this;
-    const { tokens } = this.tokenizer;
-    const { counts } = words.placed;
     for (let p = slice.first; p < slice.end; p++) {
       const idCount = this.encode(words, p);
       tokenCounts[p] = idCount - this.blankCount(words, p, idCount);
-      const { ids } = this.encoding.out;
-      let i = 0;
-      while (i < idCount && kinds[ids[i]!] !== numeric) i++;
-      if (i === idCount) continue;
-      const textOf = (id: number) => (kinds[id] === noText ? numberEnd : tokenBytesOf(tokens, id));
-      numbers.add(Array.from(ids.subarray(0, idCount), textOf), counts[p]!);
+      if (words.hasDigit?.[p] === 1) this.addNumbers(words.placed, p, idCount, numbers);
     }
   }
 
-  private kindsOfTokens(): Uint8Array {
-    const { tokens, parts } = this.tokenizer;
-    const kinds = Uint8Array.from({ length: tokens.idLimit }, (_, id) =>
-      mayHoldDigit(tokenBytesOf(tokens, id)) ? numeric : 0,
-    );
-    for (const { id, special } of parts.addedTokens) if (special) kinds[id] = noText;
-    return kinds;
+  /** Adds the numbers of a placed word as its tokens, the first ones of the output, have them. */
+  private addNumbers(placed: WordTable, p: number, idCount: number, numbers: NumberCounts): void {
+    const { isSpecial, ends, keepsBytes } = this;
+    const { tokens } = this.tokenizer;
+    const ids = this.encoding.out.ids.subarray(0, idCount);
+    const bytes = keepsBytes
+      ? placed.bytes
+      : Buffer.concat(Array.from(ids, (id) => tokenBytesOf(tokens, id)));
+    let end = keepsBytes ? placed.starts[p]! : 0;
+    let textStart = end;
+    ends.length = 0;
+    for (const id of ids) {
+      const start = end;
+      end += tokens.starts[id + 1]! - tokens.starts[id]!;
+      ends.push(end);
+      if (isSpecial[id] === 0) continue;
+      numbers.add(bytes, textStart, start, ends, placed.counts[p]!);
+      textStart = end;
+    }
+    numbers.add(bytes, textStart, end, ends, placed.counts[p]!);
   }
 
   /** Encodes a placed word. Its ids are the first ones of the output, as many as it returns. */
@@ -155,11 +163,6 @@ export class WordEncoder {
     return count;
   }
 }
-
-/** Kinds of tokens: it may hold a part of a number; it is special, which is no text, and ends a number. 0 for all others. */
-const numeric = 1;
-const noText = 2;
-const numberEnd = Uint8Array.of(0);
 
 /** How many tokens of a word are listed. */
 const piecesMax = 64;

@@ -48,6 +48,8 @@ export type EvaluateOptions = {
   readonly texts: readonly NamedText[];
   /** Texts whose tokens are counted beside those. */
   readonly terms?: readonly string[];
+  /** Whether it is measured how numbers are cut. */
+  readonly numbers?: boolean;
   /** How many threads work on so much text. */
   readonly workerCountFor: (textBytes: number) => number;
   /** A thread gets at least so many words of a text. */
@@ -79,7 +81,7 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
     return counted;
   };
   const counted = await count(compilePattern([placedWordPattern]), [placedWordPattern], []);
-  const words = await inTurns(gatherTextWords(counted.words));
+  const words = await inTurns(gatherTextWords(counted.words, options.numbers));
   const invalidBytes = counted.statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
   const countPretokens: CountPretokens = async (...what) => (await count(...what)).words;
   const counting = { tokenizers, inputs, words, workerCount };
@@ -152,7 +154,7 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
         const measured = threads.measure(t, pretokens, words).then((found) => {
           const { tokenCounts: counts, numbers, costs } = found;
           addCounts(counts, others);
-          measures[t]!.add(textFact, counts, costs!, numbers);
+          measures[t]!.add(textFact, counts, costs!, options.numbers === true ? numbers : null);
           tokenCounts[t]!.push(counts);
         });
         measured.catch(() => {});

@@ -378,7 +378,7 @@ export const smallGroups: Record<string, string> = {
     eval: eval @/a @/b --text english.txt --text code=code.txt scripts.txt -w 1
     eval-two: eval @/a x=@/b/tokenizer.json @/c --text english.txt -w 2
     eval-json: eval @/a @/b --text english.txt --text mixed=scripts.txt mixed=code.txt --json -w 1
-    eval-terms: eval @/a @/b @/c --text english.txt --term the --term 12,345 --term 漢字 -w 2
+    eval-terms: eval @/a @/b @/c --text english.txt --term the --term 12,345 --term 漢字 --numbers -w 2
     eval-csv: eval @/a @/b @/c --text english.txt scripts.txt --csv -w 7
     eval-records: eval @/a --text lines.jsonl snappy.parquet --csv -w 2
     eval-as-text: eval @/a --text english.txt --special-tokens-as-text --csv -w 1

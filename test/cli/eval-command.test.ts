@@ -101,7 +101,7 @@ describe("bpe eval", () => {
 
   test("rows without any value are left out", () => {
     const numbers = put(directory, "numbers.txt", "1234 the\n");
-    const rowsOf = (text: string) => bpe(["eval", named[0]!, "--text", text, "-q"]).stdout;
+    const rowsOf = (text: string) => bpe(["eval", named[0]!, "--text", text, "--numbers", "-q"]).stdout;
     expect(rowsOf(english)).not.toContain("digit");
     expect(rowsOf(numbers)).toContain("tokens per digit group");
   });

