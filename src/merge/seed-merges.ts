@@ -19,7 +19,7 @@ const byteCount = 256;
 /** The merges that make tokens of these texts, none of which is empty. Ids: the bytes, then the merges. */
 export function seedMerges(seeds: readonly string[]): TokenPair[] {
   const merges: TokenPair[] = [];
-  const numbers = new Map<string, number>();
+  const numbers = new Map<number, number>();
   const sizes = Array.from({ length: byteCount }, () => 1);
   const apply = (tokens: readonly number[], merge: number) => {
     const [left, right] = merges[merge]!;
@@ -35,20 +35,24 @@ export function seedMerges(seeds: readonly string[]): TokenPair[] {
     const bytes = Buffer.from(seed);
     let tokens: readonly number[] = [...bytes];
     for (;;) {
-      const ranks = tokens.map((token, i) => numbers.get(`${token} ${tokens[i + 1]}`) ?? Infinity);
-      const first = ranks.reduce((least, rank) => Math.min(least, rank), Infinity);
+      let first = Infinity;
+      for (let i = 0; i + 1 < tokens.length; i++)
+        first = Math.min(first, numbers.get(keyOf(tokens[i]!, tokens[i + 1]!)) ?? Infinity);
       if (first === Infinity) break;
       tokens = apply(tokens, first);
     }
     while (tokens.length > 1) {
       const [left, right] = firstPair(tokens, sizes, bytes);
-      numbers.set(`${left} ${right}`, merges.length);
+      numbers.set(keyOf(left, right), merges.length);
       sizes.push(sizes[left]! + sizes[right]!);
       tokens = apply(tokens, merges.push([left, right]) - 1);
     }
   }
   return merges;
 }
+
+/** Ids are below 2^26: memory has no room for as many merges. */
+const keyOf = (left: number, right: number) => left * 2 ** 26 + right;
 
 /** Of tokens made by this rule, there is one in any text. */
 function firstPair(tokens: readonly number[], sizes: readonly number[], bytes: Uint8Array): TokenPair {

@@ -1,5 +1,4 @@
 import { encodeBytes } from "../bytes/byte-characters.ts";
-import { counted } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import { limitsOf, type TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
@@ -27,9 +26,12 @@ export function settleSeedTokens(
   asked: readonly string[],
   { specialTokens, compat, pattern, normalization }: SeedCutting,
   limits: TokenLimits,
+  room: SeedRoom,
 ): string[] {
   const seeds = [...new Set(asked)];
   if (seeds.length === 0) return seeds;
+  // Each takes one merge at least. A long list that has no room is not looked through.
+  checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, bytePairsAlways } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
   for (const seed of seeds) {
@@ -40,7 +42,8 @@ export function settleSeedTokens(
     if (bytes.length === 0) refuse("it is empty");
     if (!seed.isWellFormed()) refuse("it is not Unicode: it has half of a pair of surrogates");
     if (bytes.length > seedBytesMax) refuse(`it has ${bytes.length} bytes, and ${seedBytesMax} are the most`);
-    const special = specialTokens.find((text) => seed.includes(text) || text === encodeBytes(bytes));
+    const key = encodeBytes(bytes);
+    const special = specialTokens.find((text) => seed.includes(text) || text === key);
     if (special === seed) refuse("it is a special token", "it is a token already: leave it out here");
     if (special !== undefined) refuse(`the special token "${special}" cuts it`);
     if (bytes.length > lengthMax && bytes.length > (bytePairsAlways ? 2 : 1))
@@ -55,6 +58,7 @@ export function settleSeedTokens(
       );
     }
   }
+  checkRoom(seedMerges(seeds).length, room);
   return seeds;
 }
 
@@ -84,12 +88,15 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
   };
 }
 
-/** A usage error if a vocabulary has no room for the seed tokens: `leastSize` is what bytes and special tokens take. */
-export function checkRoomForSeeds(seeds: readonly string[], leastSize: number, size: number, name: string) {
-  const needed = leastSize + seedMerges(seeds).length;
+/** `leastSize` is what bytes and special tokens take of a vocabulary of this size, which `name` asked for. */
+type SeedRoom = { readonly leastSize: number; readonly size: number; readonly name: string };
+
+/** A usage error if a vocabulary has no room for so many merges of the seed tokens. */
+function checkRoom(mergeCount: number, { leastSize, size, name }: SeedRoom, atLeast = ""): void {
+  const needed = leastSize + mergeCount;
   if (needed <= size) return;
   throw usageError(
-    `${name} ${size} is too small: ${counted(seeds.length, "seed token")}, with what they are made of, need ${needed}`,
+    `${name} ${size} is too small: the seed tokens, with what they are made of, need ${atLeast}${needed}`,
   );
 }
 

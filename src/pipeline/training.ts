@@ -22,7 +22,7 @@ import {
 } from "../vocabulary/model-settings.ts";
 import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { checkRoomForSeeds, settleSeedTokens } from "./seed-tokens.ts";
+import { settleSeedTokens } from "./seed-tokens.ts";
 import { checkedWeight, type InputWeight } from "./weights.ts";
 
 /** How text becomes pretokens, and whose trainer says so. */
@@ -148,8 +148,8 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
   else checkSizesBeyond(sizes, base.parts.tokens.idLimit, nameOfSize);
   const limits = settleLimits(asked, base?.rule ?? compat);
   const textCutting = { ...cutting, normalization: like?.normalization ?? null };
-  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], textCutting, limits);
-  checkRoomForSeeds(seedTokens, leastSize, sizes[0]!, nameOfSize);
+  const room = { leastSize, size: sizes[0]!, name: nameOfSize };
+  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], textCutting, limits, room);
   return {
     base,
     vocabSize: sizes.at(-1)!,

@@ -109,7 +109,14 @@ describe("seed tokens", () => {
       { seedTokens: ["abc"], maxTokenLength: 3, compat: "huggingface" },
       "it has 3 bytes, and no token may be so long",
     ],
-    [{ seedTokens: ["abcdef"], vocabSize: 260 }, "vocabSize 260 is too small: 1 seed token"],
+    [
+      { seedTokens: ["abcdef"], vocabSize: 260 },
+      "vocabSize 260 is too small: the seed tokens, with what they are made of, need 261",
+    ],
+    [
+      { seedTokens: numbers, vocabSize: 1245 },
+      "vocabSize 1245 is too small: the seed tokens, with what they are made of, need at least 1246",
+    ],
     [
       { seedTokens: ["abc"], superwordsFrom: 300, texts: undefined, files: ["none.txt"] },
       "seedTokens do not go with superwordsFrom",
