@@ -28,6 +28,8 @@ def train(
     vocab_size: Union[int, str, Sequence[int], None] = None,
     *,
     texts: Union[Texts, None] = None,
+    languages: Union[Mapping[str, Union[PathLike, Sequence[PathLike]]], None] = None,
+    languages_dev: Union[Mapping[str, Union[PathLike, Sequence[PathLike]]], None] = None,
     special_tokens: Sequence[str] = (),
     pattern: Union[str, None] = None,
     compat: Union[str, None] = None,
@@ -72,6 +74,8 @@ def train(
 
     ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
     it reads ``files`` twice, so it takes no ``texts``.
+    ``languages`` stands for ``files``: {"en": "en.txt", "hi": ["hi-1.txt", "hi-2.txt"]}. Each merge is then learned from
+    the language that is worst off, by its text, or by that in ``languages_dev``.
     ``weights`` says how often the words of inputs count: {"corpus/en": 0.5, "*.hi.txt": 3}, paths of files or folders, or
     globs; of several that fit an input the last decides.
     ``extend`` is the path of a tokenizer whose ids stay and whose training goes on; ``vocab_size`` is the size it shall
@@ -96,8 +100,8 @@ def train(
     """
     if vocab_size is None:
         raise TypeError("vocab_size is missing")
-    if (files is None) == (texts is None):
-        raise TypeError("give either files or texts")
+    if [files, texts, languages].count(None) != 2:
+        raise TypeError("give files, texts or languages, one of them")
     refuse_text("special_tokens", special_tokens)
     refuse_text("seed_tokens", seed_tokens)
     refuse_text("texts", texts)
@@ -151,6 +155,8 @@ def train(
         "ledger": ledger,
         "no-ledger": ledger is False,
     }
+    for name, by_language in (("language", languages), ("language-dev", languages_dev)):
+        arguments += [f"--{name}={file}" for file in _named_files(by_language or {})]
     arguments += [f"--weight={_weight(path, weight)}" for path, weight in (weights or {}).items()]
     arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
     arguments += ["--", *paths] if texts is None else ["--input-format=jsonl", "--text-field=text", "--", "-"]
@@ -193,6 +199,15 @@ def _sizes(vocab_size: Union[int, str, Sequence[int]], output: Union[PathLike, N
     if output is None:
         raise TypeError("output is missing: several sizes are directories in it")
     return [f"{size:d}" for size in sorted(vocab_size)]
+
+
+def _named_files(languages: Mapping[str, Any]) -> Iterable[str]:
+    for name, given in languages.items():
+        files = given if isinstance(given, (list, tuple)) else [given]
+        if not isinstance(name, str) or not name or set("=/") & set(name) or not files:
+            raise TypeError(f"the language {name!r} needs a name without = and /, and a file")
+        for file in files:
+            yield f"{name}={_path(file)}"
 
 
 def _weight(path: str, weight: float) -> str:

@@ -151,6 +151,7 @@ const weight: OptionSpec = {
   value: "[NAME=]GLOB:WEIGHT",
   repeatable: true,
   topic: "input",
+  rare: true,
   excludes: [
     notOfIds,
     { other: "superwords-from", why: "superwords are learned from the text as it is" },
@@ -164,6 +165,37 @@ const weight: OptionSpec = {
   details:
     "GLOB is the path of an input or of a file of --counts, as it is named or found, a folder above it, or a glob; without a slash it describes names at any depth. The last that fits an input decides; others have the weight 1. WEIGHT is a number from 0 to 1,000,000 with at most six digits behind the point. Of each word the sum of counts times weights is exact, and rounded once, half up; a word with 0 is gone. NAME is for people.",
 };
+
+const withoutLanguages: readonly Exclusion[] = [
+  notExtending,
+  notOfIds,
+  { other: "superwords-from", why: "superwords are learned from all text together" },
+  { other: "counts", why: "the words of these files are in no language" },
+];
+const languages: readonly OptionSpec[] = [
+  {
+    name: "language",
+    value: "NAME=FILE...",
+    repeatable: true,
+    many: true,
+    topic: "input",
+    excludes: withoutLanguages,
+    description: "text of a language; merges are shared out",
+    details:
+      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (docs/parity.md). FILE is what a file may be, and there may be several; the same NAME again adds to it. The order of the languages decides between equal ones.",
+  },
+  {
+    name: "language-dev",
+    value: "NAME=FILE...",
+    repeatable: true,
+    many: true,
+    topic: "input",
+    rare: true,
+    needs: { other: "language", hint: "e.g. --language en=corpus/en --language-dev en=dev/en" },
+    description: "text by which the languages are compared",
+    details: "For all of them or for none. Nothing is learned from it.",
+  },
+];
 
 /** How files are read. */
 const reading: readonly OptionSpec[] = [
@@ -475,7 +507,7 @@ export const commands: readonly CommandSpec[] = [
     details:
       "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers, tiktoken and GPT-2 style loaders.",
     readsPipe: true,
-    filesFrom: ["counts"],
+    filesFrom: ["counts", "language"],
     options: [
       {
         name: "vocab-size",
@@ -609,6 +641,7 @@ export const commands: readonly CommandSpec[] = [
         details: "With reserved special tokens, behind all others.",
       },
       ...reading,
+      ...languages,
       weight,
       {
         ...outputDirectory,

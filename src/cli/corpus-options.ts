@@ -66,6 +66,7 @@ export async function openCorpus(
   return {
     inputs,
     skipped: found.skipped,
+    inputCounts: found.inputCounts,
     budget,
     workerCount: workerCountFor(expectedBytes),
     workerCountFor,

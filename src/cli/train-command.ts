@@ -1,6 +1,7 @@
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
+import { languagesOf } from "../pipeline/count-groups.ts";
 import type { OpenCache } from "../pipeline/count-memory.ts";
 import { identify } from "../pipeline/count-words.ts";
 import type { Extended, TrainedVocabulary } from "../pipeline/learn-merges.ts";
@@ -115,12 +116,19 @@ async function openTraining(invocation: Invocation, output: Output) {
     return isSaid ? asked : { ...asked, specialTokens: made.specialTokens };
   });
   if (extension !== undefined) refuseCountedAsText(extension.ownSeparators, training);
-  const { budget, skipped, ...found } = await openCorpus(invocation, options, output);
+  const { files, languageFiles } = options;
+  const { budget, skipped, inputCounts, ...found } = await openCorpus(
+    { ...invocation, files },
+    options,
+    output,
+  );
+  const languages =
+    languageFiles && languagesOf(languageFiles, { ...found, inputCounts }, (message) => output.warn(message));
   refuseOwnResults(found.inputs, [options.output, options.cache?.path]);
   refuseOverwriting(found.inputs, [options.saveCounts, options.report]);
   const { memory, cached } = openRunMemory(options.cache, training, budget, output);
   const counts = await describeCounts(countsPaths(invocation));
-  const corpus = { ...found, countsFiles, memory, cache: cached?.cache };
+  const corpus = { ...found, languages, countsFiles, memory, cache: cached?.cache };
   const command = ["train", ...invocation.typed];
   return { command, options, training, corpus, skipped, counts, cached, startMs };
 }
@@ -145,7 +153,7 @@ const wordSaving = (path: string | undefined, training: Training) => async (word
 /** What a record says of the run. */
 const resultOf = <T extends TrainedVocabulary | Extended>(opened: Opened, trained: T): Result<T> => {
   const { command, options, training, corpus, skipped, counts, startMs } = opened;
-  const { inputs, workerCount } = corpus;
+  const { inputs, languages, workerCount } = corpus;
   return {
     command: shellLine(["bpe", ...command]),
     arguments: command,
@@ -153,6 +161,7 @@ const resultOf = <T extends TrainedVocabulary | Extended>(opened: Opened, traine
     keepCount: options.keepCount,
     training,
     inputs,
+    languages,
     skipped,
     counts,
     workerCount,
@@ -265,7 +274,7 @@ function describe(
     version: build.version,
     bunVersion: build.bunVersion,
     code,
-    settings: { ...plainSettings(training), ...options.outputs },
+    settings: { ...plainSettings(training), ...options.outputs, languages: corpus.languages },
     inputs: corpus.inputs.map(({ path }, i) => [path, contents[i]!] as const),
     counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
   };

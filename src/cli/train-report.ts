@@ -101,10 +101,10 @@ function factsOf(record: TrainingRecord, output: string): Fact[] {
     ...inputs
       .slice(0, inputsShown)
       .map(
-        ({ path, sizeBytes, documents, weight }) =>
+        ({ path, sizeBytes, documents, weight, language }) =>
           [
             "input",
-            `${path}: ${bytes(sizeBytes)}, ${counted(documents, "document")}${weight === undefined ? "" : `, weight ${weight}`}`,
+            `${path}: ${bytes(sizeBytes)}, ${counted(documents, "document")}${weight === undefined ? "" : `, weight ${weight}`}${language === undefined ? "" : `, language ${language}`}`,
           ] as const,
       ),
     ...(inputs.length > inputsShown ? [["", `and ${inputs.length - inputsShown} more`] as const] : []),

@@ -37,6 +37,7 @@ export function trainingSummary(
   return rowLines([
     ["corpus", inputs.length === 0 ? "" : corpus],
     ...notes,
+    ...languageRows(record.languages),
     ["weights", weightsText(record.options.weights)],
     ["seed tokens", seedsText(record.options)],
     ...roleRows(model),
@@ -165,6 +166,14 @@ const seedsText = ({ seedTokens = [] }: TrainingRecord["options"]) =>
 
 const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
+
+/** A row for each language. */
+const languageRows = (languages: TrainingRecord["languages"] = []) =>
+  languages.map(({ name, dev, ...text }, i): [string, string] => {
+    const told = ({ textBytes, wordCount, distinctWordCount }: typeof text) =>
+      `${bytes(textBytes)}, ${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct`;
+    return [i === 0 ? "languages" : " ", `${name}: ${told(text)}${dev ? `; dev ${told(dev)}` : ""}`];
+  });
 
 const countsRowsMax = 3;
 

@@ -19,6 +19,7 @@ import type { CountsOptions } from "../words/counts-format.ts";
 import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./arguments.ts";
 import { readCorpusOptions, readCutting } from "./corpus-options.ts";
 import { readTextFile } from "./input-options.ts";
+import { readLanguages } from "./language-options.ts";
 import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
 import { readNamed } from "./tokenizer-options.ts";
@@ -28,11 +29,16 @@ export type TrainOptions = ReturnType<typeof readOptions>;
 /** What is typed of a training, apart from how text is cut. Looks at no file but a chat template's. */
 export function readOptions(invocation: Invocation) {
   const { options } = invocation;
+  const languageFiles = readLanguages(invocation);
+  const files = languageFiles?.map(({ file }) => file) ?? invocation.files;
   const [basePath, pattern] = [options.text("extend"), options.text("pattern")];
   const isBeyond = basePath !== undefined;
   return {
     output: readOutput(options),
-    ...readCorpusOptions(invocation),
+    ...readCorpusOptions({ ...invocation, files }),
+    /** What is read, and which languages that is. */
+    files,
+    languageFiles,
     sizes: splitSizes(options.text("vocab-size")!).map((text) => readSize(text, isBeyond)),
     /** The tokenizer to extend, and the pattern for files that do not say it. */
     basePath,

@@ -19,6 +19,8 @@ export type FoundInputs = {
   readonly inputs: readonly Input[];
   /** Files of directories and globs that are not read. */
   readonly skipped: readonly Skipped[];
+  /** How many inputs each of the names stands for, in their order. */
+  readonly inputCounts?: readonly number[] | undefined;
 };
 
 /**
@@ -39,7 +41,8 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   const found = names.map((name) => findNamed(name, options));
   const inputs = found.flatMap((some) => some.inputs);
   if (inputs.every((input) => input.sizeBytes === 0 && !input.isStream)) throw emptyCorpus(inputs);
-  return { inputs, skipped: found.flatMap((some) => some.skipped) };
+  const inputCounts = found.map((some) => some.inputs.length);
+  return { inputs, skipped: found.flatMap((some) => some.skipped), inputCounts };
 }
 
 /** The same, without the files that are skipped. */

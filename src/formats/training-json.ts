@@ -124,6 +124,8 @@ export type FieldsOf<R extends RunRecord> = Omit<R, keyof RunRecord>;
 /** What was read and learned. */
 type CorpusRecord = {
   readonly inputs: readonly InputRecord[];
+  /** Those of the corpus, in their order, if it has any. */
+  readonly languages?: readonly LanguageRecord[];
   /** Files in directories that were not read, each with what it is. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** Files of word counts that were added. */
@@ -184,6 +186,18 @@ type InputRecord = {
   readonly textField?: string;
   /** How often its words count; only where any input has a weight. */
   readonly weight?: number;
+  /** Only of a corpus of languages; `isDev`: languages are compared by it, and nothing is learned from it. */
+  readonly language?: string;
+  readonly isDev?: boolean;
+};
+
+type LanguageRecord = TextRecord & { readonly name: string; readonly dev?: TextRecord };
+
+type TextRecord = {
+  readonly textBytes: number;
+  /** Pretokens. */
+  readonly wordCount: number;
+  readonly distinctWordCount: number;
 };
 
 export type CountsRecord = {

@@ -20,6 +20,7 @@ import {
   tableBytes,
   type WordTable,
 } from "../words/word-table.ts";
+import type { Language, LanguageFacts, LanguageTables } from "./count-groups.ts";
 import type { CountMemory } from "./count-memory.ts";
 import type { CorpusOptions, CountedWords } from "./count-words.ts";
 import type { Report } from "./stage-progress.ts";
@@ -34,11 +35,17 @@ export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
 };
 
 /** What is trained on, and what that may use. */
-export type Corpus = Omit<CorpusOptions, "cutting"> & MergeRun;
+export type Corpus = Omit<CorpusOptions, "cutting"> &
+  MergeRun & {
+    /** Whose inputs these are; left out: of one text. */
+    readonly languages?: readonly Language[] | undefined;
+  };
 
 /** What counting and merging found, whatever was learned. */
 export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   readonly distinctWordCount: number;
+  /** Only of a corpus of languages. */
+  readonly languages?: readonly LanguageFacts[] | undefined;
   readonly countMs: number;
   readonly mergeMs: number;
 };
@@ -66,8 +73,8 @@ export type Extended = TrainedWork & {
 export type Learner = {
   /** Throws if memory has no room for a word table of this size and its merges. */
   readonly check: (size: TableSize) => void;
-  /** Learns merges; what it returns gives ids to them. */
-  readonly merge: (words: WordTable, report: Report) => Promise<Numbering>;
+  /** Learns merges; what it returns gives ids to them. With `tables` they are shared out among languages. */
+  readonly merge: (words: WordTable, report: Report, tables?: LanguageTables) => Promise<Numbering>;
 };
 
 export type Numbering = () => Promise<
@@ -98,14 +105,18 @@ export function mergeOptionsOf(training: Training, vocabSize: number, run: Merge
 }
 
 /** Throws if memory has no room for words of this size and what merging them takes. */
-export function mergeRoom({ memory }: MergeRun, size: TokenWordsSize, mergeOptions: MergeOptions): void {
+export function mergeRoom(
+  { memory }: MergeRun,
+  sizes: TokenWordsSize | readonly TokenWordsSize[],
+  mergeOptions: MergeOptions,
+): void {
   const { count = 256 } = mergeOptions.startTokens ?? {};
-  const wordBytes = tableBytes({ ...size, byteCount: bytesOfId(count) * size.positionCount });
-  memory?.budget.check(
-    "training",
-    wordBytes + estimateMergeMemoryBytes(size, mergeOptions),
-    "train on a part of the corpus",
-  );
+  let neededBytes = 0;
+  for (const size of [sizes].flat()) {
+    neededBytes += tableBytes({ ...size, byteCount: bytesOfId(count) * size.positionCount });
+    neededBytes += estimateMergeMemoryBytes(size, mergeOptions);
+  }
+  memory?.budget.check("training", neededBytes, "train on a part of the corpus");
 }
 
 /** Learns merges; `stage` is what it is called in progress. */
@@ -115,11 +126,12 @@ export async function learnPairs(
   { tellMemory }: MergeRun,
   report: Report,
   stage: "merging" | "merging superwords" = "merging",
+  startMerging: (words: TokenWords, options: MergeOptions) => ReturnType<typeof trainMerges> = trainMerges,
 ): Promise<Merges> {
   tellMemory?.(estimateMergeMemoryBytes(sizeOfWords(words), mergeOptions));
   const { wordCount: distinctWordCount } = words;
   const total = mergeOptions.mergeCount;
-  const work = trainMerges(words, mergeOptions);
+  const work = startMerging(words, mergeOptions);
   try {
     for (let step = work.next(); ; step = work.next()) {
       if (step.done) return step.value;

@@ -31,6 +31,7 @@ import type { AskedModelSettings, Like } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { GivenWords } from "../words/word-table.ts";
+import { checkDev, type LanguageFile, languagesOf } from "./count-groups.ts";
 import { openMemory } from "./count-memory.ts";
 import type { TrainedVocabulary } from "./learn-merges.ts";
 import { likeInWorker } from "./load-in-worker.ts";
@@ -80,7 +81,7 @@ async function trainSettled(
   startMs: number,
 ): Promise<TrainedTokenizer> {
   const { signal, output, onWarning: warn = () => {}, onProgress = () => {} } = options;
-  const { inputs, skipped, textBytes } = openInputs(options, warn);
+  const { inputs, languages, skipped, textBytes } = openInputs(options, warn);
   const budget = new MemoryBudget(options.memoryLimitBytes);
   const workerCountFor = workersFor(options.workers, budget.workerCountMax);
   const workerCount = workerCountFor(textBytes);
@@ -90,7 +91,16 @@ async function trainSettled(
   const { countsFiles, counts } = await openCounts(options, countsOptions);
   const { memory, cached } = openMemory(choice, countsOptions, training.pattern.compiled, budget, warn);
   const resultOf = (trained: TrainedVocabulary): Result => ({
-    ...{ command: "trainTokenizer", arguments: [], counts, training, inputs, skipped, workerCount },
+    ...{
+      command: "trainTokenizer",
+      arguments: [],
+      counts,
+      training,
+      inputs,
+      languages,
+      skipped,
+      workerCount,
+    },
     ...{ trained, startMs },
   });
   const write = async (trained: TrainedVocabulary) => {
@@ -102,7 +112,15 @@ async function trainSettled(
     onProgress(progress);
   };
   try {
-    const corpus = { inputs, countsFiles, workerCount, workerCountFor, memory, cache: cached?.cache };
+    const corpus = {
+      inputs,
+      languages,
+      countsFiles,
+      workerCount,
+      workerCountFor,
+      memory,
+      cache: cached?.cache,
+    };
     const trained = await train(training, { ...corpus, write }, report);
     cached?.shrink();
     const note = noteOfSeedBytes(training.seedTokens);
@@ -130,20 +148,34 @@ function partsAsWritten(result: Result, formats: LoadedFormats): TokenizerParts 
 /** The inputs of the corpus, and about how many bytes of text they have. */
 function openInputs(options: TrainTokenizerOptions, warn: (message: string) => void) {
   const { files = [], texts, inputFormat: format, textField, include, binary, signal } = options;
-  const paths = [files].flat();
+  const languageFiles = options.languages && languageFilesOf(options.languages);
+  const paths = languageFiles?.map(({ file }) => file) ?? [files].flat();
   const found =
     paths.length === 0
       ? { inputs: [], skipped: [] }
       : findCorpus(paths, { format, textField, include, binary });
+  const languages = languageFiles && languagesOf(languageFiles, found, warn);
   refuseOwnResults(found.inputs, [options.output, options.cache]);
   for (const { path, reason } of found.skipped) warn(`"${path}" is not read: ${reason}`);
   const fileBytes = expectedTextBytes(found.inputs);
-  if (texts === undefined) return { ...found, textBytes: fileBytes };
+  if (texts === undefined) return { ...found, languages, textBytes: fileBytes };
   const given = inputOfTexts(texts, signal);
   const givenBytes = Array.isArray(texts)
     ? texts.reduce((sum: number, text: string) => sum + (text.length ?? 0), 0)
     : expectedTextBytes([given]);
-  return { ...found, inputs: [...found.inputs, given], textBytes: fileBytes + givenBytes };
+  return { ...found, languages, inputs: [...found.inputs, given], textBytes: fileBytes + givenBytes };
+}
+
+function languageFilesOf(languages: NonNullable<TrainTokenizerOptions["languages"]>): LanguageFile[] {
+  const filesOf = (isDev: boolean) =>
+    languages.flatMap(({ name: language, files, dev = [] }) =>
+      [isDev ? dev : files].flat().map((file) => ({ language, isDev, file })),
+    );
+  const [train, dev] = [filesOf(false), filesOf(true)];
+  checkDev("languages: dev", train, dev);
+  const bare = languages.find(({ name }) => name === "" || !train.some(({ language }) => language === name));
+  if (bare !== undefined) throw usageError(`languages: "${bare.name}" needs a name, and a file`);
+  return [...train, ...dev];
 }
 
 /** Word counts that are added to those of the inputs. */
@@ -220,7 +252,17 @@ const notOnceOnly = (other: "texts" | "counts" | "wordCounts"): TogetherRule => 
   hint: "name files",
 });
 
+const notOfLanguages = (
+  other: "files" | "texts" | "counts" | "wordCounts" | "superwordsFrom",
+): TogetherRule => ({
+  name: "languages",
+  other,
+  isGiven: false,
+  message: `languages do not go with ${other}: all text is in a language, and each has files of its own`,
+});
+
 const togetherRules: readonly TogetherRule[] = [
+  ...(["files", "texts", "counts", "wordCounts", "superwordsFrom"] as const).map(notOfLanguages),
   {
     name: "cacheLimitBytes",
     other: "cache",
@@ -279,6 +321,17 @@ export type TrainTokenizerOptions = {
   readonly counts?: string | readonly string[] | undefined;
   /** Words, as the pattern cuts them, and how often each occurs: a Map, or pairs. Nothing checks that the pattern would cut so. */
   readonly wordCounts?: GivenWords | undefined;
+  /**
+   * Instead of `files`: those of each language. Each merge is learned from the language that is worst off, by its text or, if
+   * all have it, its `dev` text. Of equal ones it is the first.
+   */
+  readonly languages?:
+    | readonly {
+        readonly name: string;
+        readonly files: string | readonly string[];
+        readonly dev?: string | readonly string[] | undefined;
+      }[]
+    | undefined;
   /** The format of all files. Default: what name and content say. */
   readonly inputFormat?: InputFormat | undefined;
   /** The field, or column, that holds the text of a record. Default: `text`. */
@@ -353,10 +406,14 @@ const entries: ArgumentKind = {
   accepts: (value) => isIterable(value) && Symbol.iterator in (value as object),
 };
 
+const languagesArgument: ArgumentKind = { name: "an array of languages", accepts: Array.isArray };
+const languageKinds = { name: textArgument, files: pathsArgument, dev: pathsArgument };
+
 /** Every option of `trainTokenizer`. */
 const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: ArgumentKind } = {
   files: pathsArgument,
   texts: textsOfCorpus,
+  languages: languagesArgument,
   counts: pathsArgument,
   wordCounts: entries,
   inputFormat: wordOf(inputFormats),
@@ -404,7 +461,13 @@ export function checkTrainOptions(options: TrainTokenizerOptions): void {
   if (options.model !== undefined) checkOptions("trainTokenizer: model", options.model, modelKinds);
   if (options.model?.roles !== undefined)
     checkOptions("trainTokenizer: roles", options.model.roles, roleKinds);
-  const sources = [options.files, options.texts, options.counts, options.wordCounts];
+  for (const [i, language] of (options.languages ?? []).entries()) {
+    checkOptions(`trainTokenizer: languages[${i}]`, language, languageKinds);
+    checkArgument(`trainTokenizer: languages[${i}]: name`, language.name, textArgument);
+    checkArgument(`trainTokenizer: languages[${i}]: files`, language.files, pathsArgument);
+  }
+  const { files, texts, languages } = options;
+  const sources = [files, texts, languages, options.counts, options.wordCounts];
   if (sources.every((source) => source === undefined || (Array.isArray(source) && source.length === 0))) {
     throw usageError(
       "trainTokenizer: there is nothing to train on",

@@ -1,11 +1,12 @@
 import type { Input } from "../corpus/input.ts";
 import { UserError } from "../errors.ts";
-import type { LearnedPairs } from "../merge/merges.ts";
+import type { MergeOptions } from "../merge/merge-options.ts";
+import type { LearnedPairs, Merges } from "../merge/merges.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { countBytes, makeLedger } from "../vocabulary/ledger.ts";
 import { buildVocabulary, mergesOfSize } from "../vocabulary/vocabulary.ts";
-import { byteWords, byteWordsSize, sizeOf, type WordTable } from "../words/word-table.ts";
-import { countWeighted } from "./count-groups.ts";
+import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "../words/word-table.ts";
+import { countGroups, type LanguageTables, languageFacts } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
 import {
   type Corpus,
@@ -39,6 +40,7 @@ export async function train<B extends Base | null>(
   report: Report,
 ): Promise<TrainedOf<B>> {
   const { base, superwords, weights } = training;
+  const { languages } = run;
   if (superwords) checkReadTwice(run.inputs);
   const startMs = performance.now();
   // Few trainings need the code for a base.
@@ -49,10 +51,10 @@ export async function train<B extends Base | null>(
 
   // 1. Read the corpus, cut it into pretokens, and count each distinct one. All threads do this.
   const corpus = { ...run, cutting: cuttingOf(training) };
-  const { words, pretokenCount, statistics, keepRest } =
-    weights === undefined
-      ? await countWords(corpus, report, check)
-      : await countWeighted(corpus, weights, report, check);
+  const { words, tables, pretokenCount, statistics, keepRest } =
+    weights === undefined && languages === undefined
+      ? { tables: undefined, ...(await countWords(corpus, report, check)) }
+      : await countGroups(corpus, weights ?? [], report, check);
   if (run.inputs.length === 0 && pretokenCount === 0) throw noWords();
   check(sizeOf(words));
   await run.saveWords?.(words);
@@ -60,7 +62,7 @@ export async function train<B extends Base | null>(
   const countedMs = performance.now();
 
   // 2. Merge, some ten thousand times: the pair of tokens that occurs most often becomes one token.
-  const number = await merge(words, report);
+  const number = await merge(words, report, tables);
   const mergedMs = performance.now();
 
   // 3. Number: bytes, special tokens and merges get ids; those of a base stay.
@@ -69,6 +71,7 @@ export async function train<B extends Base | null>(
     statistics,
     pretokenCount,
     distinctWordCount: words.wordCount,
+    languages: tables && languageFacts(languages!, tables, statistics),
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
   } as TrainedOf<B>;
@@ -91,8 +94,11 @@ function fromBytes(training: Training, run: Corpus): Learner {
     buildVocabulary({ merges, specialTokens, laterTokens, compat, padTo });
   return {
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
-    async merge(words, report) {
-      const learned = await learnPairs(byteWords(words), mergeOptions, run, report);
+    async merge(words, report, tables) {
+      const learned =
+        tables === undefined
+          ? await learnPairs(byteWords(words), mergeOptions, run, report)
+          : await learnFairly(words, tables, mergeOptions, run, report);
       // With superwords it goes on over longer pretokens. Few trainings need the code for it.
       const second =
         superwords &&
@@ -109,6 +115,25 @@ function fromBytes(training: Training, run: Corpus): Learner {
       };
     },
   };
+}
+
+/** Languages are compared by the lengths of their texts. */
+const asTheyAre = { ratio: null, window: null, globalMerges: 0 };
+
+/** Merges that are shared out among languages. Few trainings need the code for it. */
+async function learnFairly(
+  words: WordTable,
+  { train, dev }: LanguageTables,
+  mergeOptions: MergeOptions,
+  run: Corpus,
+  report: Report,
+): Promise<Merges> {
+  const { trainParityMerges } = await import("../merge/parity-merges.ts");
+  const all = [...train, ...(dev ?? [])].map((table) => byteWordsSize(sizeOf(table)));
+  mergeRoom(run, all, mergeOptions);
+  const startMerging = (_: TokenWords, options: MergeOptions) =>
+    trainParityMerges(train, dev, asTheyAre, options);
+  return learnPairs(byteWords(words), mergeOptions, run, report, "merging", startMerging);
 }
 
 const noWords = () =>

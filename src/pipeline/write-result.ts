@@ -22,6 +22,7 @@ import { type FormerResults, stageDirectory } from "../store/staged-directory.ts
 import { type Guard, unguarded, withStaged } from "../store/staged-file.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import { type FinishedTokenizer, reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import type { Language } from "./count-groups.ts";
 import type { TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 import { weightsOf } from "./weights.ts";
@@ -45,6 +46,7 @@ export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
   Partial<OutputSettings> & {
     readonly training: Training;
     readonly inputs: readonly Input[];
+    readonly languages?: readonly Language[] | undefined;
     /** Files in directories that are not read. */
     readonly skipped: readonly Skipped[];
     readonly counts: readonly CountsRecord[];
@@ -184,8 +186,10 @@ function chosenFiles(
   });
 }
 
-function cardOf({ training, trained }: Result, vocabulary: Vocabulary): OutputFile {
-  const { statistics, ledger } = trained;
+function cardOf({ training, trained, languages }: Result, vocabulary: Vocabulary): OutputFile {
+  const { ledger } = trained;
+  const isDev = new Set(languages?.flatMap(({ devIndices }) => devIndices));
+  const statistics = trained.statistics.filter((_, i) => !isDev.has(i));
   return modelCardFile({
     ...training,
     pattern: encodingPatternOf(training),
@@ -244,7 +248,7 @@ export const recordedPattern = ({ name, sources }: Pick<ResolvedPattern, "name" 
 });
 
 /** What was read and counted. */
-export function corpusFacts({ training, inputs, skipped, counts, trained }: Result<TrainedWork>) {
+export function corpusFacts({ training, inputs, languages, skipped, counts, trained }: Result<TrainedWork>) {
   const { weights } = training;
   const weightOfEach =
     weights &&
@@ -254,6 +258,11 @@ export function corpusFacts({ training, inputs, skipped, counts, trained }: Resu
     );
   /** Files of word counts come behind the inputs. */
   const weightAt = (i: number) => weightOfEach && { weight: weightOfEach[i]! };
+  const owners = new Map<number, { readonly language: string; readonly isDev?: boolean }>();
+  for (const { name: language, inputIndices, devIndices } of languages ?? []) {
+    for (const i of inputIndices) owners.set(i, { language });
+    for (const i of devIndices) owners.set(i, { language, isDev: true });
+  }
   return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
       path,
@@ -264,7 +273,9 @@ export function corpusFacts({ training, inputs, skipped, counts, trained }: Resu
       formatFrom,
       ...(hasFields(format) && { textField }),
       ...weightAt(i),
+      ...owners.get(i),
     })),
+    ...(trained.languages && { languages: trained.languages }),
     skipped,
     counts: counts.map((file, i) => ({ ...file, ...weightAt(inputs.length + i) })),
     wordCount: trained.pretokenCount,

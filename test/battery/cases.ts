@@ -334,6 +334,14 @@ export const smallGroups: Record<string, string> = {
     nothing: train english.txt -n 400 --weight 'english.txt:0' -o @/nothing
     wrong: train english.txt -n 400 --weight 'english.txt:1e3' -o @/wrong
     excluded: train english.txt -n 400 --weight 'english.txt:2' --save-counts @/c -o @/excluded`,
+  languages: `
+    three: train --language en=english.txt code=code.txt --language more=lines.jsonl -n 500 -o @/three -w 1
+    again: train --language en=english.txt code=code.txt --language more=lines.jsonl -n 500 -o @/again -w 2 --cache @/cache
+    dev: train --language en=english.txt --language code=code.txt --language-dev en=scripts.txt code=crlf.txt -n 500 -o @/dev -w 2 --compat huggingface
+    weighed: train --language en=english.txt --language code=code.txt -n 500 --weight code.txt:0.5 -o @/weighed -w 1
+    none: train english.txt --language code=code.txt -n 500 -o @/none
+    bare: train --language en=english.txt --language code=code.txt --language-dev en=scripts.txt -n 500 -o @/bare
+    unnamed: train --language english.txt -n 500 -o @/unnamed`,
   cache: `
     first: count english.txt dir ${eot} -w 1 --cache @/cache -o @/first.counts
     second: count english.txt dir ${eot} -w 1 --cache @/cache -o @/second.counts

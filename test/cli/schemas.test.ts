@@ -30,6 +30,18 @@ describe("docs/training.schema.json", () => {
     superwords: [corpus, "-n", "420", "--superwords-from", "400", "--compat", "huggingface"],
     whole: [corpus, "-n", "300", "--whole-characters", "--seed-token", "the"],
     like: [corpus, "-n", "300", "--like", "plain"],
+    weighted: [corpus, records, "-n", "300", "--weight", "a=*.jsonl:0.5"],
+    languages: [
+      "--language",
+      `a=${corpus}`,
+      "--language",
+      `b=${records}`,
+      "--language-dev",
+      `a=${corpus}`,
+      `b=${corpus}`,
+      "-n",
+      "300",
+    ],
     extended: [corpus, "--extend", "plain", "-n", "+20", "--whole-characters"],
   };
 

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+const run = (...args: string[]) => bpe(args, { cwd: home });
+mkdirSync(join(home, "hi"));
+const inScript = (first: number, text: string) =>
+  text.replace(/[a-z]/g, (letter) => String.fromCodePoint(first + letter.charCodeAt(0) - 97));
+const texts: Record<string, string> = {
+  "en-1.txt": madeText(1, 400),
+  "en-2.txt": madeText(2, 300),
+  "hi/a.txt": inScript(0x905, madeText(3, 300)),
+  "hi/b.txt": inScript(0x905, madeText(4, 200)),
+  "ja.jsonl": `${JSON.stringify({ text: inScript(0x3041, madeText(5, 300)) })}\n`.repeat(2),
+  "en.dev": madeText(6, 100),
+  "hi.dev": inScript(0x905, madeText(7, 90)),
+  "ja.dev": inScript(0x3041, madeText(8, 80)),
+};
+for (const [name, text] of Object.entries(texts)) {
+  put(home, name, text);
+  utimesSync(join(home, name), 1e9, 1e9);
+}
+const english = ["--language", "en=en-1.txt", "en-2.txt"];
+const languages = [...english, "--language", "hi=hi", "ja=ja.jsonl"];
+const dev = ["--language-dev", "en=en.dev", "hi=hi.dev", "--language-dev", "ja=ja.dev"];
+
+const train = (output: string, ...args: string[]) => run("train", "-n", "400", "-o", output, "-q", ...args);
+const done = { code: 0, stdout: "", stderr: "" };
+const recordOf = (output: string) => JSON.parse(readFileSync(join(home, output, "training.json"), "utf8"));
+const filesOf = (output: string) => tokenizerFiles(join(home, output));
+
+describe("bpe train --language", () => {
+  test("counts each language as a run on its files does, and says so in record and summary", () => {
+    const { code, stderr } = run(
+      "train",
+      ...languages,
+      ...dev,
+      "-n",
+      "400",
+      "-o",
+      "plain",
+      "--report",
+      "page.html",
+    );
+    expect([code, stderr]).toEqual([0, expect.stringContaining("languages   en: ")]);
+    expect(readFileSync(join(home, "page.html"), "utf8")).toContain("language hi");
+    const record = recordOf("plain");
+    const files = [["en-1.txt", "en-2.txt"], ["hi"], ["ja.jsonl"]];
+    for (const [k, name] of ["en", "hi", "ja"].entries()) {
+      const count = (...paths: string[]) => {
+        const { stderr } = run("count", ...paths, "-o", `${name}.tsv`, "--progress", "json");
+        const { wordCount, distinctWordCount, sizeBytes } = JSON.parse(stderr.trim().split("\n").at(-1)!);
+        return { textBytes: sizeBytes, wordCount, distinctWordCount };
+      };
+      const wanted = { name, ...count(...files[k]!), dev: count(`${name}.dev`) };
+      expect(record.languages[k]).toEqual(wanted);
+    }
+    expect(
+      record.inputs.map(({ path, language, isDev }: Record<string, string>) => [path, language, isDev]),
+    ).toEqual([
+      ["en-1.txt", "en", undefined],
+      ["en-2.txt", "en", undefined],
+      ["hi/a.txt", "hi", undefined],
+      ["hi/b.txt", "hi", undefined],
+      ["ja.jsonl", "ja", undefined],
+      ["en.dev", "en", true],
+      ["hi.dev", "hi", true],
+      ["ja.dev", "ja", true],
+    ]);
+  });
+
+  test("gives the same by any number of threads, in little memory, and however its files are named", () => {
+    for (const args of [
+      ["-w", "1"],
+      ["-w", "2"],
+      ["-w", "7"],
+      ["-w", "1", "--memory-limit", "120MB"],
+    ]) {
+      expect(train("again", ...languages, ...dev, ...args)).toEqual(done);
+      expect(filesOf("again")).toEqual(filesOf("plain"));
+    }
+    const shell = (line: string) => Bun.spawnSync(["sh", "-c", line], { cwd: home }).stderr.toString();
+    const others =
+      "--language hi='hi/*.txt' --language ja=ja.jsonl --language-dev en=en.dev hi=hi.dev ja=ja.dev";
+    const piped = `${binary} train --language en=en-1.txt --language=en=- ${others} -n 400 -o again -q < en-2.txt`;
+    expect(shell(piped)).toBe("");
+    expect(filesOf("again")).toEqual(filesOf("plain"));
+  });
+
+  test("learns otherwise without dev text, and of other languages", () => {
+    expect(train("without", ...languages)).toEqual(done);
+    expect(train("one", "--language", "all=en-1.txt", "en-2.txt", "hi", "ja.jsonl")).toEqual(done);
+    const all = ["plain", "without", "one"].map((name) => JSON.stringify(filesOf(name)));
+    expect(new Set(all).size).toBe(3);
+  });
+
+  test("weighs inputs as if they were named so often", () => {
+    expect(train("weighted", ...languages, ...dev, "--weight", "hi/a.txt:2", "--weight", "en.dev:3")).toEqual(
+      done,
+    );
+    const often = ["--language", "hi=hi/a.txt", "--language-dev", "en=en.dev", "en.dev"];
+    expect(train("often", ...languages, ...dev, ...often)).toEqual(done);
+    expect(filesOf("weighted")).toEqual(filesOf("often"));
+  });
+
+  test("with a cache gives the same, and --if-changed knows languages", () => {
+    const nightly = (...args: string[]) => {
+      const cached = ["--cache", "cache", "--if-changed", "--progress", "json"];
+      const { stderr } = run("train", "-n", "400", "-o", "night", ...cached, ...args);
+      const { changed } = JSON.parse(stderr.trim().split("\n").at(-1)!);
+      expect(train("day", ...args)).toEqual(done);
+      expect(filesOf("night")).toEqual(filesOf("day"));
+      const texts = (output: string) => [recordOf(output).inputs, recordOf(output).languages];
+      expect(texts("night")).toEqual(texts("day"));
+      return changed;
+    };
+    expect(nightly(...languages, ...dev)).toBe(true);
+    expect(nightly(...languages, ...dev)).toBe(false);
+    expect(nightly("en-1.txt", "en-2.txt", "hi", "ja.jsonl")).toBe(true);
+    expect(nightly(...languages, ...dev)).toBe(true);
+    expect(nightly(...languages, ...dev, "--weight", "hi:0.5")).toBe(true);
+    // The same files in the same order, but another language.
+    expect(nightly("--language", "en=en-1.txt", "--language", "hi=en-2.txt", "hi", "ja=ja.jsonl")).toBe(true);
+    expect(nightly(...languages)).toBe(true);
+    put(home, "hi/b.txt", inScript(0x905, madeText(9, 210)));
+    expect(nightly(...languages)).toBe(true);
+    expect(nightly(...languages)).toBe(false);
+  });
+
+  test("warns of a file in two languages", () => {
+    const told = run(
+      "train",
+      ...english,
+      "--language",
+      "hi=./en-2.txt",
+      "hi",
+      "-n",
+      "300",
+      "-o",
+      "twice",
+    ).stderr;
+    expect(told).toContain('"./en-2.txt" is in "en" and in "hi"');
+    const own = run("train", ...english, "--language-dev", "en=en-1.txt", "-n", "300", "-o", "twice").stderr;
+    expect(own).toContain('"en-1.txt" is in "en" and in the dev text of "en"');
+  });
+
+  test("refuses what is of no language, and what it does not go with, before anything is written", () => {
+    const refused = (...args: string[]) => {
+      const { code, stderr } = train("refused", ...args);
+      expect(code).toBeGreaterThan(0);
+      return stderr;
+    };
+    put(home, "empty.txt", "");
+    put(home, "x=y.txt", madeText(1, 50));
+    const noLanguage =
+      'bpe: error: --language "en-1.txt" names no language\nhint: NAME=FILE: --language en=en-1.txt\n';
+    expect(refused("--language", "en-1.txt")).toBe(noLanguage);
+    expect(refused("--language", "x=y.txt")).toContain('"x=y.txt" names no language');
+    expect(train("equals", "--language", "en=x=y.txt")).toEqual(done);
+    expect(refused("--language", "=en-1.txt")).toContain("has no name");
+    expect(refused("--language", "en=")).toContain("has no path");
+    expect(refused("hi/a.txt", ...english)).toContain('"hi/a.txt" is in no language');
+    expect(refused(...english, "--language-dev", "hi=hi.dev")).toContain('there is no language "hi"');
+    expect(refused(...languages, "--language-dev", "en=en.dev")).toContain('"hi" has none');
+    expect(refused("en-1.txt", "--language-dev", "en=en.dev")).toContain("--language-dev needs --language");
+    expect(refused("--language", "en=none.txt")).toContain("none.txt");
+    expect(refused(...english, "--language", "hi=empty.txt")).toContain('language "hi" has no words');
+    expect(refused(...languages, "--weight", "hi:0")).toContain('language "hi" has no words');
+    expect(refused("--language", "en=-", "--language", "hi=-")).toContain(
+      "standard input (-) is named twice",
+    );
+    for (const other of [
+      ["--counts", "en.tsv"],
+      ["--extend", "plain"],
+      ["--superwords-from", "300"],
+    ]) {
+      expect(refused(...english, ...other)).toContain(`--language does not go with ${other[0]}`);
+    }
+    expect(refused(...english, "--input-format", "ids")).toContain(
+      "--language does not go with --input-format ids",
+    );
+    expect(run("inspect", "refused").code).toBe(1);
+  });
+});
