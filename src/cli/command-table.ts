@@ -611,7 +611,7 @@ export const commands: readonly CommandSpec[] = [
       },
       {
         name: "like",
-        value: "PATH",
+        value: "TOKENIZER",
         topic: "tokens",
         rare: true,
         excludes: [
@@ -622,7 +622,7 @@ export const commands: readonly CommandSpec[] = [
         ],
         description: "all but the merges as this tokenizer has it",
         details:
-          "Pattern, normalization, special tokens, roles, chat template, post-processor and class are those of PATH, as transformers' train_new_from_iterator takes them; what is typed besides wins. Ties and ids are as --compat says, else as its training.json says, else as by huggingface. Added tokens that are not special get ids behind the size that is asked for.",
+          "Pattern, normalization, special tokens, roles, chat template, post-processor and class are those of a tokenizer that exists, as transformers' train_new_from_iterator takes them; what is typed besides wins. Ties and ids are as --compat says, else as its training.json says, else as by huggingface. Added tokens that are not special get ids behind the size that is asked for. It is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.",
       },
       {
         ...specialTokensAsText,

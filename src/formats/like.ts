@@ -1,5 +1,7 @@
 import { objectAt, parseJson } from "../bytes/schema.ts";
-import { isDirectory } from "../runtime/system-error.ts";
+import { usageError } from "../errors.ts";
+import { type NamedPattern, patterns } from "../pattern/pattern.ts";
+import { isDirectory, statOf } from "../runtime/system-error.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
 import {
@@ -13,14 +15,20 @@ import {
 import { filesBeside, readSource, tokenizerFileOf } from "./load-tokenizer.ts";
 import { recordedBeside } from "./training-json.ts";
 
-/** What a training takes from the tokenizer at a path (docs/like.md). A UserError if that cannot be reproduced. */
-export async function readLike(path: string): Promise<Like> {
+/** What a training takes from the tokenizer at a path, or of a name (docs/like.md). A UserError if that cannot be reproduced. */
+export const readLike = async (typed: string): Promise<Like> =>
+  (statOf(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
+
+async function likeAt(path: string): Promise<Like> {
   const { code, files, paths } = await readSource(tokenizerFileOf(path));
   const parts = code.read(files, {});
   const root = code.frame?.(files[0]) ?? null;
-  const { config, template } = readBeside(path);
+  const { config: stated, template } = readBeside(path);
+  // What fills a batch is pad, unless the configuration says otherwise.
+  const pad_token = (root?.padding as JsonObject | null | undefined)?.pad_token;
+  const config = stated && pad_token !== undefined ? { pad_token, ...stated } : stated;
   const named = namedTokens(config ?? {});
-  const added = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+  const added = withConfigured(allAddedTokens(parts), config, named);
   const missing = named.filter((text) => added.every(({ content }) => content !== text));
   const bos = contentOf(config?.bos_token);
   const recorded = recordedBeside(paths);
@@ -49,6 +57,35 @@ export async function readLike(path: string): Promise<Like> {
     root,
     config,
   };
+}
+
+/**
+ * The added tokens in the order of their ids. As in `transformers`, the flags in a configuration count where they differ, and
+ * tokens that stand only there come last.
+ */
+function withConfigured(
+  tokens: readonly AddedToken[],
+  config: JsonObject | null,
+  named: readonly string[],
+): AddedToken[] {
+  const byContent = new Map(tokens.toSorted((a, b) => a.id - b.id).map((token) => [token.content, token]));
+  const stated = Object.entries((config?.added_tokens_decoder ?? {}) as Record<string, JsonObject>);
+  for (const [, token] of stated.sort(([a], [b]) => Number(a) - Number(b))) {
+    const content = contentOf(token);
+    if (typeof content !== "string" || content === "") continue;
+    const is = (flag: string, usual = false) => (token[flag] ?? usual) === true;
+    const special = is("special");
+    const flags = { lstrip: is("lstrip"), rstrip: is("rstrip"), singleWord: is("single_word") };
+    const found = { ...flags, special, normalized: is("normalized", !special) };
+    const known = byContent.get(content);
+    const isSame = Object.entries(found).every(
+      ([flag, value]) => known?.[flag as keyof AddedToken] === value,
+    );
+    if (isSame) continue;
+    const isSpecial = special || named.includes(content);
+    byContent.set(content, { id: known?.id ?? -1, content, ...found, special: isSpecial });
+  }
+  return [...byContent.values()];
 }
 
 /** What `transformers` reads in a directory beside the tokenizer. */
@@ -89,3 +126,45 @@ const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
       (single as { SpecialToken?: { id: string } }[] | undefined)?.[0]?.SpecialToken?.id === bos ||
       (cls as unknown[] | undefined)?.[0] === bos,
   );
+
+/** Published tokenizers that are known here: names, the encoding as tiktoken.ts has it, what else it brings. */
+const published: readonly (readonly [names: string, encoding: string, more?: Partial<Like>])[] = [
+  ["gpt2 gpt-2 r50k_base", "r50k_base"],
+  ["gpt-4 gpt-3.5-turbo cl100k_base", "cl100k_base"],
+  ["gpt-4o gpt4o gpt-4.1 o200k_base", "o200k_base"],
+  [
+    "llama3 llama-3 llama3.1 llama3.2 llama3.3",
+    "Llama 3",
+    { model: { addsBos: true, chatTemplate: "llama3" } },
+  ],
+  ["llama4 llama-4", "Llama 4", { model: { addsBos: true } }],
+  ["qwen3", "Qwen 3", { model: { chatTemplate: "chatml" } }],
+];
+
+/** Undefined if the name is no published tokenizer's. A usage error if only its pattern is known. */
+async function publishedLike(path: string): Promise<Like | undefined> {
+  const found = published.find(([names]) => names.split(" ").includes(path));
+  if (found !== undefined) {
+    const { knownByName } = await import("./tiktoken.ts");
+    const { pattern, specialTokens, laterTokens = [], normalization = null } = knownByName(found[1]);
+    const withTraits = (texts: readonly string[], special: boolean) =>
+      texts.map((content, id): AddedToken => ({ id, content, ...plainSpecial, special }));
+    return {
+      ...{ path, normalization, addsPrefixSpace: false, compat: "huggingface", root: null, config: null },
+      specialTokens: withTraits(
+        specialTokens.map(([text]) => text),
+        true,
+      ),
+      laterTokens: withTraits(laterTokens, false),
+      patternSources: patterns[pattern].sources,
+      model: {},
+      ...found[2],
+    };
+  }
+  const named = Object.entries<NamedPattern>(patterns);
+  if (!named.some(([name, { aliases = [] }]) => [name, ...aliases].includes(path))) return undefined;
+  throw usageError(
+    `--like ${path}: only the pattern of that name is known here`,
+    `-p ${path} takes it; known as a whole are ${published.map(([names]) => names.split(" ")[0]).join(", ")}; or name a directory or file`,
+  );
+}

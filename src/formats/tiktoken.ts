@@ -221,9 +221,15 @@ type KnownRanks = {
   readonly sameRanks?: string;
   readonly pattern: PatternName;
   readonly specialTokens: readonly (readonly [text: string, id: number])[];
+  /** Added tokens that are not special. */
+  readonly laterTokens?: readonly string[];
   /** Applied before special tokens are looked for. */
   readonly normalization?: NormalizationForm;
 };
+
+/** The encoding that its publisher calls so. */
+export const knownByName = (wanted: string): KnownRanks =>
+  [...Object.values(known), qwen3].map((read) => read()).find(({ name }) => name === wanted)!;
 
 /** The known file with these bytes, or undefined. */
 function knownRanks(bytes: Uint8Array): KnownRanks | undefined {
@@ -286,6 +292,25 @@ const known: Readonly<Record<string, () => KnownRanks>> = {
     normalization: "NFC",
   }),
 };
+
+/** The same ranks with the tokens of Qwen 3, as its tokenizer.json has them. */
+const qwen3 = (): KnownRanks => ({
+  name: "Qwen 3",
+  pattern: "qwen2",
+  specialTokens: numbered(
+    [
+      ...[endOfText, "<|im_start|>", "<|im_end|>"],
+      ...["object_ref", "box", "quad", "vision"].flatMap((part) => [`<|${part}_start|>`, `<|${part}_end|>`]),
+      ...["<|vision_pad|>", "<|image_pad|>", "<|video_pad|>"],
+    ],
+    151_643,
+  ),
+  laterTokens: [
+    ...["<tool_call>", "</tool_call>", ...fillInTheMiddle, "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>"],
+    ...["<tool_response>", "</tool_response>", "<think>", "</think>"],
+  ],
+  normalization: "NFC",
+});
 
 function llama3Tokens(): string[] {
   return [

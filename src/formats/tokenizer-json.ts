@@ -65,7 +65,7 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
     truncation: null,
     padding: null,
     added_tokens: addedTokensOf(tokenizer).map(jsonOfToken),
-    normalizer: null,
+    normalizer: like?.normalization ? { type: like.normalization } : null,
     pre_tokenizer: preTokenizer(exportForm),
     post_processor: model.addsBos ? bosInFront(vocabulary, model.roles.bos!) : null,
     decoder: byteLevel({ addPrefixSpace: true, useRegex: true }),
@@ -153,7 +153,9 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 /** `bos_token` and the like, and all special tokens as additional ones; those of a tokenizer to be like as it has them. */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
-  const given = roleNames.filter((role) => model.roles[role] !== undefined || config !== null);
+  const given = roleNames.filter(
+    (role) => model.roles[role] !== undefined || `${role}_token` in (config ?? {}),
+  );
   const roles = given.map((role) => {
     const [key, text] = [`${role}_token`, model.roles[role] ?? none];
     return [key, text && contentOf(config?.[key]) === text ? config![key] : text];

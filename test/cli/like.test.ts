@@ -215,7 +215,11 @@ test("what transformers reads beside it is kept, and what is typed wins", () => 
     model_max_length: 1e30,
     tokenizer_class: "Qwen2Tokenizer",
     extra_special_tokens: ["<mask>"],
-    added_tokens_decoder: { 257: token(257, "<s>") },
+    // Its flags count, and its tokens, too.
+    added_tokens_decoder: {
+      257: token(257, "<s>", { rstrip: true }),
+      300: token(300, "<late>"),
+    },
     padding_side: "left",
   };
   const beside = { "tokenizer_config.json": config, "chat_template.jinja": "{{ bos_token }}é" };
@@ -234,9 +238,11 @@ test("what transformers reads beside it is kept, and what is typed wins", () => 
   ).toEqual([
     ["0", "<s>", true],
     ["1", "<mask>", true],
-    ["2", "[PAD]", true],
+    ["2", "<late>", true],
+    ["3", "[PAD]", true],
     ["300", "<think>", true],
   ]);
+  expect(added_tokens_decoder["0"].rstrip).toBe(true);
   expect(read("training.json").options.model).toMatchObject({
     bos: "<s>",
     eos: "<think>",
@@ -270,7 +276,14 @@ test("what transformers reads beside it is kept, and what is typed wins", () => 
       chat_template: "{{ 1 }}",
     },
   });
-  expect(other("training.json").options.specialTokens).toEqual(["<s>", "<mask>", "[PAD]", "<x>", "<think>"]);
+  expect(other("training.json").options.specialTokens).toEqual([
+    "<s>",
+    "<mask>",
+    "<late>",
+    "[PAD]",
+    "<x>",
+    "<think>",
+  ]);
 });
 
 test("a prefix space comes before each line, a normal form before the pattern: as in a text that is changed beforehand", () => {
@@ -397,6 +410,29 @@ test("the library gives what the command line writes, and encodes as its files d
   }
 });
 
+test("published tokenizers have names, where nothing is called so", () => {
+  const sums = rowsOf(`
+    gpt2    | 1    | <|endoftext|>       | null
+    gpt-4   | 5    | <|endofprompt|>     | null
+    gpt-4o  | 2    | <|endofprompt|>     | null
+    llama3  | 256  | <|reserved_special_token_245|> | TemplateProcessing
+    llama4  | 2048 | <|reserved_special_token_903|> | TemplateProcessing
+    qwen3   | 26   | </think>            | null
+  `);
+  for (const [name, count, last, post] of sums) {
+    const { code, read } = train(name!, "-n", "2400");
+    expect([name, code]).toEqual([name, 0]);
+    const { added_tokens, normalizer, post_processor } = read("tokenizer.json");
+    expect([name, added_tokens.length, added_tokens.at(-1).content]).toEqual([name, Number(count), last]);
+    expect(String(post_processor?.type ?? null)).toBe(post!);
+    expect(normalizer).toEqual(name === "qwen3" ? { type: "NFC" } : null);
+    expect(read("training.json").options).toMatchObject({ like: name, compat: "huggingface" });
+  }
+  mkdirSync(join(home, "gpt2"));
+  const run = bpe(["train", corpus, "-n", "300", "--like", "gpt2", "-o", "none"], { cwd: home });
+  expect(run.stderr).toContain('"gpt2" holds no tokenizer');
+});
+
 test("what cannot be taken is refused, and nothing is written", () => {
   directory("wordpiece", { ...plain, model: { type: "WordPiece", vocab: {} } });
   directory("metaspace", { ...plain, pre_tokenizer: { type: "Metaspace", replacement: "▁" } });
@@ -408,6 +444,7 @@ test("what cannot be taken is refused, and nothing is written", () => {
   put(home, "packed.gz", gzipSync(JSON.stringify(plain)));
   const cases = rowsOf(`
     nowhere              | 1 | "nowhere": no such file or directory
+    smollm               | 2 | --like smollm: only the pattern of that name is known here
     slow                 | 1 | "slow" holds no tokenizer
     wordpiece            | 1 | its model is "WordPiece", not BPE
     metaspace            | 1 | the pre-tokenizer "Metaspace" is not supported
