@@ -44,11 +44,6 @@ export type MergeOptions = Partial<TokenLimits> & {
    * the text of the new one is cut into by those before it, and that the limits let be merged.
    */
   readonly firstMerges?: readonly TokenPair[];
-  /**
-   * The engine is one of several over one vocabulary, and also merges what the others choose: there may be more merges than its
-   * words have tokens.
-   */
-  readonly isOneOfSeveral?: boolean;
   /** Threads that merge; default 1. */
   readonly threadCount?: number;
 };
@@ -113,7 +108,7 @@ export function limitsOf(options: MergeOptions, cellCount: number): MergeLimits 
   const firstCount = options.firstMerges?.length ?? 0;
   return {
     // Each merge that is learned takes at least one position away, so there are never more of them than cells.
-    mergeCountMax: Math.min(options.mergeCount, options.isOneOfSeveral ? Infinity : cellCount + firstCount),
+    mergeCountMax: Math.min(options.mergeCount, cellCount + firstCount),
     countMin: Math.max(1, options.minFrequency ?? 1),
     lengthMax: maxTokenLength === null ? Number.POSITIVE_INFINITY : maxTokenLength - (isHuggingface ? 1 : 0),
     bytePairsAlways: isHuggingface,
@@ -145,6 +140,8 @@ export type MergeTuning = {
   readonly blockSize: number;
   /** Cells of 32 bits even where 16 would do. */
   readonly wideCells: boolean;
+  /** An engine of one of several languages has room for so many tokens at first: for cells of 16 bits. */
+  readonly fewTokens: number;
   /** "rising" as described in pair-queue.ts, or a number that stays until it proves too high. */
   readonly threshold: "rising" | number;
   /** The threshold does not rise before this many merges: the first counts say little about the last. */
@@ -174,6 +171,7 @@ export const defaultTuning: MergeTuning = {
   hashesFirstPairs: false,
   blockSize: 128,
   wideCells: false,
+  fewTokens: 0xffff,
   threshold: "rising",
   thresholdFromMerge: 64,
   thresholdExponent: 1.7,

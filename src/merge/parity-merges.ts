@@ -1,3 +1,4 @@
+import { giveBack } from "../runtime/file-window.ts";
 import { wholeMemoryBytes } from "../runtime/kernel.ts";
 import { byteWords, sizeOfWords, type TokenWords, type WordTable } from "../words/word-table.ts";
 import { mergeInSlices, prepareEngine, rebuildIndex } from "./merge-engine.ts";
@@ -11,6 +12,7 @@ import {
   type WorkBudget,
 } from "./merge-memories.ts";
 import {
+  byteTokens,
   cellCountBound,
   checkCellCount,
   defaultTuning,
@@ -65,46 +67,52 @@ export function* trainParityMerges(
       : firstMerges;
 
   const budget = createWorkBudget(tuning.sliceWork);
-  const engines: LanguageEngine[] = [];
+  const languages: LanguageEngine[] = [];
   const engineTuning = tuningOfEngines(tuning, words.length + devWords.length);
   for (const table of [...words, ...devWords]) {
-    engines.push(yield* startLanguage(table, options, engineTuning, budget));
+    languages.push(yield* startLanguage(table, options, engineTuning, budget));
   }
-  const trained = engines.slice(0, words.length);
+  const trained = languages.slice(0, words.length);
   // Their lengths are compared.
-  const measured = dev ? engines.slice(words.length) : trained;
+  const measured = dev ? languages.slice(words.length) : trained;
   const lengths = (dev ? devWords : words).map(countTokens);
   const choice = startChoice(lengths, parity);
   const countMin = Math.max(1, options.minFrequency ?? 1);
-  const startCount = trained[0]!.memory.plan.startCount;
-  for (let mergeCount = 0; mergeCount < options.mergeCount; ) {
-    let pair = named[mergeCount];
+  const { count: startCount } = options.startTokens ?? byteTokens;
+  const merges = emptyMerges(startCount, options.mergeCount);
+  let mergeCount = 0;
+  while (mergeCount < options.mergeCount) {
+    let pair: TokenPair | undefined = named[mergeCount];
     if (pair === undefined) {
       // Where all languages together have no pair left, none has.
       const language = mergeCount < namedCount ? undefined : choice.next();
       if (language === undefined) break;
-      const { exports } = trained[language]!.memory;
-      if (exports.bestCount() < countMin) {
+      pair = bestPair(trained[language]!, countMin);
+      if (pair === undefined) {
         choice.exhaust(language);
         continue;
       }
-      pair = [exports.largeLeft(), exports.largeRight()];
     }
     const [left, right] = pair;
-    for (const engine of engines) {
-      const end = mergeAtOnce(engine, left, right);
-      if (end >= large && !(yield* mergeLarge(engine, left, right, end)))
-        throw tooLarge(engine.words, options);
+    const token = startCount + mergeCount;
+    for (const language of languages) {
+      if (!mergeAtOnce(language, left, right, token)) yield* mergeLarge(language, left, right, token);
       if (budget.workLeft <= 0) {
         budget.progress = { phase: "merge", mergeCount, shareDone: mergeCount / options.mergeCount };
         spend(budget, 0);
         yield budget.progress;
       }
     }
-    const token = startCount + mergeCount++;
-    for (let k = 0; k < lengths.length; k++) lengths[k]! -= measured[k]!.replacedCounts[token]!;
+    merges.left[mergeCount] = left;
+    merges.right[mergeCount] = right;
+    for (const { lastCount, lastReplaced } of trained) {
+      merges.counts[mergeCount]! += lastCount;
+      merges.replacedCounts[mergeCount]! += lastReplaced;
+    }
+    for (let k = 0; k < lengths.length; k++) lengths[k]! -= measured[k]!.lastReplaced;
+    mergeCount++;
   }
-  return addUp(trained.map(({ memory }) => readMerges(memory, startCount)));
+  return shortened(merges, mergeCount);
 }
 
 /** Who wins a tie: HF's trainer of this kind takes the greatest pair, its other one the smallest. */
@@ -145,12 +153,43 @@ function joinWords(tables: readonly TokenWords[]): TokenWords {
 
 const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, k) => [id, right[k]!]);
 
-/** The engine of a language, in one memory. */
-type LanguageEngine = MergeEngine & {
+const emptyMerges = (startCount: number, mergeCount: number) => ({
+  startCount,
+  left: new Int32Array(mergeCount),
+  right: new Int32Array(mergeCount),
+  counts: new Float64Array(mergeCount),
+  replacedCounts: new Float64Array(mergeCount),
+});
+
+const shortened = (merges: Omit<Merges, "mergeCount">, mergeCount: number): Merges => ({
+  startCount: merges.startCount,
+  mergeCount,
+  left: merges.left.slice(0, mergeCount),
+  right: merges.right.slice(0, mergeCount),
+  counts: merges.counts.slice(0, mergeCount),
+  replacedCounts: merges.replacedCounts.slice(0, mergeCount),
+});
+
+/**
+ * The engine of a language, in one memory. It has only the tokens that occur in its words, with ids of its own: in the same order
+ * as those of the vocabulary. So most have few, and cells of 16 bits.
+ */
+type LanguageEngine = {
   readonly words: TokenWords;
-  readonly memory: MergeMemory;
-  /** By token, in the kernel's memory. */
-  readonly replacedCounts: Float64Array;
+  readonly options: MergeOptions;
+  readonly tuning: MergeTuning;
+  readonly budget: WorkBudget;
+  /** By id of the vocabulary its own, or -1; and the other way round. */
+  readonly ownIds: Int32Array;
+  readonly ids: number[];
+  engine: MergeEngine;
+  exports: MergeMemory["exports"];
+  /** By its own id, in the kernel's memory: of the pair as it was merged, and what was replaced. */
+  counts: Float64Array;
+  replacedCounts: Float64Array;
+  /** Those of the last merge. */
+  lastCount: number;
+  lastReplaced: number;
 };
 
 /**
@@ -169,60 +208,112 @@ function* startLanguage(
   tuning: MergeTuning,
   budget: WorkBudget,
 ): Generator<MergeProgress, LanguageEngine> {
-  const engineOptions = {
-    ...options,
-    minFrequency: 1,
-    firstMerges: [],
-    isOneOfSeveral: true,
-    threadCount: 1,
+  const { count: startCount } = options.startTokens ?? byteTokens;
+  const ownIds = new Int32Array(startCount + options.mergeCount).fill(-1);
+  for (let id = 0; id < startCount; id++) ownIds[id] = id;
+  const few = Math.max(1, tuning.fewTokens - startCount);
+  const engine = yield* startEngine({ words, options, tuning, budget }, few);
+  return {
+    words,
+    options,
+    tuning,
+    budget,
+    ownIds,
+    ids: [...ownIds.subarray(0, startCount)],
+    ...engine,
+    lastCount: 0,
+    lastReplaced: 0,
   };
+}
+
+function* startEngine(
+  { words, options, tuning, budget }: Pick<LanguageEngine, "words" | "options" | "tuning" | "budget">,
+  mergeCountMax: number,
+) {
+  const mergeCount = Math.min(options.mergeCount, mergeCountMax);
+  const engineOptions = { ...options, mergeCount, minFrequency: 1, firstMerges: [], threadCount: 1 };
   const created = createMergeEngine(words, 1, engineOptions, tuning);
   const engine = created && { ...created, budget };
   if (engine === undefined || !(yield* prepareEngine(engine, words, tuning))) throw tooLarge(words, options);
-  const memory = engine.memories[0]!;
-  const { exports, plan } = memory;
+  const [{ exports, memory, plan }] = engine.memories as [MergeMemory];
   exports.limitRecords();
-  const address = exports.replacedCounts.value >>> 0;
-  const replacedCounts = new Float64Array(memory.memory.buffer, address, plan.tokenCapacity);
-  return { ...engine, words, memory, replacedCounts };
+  const floatsAt = ({ value }: WebAssembly.Global) =>
+    new Float64Array(memory.buffer, value >>> 0, plan.tokenCapacity);
+  return {
+    engine,
+    exports,
+    counts: floatsAt(exports.mergeCounts),
+    replacedCounts: floatsAt(exports.replacedCounts),
+  };
 }
 
-// How the kernel's `mergeChosen` ends (src/kernel/merge/merge-loop.ts): 0 and 1: the merge is made.
-const large = 2;
+/** Begins anew with room for all tokens that there may be, and makes the same merges. */
+function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
+  const [memory] = language.engine.memories as [MergeMemory];
+  const { mergeCount, left, right } = readMerges(memory, memory.plan.startCount);
+  giveBack(new Int32Array(memory.memory.buffer));
+  Object.assign(language, yield* startEngine(language, Number.POSITIVE_INFINITY));
+  for (let k = 0; k < mergeCount; k++) yield* mergeOwn(language, left[k]!, right[k]!);
+}
+
+/** Undefined if none is as frequent. */
+function bestPair({ exports, ids }: LanguageEngine, countMin: number): TokenPair | undefined {
+  return exports.bestCount() < countMin ? undefined : [ids[exports.largeLeft()]!, ids[exports.largeRight()]!];
+}
+
+// How the kernel's `mergeChosen` ends (src/kernel/merge/merge-loop.ts).
+const absent = 0;
+const merged = 1;
 const tooManyRecords = 3;
 
-/** How that ended. */
-function mergeAtOnce({ memory: { exports }, budget }: LanguageEngine, left: number, right: number): number {
-  const end = exports.mergeChosen(left, right, budget.workLeft);
-  if (end < large) budget.workLeft = exports.workLeftOfSlice();
-  return end;
+/** Merges a pair of the vocabulary's ids into `token`, if it occurs here. False if that is too much for one call. */
+function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
+  const { exports, ownIds, budget } = language;
+  language.lastCount = 0;
+  language.lastReplaced = 0;
+  const [ownLeft, ownRight] = [ownIds[left]!, ownIds[right]!];
+  if (ownLeft < 0 || ownRight < 0) return true;
+  if (language.ids.length === language.counts.length) return false;
+  const end = exports.mergeChosen(ownLeft, ownRight, budget.workLeft);
+  if (end > merged) return false;
+  budget.workLeft = exports.workLeftOfSlice();
+  if (end !== absent) noteMerge(language, token);
+  return true;
 }
 
-/** What a call could not merge at once. False if the memory is too small. */
 function* mergeLarge(
-  engine: LanguageEngine,
+  language: LanguageEngine,
   left: number,
   right: number,
-  end: number,
-): Generator<MergeProgress, boolean> {
-  const { exports } = engine.memory;
-  if (end === tooManyRecords) {
-    if (!(yield* rebuildIndex(engine))) return false;
-    exports.limitRecords();
-  }
-  return exports.startNamedMerge(left, right) === 1 && (yield* mergeInSlices(engine, () => {}));
+  token: number,
+): Generator<MergeProgress, void> {
+  const { ownIds, ids, counts } = language;
+  if (ids.length === counts.length) yield* startWide(language);
+  if ((yield* mergeOwn(language, ownIds[left]!, ownIds[right]!)) !== absent) noteMerge(language, token);
 }
 
-/** Each engine has all tokens, and what was counted in its own language. */
-function addUp(merges: readonly Merges[]): Merges {
-  const [first, ...others] = merges as [Merges, ...Merges[]];
-  for (const { counts, replacedCounts } of others) {
-    for (let k = 0; k < first.mergeCount; k++) {
-      first.counts[k]! += counts[k]!;
-      first.replacedCounts[k]! += replacedCounts[k]!;
-    }
+/** Merges a pair of its own ids, however much that is. Whether it is absent, or merged. */
+function* mergeOwn(language: LanguageEngine, left: number, right: number): Generator<MergeProgress, number> {
+  const { exports, engine, words, options } = language;
+  const end = exports.mergeChosen(left, right, 0);
+  if (end <= merged) return end;
+  let hasRoom = true;
+  if (end === tooManyRecords) {
+    hasRoom = yield* rebuildIndex(engine);
+    exports.limitRecords();
   }
-  return first;
+  hasRoom &&= exports.startNamedMerge(left, right) === 1 && (yield* mergeInSlices(engine, () => {}));
+  if (!hasRoom) throw tooLarge(words, options);
+  return merged;
+}
+
+function noteMerge(language: LanguageEngine, token: number): void {
+  const { ownIds, ids, counts, replacedCounts } = language;
+  const own = ids.length;
+  ownIds[token] = own;
+  ids.push(token);
+  language.lastCount = counts[own]!;
+  language.lastReplaced = replacedCounts[own]!;
 }
 
 type LanguageChoice = {

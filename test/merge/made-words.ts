@@ -66,6 +66,7 @@ export function makeTuning(random: Random): MergeTuning {
     hashesFirstPairs: random(2) === 0,
     blockSize: 1 + random(9),
     wideCells: random(3) === 0,
+    fewTokens: pick(random, [0xffff, 256, 260, 280]),
     threshold: pick<MergeTuning["threshold"]>(random, ["rising", "rising", 1, 1 + random(20), 1000]),
     thresholdFromMerge: random(70),
     thresholdExponent: pick(random, [1.7, 0.3]),

@@ -230,7 +230,7 @@ export function bestCount(): f64 {
 
 /** How `mergeChosen` ended. */
 export enum Chosen {
-  /** The pair does not occur here: its token is made, and there is nothing else to do. */
+  /** The pair does not occur here, so neither does its token. */
   absent,
   merged,
   /** Nothing is done yet: the merge has to be made in slices. */
@@ -242,12 +242,10 @@ export enum Chosen {
 /** Merges a pair that an engine has chosen; takes what that costs off `work`. */
 export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   const p = findPair(left, right);
-  const listLength: u32 = p === noPair ? 0 : pairAt(p).listLength;
-  workLeft = work - mergeWork - listLength;
-  if (listLength === 0) {
-    writeMerge(left, right, 0);
-    return Chosen.absent;
-  }
+  workLeft = work - mergeWork;
+  if (p === noPair || pairAt(p).count === 0) return Chosen.absent;
+  const listLength = pairAt(p).listLength;
+  workLeft -= listLength;
   // Two pairs are born for each distinct neighbour at most.
   if (<u64>pairCount + 2 * <u64>min(listLength, madeCount) > recordsMax) return Chosen.tooManyRecords;
   if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Chosen.large;
