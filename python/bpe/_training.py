@@ -32,6 +32,7 @@ def train(
     languages_dev: Union[Mapping[str, Union[PathLike, Sequence[PathLike]]], None] = None,
     special_tokens: Sequence[str] = (),
     pattern: Union[str, None] = None,
+    normalize: Union[str, Sequence[str], None] = None,
     compat: Union[str, None] = None,
     min_frequency: Union[int, None] = None,
     max_token_length: Union[int, None] = None,
@@ -69,7 +70,9 @@ def train(
     ``vocab_size`` is 256 bytes + special tokens + merges. Several sizes, as in ``[16_384, 32_768]``, are made by one run:
     each is a directory in ``output`` that is named by its size, and the largest one is loaded. ``pad_to`` fills each to a
     multiple of it, by reserved special tokens. With ``whole_characters`` no token joins a whole character with a part of
-    another. ``seed_tokens`` are texts that the vocabulary shall have as tokens. ``compat`` names the trainer to agree with, merge for merge: "cs336" (the
+    another. ``seed_tokens`` are texts that the vocabulary shall have as tokens. ``normalize`` is what is done to text
+    before it is cut, in training and in encoding: "NFC", ["NFKC", "lowercase"], ... ``compat`` names the trainer to
+    agree with, merge for merge: "cs336" (the
     default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe".
 
     ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
@@ -128,6 +131,7 @@ def train(
     arguments += [f"--seed-token={token}" for token in seed_tokens]
     options: Mapping[str, Any] = {
         "pattern": pattern,
+        "normalize": normalize if normalize is None or isinstance(normalize, str) else ",".join(normalize),
         "compat": compat,
         "min-frequency": min_frequency,
         "max-token-length": max_token_length,

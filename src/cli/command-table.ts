@@ -1,6 +1,7 @@
 // The contract of the command line as data: what is typed is read by it; help, completions and the man page are made of
 // it. First the options that several commands take, then the commands.
 
+import { normalizationSteps } from "../bytes/normalization.ts";
 import { describeWritten, writtenFormats } from "../formats/formats.ts";
 
 /** What the pages of help are about, in their order. */
@@ -68,6 +69,7 @@ export const optionWords = {
   dtype: ["uint16", "uint32"],
   compat: ["cs336", "huggingface", "rustbpe", "extension"],
   format: writtenFormats,
+  normalize: normalizationSteps,
 } as const;
 
 /** One HTML page with pictures (src/report). */
@@ -267,6 +269,21 @@ const pattern: OptionSpec = {
   details:
     "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name, and -p help lists them; anything else is a regular expression. With -p none a document is one word.",
   default: "gpt2",
+};
+const normalizing: OptionSpec = {
+  name: "normalize",
+  value: "LIST",
+  words: optionWords.normalize,
+  topic: "tokens",
+  rare: true,
+  excludes: [
+    asBaseHasIt,
+    notOfIds,
+    { other: "like", hint: "it is that tokenizer's" },
+    { other: "ranges", why: "a plan cuts text that stays as it is", hint: "count whole files" },
+  ],
+  description: "change text before it is cut, e.g. NFC or NFKC,lowercase",
+  details: `Steps in their order, with commas between: ${optionWords.normalize.join(", ")}. Text between special tokens becomes that when it is counted, and when the tokenizer encodes it: tokenizer.json says so. Formats that cannot are not written.`,
 };
 const compat: OptionSpec = {
   name: "compat",
@@ -521,6 +538,7 @@ export const commands: readonly CommandSpec[] = [
       },
       specialToken,
       pattern,
+      normalizing,
       compat,
       {
         name: "min-frequency",
@@ -740,6 +758,7 @@ export const commands: readonly CommandSpec[] = [
       ranges,
       specialToken,
       pattern,
+      normalizing,
       compat,
       ...reading,
       workers,

@@ -1,3 +1,4 @@
+import { type Normalization, readNormalization } from "../bytes/normalization.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import type { PlannedRanges } from "../corpus/plan-file.ts";
@@ -9,7 +10,7 @@ import { type CutSettings, countsOptionsOf, settleCutting } from "../pipeline/tr
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import type { Like } from "../vocabulary/model-settings.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import type { Invocation } from "./arguments.ts";
+import type { Invocation, TypedOptions } from "./arguments.ts";
 import { openInputs, readInputOptions, spoolPipes } from "./input-options.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -33,9 +34,15 @@ export function readCutting({ options }: Invocation, made?: CountsOptions, like?
   }
   return settleCutting({
     specialTokens: options.get("special-token") ?? made?.specialTokens,
+    normalization: readNormalize(options) ?? made?.normalization,
     pattern: options.text("pattern") ?? made?.patterns,
     compat: asked ?? madeCompat,
   });
+}
+
+function readNormalize(options: TypedOptions): Normalization | undefined {
+  const typed = options.text("normalize");
+  return typed === undefined ? undefined : readNormalization("--normalize", typed);
 }
 
 /** How a corpus is read, and what that may use. Looks at no file. */

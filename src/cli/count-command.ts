@@ -5,11 +5,10 @@ import { type SavedSum, writeSum } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
 import { countParts, countWords } from "../pipeline/count-words.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
-import { countsOptionsOf } from "../pipeline/training.ts";
+import { countsOptionsOf, cuttingOf } from "../pipeline/training.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
-import { plainCutting } from "../text/cutting.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/sorted-words.ts";
@@ -57,7 +56,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   if (cache !== undefined) warnOfStreams(inputs, output);
   const report = (progress: StageProgress) => output.progress(progress);
   const corpus = {
-    cutting: plainCutting(cutting.pattern.compiled, cutting.specialTokens),
+    cutting: cuttingOf(cutting),
     inputs,
     ranges: planned?.ranges,
     workerCount,

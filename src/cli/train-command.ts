@@ -51,7 +51,9 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   }
   const opened = await openTraining(invocation, output);
   const { options, training, corpus, cached } = opened;
-  const setting = { inputs: corpus.inputs, pattern: encodingPatternOf(training), output: options.output };
+  const { normalization } = training;
+  const pattern = encodingPatternOf(training);
+  const setting = { inputs: corpus.inputs, pattern, normalization, output: options.output };
   const page = options.report === undefined ? undefined : new ReportThread(options.report, setting);
   const report = (progress: StageProgress) => {
     if (progress.stage === "merging") page?.begin();
@@ -63,6 +65,8 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     if (isDone) return tellUnchanged(options.output, output);
   }
   warnOfSlowPattern(training.pattern, output);
+  if (training.base === null && normalization !== null && options.outputs.formatNames === undefined)
+    output.warn("only tokenizer.json can say the normalizer: files of other formats are not written");
   warnOfEqualCounts(opened.counts, output);
   const note = noteOfSeedBytes(training.seedTokens);
   if (note !== undefined) output.warn(note);

@@ -1,3 +1,4 @@
+import type { Normalization } from "../bytes/normalization.ts";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { Input } from "../corpus/input.ts";
 import type { TrainingRecord } from "../formats/training-json.ts";
@@ -20,6 +21,7 @@ export type Setting = {
   readonly inputs: readonly Input[];
   /** How the tokenizer cuts text. */
   readonly pattern: ResolvedPattern;
+  readonly normalization: Normalization | null;
   /** The directory that is written. */
   readonly output: string;
 };
@@ -34,7 +36,7 @@ export type Learned = {
 
 /** What the sections show: the vocabulary; of several sizes the largest, with the others marked on the curve. */
 export function trainReportBody(
-  { pattern, output }: Setting,
+  { pattern, normalization, output }: Setting,
   { vocabulary, smallerSizes, ledger }: Learned,
   texts: readonly SampleText[],
 ): ReportBody {
@@ -50,7 +52,9 @@ export function trainReportBody(
           smallerSizes,
         }
       : undefined,
-    samples: cutSamples(texts, [{ parts: trainedParts(vocabulary, pattern), tokens: tokenizer.tokens }]),
+    samples: cutSamples(texts, [
+      { parts: trainedParts(vocabulary, pattern, normalization), tokens: tokenizer.tokens },
+    ]),
   };
 }
 

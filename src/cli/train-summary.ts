@@ -44,6 +44,7 @@ export function trainingSummary(
     ["superwords", superwordText(superwordFacts)],
     ...countsRows(record.counts.map(({ path }) => path)),
     ["pattern", record.options.pattern.name ?? "a regular expression"],
+    ["normal form", record.options.normalization ?? ""],
     ["llama.cpp", describeLlamaCpp(record.options.pattern.name)],
     ["pretokens", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
     ["merges", grouped(record.mergeCount)],

@@ -3,10 +3,9 @@ import { UserError, usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import type { OpenBase } from "../pipeline/extend-tokenizer.ts";
-import { cuttingOf, settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
+import { settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
 import type { InputWeight } from "../pipeline/weights.ts";
 import { nearest } from "../runtime/hints.ts";
-import { changesText } from "../text/cutting.ts";
 import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
 import {
   type AskedModelSettings,
@@ -102,10 +101,17 @@ export function settleTyped(
   const { asked, outputs } = typed;
   const sizes = typed.sizes.map(({ count }) => count);
   const training = settle({ ...asked, sizes, like }, readCutting(invocation, made, like), optionOf);
-  if (changesText(cuttingOf(training))) refuseCounts(invocation.options, "--like: that tokenizer");
+  if (training.like?.addsPrefixSpace) refuseCounts(invocation.options, "--like: that tokenizer");
   if (outputs.formatNames?.includes("tiktoken") && training.pattern.sources.length > 1) {
     throw usageError(
       "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
+    );
+  }
+  const cannotSay = outputs.formatNames?.find((name) => name !== "huggingface");
+  if (training.normalization !== null && cannotSay !== undefined) {
+    throw usageError(
+      `--format ${cannotSay} cannot say a normalizer`,
+      "--format huggingface can, or leave it out",
     );
   }
   return training;
@@ -121,7 +127,7 @@ export function settleExtension(
   const reserved = new Set(recorded?.reservedTokens);
   const rule = options.word("compat") ?? recorded?.compat ?? "extension";
   const base = { path: basePath!, parts, files, reservedTokens: [...reserved], rule };
-  if (changesText(parts)) refuseCounts(options, "--extend: the base");
+  if (parts.addsPrefixSpace) refuseCounts(options, "--extend: the base");
   const separators = options.get("special-token") ?? [];
   // Its training ended documents at them: they were never text. Reserved tokens are in no text.
   const own = (recorded?.specialTokens ?? []).filter((text) => !reserved.has(text));
@@ -137,11 +143,11 @@ export function settleExtension(
   return { training: settle({ ...asked, sizes, base }, cutting, optionOf), ownSeparators };
 }
 
-/** Word counts do not say that text was changed before it was cut. */
+/** Word counts do not say that a space was put before each text. */
 function refuseCounts(options: TypedOptions, who: string): void {
   for (const name of ["counts", "save-counts", "cache"]) {
     if (!options.has(name)) continue;
-    throw usageError(`--${name} does not go with this ${who} changes text before it cuts it`);
+    throw usageError(`--${name} does not go with this ${who} puts a space before each text`);
   }
 }
 

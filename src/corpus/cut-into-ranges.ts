@@ -1,6 +1,7 @@
 import { closeSync, readSync } from "node:fs";
+import { CharacterKinds, characterKinds, type Normalization } from "../bytes/normalization.ts";
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import { allocateText, type Text } from "../bytes/text.ts";
+import { allocateText, characterLengthAt, codePointOf, type Text } from "../bytes/text.ts";
 import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
 import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
 
@@ -14,6 +15,8 @@ export type Cut = {
 export type CutOptions = {
   /** The text may be cut at its safe cuts; null: only at special tokens. */
   readonly pattern: CompiledPattern | null;
+  /** What is done to the text before the pattern cuts it; left out: nothing. */
+  readonly normalization?: Normalization | null;
   readonly specialTokens: readonly Uint8Array[];
 };
 
@@ -51,10 +54,36 @@ export class CutFinder {
     if (touched || pattern === null) return undefined;
 
     // No special token begins before `stop`, so none begins at the characters that decide about a safe cut.
-    const pos = findSafeCut(pattern, text, from, stop - characterTailBytes, limit);
+    const pos = this.safeCut(pattern, text, from, stop - characterTailBytes, limit);
     return pos < 0 ? undefined : { pos, inside: true };
   }
+
+  /** Of a text that is normalized, the cut stands among characters that stay, and so does all that decides about it. */
+  private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
+    const { normalization = null } = this.options;
+    if (normalization === null) return findSafeCut(pattern, text, from, stop, limit);
+    const kinds = CharacterKinds.of(normalization);
+    const lowered = { ...text, bytes: kinds.lowered(text.bytes) };
+    const { bytes } = lowered;
+    const isSettled = (pos: number, length: number) =>
+      bytes[pos]! < 0x80 || (length > 0 && kinds.of(codePointOf(bytes, pos)) === characterKinds.settled);
+    for (let start = from, pos = from; start < stop; ) {
+      const length = pos < limit ? characterLengthAt(bytes, pos, limit) : 0;
+      if (pos < limit && isSettled(pos, length)) {
+        pos += length;
+        continue;
+      }
+      const end = Math.min(stop, pos - behindCutBytes);
+      const cut = end > start ? findSafeCut(pattern, lowered, start, end, pos) : -1;
+      if (cut >= 0) return cut;
+      start = pos = pos + Math.max(1, length);
+    }
+    return -1;
+  }
 }
+
+/** So much behind a cut is looked at, or changes the character there. */
+const behindCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 

@@ -1,5 +1,5 @@
 import { escapeBytes } from "../bytes/escape.ts";
-import { normalize } from "../text/links.ts";
+import { normalize } from "../bytes/normalization.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";

@@ -234,7 +234,7 @@ function prune(
 }
 
 export const gpt2: TokenizerFormat = {
-  writing: { files: filesOf, obstacle: ({ like }) => beyondOtherFiles(like) },
+  writing: { files: filesOf, obstacle: beyondOtherFiles },
   read,
   extend,
   prune,

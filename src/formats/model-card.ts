@@ -1,3 +1,4 @@
+import { type Normalization, stepsOf } from "../bytes/normalization.ts";
 import { describeLlamaCpp, type ResolvedPattern } from "../pattern/pattern.ts";
 import { type Like, type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
@@ -7,6 +8,7 @@ import type { OutputFile } from "./output-file.ts";
 type CardFacts = {
   readonly vocabulary: Vocabulary;
   readonly pattern: Pick<ResolvedPattern, "name" | "sources">;
+  readonly normalization: Normalization | null;
   readonly model: ModelSettings;
   readonly like: Like | null;
   readonly compat: string;
@@ -27,7 +29,7 @@ export function modelCardFile(facts: CardFacts): OutputFile {
 }
 
 function modelCard(facts: CardFacts): string {
-  const { vocabulary, pattern, model, compat, bytesPerToken, mergesSha256, version } = facts;
+  const { vocabulary, pattern, normalization, model, compat, bytesPerToken, mergesSha256, version } = facts;
   const { size, mergeCount, specialTokens, reservedCount } = vocabulary;
   const given = specialTokens.slice(0, specialTokens.length - reservedCount);
   const specials = given.map((token) => code(token) + rolesOf(token, model));
@@ -40,6 +42,7 @@ function modelCard(facts: CardFacts): string {
     later.length > 0 && `**Other added tokens**: ${later.map(code).join(", ")}.`,
     reserved.length > 0 && `**Reserved**: ${code(reserved[0]!)} to ${code(reserved.at(-1)!)}.`,
     `**Pretokenizer**: ${name === null ? splits.map(code).join(", then ") : code(name!)}.`,
+    normalization !== null && `**Normal form of text**: ${stepsOf(normalization).join(", then ")}.`,
     `**llama.cpp**: ${describeLlamaCpp(pattern.name)}.`,
     facts.textBytes > 0 &&
       `**Trained on**: ${grouped(facts.textBytes)} bytes of text in ${counted(facts.documentCount, "document")}${
@@ -51,7 +54,9 @@ function modelCard(facts: CardFacts): string {
   return [
     "---\nlibrary_name: transformers\ntags:\n- tokenizer\n- byte-level-bpe\n---\n",
     `# A tokenizer of ${grouped(size)} tokens\n`,
-    "Byte-level BPE: every text can be encoded, and decodes to the same bytes.\n",
+    `Byte-level BPE: every text can be encoded, and decodes to ${
+      normalization === null ? "the same bytes" : "its normal form"
+    }.\n`,
     `${rows.map((fact) => `- ${fact}`).join("\n")}\n`,
     "## Use\n",
     "```python",

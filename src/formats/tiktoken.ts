@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import type { Normalization } from "../bytes/normalization.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { toBase64 } from "../runtime/host.ts";
-import { type AddedToken, type NormalizationForm, plainSpecial } from "../text/cutting.ts";
+import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { modelOfRanks, type RankedToken } from "../tokenizer/merge-by-rank.ts";
 import { buildTokenTable, type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import {
@@ -58,7 +59,8 @@ const base64Digits = new TextEncoder().encode(
 );
 
 /** Why a tokenizer cannot be written in this format, or null. */
-function obstacle({ vocabulary, exportForm, like }: FinishedTokenizer): string | null {
+function obstacle(tokenizer: FinishedTokenizer): string | null {
+  const { vocabulary, exportForm } = tokenizer;
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
     return "tiktoken cuts text by one regular expression, and this pattern is a sequence of them";
   }
@@ -69,7 +71,7 @@ function obstacle({ vocabulary, exportForm, like }: FinishedTokenizer): string |
   if (tokenCount + vocabulary.specialTokens.length !== vocabulary.size) {
     return "a special token shares the id of a token, and tiktoken merges in the order of ids";
   }
-  return beyondOtherFiles(like);
+  return beyondOtherFiles(tokenizer);
 }
 
 /**
@@ -224,7 +226,7 @@ type KnownRanks = {
   /** Added tokens that are not special. */
   readonly laterTokens?: readonly string[];
   /** Applied before special tokens are looked for. */
-  readonly normalization?: NormalizationForm;
+  readonly normalization?: Normalization;
 };
 
 /** The encoding that its publisher calls so. */

@@ -1,5 +1,12 @@
 import { decodeText, skipSpace } from "../bytes/json-walk.ts";
 import {
+  type Normalization,
+  type NormalizationStep,
+  normalizationSteps,
+  normalize,
+  stepsOf,
+} from "../bytes/normalization.ts";
+import {
   checkOr,
   fieldsOf,
   flag,
@@ -13,13 +20,7 @@ import {
 import { assert, UserError } from "../errors.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
 import { contains, whiteSpace } from "../pattern/unicode.ts";
-import {
-  type AddedToken,
-  type NormalizationForm,
-  normalizationForms,
-  plainSpecial,
-} from "../text/cutting.ts";
-import { normalize } from "../text/links.ts";
+import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import {
   areNarrow,
   type Extension,
@@ -59,13 +60,13 @@ function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
 
 /** Parts of bounded size are written by JSON.stringify, the vocabulary and the merges row by row. */
 function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
-  const { vocabulary, exportForm, model, like } = tokenizer;
+  const { vocabulary, normalization, exportForm, model, like } = tokenizer;
   const head = {
     version: "1.0",
     truncation: null,
     padding: null,
     added_tokens: addedTokensOf(tokenizer).map(jsonOfToken),
-    normalizer: like?.normalization ? { type: like.normalization } : null,
+    normalizer: normalizerOf(normalization),
     pre_tokenizer: preTokenizer(exportForm),
     post_processor: model.addsBos ? bosInFront(vocabulary, model.roles.bos!) : null,
     decoder: byteLevel({ addPrefixSpace: true, useRegex: true }),
@@ -92,6 +93,20 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const separators = [',\n      [\n        "', '",\n        "', '"\n      ]'] as const;
   yield* withoutFirstByte(mergeRows(vocabulary, separators, jsonSpelling));
   yield text.encode(`${vocabulary.mergeCount === 0 ? "" : "\n    "}]\n  }\n}`);
+}
+
+const stepTypes: Readonly<Record<NormalizationStep, string>> = {
+  NFC: "NFC",
+  NFD: "NFD",
+  NFKC: "NFKC",
+  NFKD: "NFKD",
+  lowercase: "Lowercase",
+};
+
+function normalizerOf(normalization: Normalization | null): object | null {
+  const steps = normalization === null ? [] : stepsOf(normalization);
+  const normalizers = steps.map((step) => ({ type: stepTypes[step] }));
+  return normalizers.length > 1 ? { type: "Sequence", normalizers } : (normalizers[0] ?? null);
 }
 
 /** HF's ByteLevel step cuts by the gpt2 pattern. Any other pattern is a list of Split steps before it. */
@@ -297,17 +312,18 @@ function checkUnknown(model: Record<string, unknown>, path: string): void {
   if (model.unk_token && model.fuse_unk === true) refuse(path, "fuse_unk with a vocabulary that lacks bytes");
 }
 
-function readNormalizer(value: unknown, path: string): NormalizationForm | null {
-  if (value === null || value === undefined) return null;
-  const normalizer = objectAt(value, path, "the normalizer");
-  const { type } = normalizer;
-  if (type === "Sequence" && Array.isArray(normalizer.normalizers) && normalizer.normalizers.length < 2) {
-    return readNormalizer(normalizer.normalizers[0], path);
-  }
-  const form = normalizationForms.find((known) => known === type);
-  if (form === undefined)
-    refuse(path, `its normalizer is ${shown(type)}`, `known are ${normalizationForms.join(", ")}`);
-  return form;
+function readNormalizer(value: unknown, path: string): Normalization | null {
+  const steps = value === null || value === undefined ? [] : normalizersIn(value, path);
+  return steps.length === 0 ? null : steps.join(",");
+}
+
+function normalizersIn(value: unknown, path: string): NormalizationStep[] {
+  const { type, normalizers } = objectAt(value, path, "the normalizer");
+  if (type === "Sequence" && Array.isArray(normalizers))
+    return normalizers.flatMap((inner) => normalizersIn(inner, path));
+  const step = normalizationSteps.find((known) => type === stepTypes[known]);
+  if (step !== undefined) return [step];
+  refuse(path, `its normalizer is ${shown(type)}`, `known are ${Object.values(stepTypes).join(", ")}`);
 }
 
 function notesOn(root: Record<string, unknown>, dropsBytes: boolean): string[] {
@@ -333,7 +349,7 @@ type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 function readAddedTokens(
   value: unknown,
   vocab: TokenIds,
-  normalization: NormalizationForm | null,
+  normalization: Normalization | null,
   path: string,
 ): AddedTokens {
   if (value === undefined || value === null) return { tokens: [], notes: [] };
@@ -381,7 +397,7 @@ function readEntry(entry: unknown, path: string): AddedToken {
 }
 
 /** Refuses what HF does not load, loads only in part, or crashes at in a text. */
-function refuseUnclear(tokens: readonly AddedToken[], normalization: NormalizationForm | null, path: string) {
+function refuseUnclear(tokens: readonly AddedToken[], normalization: Normalization | null, path: string) {
   const quoted = ({ content }: AddedToken) => shown(content);
   const byId = new Map<number, AddedToken>();
   for (const token of tokens) {

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import { type Normalization, normalizationCheck } from "../bytes/normalization.ts";
 import {
   amount,
   type Check,
@@ -19,7 +20,6 @@ import { UserError } from "../errors.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import { isFile, readText } from "../runtime/system-error.ts";
-import { type NormalizationForm, normalizationForms } from "../text/cutting.ts";
 import type { LedgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings, Roles } from "../vocabulary/model-settings.ts";
 import type { OutputFile } from "./output-file.ts";
@@ -108,6 +108,8 @@ type TrainingOptionsRecord = TokenLimits &
     readonly padTo: number;
     readonly reservedTokens: readonly string[];
     readonly pattern: PatternRecord;
+    /** What is done to text before the pattern cuts it, if it is normalized: steps with commas between. */
+    readonly normalization?: string;
     /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
     readonly superwords?: SuperwordRecord;
     readonly compat: Compat;
@@ -234,7 +236,7 @@ export type RecordedTraining = {
   /** Their ids, in a record of a tokenizer that was extended or pruned; others follow from `compat`. */
   readonly specialIds: readonly number[] | undefined;
   /** Null if text is taken as it is. */
-  readonly normalization: NormalizationForm | null | undefined;
+  readonly normalization: Normalization | null | undefined;
   /** Tokens that fill the vocabulary; their ids come last. With `specialIds` they are among the special tokens, too. */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
@@ -246,7 +248,7 @@ const recordFields = fieldsOf({
     specialTokens: optional(listOf(text)),
     specialIds: optional(listOf(wholeNumber())),
     reservedTokens: optional(listOf(text)),
-    normalization: optional(orNull(oneOf(normalizationForms))),
+    normalization: optional(orNull(normalizationCheck)),
     compat: optional(oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"])),
     pattern: fieldsOf({ name: orNull(text), regex: oneOrMore(text) }),
   }),

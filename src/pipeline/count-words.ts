@@ -72,8 +72,8 @@ export async function countWords(
   check?: CheckSize,
 ): Promise<CountedWords & KeepRest> {
   const { cutting, cache } = options;
-  // Counts files and the cache know only text that is not changed before it is cut.
-  const counted = changesText(cutting)
+  // Counts files and the cache do not know of a space that is put before a text.
+  const counted = cutting.addsPrefixSpace
     ? await countAfresh({ ...options, cache: undefined, countsFiles: undefined }, report, check)
     : cache === undefined
       ? await countAfresh(options, report, check)

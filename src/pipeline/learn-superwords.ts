@@ -28,10 +28,10 @@ export async function learnSuperwords(
   learned: Merges,
   report: Report,
 ): Promise<{ readonly merges: Merges; readonly facts: SuperwordFacts }> {
-  const { specialTokens, compat, vocabSize } = training;
+  const { specialTokens, normalization, compat, vocabSize } = training;
   const options = mergeOptionsOf(training, vocabSize, run);
   const check = (size: TokenWordsSize) => mergeRoom(run, size, options);
-  const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens);
+  const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens, normalization);
   const words = await liftCorpus({ ...run, cutting, liftingModel: modelOfMerges(learned) }, report, check);
   const found = await inTurns(findKeptMerges(words, learned));
   const { merges: inherited, numbers } = keepInherited(learned, found);

@@ -1,18 +1,17 @@
 import { encodeBytes } from "../bytes/byte-characters.ts";
+import { type Normalization, normalize } from "../bytes/normalization.ts";
 import { usageError } from "../errors.ts";
 import { limitsOf, type TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import { seedMerges } from "../merge/seed-merges.ts";
 import { textCutter } from "../pattern/matcher.ts";
-import type { NormalizationForm } from "../text/cutting.ts";
-import { normalize } from "../text/links.ts";
 
 /** How text is cut, as far as seeds ask. */
 type SeedCutting = {
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
   readonly pattern: { readonly sources: readonly string[] };
-  readonly normalization: NormalizationForm | null;
+  readonly normalization: Normalization | null;
 };
 
 /** What has more bytes is no term, and takes long to cut. */

@@ -1,3 +1,4 @@
+import { readNormalization } from "../bytes/normalization.ts";
 import {
   type ArgumentKind,
   callbackArgument,
@@ -25,7 +26,6 @@ import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { isWithin, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { changesText } from "../text/cutting.ts";
 import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import type { AskedModelSettings, Like } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
@@ -39,14 +39,7 @@ import { noteOfSeedBytes } from "./seed-tokens.ts";
 import type { StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { train } from "./train.ts";
-import {
-  countsOptionsOf,
-  cuttingOf,
-  encodingPatternOf,
-  settle,
-  settleCutting,
-  type Training,
-} from "./training.ts";
+import { countsOptionsOf, encodingPatternOf, settle, settleCutting, type Training } from "./training.ts";
 import { type LoadedFormats, loadFormats, productOf, type Result, writeResult } from "./write-result.ts";
 
 /**
@@ -129,7 +122,7 @@ async function trainSettled(
     const formats = await loadFormats();
     const parts =
       training.like === null
-        ? trainedParts(trained.vocabulary, encodingPatternOf(training))
+        ? trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization)
         : partsAsWritten(result, formats);
     return new TrainedTokenizer(parts, result, formats);
   } finally {
@@ -207,11 +200,13 @@ function settleOptions(options: TrainTokenizerOptions, like: Like | undefined): 
   const weights =
     options.weights &&
     Object.entries(options.weights).map(([glob, weight]) => ({ name: null, glob, weight }));
-  const asked = { ...options, like, weights, sizes: [options.vocabSize] };
+  const { normalize } = options;
+  const normalization = normalize === undefined ? undefined : readNormalization("normalize", normalize);
+  const asked = { ...options, like, normalization, weights, sizes: [options.vocabSize] };
   const training = settle(asked, settleCutting(asked), String);
   const counted = (["counts", "wordCounts", "cache"] as const).find((name) => options[name] !== undefined);
-  if (counted !== undefined && changesText(cuttingOf(training)))
-    throw usageError(`${counted} does not go with this like: that tokenizer changes text before it cuts it`);
+  if (counted !== undefined && training.like?.addsPrefixSpace)
+    throw usageError(`${counted} does not go with this like: that tokenizer puts a space before each text`);
   return { ...training, base: null };
 }
 
@@ -281,6 +276,12 @@ const togetherRules: readonly TogetherRule[] = [
     isGiven: false,
     message: `like and ${other} do not go together: the pattern is that tokenizer's`,
   })),
+  {
+    name: "normalize",
+    other: "like",
+    isGiven: false,
+    message: "normalize does not go with like: that tokenizer says what is done to text",
+  },
   notOnceOnly("texts"),
   notOnceOnly("counts"),
   notOnceOnly("wordCounts"),
@@ -353,6 +354,8 @@ export type TrainTokenizerOptions = {
    * post-processor. Merges are learned anew; what is given besides wins. Default: none.
    */
   readonly like?: string | undefined;
+  /** What is done to text before it is cut: `NFC`, `NFKC,lowercase`, … The tokenizer does it, too. Default: nothing. */
+  readonly normalize?: string | undefined;
   /** The trainer to agree with, merge for merge. Default: `cs336`; with `like` that of the tokenizer, or `huggingface`. */
   readonly compat?: Compat | undefined;
   /** Stop when the best pair occurs fewer times. Default: 1, in HF's way 0. */
@@ -425,6 +428,7 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   specialTokens: textsArgument,
   pattern: textArgument,
   like: pathArgument,
+  normalize: textArgument,
   compat: wordOf(["cs336", "huggingface", "rustbpe"]),
   minFrequency: numberArgument,
   maxTokenLength: numberArgument,

@@ -1,3 +1,4 @@
+import type { Normalization } from "../bytes/normalization.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { BaseFiles } from "../formats/load-tokenizer.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
@@ -28,6 +29,8 @@ import { checkedWeight, type InputWeight } from "./weights.ts";
 /** How text becomes pretokens, and whose trainer says so. */
 export type CutSettings = {
   readonly specialTokens: readonly string[];
+  /** What is done to text between special tokens before the pattern cuts it; null: nothing. */
+  readonly normalization: Normalization | null;
   readonly pattern: ResolvedPattern;
   readonly compat: Compat;
 };
@@ -105,17 +108,19 @@ type NameOption = (option: string) => string;
 /** The cutting that is asked for, checked. `pattern` is what was typed, or the splits that a file states. */
 export function settleCutting(asked: {
   readonly specialTokens?: readonly string[] | undefined;
+  readonly normalization?: Normalization | null | undefined;
   readonly pattern?: string | readonly string[] | undefined;
   readonly compat?: Compat | undefined;
   readonly like?: Like | undefined;
 }): CutSettings {
   const { like, compat = like?.compat ?? "cs336" } = asked;
   const { specialTokens: typed = [], pattern = like?.patternSources ?? "gpt2" } = asked;
+  const normalization = asked.normalization ?? like?.normalization ?? null;
   checkSpecialTokens(typed, compat);
   const taken = like?.specialTokens.map(({ content }) => content) ?? [];
   const specialTokens = [...new Set([...taken, ...typed])];
   checkSpecialTokens(specialTokens, compat);
-  return { compat, specialTokens, pattern: trainingPattern(pattern, compat) };
+  return { compat, specialTokens, normalization, pattern: trainingPattern(pattern, compat) };
 }
 
 /** How a base cuts text whose documents end at `separators`. */
@@ -124,7 +129,7 @@ export function settleCuttingOfBase({ parts, rule }: Base, separators: readonly 
   // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
   const lineWise = compat === "huggingface";
   const pattern = patternOfSources(parts.description.patternSources, { lineWise });
-  return { compat, specialTokens: separators, pattern };
+  return { compat, specialTokens: separators, normalization: parts.normalization, pattern };
 }
 
 /** What is left open is as the rule has it. */
@@ -147,9 +152,8 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
   if (base === null) checkSizes(sizes, leastSize, specialTokens.length, nameOfSize);
   else checkSizesBeyond(sizes, base.parts.tokens.idLimit, nameOfSize);
   const limits = settleLimits(asked, base?.rule ?? compat);
-  const textCutting = { ...cutting, normalization: like?.normalization ?? null };
   const room = { leastSize, size: sizes[0]!, name: nameOfSize };
-  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], textCutting, limits, room);
+  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cutting, limits, room);
   return {
     base,
     vocabSize: sizes.at(-1)!,
@@ -191,25 +195,29 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number, name: strin
 }
 
 /** How the text becomes pretokens. */
-export function cuttingOf({ base, like, pattern, specialTokens, compat }: Training): Cutting {
-  const plain = plainCutting(pattern.compiled, specialTokens);
-  if (like !== null) {
-    const { normalization, addsPrefixSpace } = like;
-    return { ...plain, normalization, addsPrefixSpace, isLinewise: compat === "huggingface" };
-  }
-  if (base === null) return plain;
-  const { normalization, addsPrefixSpace } = base.parts;
-  return { ...plain, normalization, addsPrefixSpace };
-}
+export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" | "like">>): Cutting => {
+  const { pattern, specialTokens, normalization, compat, base, like } = settings;
+  return {
+    ...plainCutting(pattern.compiled, specialTokens, normalization),
+    addsPrefixSpace: (base?.parts ?? like)?.addsPrefixSpace ?? false,
+    ...(like && { isLinewise: compat === "huggingface" }),
+  };
+};
 
 /** How the finished tokenizer cuts text. */
 export const encodingPatternOf = ({ pattern, superwords }: Pick<Training, "pattern" | "superwords">) =>
   superwords?.pattern ?? pattern;
 
 /** Word counts can be added up only if they were made with equal options of this kind. */
-export const countsOptionsOf = ({ pattern, specialTokens, compat }: CutSettings): CountsOptions => ({
+export const countsOptionsOf = ({
+  pattern,
+  specialTokens,
+  normalization,
+  compat,
+}: CutSettings): CountsOptions => ({
   patterns: pattern.sources,
   specialTokens,
+  normalization,
   isLinewise: compat === "huggingface",
 });
 

@@ -150,8 +150,8 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
     filesOf(index) {
       const vocabulary = vocabularies[index]!;
       const form = exportForm(encodingPatternOf(training));
-      const { model, like } = training;
-      const tokenizer = { vocabulary, exportForm: form, model, like };
+      const { model, like, normalization } = training;
+      const tokenizer = { vocabulary, normalization, exportForm: form, model, like };
       return [
         ...chosenFiles(formats, formatNames, tokenizer),
         ...ledgerFiles(ledger, vocabulary, trained.ledger),
@@ -210,7 +210,18 @@ function fieldsOf(
 ): FieldsOf<TrainingRecord> {
   const { training, trained, workerCount } = result;
   // A setting that has no place of its own below is recorded by its name: none can be forgotten.
-  const { base: _, specialTokens, padTo, compat, model, pattern, superwords, like, ...rest } = training;
+  const {
+    base: _,
+    specialTokens,
+    padTo,
+    compat,
+    model,
+    pattern,
+    normalization,
+    superwords,
+    like,
+    ...rest
+  } = training;
   const { vocabSize: largest, smallerSizes, ...named } = rest;
   const { proposed, roles, ...modelSettings } = model;
   const later = like?.laterTokens.map(({ content }) => content) ?? [];
@@ -222,6 +233,7 @@ function fieldsOf(
       padTo,
       reservedTokens: reservedOf(vocabulary).filter((text) => !later.includes(text)),
       pattern: recordedPattern(encodingPatternOf(training)),
+      ...(normalization !== null && { normalization }),
       ...recordedSuperwords(training, trained),
       compat,
       ...named,

@@ -76,8 +76,12 @@ export const isCacheFile = (name: string) =>
 export const wordsVersion = 1;
 
 /** The hash of how all inputs of a run are counted. `version` covers program, runtime and pattern tables. */
-export function groupHash(version: string, { patterns, specialTokens, isLinewise }: CountsOptions): string {
-  return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise]));
+export function groupHash(
+  version: string,
+  { patterns, specialTokens, normalization, isLinewise }: CountsOptions,
+): string {
+  const normalized = !normalization ? [] : [normalization];
+  return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise, ...normalized]));
 }
 
 /** The hash of how one input is counted: everything that changes its words, besides its bytes. */

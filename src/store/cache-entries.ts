@@ -185,10 +185,11 @@ export function sumFileParts(
   terms: readonly SumTerm[],
 ): Uint8Array[] {
   const { wordCount, counts, starts, bytes } = table;
-  const { patterns, specialTokens, isLinewise } = options;
+  const { patterns, specialTokens, normalization, isLinewise } = options;
   const header = {
     patterns,
     specialTokens,
+    normalization: normalization ?? undefined,
     isLinewise,
     wordCount,
     byteCount: bytes.length,

@@ -1,3 +1,4 @@
+import type { Normalization } from "../bytes/normalization.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import type { FoundToken } from "./pretokens.ts";
 
@@ -24,13 +25,10 @@ export const plainSpecial = {
   singleWord: false,
 } as const;
 
-export const normalizationForms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
-export type NormalizationForm = (typeof normalizationForms)[number];
-
 /** How a text becomes pretokens. The same value for training, extending and encoding. Plain data. */
 export type Cutting = {
   readonly pattern: CompiledPattern;
-  readonly normalization: NormalizationForm | null;
+  readonly normalization: Normalization | null;
   /** A section that does not begin with a space is taken as if it did. */
   readonly addsPrefixSpace: boolean;
   /** A line is such a section, too. */
@@ -40,10 +38,14 @@ export type Cutting = {
   readonly specialTokensAsText?: boolean;
 };
 
-/** Text that is cut at special tokens and by a pattern, and else as it is. */
-export const plainCutting = (pattern: CompiledPattern, specialTokens: readonly string[] = []): Cutting => ({
+/** Text that is cut at special tokens, then normalized if that is asked for, and cut by a pattern. */
+export const plainCutting = (
+  pattern: CompiledPattern,
+  specialTokens: readonly string[] = [],
+  normalization: Normalization | null = null,
+): Cutting => ({
   pattern,
-  normalization: null,
+  normalization,
   addsPrefixSpace: false,
   addedTokens: specialTokens.map((content, id) => ({ id, content, ...plainSpecial })),
 });
@@ -89,13 +91,20 @@ export function canBeCut(cutting: Cutting): boolean {
 
 /**
  * Where threads may cut a text: at every safe cut, at added tokens only, or nowhere. A text may be cut only at tokens that are
- * found before normalization. The text between two of them is normalized and searched on its own.
+ * found before normalization. The text between two of them is normalized and searched on its own. If all are, it may also be
+ * cut at safe cuts among characters that the normalization leaves as they are.
  */
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]) => tokens.map((token) => new TextEncoder().encode(token));
-  if (canBeCut(cutting)) {
+  const { normalization, addedTokens } = cutting;
+  const isOnlyNormalized =
+    normalization !== null &&
+    addedTokens.every((token) => !token.normalized) &&
+    canBeCut({ ...cutting, normalization: null });
+  if (canBeCut(cutting) || isOnlyNormalized) {
     return {
       pattern: cutting.pattern,
+      normalization,
       specialTokens: inBytes(cuttingTokens(cutting)),
       keepsTextsWhole: false,
     };

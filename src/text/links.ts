@@ -1,15 +1,17 @@
 import { grown } from "../bytes/arrays.ts";
+import { CharacterKinds, characterKinds, type Normalization, normalize } from "../bytes/normalization.ts";
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import {
   byteCountOf,
   characterLengthAt,
   codePointAt,
   codePointBefore,
+  codePointOf,
   isUnfinished,
   lineFeed,
 } from "../bytes/text.ts";
 import { type CodePointSet, contains, emptySet, whiteSpace, wordCharacters } from "../pattern/unicode.ts";
-import type { AddedToken, NormalizationForm } from "./cutting.ts";
+import type { AddedToken } from "./cutting.ts";
 
 /**
  * A TextSink takes a text as sections, which are the text between two added tokens, and the tokens between them. A chain of
@@ -18,8 +20,8 @@ import type { AddedToken, NormalizationForm } from "./cutting.ts";
 export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
-  /** Ends the section. */
-  end(): void;
+  /** Ends the section; or the part of it that is this range's: it goes on with the settled characters of `behind`. */
+  end(behind?: Uint8Array): void;
   /** Takes the id of a token between two sections. */
   token(id: number): void;
 }
@@ -28,6 +30,7 @@ export interface TextSink {
 export class PendingBytes {
   bytes = new Uint8Array(1 << 12);
   length = 0;
+  private words = new Int32Array(0);
 
   append(from: Uint8Array, start: number, end: number): void {
     const needed = this.length + end - start;
@@ -36,6 +39,21 @@ export class PendingBytes {
       for (let pos = start; pos < end; pos++) this.bytes[this.length + pos - start] = from[pos]!;
     else this.bytes.set(from.subarray(start, end), this.length);
     this.length = needed;
+  }
+
+  /** Where the ASCII characters from `pos` on end, at `stop` at most: four at a time. */
+  asciiEnd(pos: number, stop: number): number {
+    const { bytes } = this;
+    if (this.words.buffer !== bytes.buffer) this.words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);
+    const { words } = this;
+    while (pos < stop && (pos & 3) !== 0 && bytes[pos]! < 0x80) pos++;
+    if ((pos & 3) === 0) {
+      let word = pos >> 2;
+      for (const end = stop >> 2; word < end && (words[word]! & 0x80808080) === 0; ) word++;
+      pos = word << 2;
+    }
+    while (pos < stop && bytes[pos]! < 0x80) pos++;
+    return pos;
   }
 
   /** Forgets the first `count` bytes. */
@@ -96,12 +114,12 @@ export class TokenCutter implements TextSink {
     this.cutTo(Math.max(0, this.pending.length - unsure), false);
   }
 
-  end(): void {
+  end(behind?: Uint8Array): void {
     this.cutTo(this.pending.length, true);
     this.pending.length = this.doneCount = this.searchPos = this.spaceEnd = 0;
     this.isWhole = true;
     this.isSkipping = false;
-    this.next.end();
+    this.next.end(behind);
   }
 
   token(id: number): void {
@@ -193,110 +211,114 @@ export class TokenCutter implements TextSink {
   }
 }
 
+/** So much text is normalized at a time, where some of it changes. */
+const changedBytes = 64;
+
 /**
- * Brings text into a Unicode normalization form. No normalization reaches across the start of an ASCII character, so text up
- * to the last one is normalized and the rest waits. Bytes that are not valid UTF-8 stay as they are; the text before and
- * behind them is normalized separately.
+ * Brings text into the form of a normalization. Nothing reaches across the start of a settled or fresh character, so text up to the
+ * last one goes on and the rest waits. Text that changes nowhere goes on as it is; where it may change, the runtime normalizes a
+ * stretch of it. Bytes that are not valid UTF-8 stay as they are; the text before and behind them is normalized separately.
  */
 export class Normalizer implements TextSink {
   private readonly pending = new PendingBytes();
-  /** Text that has only bytes below this one is in the form already. */
-  private readonly firstChangingByte: number;
+  private readonly kinds: CharacterKinds;
   private readonly encoder = new TextEncoder();
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** How far the pending text has been looked at. */
+  private lookPos = 0;
+  /** What is pending may change; and its last character is a mark that may move. */
+  private mayChange = false;
+  private isBehindMark = false;
+  /** The last character, if it stays; else -1. */
+  private before = -1;
 
   constructor(
-    private readonly form: NormalizationForm,
+    private readonly normalization: Normalization,
     private readonly next: TextSink,
   ) {
-    // NFC changes nothing below U+0300, which is CC 80; the other forms change some Latin-1 letters.
-    this.firstChangingByte = form === "NFC" ? 0xcc : 0x80;
+    this.kinds = CharacterKinds.of(normalization);
+  }
+
+  get pendingBytes(): number {
+    return this.pending.length;
   }
 
   push(bytes: Uint8Array, start: number, end: number): void {
-    const { pending } = this;
-    const waitingLength = pending.length;
-    pending.append(bytes, start, end);
-    let stop = pending.length;
-    while (stop > waitingLength && pending.bytes[stop - 1]! >= 0x80) stop--;
-    if (stop === waitingLength) return;
-    this.normalizeTo(stop - 1);
+    this.pending.append(bytes, start, end);
+    this.normalizeTo(this.pending.length, false);
   }
 
-  end(): void {
-    this.normalizeTo(this.pending.length);
-    this.next.end();
+  end(behind?: Uint8Array): void {
+    this.normalizeTo(this.pending.length, true);
+    this.next.end(behind && this.kinds.lowered(behind));
   }
 
   token(id: number): void {
     this.next.token(id);
   }
 
-  private normalizeTo(stop: number): void {
-    const { bytes } = this.pending;
-    if (!this.changes(stop)) {
-      if (stop > 0) this.next.push(bytes, 0, stop);
-    } else {
-      for (let pos = 0; pos < stop; ) {
-        let end = pos;
-        for (let length = 1; end < stop; end += length) {
-          length = characterLengthAt(bytes, end, stop);
-          if (length === 0) break;
-        }
-        if (end > pos) this.normalizeValid(pos, end);
-        if (end < stop) this.next.push(bytes, end, end + 1);
-        pos = end + 1;
+  private normalizeTo(stop: number, atEnd: boolean): void {
+    const { pending, kinds } = this;
+    const { bytes } = pending;
+    /** What is before `done` went on. Nothing reaches across `start`. */
+    let done = 0;
+    let start = 0;
+    let pos = this.lookPos;
+    let { mayChange, isBehindMark, before } = this;
+    while (pos < stop) {
+      if (bytes[pos]! < 0x80 && !mayChange) {
+        pos = pending.asciiEnd(pos, stop);
+        start = pos - 1;
+        isBehindMark = false;
+        before = bytes[start]!;
+        continue;
       }
+      const length = characterLengthAt(bytes, pos, stop);
+      if (length === 0 && !atEnd && isUnfinished(bytes, pos, stop)) break;
+      const codePoint = length < 2 ? bytes[pos]! : codePointOf(bytes, pos);
+      let kind = length < 2 ? settled : kinds.of(codePoint);
+      if (kind === moving && isBehindMark && !kinds.stays(before, codePoint)) kind = changing;
+      else if (kind === changing && !isBehindMark && before >= 0 && kinds.stays(before, codePoint))
+        kind = moving;
+      before = (kind === settled && length > 0) || kind === moving ? codePoint : -1;
+      if (kind === settled || kind === fresh) {
+        if (mayChange && (length === 0 || pos - start >= changedBytes)) {
+          this.pass(done, start);
+          this.passChanged(start, pos);
+          done = pos;
+          mayChange = false;
+        }
+        if (!mayChange) start = length === 0 ? pos + 1 : pos;
+        mayChange ||= kind === fresh;
+      } else mayChange ||= kind === changing;
+      isBehindMark = kind === moving;
+      pos += Math.max(1, length);
     }
-    this.pending.drop(stop);
+    const end = atEnd ? pos : start;
+    this.pass(done, atEnd && mayChange ? start : end);
+    if (atEnd && mayChange) this.passChanged(start, pos);
+    pending.drop(end);
+    this.lookPos = pos - end;
+    this.mayChange = mayChange && !atEnd;
+    this.isBehindMark = isBehindMark && !atEnd;
+    this.before = atEnd ? -1 : before;
   }
 
-  private changes(stop: number): boolean {
-    const { bytes } = this.pending;
-    for (let pos = 0; pos < stop; pos++) if (bytes[pos]! >= this.firstChangingByte) return true;
-    return false;
+  /** Sends on text that only lower case may change. */
+  private pass(start: number, end: number): void {
+    if (start === end) return;
+    const text = this.kinds.lowered(this.pending.bytes.subarray(start, end));
+    this.next.push(text, 0, text.length);
   }
 
-  private normalizeValid(start: number, end: number): void {
-    const { bytes } = this.pending;
-    const text = this.decoder.decode(bytes.subarray(start, end));
-    const normalized = normalize(text, this.form);
-    const result = normalized === text ? bytes.subarray(start, end) : this.encoder.encode(normalized);
+  private passChanged(start: number, end: number): void {
+    const text = this.decoder.decode(this.pending.bytes.subarray(start, end));
+    const result = this.encoder.encode(normalize(text, this.normalization));
     this.next.push(result, 0, result.length);
   }
 }
 
-/**
- * Characters that are newer than Unicode 9.0 and that later versions decompose, compose or reorder. The normalizers of HF
- * `tokenizers` use the tables of 9.0, where these characters have no properties.
- */
-const newerCharacters = [
-  String.raw`\u07fd\u0897-\u089f\u08ca-\u08d3\u09fe\u0c3c\u0d3b\u0d3c\u0eba\u1715\u1abf-\u1add\u1ae0-\u1aeb`,
-  String.raw`\u1df6-\u1dfa\u32ff\ua7f1-\ua7f4\ua82c\uab69\u{105c9}\u{105d2}\u{105da}\u{105e4}\u{10781}-\u{10785}`,
-  String.raw`\u{10787}-\u{107b0}\u{107b2}-\u{107ba}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}\u{10eac}\u{10efa}`,
-  String.raw`\u{10efb}\u{10efd}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11070}\u{1133b}\u{11382}-\u{11385}`,
-  String.raw`\u{1138b}\u{1138e}\u{11390}\u{11391}\u{113b8}\u{113bb}\u{113c2}\u{113c5}\u{113c7}-\u{113c9}`,
-  String.raw`\u{113ce}-\u{113d0}\u{1145e}\u{11839}\u{1183a}\u{11930}\u{11935}\u{11938}\u{1193d}\u{1193e}\u{11943}`,
-  String.raw`\u{119e0}\u{11a34}\u{11a47}\u{11a99}\u{11d42}\u{11d44}\u{11d45}\u{11d97}\u{11f41}\u{11f42}`,
-  String.raw`\u{1611e}-\u{16129}\u{1612f}\u{16d63}\u{16d67}-\u{16d6a}\u{16ff0}\u{16ff1}\u{1ccd6}-\u{1ccf9}`,
-  String.raw`\u{1e030}-\u{1e06d}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}`,
-  String.raw`\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}\u{1e6ef}\u{1e6f5}\u{1f16c}\u{1fbf0}-\u{1fbf9}`,
-].join("");
-const newer = new RegExp(`[${newerCharacters}]`, "u");
-/** With a capture group, so that `split` keeps them. */
-const newerRuns = new RegExp(`([${newerCharacters}]+)`, "u");
-
-/**
- * The text in a normalization form, as HF computes it. Nothing is composed with a character without properties, and no mark
- * moves across it, so the text before and behind it is normalized separately. If the engine's newer tables change nothing,
- * neither do the older ones, because each part of a normalized text is normalized.
- */
-export function normalize(text: string, form: NormalizationForm): string {
-  const normalized = text.normalize(form);
-  if (normalized === text || !newer.test(text)) return normalized;
-  const parts = text.split(newerRuns);
-  return parts.map((part, i) => (i % 2 === 1 ? part : part.normalize(form))).join("");
-}
+const { settled, fresh, moving, changing } = characterKinds;
 
 const spaceByte = 0x20;
 const space = Uint8Array.of(spaceByte);
@@ -321,9 +343,9 @@ export class PrefixSpace implements TextSink {
     }
   }
 
-  end(): void {
+  end(behind?: Uint8Array): void {
     this.isInside = false;
-    this.next.end();
+    this.next.end(behind);
   }
 
   token(id: number): void {

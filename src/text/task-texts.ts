@@ -14,7 +14,6 @@ import { type LineRange, LineReader } from "../corpus/records/line-reader.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { ChunkTask, PagesTask, Task } from "../corpus/task.ts";
-import { assert } from "../errors.ts";
 import { lookaheadBytes, partBefore, partTo, type TextPart } from "./pretokens.ts";
 import { pushedBytes, type TextChain } from "./text-chain.ts";
 
@@ -190,9 +189,12 @@ export class TaskTexts {
 
   /** Claims memory for a window that grows or has grown; true if words should make room for it. */
   private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
-    const windowBytes = reader.bytesAfter(keepPos);
+    return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
+  }
+
+  /** The same for `windowBytes` of text that wait, from `startByte` on. */
+  private claim(windowBytes: number, startByte: number, path: string): boolean {
     const neededBytes = windowBytes > this.capacityBytes ? memoryPerWindowByte * windowBytes : 0;
-    const startByte = reader.baseByte + keepPos;
     return this.memory.claim(
       neededBytes,
       () => `"${path}": what stands from byte ${startByte} on without an end of a word`,
@@ -211,6 +213,7 @@ export class TaskTexts {
     const { chain, pushed } = this;
     const check = new Utf8Check(range.startByte);
     this.readByte = range.startByte;
+    if (range.startsInside) chain.pretokens.start(0, true);
     // A stream's range gets its end while it is read.
     while (this.readByte < range.endByte) {
       const wantedBytes = Math.min(pushed.length, range.endByte - this.readByte);
@@ -218,11 +221,17 @@ export class TaskTexts {
       this.readByte += readBytes;
       check.take(pushed.subarray(0, readBytes));
       chain.push(pushed, 0, readBytes);
+      this.claim(chain.pendingBytes, this.offsetByte, source.path);
       yield this.readByte - range.startByte;
     }
-    assert(!range.endsInside, "a text that goes through links is cut at added tokens only");
-    chain.end();
-    return { moreDocuments: 0, lessInvalid: 0, firstInvalidByte: check.end() };
+    const firstInvalidByte = check.end();
+    if (!range.endsInside) {
+      chain.end();
+      return { moreDocuments: 0, lessInvalid: 0, firstInvalidByte };
+    }
+    const behindBytes = source.read(pushed, 0, lookaheadBytes, range.endByte);
+    chain.end(pushed.slice(0, behindBytes));
+    return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, firstInvalidByte };
   }
 
   /** Takes what `reading` puts into the batch, each record as a text of its own; yields what `reading` yields. */

@@ -1,6 +1,7 @@
+import { normalize } from "../bytes/normalization.ts";
 import type { Text } from "../bytes/text.ts";
 import { type Cutting, isCutAsItIs, tokensToFind, tokensWhileCutting } from "./cutting.ts";
-import { Normalizer, normalize, PrefixSpace, type TextSink, TokenCutter } from "./links.ts";
+import { Normalizer, PrefixSpace, type TextSink, TokenCutter } from "./links.ts";
 import {
   createPretokens,
   type Pretokens,
@@ -21,6 +22,7 @@ export const pushedBytes = 1 << 18;
 export class TextChain {
   protected readonly window: TextWindow;
   private readonly first: TextSink;
+  private readonly normalizer: Normalizer | undefined;
 
   /** @param pretokens what cuts the text; left out: made for the cutting */
   constructor(
@@ -29,7 +31,9 @@ export class TextChain {
     readonly pretokens: Pretokens = createPretokens(cutting.pattern, tokensWhileCutting(cutting), taker),
   ) {
     this.window = new TextWindow(pretokens, taker);
-    this.first = isCutAsItIs(cutting) ? this.window : linksBefore(this.window, cutting);
+    const links = isCutAsItIs(cutting) ? { first: this.window } : linksBefore(this.window, cutting);
+    this.first = links.first;
+    this.normalizer = links.normalizer;
   }
 
   /** Whether there are no links: a text may be put straight into the taker's text. */
@@ -37,9 +41,14 @@ export class TextChain {
     return this.first === this.window;
   }
 
-  /** Bytes at the end of the chain that are not taken yet. */
+  /** Bytes that are not normalized, or not taken yet. */
   get pendingBytes(): number {
-    return this.window.pendingBytes;
+    return this.window.pendingBytes + (this.normalizer?.pendingBytes ?? 0);
+  }
+
+  /** Whether the last text that was ended was inside a document there: false if a document begins exactly behind it. */
+  get endedInside(): boolean {
+    return this.window.endedInside;
   }
 
   /** Takes the next bytes of the text; the caller may overwrite them afterwards. */
@@ -47,9 +56,9 @@ export class TextChain {
     this.first.push(bytes, start, end);
   }
 
-  /** The text ends here; the next one may begin. */
-  end(): void {
-    this.first.end();
+  /** The text ends here, or it goes on elsewhere with the settled characters of `behind`; the next one may begin. */
+  end(behind?: Uint8Array): void {
+    this.first.end(behind);
   }
 
   /** Takes a whole text, as `push` and `end` do, in fewer steps. */
@@ -64,7 +73,7 @@ export class TextChain {
 }
 
 /** The links that the cutting needs before the window. */
-function linksBefore(window: TextWindow, cutting: Cutting): TextSink {
+function linksBefore(window: TextWindow, cutting: Cutting): { first: TextSink; normalizer?: Normalizer } {
   const { normalization, addsPrefixSpace, isLinewise } = cutting;
   const tokens = tokensToFind(cutting);
   const early = tokens.filter((token) => !token.normalized);
@@ -74,9 +83,10 @@ function linksBefore(window: TextWindow, cutting: Cutting): TextSink {
   let chain: TextSink = window;
   if (addsPrefixSpace) chain = new PrefixSpace(chain, isLinewise);
   if (late.length > 0) chain = new TokenCutter(lateInForm, chain);
-  if (normalization !== null) chain = new Normalizer(normalization, chain);
+  const normalizer = normalization === null ? undefined : new Normalizer(normalization, chain);
+  chain = normalizer ?? chain;
   if (early.length > 0) chain = new TokenCutter(early, chain);
-  return chain;
+  return { first: chain, ...(normalizer && { normalizer }) };
 }
 
 /** The end of a chain: gathers a section in the taker's text, and has it cut and taken there. */
@@ -85,6 +95,7 @@ export class TextWindow implements TextSink {
   private text: Text;
   /** Bytes of the section in memory. */
   private limit = 0;
+  endedInside = false;
 
   constructor(
     private readonly pretokens: Pretokens,
@@ -112,10 +123,20 @@ export class TextWindow implements TextSink {
     this.pretokens.searchText(this.limit);
   }
 
-  end(): void {
-    if (this.limit === 0) return;
-    this.take(partTo(this.limit));
-    this.restart();
+  end(behind?: Uint8Array): void {
+    if (behind !== undefined) this.endInside(behind);
+    else if (this.limit > 0) this.take(partTo(this.limit));
+    if (this.limit > 0) this.restart();
+  }
+
+  /** The first character of `behind` settles the last pretoken. */
+  private endInside(behind: Uint8Array): void {
+    const { pretokens } = this;
+    this.append(behind, 0, behind.length);
+    const end = this.limit - behind.length;
+    this.take(partTo(end, false, this.limit));
+    pretokens.lookAhead(end, this.limit);
+    this.endedInside = pretokens.isInside;
   }
 
   token(id: number): void {

@@ -1,3 +1,4 @@
+import type { Normalization } from "../bytes/normalization.ts";
 import { UserError } from "../errors.ts";
 import { compilePattern } from "../pattern/compile.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
@@ -100,7 +101,11 @@ export function specialTokenId(parts: TokenizerParts, text: string): number {
 const shownTokens = 5;
 
 /** The tokenizer of a vocabulary that was just trained, with the pattern it encodes by: what loading its files gives. */
-export function trainedParts(vocabulary: Vocabulary, pattern: ResolvedPattern): TokenizerParts {
+export function trainedParts(
+  vocabulary: Vocabulary,
+  pattern: ResolvedPattern,
+  normalization: Normalization | null,
+): TokenizerParts {
   const { tokenIds, mergeCount, left, right, tokenBytes, specialTokens, specialIds } = vocabulary;
   const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
@@ -117,7 +122,7 @@ export function trainedParts(vocabulary: Vocabulary, pattern: ResolvedPattern): 
     }),
     // HF's trainer also cuts after line ends; its tokenizer does not.
     pattern: compilePattern(pattern.sources),
-    normalization: null,
+    normalization,
     addsPrefixSpace: false,
     addedTokens,
     isNarrow: areNarrow(maxOf(tokenIds), addedTokens),

@@ -1,6 +1,7 @@
+import type { Normalization } from "../bytes/normalization.ts";
 import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
-import type { AddedToken, NormalizationForm } from "../text/cutting.ts";
+import type { AddedToken } from "../text/cutting.ts";
 
 /** What a special token is to a model, by the names that `transformers` gives these roles. */
 export const roleNames = ["bos", "eos", "pad", "unk"] as const;
@@ -44,7 +45,7 @@ export type Like = {
   /** Added tokens that are not special: their ids come behind the size that is asked for, as in `transformers`. */
   readonly laterTokens: readonly AddedToken[];
   readonly patternSources: readonly string[];
-  readonly normalization: NormalizationForm | null;
+  readonly normalization: Normalization | null;
   readonly addsPrefixSpace: boolean;
   /** Whose trainer made it, as its record says; HF's if there is none. */
   readonly compat: Compat;
@@ -56,12 +57,17 @@ export type Like = {
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** What only tokenizer.json can say of a tokenizer like this one, or null. */
-export function beyondOtherFiles(like: Like | null | undefined): string | null {
+/** What only tokenizer.json can say of a tokenizer, or null. */
+export function beyondOtherFiles({
+  normalization,
+  like,
+}: {
+  readonly normalization: Normalization | null;
+  readonly like?: Like | null;
+}): string | null {
+  if (normalization !== null) return `it cannot say that text is normalized (${normalization})`;
   if (!like) return null;
-  if (like.normalization !== null || like.addsPrefixSpace) {
-    return `text is changed before it is cut, as by "${like.path}"`;
-  }
+  if (like.addsPrefixSpace) return `text is changed before it is cut, as by "${like.path}"`;
   const isPlain = (token: AddedToken) =>
     token.special && !token.normalized && !token.lstrip && !token.rstrip && !token.singleWord;
   const other = [...like.specialTokens, ...like.laterTokens].find((token) => !isPlain(token));

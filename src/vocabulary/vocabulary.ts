@@ -1,4 +1,5 @@
 import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import type { Normalization } from "../bytes/normalization.ts";
 import { assert, UserError, usageError } from "../errors.ts";
 import type { Compat, LearnedPairs } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
@@ -142,6 +143,7 @@ export type Vocabulary = {
 /** What the formats write: the vocabulary, how HF's files say where text is cut, and what a model needs to know. */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
+  readonly normalization: Normalization | null;
   readonly exportForm: PatternExport;
   readonly model: ModelSettings;
   /** The tokenizer that it is like. */

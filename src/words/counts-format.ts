@@ -1,4 +1,5 @@
 import { copyBytes, grown } from "../bytes/arrays.ts";
+import { type Normalization, normalizationCheck } from "../bytes/normalization.ts";
 import {
   type Check,
   checkOr,
@@ -6,6 +7,7 @@ import {
   flag,
   listOf,
   Mismatch,
+  optional,
   shown,
   text,
   textLike,
@@ -55,6 +57,8 @@ export type CountsOptions = {
   /** Sources of the pattern's splits, in order. */
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
+  /** What was done to the text before it was cut; left out: nothing. */
+  readonly normalization?: Normalization | null | undefined;
   /** Whether documents were cut at the ends of lines. */
   readonly isLinewise: boolean;
 };
@@ -87,6 +91,7 @@ export function checkOptions(
   };
   differ("the pattern", describePattern(has.patterns), describePattern(wanted.patterns));
   differ("the special tokens", tokenSet(has), tokenSet(wanted));
+  differ("the normalizer", has.normalization ?? "none", wanted.normalization ?? "none");
   differ("documents cut at line ends", String(has.isLinewise), String(wanted.isLinewise));
 }
 
@@ -94,6 +99,7 @@ export function checkOptions(
 export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
   JSON.stringify(has.patterns) === JSON.stringify(options.patterns) &&
   tokenSet(has) === tokenSet(options) &&
+  (has.normalization ?? null) === (options.normalization ?? null) &&
   has.isLinewise === options.isLinewise;
 
 /** The options of all files, null without files. A UserError if two differ. */
@@ -118,14 +124,16 @@ const otherOptionsHint =
  *   KEY             VALUE              MEANING
  *   patterns        list of strings    regular expressions of the pattern's splits, in order
  *   specialTokens   list of strings    where documents ended
+ *   normalization   string             steps, if the text was normalized: "NFKC,lowercase"
  *   isLinewise      boolean            whether documents were cut at the ends of lines, too
  *   unicode         string             version of the tables that say what a letter is
  *
  * The compact form has `wordCount`, `byteCount` and `pretokenCount` as well. An unknown key is an error: it may
  * change the meaning of the others.
  */
-export function optionsToState({ patterns, specialTokens, isLinewise }: CountsOptions) {
-  return { patterns, specialTokens, isLinewise, unicode: unicodeVersion };
+export function optionsToState({ patterns, specialTokens, normalization, isLinewise }: CountsOptions) {
+  const normalized = normalization ? { normalization } : {};
+  return { patterns, specialTokens, ...normalized, isLinewise, unicode: unicodeVersion };
 }
 
 const patterns: Check<string[]> = (value, name) => {
@@ -134,7 +142,12 @@ const patterns: Check<string[]> = (value, name) => {
   return sources;
 };
 
-export const optionFields = { patterns, specialTokens: listOf(text), isLinewise: flag };
+export const optionFields = {
+  patterns,
+  specialTokens: listOf(text),
+  normalization: optional(normalizationCheck),
+  isLinewise: flag,
+};
 const headerFields = { ...optionFields, unicode: textLike(/^\d[\d.]{0,19}$/, "no version") };
 const totalFields = { wordCount: wholeNumber(), byteCount: wholeNumber(), pretokenCount: wholeNumber() };
 

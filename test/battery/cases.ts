@@ -304,6 +304,17 @@ export const smallGroups: Record<string, string> = {
     extend: train scripts.txt --extend @/base -n +100 --whole-characters -o @/extended -w 1
     early: train ties.txt -n 3000 --whole-characters -o @/early -w 1
     ids: train lines.jsonl --input-format ids -n +90 --whole-characters -o @/ids`,
+  normalized: `
+    ${each(rules, (rule) => `${rule}: train scripts.txt invalid.txt -n 500 --compat ${rule} --normalize NFKC,lowercase ${eot} -o @/${rule} -w 1`)}
+    nfd: train scripts.txt -n 400 --normalize nfd --model-card -o @/nfd -w 2
+    count: count scripts.txt --normalize NFC -o @/words.counts -w 1
+    counts: train --counts @/words.counts -n 400 -o @/counted
+    other: train scripts.txt --counts @/words.counts --normalize NFD -n 400 -o @/other -w 1
+    inspect: inspect @/nfd
+    extend: train scripts.txt --extend @/nfd -n +20 -o @/extended --save-counts @/more.tsv -w 1
+    unknown: train scripts.txt -n 400 --normalize NFX -o @/unknown -w 1
+    tiktoken: train scripts.txt -n 400 --normalize NFC --format tiktoken -o @/tiktoken -w 1
+    ranges: count --ranges plan.jsonl --normalize NFC`,
   sizes: `
     sizes: train english.txt -n 300,400,500 ${eot} -o @/sizes -w 1
     padded: train english.txt -n 333 --pad-to 64 ${eot} -o @/padded -w 1

@@ -185,6 +185,8 @@ describe("--if-changed", () => {
       [...standard, "--whole-characters"],
       [...standard, "--seed-token", "widest"],
       [...standard, "--seed-token", "widest", "--seed-token", "low"],
+      [...standard, "--normalize", "NFC"],
+      [...standard, "--normalize", "NFC,lowercase"],
       [...standard, "--format", "gpt2"],
     ];
     for (const options of [standard, ...others]) {

@@ -6,6 +6,7 @@ export type Schema = {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
+  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minItems?: number;
@@ -33,6 +34,8 @@ export function misfits(schema: Schema, value: unknown, root: Schema, path = "$"
   if (schema.anyOf?.every((one) => misfits(one, value, root, path).length > 0)) {
     found.push(`${path} is none of anyOf`);
   }
+  if (typeof value === "string" && schema.pattern !== undefined && !new RegExp(schema.pattern).test(value))
+    found.push(`${path} is not as its pattern`);
   if (typeof value === "number") {
     if (value < (schema.minimum ?? value) || value > (schema.maximum ?? value))
       found.push(`${path} is out of range`);
@@ -71,7 +74,7 @@ function misfitsOfObject(
 }
 
 const knownKeywords = new Set(
-  `$schema title description $defs $ref type const enum anyOf minimum maximum minItems maxItems items
+  `$schema title description $defs $ref type const enum pattern anyOf minimum maximum minItems maxItems items
    required properties additionalProperties unevaluatedProperties`.split(/\s+/),
 );
 

@@ -48,7 +48,7 @@ function finished(
   asked: AskedModelSettings = {},
 ) {
   const vocabulary = buildVocabulary({ merges: learned, specialTokens: specials, compat });
-  return { vocabulary, exportForm, model: settleModelSettings(specials, asked) };
+  return { vocabulary, normalization: null, exportForm, model: settleModelSettings(specials, asked) };
 }
 
 const formats = [...(await loadFormats()).values()].map(({ writing }) => writing!);

@@ -448,7 +448,11 @@ describe("a regular expression of tokenizer.json", () => {
 describe("what cannot be reproduced is refused by name", () => {
   const refusals: [what: string, change: (json: TokenizerJson) => void, message: string][] = [
     ["another model", (json) => (json.model.type = "Unigram"), 'its model is "Unigram"'],
-    ["a normalizer", (json) => (json.normalizer = { type: "Lowercase" }), 'its normalizer is "Lowercase"'],
+    [
+      "a normalizer",
+      (json) => (json.normalizer = { type: "Sequence", normalizers: [{ type: "NFC" }, { type: "Nmt" }] }),
+      'its normalizer is "Nmt"',
+    ],
     ["a suffix", (json) => (json.model.end_of_word_suffix = "</w>"), 'end_of_word_suffix is "</w>"'],
     ["dropout", (json) => (json.model.dropout = 0.1), "dropout is 0.1"],
     ["no pre-tokenizer", (json) => (json.pre_tokenizer = null), "it has no pre-tokenizer"],

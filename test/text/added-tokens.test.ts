@@ -115,6 +115,9 @@ function madeTrial(base: TokenizerJson, trial: number): Trial {
     { type: "NFKC" },
     { type: "NFKD" },
     { type: "Sequence", normalizers: [{ type: "NFKC" }] },
+    { type: "Sequence", normalizers: [{ type: "NFKC" }, { type: "Lowercase" }] },
+    { type: "Sequence", normalizers: [{ type: "Lowercase" }, { type: "NFD" }] },
+    { type: "Lowercase" },
   ]);
   json.model.ignore_merges = random(4) === 0;
   json.pre_tokenizer = {

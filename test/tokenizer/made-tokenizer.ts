@@ -59,7 +59,7 @@ export function writeTokenizer(pattern: PatternName, compat: Compat = "cs336"): 
   const directory = scratch();
   const form = exportForm({ name: pattern, sources: patterns[pattern].sources });
   const model = settleModelSettings(specialTokens, {});
-  const tokenizer = { vocabulary: madeVocabulary(compat), exportForm: form, model };
+  const tokenizer = { vocabulary: madeVocabulary(compat), normalization: null, exportForm: form, model };
   for (const { writing } of formats.values()) {
     if (writing!.obstacle(tokenizer) !== null) continue;
     for (const file of writing!.files(tokenizer)) {
