@@ -36,6 +36,22 @@ const deepseekWords =
   String.raw`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 const falconPunctuation = `${String.raw`[\p{P}\$\+<=>\^~\|`}\`]+`;
 
+/** Runs of digits that no part of a word follows, in groups of three from the right. The set is `\w` of HF's engine. */
+const digitsToWordEnd = `${String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?![\p{Alphabetic}\p{M}\p{Nd}\p{Pc}`}²³¹¼½¾]))`;
+const digitsFromTheRight = String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!\p{Nd}))`;
+const marinDigits = [
+  String.raw`\p{N}{1,510}`,
+  String.raw`^\p{N}{1,2}(?=(?:\p{N}{3})+$)`,
+  String.raw`\p{N}{3}`,
+];
+const trinityScripts = String.raw`(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)`;
+/** Its digits in stretches of 510 from the right, which are cut into threes: the same as threes from the right. */
+const trinityDigits = [
+  String.raw`\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}`,
+  String.raw`\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)`,
+  String.raw`\A\p{Nd}{3}|\G\p{Nd}{3}`,
+];
+
 /** cl100k without what is possessive, and without `$`, which is an end of line in HF's engine. */
 const cl100kOfAll = cl100k.replace(/([+?*}])\+/g, "$1").replace(String.raw`\s+$`, String.raw`\s+(?![\s\S])`);
 const tekkenOfLlamaCpp = { name: "tekken", differsAt: "marks, and cases beyond ASCII" };
@@ -132,6 +148,36 @@ export const patterns = {
     sources: [falconPunctuation, gpt2, "[0-9][0-9][0-9]"],
     origin: "Falcon: punctuation, then gpt2, then digits in threes",
     llamaCpp: { name: "falcon" },
+  },
+  "llama3-r2l": {
+    sources: [digitsToWordEnd, llama3],
+    origin: "Llama 3 with digits grouped from the right, then llama3",
+    aliases: ["llama-3-r2l"],
+    foreignSources: [String.raw`\d{1,3}(?=(\d{3})*\b)`, llama3],
+  },
+  "gpt-4o-r2l": {
+    sources: [digitsToWordEnd, o200k],
+    origin: "Tiny Aya: digits grouped from the right, then o200k",
+    aliases: ["gpt4o-r2l", "o200k-r2l", "tiny-aya"],
+    foreignSources: [String.raw`\d{1,3}(?=(?:\d{3})*\b)`, o200k],
+    llamaCpp: { name: "tiny_aya", differsAt: "numbers before letters, marks, and cases beyond ASCII" },
+  },
+  marin: {
+    sources: [...marinDigits, llama3],
+    origin: "Marin: digits in 510s, each from the right, then llama3",
+    aliases: ["marin-llama3"],
+  },
+  "marin-gpt-4o": {
+    sources: [...marinDigits, o200k],
+    origin: "Marin: the same, then o200k",
+    aliases: ["marin-gpt4o", "marin-o200k"],
+  },
+  trinity: {
+    sources: [digitsFromTheRight, trinityScripts, deepseekWords],
+    origin: "Arcee Trinity: digits grouped from the right, scripts, words",
+    aliases: ["afmoe"],
+    foreignSources: [...trinityDigits, trinityScripts, deepseekWords.replace('"', '\\"')],
+    llamaCpp: { name: "afmoe" },
   },
   none: {
     sources: [String.raw`[\s\S]+`],

@@ -22,16 +22,16 @@ export function readReadyMade(
   }
 }
 
-/** Name and bytes of the file, the four-byte tables of each automaton included. */
+/** Name and bytes of the file, with the four-byte tables of the first automaton: others of a chain are not scanned by them. */
 export function readyMadeFile(
   sources: readonly string[],
   options: CompileOptions,
   compiled: CompiledPattern,
 ): { name: string; bytes: Uint8Array } {
   if (compiled.kind !== "automata") throw new Error("only automata are compiled ahead");
-  const automata = compiled.automata.map((tables) => ({
+  const automata = compiled.automata.map((tables, i) => ({
     ...tables,
-    fourBytes: buildFourByteTables(tables) ?? null,
+    fourBytes: (i === 0 ? buildFourByteTables(tables) : undefined) ?? null,
   }));
   const bytes = new Uint8Array(serialize({ ...compiled, automata }));
   return { name: readyMadeName(sources, options), bytes };

@@ -11,6 +11,8 @@ const named =
   "gpt2 r50k p50k cl100k gpt4 nanochat o200k llama3 qwen2 qwen3.5 tekken nemotron deepseek-v3 starcoder smollm falcon none".split(
     " ",
   );
+/** Digits from the right: looks ahead over any distance. */
+const fromTheRight = "llama3-r2l gpt-4o-r2l marin marin-gpt-4o trinity".split(" ");
 const mixes: readonly (readonly [name: string, file: string])[] = [
   ["english", "english.txt"],
   ["scripts", "scripts.txt"],
@@ -92,6 +94,13 @@ export const smallGroups: Record<string, string> = {
     encode: encode scripts.txt crlf.txt invalid.txt --tokenizer @/t -w 1
     inspect: inspect @/t`,
     ]),
+  ),
+  fromTheRight: each(
+    fromTheRight,
+    (name) => `
+    ${name}: train english.txt scripts.txt big.txt -n 350 -p ${name} -o @/${name} -w 1
+    ${name}-count: count invalid.txt big.txt repetitive.txt -p ${name} --compat huggingface -w 2 -o @/${name}.counts
+    ${name}-encode: encode scripts.txt code.txt --tokenizer @/${name} -w 2`,
   ),
   userPatterns: each(
     userPatterns,

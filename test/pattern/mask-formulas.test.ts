@@ -52,10 +52,13 @@ const membersOfNames: Record<string, Member> = {
   "deepseek-v3": member("deepseek", 3),
 };
 
-/** falcon is fused of two automata; none has no classes of characters. */
-const withoutFormula: readonly string[] = ["falcon", "none"];
+/** falcon is fused of two automata; none has no classes of characters; the others read shadows, or are chains. */
+const withoutFormula: readonly string[] = [
+  ...["falcon", "none"],
+  ...["llama3-r2l", "gpt-4o-r2l", "trinity", "marin", "marin-gpt-4o"],
+];
 
-test("every named pattern but falcon and none has a formula that is proved, and its masks", () => {
+test("every other named pattern has a formula that is proved, and its masks", () => {
   for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
     if (withoutFormula.includes(name)) continue;
     const wanted = membersOfNames[name]!;
