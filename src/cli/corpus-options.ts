@@ -119,7 +119,7 @@ export async function openCountsFiles<T extends CutSettings>(
   const paths = countsPaths(invocation);
   if (paths.length === 0) return { cutting: asked, countsFiles: undefined };
   const countsFiles = new CountsFiles(paths, await spoolPipes(paths));
-  const isGiven = (name: string) => invocation.options.has(name);
+  const isGiven = (name: string) => invocation.options.has(name) || invocation.options.has("like");
   if (countsFiles.unstated !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
     throw new UserError(`${countsFiles.unstated} does not say what its words were made with`, {
       hint: "give the --pattern and --special-token they were made with, or put the first line that `bpe count` writes with the same options before them",

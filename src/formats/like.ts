@@ -1,5 +1,5 @@
-import { objectAt, parseJson } from "../bytes/schema.ts";
-import { usageError } from "../errors.ts";
+import { objectAt, parseJson, shown } from "../bytes/schema.ts";
+import { UserError, usageError } from "../errors.ts";
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import { isDirectory, statOf } from "../runtime/system-error.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
@@ -13,6 +13,7 @@ import {
   roleNames,
 } from "../vocabulary/model-settings.ts";
 import { filesBeside, readSource, tokenizerFileOf } from "./load-tokenizer.ts";
+import { frameWithIds } from "./tokenizer-json.ts";
 import { recordedBeside } from "./training-json.ts";
 
 /** What a training takes from the tokenizer at a path, or of a name (docs/like.md). A UserError if that cannot be reproduced. */
@@ -30,6 +31,15 @@ async function likeAt(path: string): Promise<Like> {
   const named = namedTokens(config ?? {});
   const added = withConfigured(allAddedTokens(parts), config, named);
   const missing = named.filter((text) => added.every(({ content }) => content !== text));
+  const known = new Set([...missing, ...added.map(({ content }) => content)]);
+  const checkKnown = (token: unknown): number => {
+    if (known.has(token as string)) return 0;
+    throw new UserError(
+      `"${path}": ${shown(token)} is in its post-processor or padding, and is no special token`,
+    );
+  };
+  // Before the training, not behind it.
+  if (root !== null) frameWithIds(root, checkKnown, path);
   const bos = contentOf(config?.bos_token);
   const recorded = recordedBeside(paths);
   const { model_max_length: modelMaxLength, tokenizer_class: tokenizerClass } = config ?? {};

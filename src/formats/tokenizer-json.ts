@@ -70,7 +70,7 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
     pre_tokenizer: preTokenizer(exportForm),
     post_processor: model.addsBos ? bosInFront(vocabulary, model.roles.bos!) : null,
     decoder: byteLevel({ addPrefixSpace: true, useRegex: true }),
-    ...frameWithIds(tokenizer),
+    ...frameOf(tokenizer),
     model: {
       type: "BPE",
       dropout: null,
@@ -195,25 +195,22 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
 });
 
 /** What stands beside the vocabulary in the tokenizer.json that this one is like, with the new ids. */
-function frameWithIds({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
+function frameOf({ vocabulary, model, like }: FinishedTokenizer): JsonObject {
   if (!like?.root) return {};
   const { model: _, ...root } = like.root;
   const { specialTokens, specialIds } = vocabulary;
-  const idOf = (token: unknown): number => {
-    const id = specialIds[specialTokens.indexOf(token as string)];
-    if (id !== undefined) return id;
-    throw new UserError(
-      `"${like.path}": ${shown(token)} is in its post-processor or padding, and is no special token`,
-    );
-  };
-  const padding = root.padding as JsonObject | null | undefined;
+  const frame = frameWithIds(root, (token) => specialIds[specialTokens.indexOf(token as string)]!, like.path);
   const putsBos = model.addsBos && postProcessorSteps(root.post_processor).length === 0;
+  return putsBos ? { ...frame, post_processor: bosInFront(vocabulary, model.roles.bos!) } : frame;
+}
+
+/** A tokenizer.json without its vocabulary, where padding and post-processor have ids by the texts of the tokens. */
+export function frameWithIds(root: JsonObject, idOf: (token: unknown) => number, path: string): JsonObject {
+  const padding = root.padding as JsonObject | null | undefined;
   return {
     ...root,
     ...(padding && { padding: { ...padding, pad_id: idOf(padding.pad_token) } }),
-    post_processor: putsBos
-      ? bosInFront(vocabulary, model.roles.bos!)
-      : renumberStep(root.post_processor, (_, token) => idOf(token), like.path),
+    post_processor: renumberStep(root.post_processor, (_, token) => idOf(token), path),
   };
 }
 

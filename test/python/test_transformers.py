@@ -1,11 +1,14 @@
 """A tokenizer directory, as transformers uses it."""
 
+import json
 import random
+import re
 import tempfile
 import unittest
 from pathlib import Path
 
-from transformers import AutoTokenizer
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 import bpe
 from test_bpe import made_texts
@@ -82,6 +85,82 @@ class Transformers(unittest.TestCase):
             "<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n"
         )
         self.check(GEMMA, "gemma", rendered, ("<bos>", "<end_of_turn>", "<pad>"))
+
+
+class Like(unittest.TestCase):
+    """`like` gives what `train_new_from_iterator` gives."""
+
+    WORDS = ["<s>", "</s>", "<pad>", "<mask>", "<think>", "<x y>", "the", "\u00e9", "  "]
+
+    def tokenizer(self) -> Tokenizer:
+        """A tokenizer with a random pipeline and random added tokens, trained on little."""
+        made = Tokenizer(models.BPE(ignore_merges=random.random() < 0.5))
+        made.normalizer = random.choice([normalizers.Sequence([]), normalizers.NFC(), normalizers.NFKC()])
+        byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        made.pre_tokenizer = random.choice(
+            [
+                byte_level,
+                pre_tokenizers.ByteLevel(add_prefix_space=True),
+                pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level]),
+                pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(r"\w+|[^\w\s]+|\s+"), "isolated"), byte_level]),
+            ]
+        )
+        made.decoder = decoders.ByteLevel()
+        added = [
+            AddedToken(
+                word,
+                special=random.random() < 0.6,
+                lstrip=random.random() < 0.2,
+                single_word=random.random() < 0.2,
+                normalized=random.random() < 0.3,
+            )
+            for word in random.sample(self.WORDS, random.randrange(6))
+        ]
+        first = [token for token in added if token.special and random.random() < 0.5]
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=first, initial_alphabet=alphabet, show_progress=False)
+        made.train_from_iterator(made_texts(20), trainer)
+        for token in added:
+            (made.add_special_tokens if token.special else made.add_tokens)([token])
+        special = [token.content for token in added if token.special and " " not in token.content]
+        if special and random.random() < 0.5:
+            one = random.choice(special)
+            made.post_processor = processors.TemplateProcessing(
+                single=f"{one} $A", pair=f"{one} $A $B", special_tokens=[(one, made.token_to_id(one))]
+            )
+        return made
+
+    def test_like_is_train_new_from_iterator(self) -> None:
+        random.seed(20261122)
+        for _ in range(40):
+            with tempfile.TemporaryDirectory() as home:
+                base, path = Path(home) / "base", Path(home) / "tokenizer"
+                made = self.tokenizer()
+                names = [token.content for token in made.get_added_tokens_decoder().values()]
+                roles = {role: random.choice([*names, "[NEW]"]) for role in ("bos_token", "pad_token")}
+                PreTrainedTokenizerFast(tokenizer_object=made, **roles).save_pretrained(base)
+                theirs = AutoTokenizer.from_pretrained(base)
+                text = "\n".join(made_texts(60))
+                for name in [*names, "[NEW]"]:
+                    text = text.replace(name, "")
+                corpus = Path(home) / "corpus.txt"
+                corpus.write_text(text, "utf-8", newline="")
+                size = 256 + len(theirs.get_added_vocab()) + random.randrange(100)
+                ours = bpe.train(corpus, size, like=base, output=path)
+                ours.close()
+                lines = [line for line in re.split(r"(?<=\n)", text) if line]
+                theirs = theirs.train_new_from_iterator([lines], size, show_progress=False)
+                expected = json.loads(theirs.backend_tokenizer.to_str())
+                # It is there only once transformers has been asked for bos and eos, and adds nothing.
+                if (expected["post_processor"] or {}).get("special_tokens") == {}:
+                    expected["post_processor"] = None
+                self.assertEqual(json.loads(Tokenizer.from_file(str(path / "tokenizer.json")).to_str()), expected)
+                loaded = AutoTokenizer.from_pretrained(path)
+                self.assertEqual(loaded.get_vocab(), theirs.get_vocab())
+                self.assertEqual((loaded.bos_token, loaded.pad_token), (theirs.bos_token, theirs.pad_token))
+                mixed = [text + name + text for text in made_texts(5) for name in [*names, ""]]
+                self.assertEqual(loaded(mixed)["input_ids"], theirs(mixed)["input_ids"])
+
 
 
 if __name__ == "__main__":
