@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { NumberCounts } from "../../src/evaluation/number-counts.ts";
+import { holdsDigit, NumberCounts } from "../../src/evaluation/number-counts.ts";
+import { contains, propertySet } from "../../src/pattern/unicode.ts";
 import { naiveNumber } from "./naive-evaluation.ts";
 
 /** Counts the numbers of a text that consists of these tokens, behind other bytes. */
@@ -51,6 +52,16 @@ test("groups from the right and from the left", () => {
 test("digits are those of every script; what only looks like one is none", () => {
   expect(countsOf("١٢|٣٤ ५६७ ９ 𝟠𝟡")).toMatchObject({ count: 4, longCount: 1, tokens: 5, digitGroups: 5 });
   expect(countsOf("²|½|Ⅷ|一|①|/:").count).toBe(0);
+});
+
+test("every character is a digit or none as Unicode says", () => {
+  const digits = propertySet("Nd")!;
+  for (let codePoint = 0; codePoint < 0x110000; codePoint++) {
+    if (codePoint >= 0xd800 && codePoint < 0xe000) continue;
+    const bytes = Buffer.from(String.fromCodePoint(codePoint));
+    if (holdsDigit(bytes, 0, bytes.length) !== contains(digits, codePoint))
+      throw new Error(String(codePoint));
+  }
 });
 
 test("a border within the bytes of a digit is a border, and none of a group", () => {

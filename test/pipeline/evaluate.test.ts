@@ -204,6 +204,39 @@ test("any number of threads gives the same result", async () => {
   for (const other of others) expect(other).toEqual(alone!);
 });
 
+test("a special token that has digits is no number, and ends one", async () => {
+  const special = await changed((json) =>
+    json.added_tokens.push({ id: 900, content: "7<20>8", ...addedToken }),
+  );
+  const text = "1234 127<20>834 7<20>8 x";
+  const naive = naiveMeasures(special, [text]);
+  expect(naive.numbers.count).toBe(3);
+  check(await run({ tokenizers: { special }, texts: { text: [write("7.txt", text)] } }), 0, 0, naive);
+});
+
+test("beginnings of a character are not mixed, all else that is no whole characters is", async () => {
+  const madeOf = async (...pairs: [string, string][]) => {
+    const tokenizer = await changed(({ model }) => {
+      for (const [i, [left, right]] of pairs.entries()) {
+        model.vocab[left + right] = 900 + i;
+        model.merges.push(typeof model.merges[0] === "string" ? `${left} ${right}` : [left, right]);
+      }
+    });
+    const texts = { text: [write("mixed.txt", "the")] };
+    const { notUtf8InVocabulary, mixedInVocabulary } = (await run({ tokenizers: { tokenizer }, texts }))
+      .evaluation.tokenizers[0]!;
+    return [notUtf8InVocabulary, mixedInVocabulary] as const;
+  };
+  const [notUtf8, mixed] = await madeOf();
+  // The byte characters of E0 A5, of F3 A0 and of F3 A0 81.
+  expect(await madeOf(["à", "¥"], ["ó", "ł"], ["ół", "ģ"])).toEqual([notUtf8 + 3, mixed]);
+  // A space and E0, ED A0 80 (a surrogate), A5 E0, C0 80, E0 and a letter.
+  expect(await madeOf(["Ġ", "à"], ["í", "ł"], ["íł", "Ģ"], ["¥", "à"], ["À", "Ģ"], ["à", "q"])).toEqual([
+    notUtf8 + 6,
+    mixed + 5,
+  ]);
+});
+
 test("numbers are measured only where they are asked for, and change no other measure", async () => {
   const options = optionsOf({
     tokenizers: { gpt2, nfc },
