@@ -168,12 +168,14 @@ const seedsText = ({ seedTokens = [] }: TrainingRecord["options"]) =>
 const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
-/** A row for each language. */
+/** A row for each language, and for its dev text. */
 const languageRows = (languages: TrainingRecord["languages"] = []) =>
-  languages.map(({ name, dev, ...text }, i): [string, string] => {
-    const told = ({ textBytes, wordCount, distinctWordCount }: typeof text) =>
-      `${bytes(textBytes)}, ${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct`;
-    return [i === 0 ? "languages" : " ", `${name}: ${told(text)}${dev ? `; dev ${told(dev)}` : ""}`];
+  languages.map(({ language, isDev, textBytes, wordCount, distinctWordCount }, i): [string, string] => {
+    const words = `${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct`;
+    return [
+      i === 0 ? "languages" : " ",
+      `${language}${isDev ? " (dev)" : ""}: ${bytes(textBytes)}, ${words}`,
+    ];
   });
 
 const countsRowsMax = 3;

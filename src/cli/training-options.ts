@@ -1,10 +1,10 @@
 import { checkOr, listOf, parseJson, text } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
+import type { InputWeight } from "../formats/training-json.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import type { OpenBase } from "../pipeline/extend-tokenizer.ts";
 import { settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
-import type { InputWeight } from "../pipeline/weights.ts";
 import { nearest } from "../runtime/hints.ts";
 import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
 import {

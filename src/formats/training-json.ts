@@ -73,8 +73,7 @@ export type ExtensionRecord = RunRecord &
       readonly pattern: PatternRecord;
       readonly compat: Compat | "extension";
       readonly workers: number;
-    } & TokenLimits &
-      WeightsRecord;
+    } & TokenLimits & { readonly weights?: readonly InputWeight[] };
   };
 
 /** The same of merges over ids (docs/ids.md). */
@@ -95,30 +94,31 @@ export type IdsRecord = RunRecord &
 /** `name` is null for a user's own pattern. `regex` is a list if the pattern is a sequence of splits. */
 type PatternRecord = { readonly name: string | null; readonly regex: string | readonly string[] };
 
-type TrainingOptionsRecord = TokenLimits &
-  WeightsRecord & {
-    /** The largest, if there are several. */
-    readonly vocabSize: number;
-    /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
-    readonly sizes?: readonly number[];
-    readonly specialTokens: readonly string[];
-    /** Only with such: texts that are tokens whatever their counts, whose merges come first. */
-    readonly seedTokens?: readonly string[];
-    /** The vocabulary is filled with reserved tokens to a multiple of this. */
-    readonly padTo: number;
-    readonly reservedTokens: readonly string[];
-    readonly pattern: PatternRecord;
-    /** What is done to text before the pattern cuts it, if it is normalized: steps with commas between. */
-    readonly normalization?: string;
-    /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
-    readonly superwords?: SuperwordRecord;
-    readonly compat: Compat;
-    /** Only if its settings were taken from another tokenizer: the path of that one, as typed. */
-    readonly like?: string;
-    /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
-    readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
-    readonly workers: number;
-  };
+type TrainingOptionsRecord = TokenLimits & {
+  /** Weights of inputs, if any were asked for. */
+  readonly weights?: readonly InputWeight[];
+  /** The largest, if there are several. */
+  readonly vocabSize: number;
+  /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
+  readonly sizes?: readonly number[];
+  readonly specialTokens: readonly string[];
+  /** Only with such: texts that are tokens whatever their counts, whose merges come first. */
+  readonly seedTokens?: readonly string[];
+  /** The vocabulary is filled with reserved tokens to a multiple of this. */
+  readonly padTo: number;
+  readonly reservedTokens: readonly string[];
+  readonly pattern: PatternRecord;
+  /** What is done to text before the pattern cuts it, if it is normalized: steps with commas between. */
+  readonly normalization?: string;
+  /** Only with superwords; `pattern` is then that of the second stage, by which text is encoded. */
+  readonly superwords?: SuperwordRecord;
+  readonly compat: Compat;
+  /** Only if its settings were taken from another tokenizer: the path of that one, as typed. */
+  readonly like?: string;
+  /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
+  readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
+  readonly workers: number;
+};
 
 /** What a record has of its own, between the head and the files of a `RunRecord`. */
 export type FieldsOf<R extends RunRecord> = Omit<R, keyof RunRecord>;
@@ -188,14 +188,13 @@ type InputRecord = {
   readonly textField?: string;
   /** How often its words count; only where any input has a weight. */
   readonly weight?: number;
-  /** Only of a corpus of languages; `isDev`: languages are compared by it, and nothing is learned from it. */
-  readonly language?: string;
-  readonly isDev?: boolean;
-};
+} & Partial<LanguageOfInput>;
 
-type LanguageRecord = TextRecord & { readonly name: string; readonly dev?: TextRecord };
+/** Only of a corpus of languages. `isDev`: languages are compared by it, and nothing is learned from it. */
+export type LanguageOfInput = { readonly language: string; readonly isDev: boolean };
 
-type TextRecord = {
+/** What was read of a language, or of its dev text. */
+export type LanguageRecord = LanguageOfInput & {
   readonly textBytes: number;
   /** Pretokens. */
   readonly wordCount: number;
@@ -211,12 +210,13 @@ export type CountsRecord = {
 };
 
 /** Weights of inputs, as they were asked for; only if any were. */
-type WeightsRecord = {
-  readonly weights?: readonly {
-    readonly name: string | null;
-    readonly glob: string;
-    readonly weight: number;
-  }[];
+/** Each word of the inputs that the glob fits counts so many times (docs/inputs.md, "Weights"). */
+export type InputWeight = {
+  /** For people. */
+  readonly name: string | null;
+  readonly glob: string;
+  /** At least 0, with at most six digits behind the point. */
+  readonly weight: number;
 };
 
 /** Written last: `record` is called when the other files are written, and says how long that took. */

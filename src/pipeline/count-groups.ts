@@ -1,218 +1,180 @@
+import { groupBy } from "../bytes/arrays.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { checkUnchanged, totalBytesOf, wholeRange } from "../corpus/input.ts";
+import { checkUnchanged, sizeOfRanges, totalBytesOf, wholeRange } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
+import type { InputWeight, LanguageOfInput, LanguageRecord } from "../formats/training-json.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import { SumOfWords, TableWords, totalsOfSum, wordTableOfSum } from "../words/sorted-words.ts";
 import { sizeOf, tableBytes, totalsOf, type WordTable } from "../words/word-table.ts";
-import { type CorpusOptions, type CountedWords, checkNotEmpty, countWords } from "./count-words.ts";
+import { type CorpusOptions, checkNotEmpty, countWords } from "./count-words.ts";
 import type { Report, StageProgress } from "./stage-progress.ts";
-import { type InputWeight, weightParts, weightsOf } from "./weights.ts";
+import { weightParts, weightsOf } from "./weights.ts";
 
-/** A language of a corpus: the indices of its inputs, and of those by which languages are compared. */
-export type Language = {
-  readonly name: string;
-  readonly inputIndices: readonly number[];
-  /** None, if languages are compared by what is trained on. */
-  readonly devIndices: readonly number[];
-};
-
-/** What names the inputs of a language: a path, a glob, a directory. */
-export type LanguageFile = { readonly language: string; readonly isDev: boolean; readonly file: string };
+/** What names the inputs of a language, or of its dev text: a path, a glob, a directory. */
+export type LanguageFile = LanguageOfInput & { readonly file: string };
 
 /** A usage error unless all languages have dev text, or none. `what` names it. */
 export function checkDev(what: string, train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
-  const [names, devNames] = [train, dev].map((files) => [...new Set(files.map(({ language }) => language))]);
+  const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
   const unknown = devNames!.find((name) => !names!.includes(name));
-  if (unknown !== undefined) {
-    throw usageError(`${what}: there is no language "${unknown}"`, `they are ${names!.join(", ")}`);
-  }
-  const bare = names!.find((name) => !devNames!.includes(name));
-  if (dev.length > 0 && bare !== undefined) {
-    throw usageError(`${what}: "${bare}" has none`, "give it for all languages, or for none");
-  }
+  if (unknown !== undefined) throw usageError(`${what}: there is no language "${unknown}"`);
+  const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
+  if (bare === undefined) return;
+  throw usageError(`${what}: "${bare}" has none`, "give it for all languages, or for none");
 }
 
-/** The words of each language. */
-export type LanguageTables = {
-  readonly train: readonly WordTable[];
-  /** Null, if languages are compared by what is trained on. */
-  readonly dev: readonly WordTable[] | null;
-};
-
-/** What was read of a language, or of its dev text. */
-export type LanguageFacts = TextFacts & { readonly name: string; readonly dev?: TextFacts };
-type TextFacts = {
-  readonly textBytes: number;
-  /** Pretokens. */
-  readonly wordCount: number;
-  readonly distinctWordCount: number;
-};
-
-export function languageFacts(
-  languages: readonly Language[],
-  { train, dev }: LanguageTables,
-  statistics: readonly RangeStatistics[],
-): LanguageFacts[] {
-  const factsOf = (indices: readonly number[], table: WordTable): TextFacts => ({
-    textBytes: indices.reduce((sum, i) => sum + statistics[i]!.textBytes, 0),
-    wordCount: totalsOf(table).pretokenCount,
-    distinctWordCount: table.wordCount,
-  });
-  return languages.map(({ name, inputIndices, devIndices }, k) => ({
-    name,
-    ...factsOf(inputIndices, train[k]!),
-    ...(dev && { dev: factsOf(devIndices, dev[k]!) }),
-  }));
-}
-
-/**
- * The languages whose files were found: `inputCounts` says how many inputs each file stands for. Warns of an input that is
- * there twice.
- */
+/** The language of each input, where each file stands for so many of them. Warns of an input that is there twice. */
 export function languagesOf(
   files: readonly LanguageFile[],
   { inputs, inputCounts = [] }: Pick<FoundInputs, "inputs" | "inputCounts">,
   warn: (message: string) => void,
-): Language[] {
-  const owners = files.flatMap((file, i) => Array<LanguageFile>(inputCounts[i]!).fill(file));
-  const textOf = ({ language, isDev }: LanguageFile) => `${isDev ? "the dev text of " : ""}"${language}"`;
-  const seen = new Map<string, LanguageFile>();
+): LanguageOfInput[] {
+  const textOf = ({ language, isDev }: LanguageOfInput) => `${isDev ? "the dev text of " : ""}"${language}"`;
+  const languages = files.flatMap(({ language, isDev }, i) =>
+    Array<LanguageOfInput>(inputCounts[i]!).fill({ language, isDev }),
+  );
+  const seen = new Map<string, string>();
   for (const [i, { path, isStream, device, inode }] of inputs.entries()) {
-    const owner = owners[i]!;
-    const before = seen.get(`${device} ${inode}`) ?? owner;
-    if (textOf(before) !== textOf(owner)) warn(`"${path}" is in ${textOf(before)} and in ${textOf(owner)}`);
+    const text = textOf(languages[i]!);
+    const before = seen.get(`${device} ${inode}`) ?? text;
+    if (before !== text) warn(`"${path}" is in ${before} and in ${text}`);
     if (!isStream && inode !== 0) seen.set(`${device} ${inode}`, before);
   }
-  return [...new Set(files.map(({ language }) => language))].map((name) => {
-    const indicesOf = (isDev: boolean) =>
-      [...inputs.keys()].filter((i) => owners[i]!.language === name && owners[i]!.isDev === isDev);
-    return { name, inputIndices: indicesOf(false), devIndices: indicesOf(true) };
-  });
+  return languages;
 }
 
-export type CountedGroups = CountedWords & {
-  /** Only of a corpus of languages. */
-  readonly tables?: LanguageTables;
-  /** To be called when the result is written: the cache keeps what is new. Nobody may change the tables before. */
-  readonly keepRest: () => Promise<void>;
+/** The words of each language, and of its dev text; null, if languages are compared by what is trained on. */
+export type LanguageTables = {
+  readonly train: readonly WordTable[];
+  readonly dev: readonly WordTable[] | null;
 };
 
 /**
- * The words of a corpus whose inputs have weights or languages. Each group of inputs of one weight, and of one language, is
- * counted as in a run on its inputs alone. Arguments are as of `countWords`.
+ * The words of a corpus whose inputs have weights or languages. The inputs of one weight, and of one language, are counted as in
+ * a run on them alone. Arguments are as of `countWords`.
  */
 export async function countGroups(
-  options: CorpusOptions & { readonly languages?: readonly Language[] | undefined },
+  options: CorpusOptions & { readonly languages?: readonly LanguageOfInput[] | undefined },
   weights: readonly InputWeight[],
   report: Report,
   check?: Parameters<typeof countWords>[2],
-): Promise<CountedGroups> {
-  const { inputs, countsFiles, languages, memory } = options;
-  const groups = groupsOf(options, weights);
-  const tables: WordTable[] = [];
+) {
+  const { inputs, countsFiles, memory } = options;
+  const bytesTotal = totalBytesOf(inputs);
+  const texts = textsOf(options, weights);
+  const partCount = texts.flatMap(({ groups }) => groups).length;
   const statistics: RangeStatistics[] = [];
   const rests: (() => Promise<void>)[] = [];
-  const bytesTotal = totalBytesOf(inputs);
+  const tables: WordTable[] = [];
   let bytesBefore = 0;
   let heldBytes = 0;
-  for (const { inputIndices, counts } of groups) {
-    const ranges = inputIndices.map((index) => wholeRange(inputs[index]!, index));
-    const ofAll = (progress: StageProgress) => {
-      if (progress.stage !== "counting") return report(progress);
-      report({ ...progress, done: bytesBefore + progress.done, total: bytesTotal });
-    };
-    const part = {
-      ...options,
-      memory: memory && { ...memory, budget: memory.budget.beside(heldBytes) },
-      ranges,
-      countsFiles: counts.size === 0 ? undefined : countsFiles!.among((path) => counts.has(path)),
-      partCount: groups.length,
-    };
-    const counted = await countWords(part, ofAll, check);
-    tables.push(counted.words);
-    heldBytes += tableBytes(sizeOf(counted.words));
-    for (const index of inputIndices) statistics[index] = counted.statistics[index]!;
-    if (counted.keepRest !== undefined) rests.push(counted.keepRest);
-    bytesBefore += ranges.reduce((sum, { endByte }) => sum + endByte, 0);
-  }
-  for (const input of inputs) checkUnchanged(input);
-  checkNotEmpty(options, statistics);
-
-  const ofSets: WordTable[] = [];
-  for (let set = 0; set <= groups.at(-1)!.set; set++) {
-    const own = [...groups.keys()].filter((i) => groups[i]!.set === set);
-    const weightsOfSet = own.map((i) => groups[i]!.weight);
-    ofSets.push(
+  for (const { groups } of texts) {
+    const parts: WordTable[] = [];
+    for (const { inputIndices, counts } of groups) {
+      const ranges = inputIndices.map((index) => wholeRange(inputs[index]!, index));
+      const part = {
+        ...options,
+        memory: memory && { ...memory, budget: memory.budget.beside(heldBytes) },
+        ranges,
+        countsFiles: counts.size === 0 ? undefined : countsFiles!.among((path) => counts.has(path)),
+        partCount,
+      };
+      const ofAll = (progress: StageProgress) =>
+        report(
+          progress.stage === "counting"
+            ? { ...progress, done: bytesBefore + progress.done, total: bytesTotal }
+            : progress,
+        );
+      const counted = await countWords(part, ofAll, check);
+      parts.push(counted.words);
+      heldBytes += tableBytes(sizeOf(counted.words));
+      for (const index of inputIndices) statistics[index] = counted.statistics[index]!;
+      if (counted.keepRest !== undefined) rests.push(counted.keepRest);
+      bytesBefore += sizeOfRanges(ranges);
+    }
+    tables.push(
       await inTurns(
         weigh(
-          own.map((i) => tables[i]!),
-          weightsOfSet,
+          parts,
+          groups.map(({ weight }) => weight),
         ),
       ),
     );
   }
-  const ofLanguages = languages && languageTables(languages, ofSets);
-  if (ofSets[0]!.wordCount === 0 && tables.some(({ wordCount }) => wordCount > 0)) {
-    throw new UserError("the weights leave nothing: every word's count is rounded to 0", {
-      hint: "give larger weights",
-    });
-  }
-  const words = ofLanguages
-    ? await inTurns(weigh(ofLanguages.train, Array(ofLanguages.train.length).fill(1)))
-    : ofSets[0]!;
+  for (const input of inputs) checkUnchanged(input);
+  checkNotEmpty(options, statistics);
+  checkLeft(texts, tables);
+  const dev = tables.filter((_, i) => texts[i]!.isDev);
+  const train = tables.slice(0, tables.length - dev.length);
+  const words = await inTurns(weigh(train, Array(train.length).fill(1)));
   return {
     words,
     pretokenCount: totalsOf(words).pretokenCount,
     statistics,
-    ...(ofLanguages && { tables: ofLanguages }),
+    tables: { train, dev: dev.length === 0 ? null : dev },
+    languages: texts.flatMap(({ language, isDev, groups }, i): LanguageRecord[] => {
+      if (language === undefined) return [];
+      const indices = groups.flatMap(({ inputIndices }) => inputIndices);
+      const textBytes = indices.reduce((sum, index) => sum + statistics[index]!.textBytes, 0);
+      const { pretokenCount: wordCount, wordCount: distinctWordCount } = totalsOf(tables[i]!);
+      return [{ language, isDev, textBytes, wordCount, distinctWordCount }];
+    }),
+    /** To be called when the result is written: the cache keeps what is new. Nobody may change the tables before. */
     async keepRest() {
       for (const keep of rests) await keep();
     },
   };
 }
 
-/** Inputs of one weight; those of one set, which is a language or its dev text, become one table. */
-type Group = {
-  readonly set: number;
-  readonly weight: number;
-  readonly inputIndices: readonly number[];
-  /** Paths of files of word counts. */
-  readonly counts: ReadonlySet<string>;
+/** What becomes one table: all inputs, or a language, or its dev text. Its inputs are in groups of one weight. */
+type CountedText = {
+  readonly language: string | undefined;
+  readonly isDev: boolean;
+  readonly groups: readonly {
+    readonly weight: number;
+    readonly inputIndices: readonly number[];
+    /** Paths of files of word counts. */
+    readonly counts: ReadonlySet<string>;
+  }[];
 };
 
-function groupsOf(
+/** First all languages, then the dev text of each. */
+function textsOf(
   { inputs, countsFiles, languages }: Parameters<typeof countGroups>[0],
   weights: readonly InputWeight[],
-): Group[] {
+): CountedText[] {
+  // Files of word counts come behind the inputs.
   const paths = [...inputs.map(({ path }) => path), ...(countsFiles?.paths ?? [])];
   const weightOfEach = weights.length === 0 ? paths.map(() => 1) : weightsOf(paths, weights);
-  const hasDev = languages?.some(({ devIndices }) => devIndices.length > 0) ?? false;
-  // Behind the inputs come the files of word counts.
-  const sets = languages
-    ? [...languages.map((of) => of.inputIndices), ...(hasDev ? languages.map((of) => of.devIndices) : [])]
-    : [[...paths.keys()]];
-  return sets.flatMap((indices, set) =>
-    [...new Set(indices.map((i) => weightOfEach[i]!))].map((weight) => {
-      const own = indices.filter((i) => weightOfEach[i] === weight);
-      const counts = new Set(own.filter((i) => i >= inputs.length).map((i) => paths[i]!));
-      return { set, weight, inputIndices: own.filter((i) => i < inputs.length), counts };
+  const names = languages === undefined ? [undefined] : new Set(languages.map(({ language }) => language));
+  const hasDev = languages?.some(({ isDev }) => isDev) ?? false;
+  return (hasDev ? [false, true] : [false]).flatMap((isDev) =>
+    Array.from(names, (language) => {
+      const isOwn = (i: number) => languages?.[i]?.language === language && languages?.[i]?.isDev !== !isDev;
+      const byWeight = groupBy([...paths.keys()].filter(isOwn), (i) => weightOfEach[i]!);
+      const groups = Array.from(byWeight, ([weight, indices]) => ({
+        weight,
+        inputIndices: indices.filter((i) => i < inputs.length),
+        counts: new Set(indices.filter((i) => i >= inputs.length).map((i) => paths[i]!)),
+      }));
+      return { language, isDev, groups };
     }),
   );
 }
 
-/** A UserError for a language without words. */
-function languageTables(languages: readonly Language[], tables: readonly WordTable[]): LanguageTables {
-  const empty = tables.findIndex(({ wordCount }) => wordCount === 0);
-  if (empty >= 0) {
-    const { length } = languages;
-    const what = empty < length ? "" : "the dev text of ";
-    throw new UserError(`${what}language "${languages[empty % length]!.name}" has no words`, {
-      hint: "each language needs text, and a weight that leaves some of it",
-    });
+/** A UserError for a language without words, and where weights leave none. */
+function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]): void {
+  const empty = texts[tables.findIndex(({ wordCount }) => wordCount === 0)];
+  if (empty === undefined) return;
+  const { language, isDev } = empty;
+  if (language === undefined) {
+    const what = "the weights leave nothing: every word's count is rounded to 0";
+    throw new UserError(what, { hint: "give larger weights" });
   }
-  const [train, dev] = [tables.slice(0, languages.length), tables.slice(languages.length)];
-  return { train, dev: dev.length === 0 ? null : dev };
+  throw new UserError(`${isDev ? "the dev text of " : ""}language "${language}" has no words`, {
+    hint: "each language needs text, and a weight that leaves some of it",
+  });
 }
 
 /** The sum of the tables, each times its weight: exact, then rounded once, half up. A word that is left with 0 is gone. */

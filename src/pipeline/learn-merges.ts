@@ -1,3 +1,4 @@
+import type { LanguageOfInput, LanguageRecord } from "../formats/training-json.ts";
 import { tokenLimits } from "../merge/merge-options.ts";
 import type { Merges } from "../merge/merges.ts";
 import { seedMerges } from "../merge/seed-merges.ts";
@@ -20,7 +21,7 @@ import {
   tableBytes,
   type WordTable,
 } from "../words/word-table.ts";
-import type { Language, LanguageFacts, LanguageTables } from "./count-groups.ts";
+import type { LanguageTables } from "./count-groups.ts";
 import type { CountMemory } from "./count-memory.ts";
 import type { CorpusOptions, CountedWords } from "./count-words.ts";
 import type { Report } from "./stage-progress.ts";
@@ -37,15 +38,15 @@ export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
 /** What is trained on, and what that may use. */
 export type Corpus = Omit<CorpusOptions, "cutting"> &
   MergeRun & {
-    /** Whose inputs these are; left out: of one text. */
-    readonly languages?: readonly Language[] | undefined;
+    /** That of each input; left out: they are one text. */
+    readonly languages?: readonly LanguageOfInput[] | undefined;
   };
 
 /** What counting and merging found, whatever was learned. */
 export type TrainedWork = Pick<CountedWords, "statistics" | "pretokenCount"> & {
   readonly distinctWordCount: number;
   /** Only of a corpus of languages. */
-  readonly languages?: readonly LanguageFacts[] | undefined;
+  readonly languages?: readonly LanguageRecord[] | undefined;
   readonly countMs: number;
   readonly mergeMs: number;
 };

@@ -6,7 +6,7 @@ import { inTurns } from "../runtime/turns.ts";
 import { countBytes, makeLedger } from "../vocabulary/ledger.ts";
 import { buildVocabulary, mergesOfSize } from "../vocabulary/vocabulary.ts";
 import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "../words/word-table.ts";
-import { countGroups, type LanguageTables, languageFacts } from "./count-groups.ts";
+import { countGroups, type LanguageTables } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
 import {
   type Corpus,
@@ -40,7 +40,6 @@ export async function train<B extends Base | null>(
   report: Report,
 ): Promise<TrainedOf<B>> {
   const { base, superwords, weights } = training;
-  const { languages } = run;
   if (superwords) checkReadTwice(run.inputs);
   const startMs = performance.now();
   // Few trainings need the code for a base.
@@ -51,10 +50,11 @@ export async function train<B extends Base | null>(
 
   // 1. Read the corpus, cut it into pretokens, and count each distinct one. All threads do this.
   const corpus = { ...run, cutting: cuttingOf(training) };
-  const { words, tables, pretokenCount, statistics, keepRest } =
-    weights === undefined && languages === undefined
-      ? { tables: undefined, ...(await countWords(corpus, report, check)) }
+  const counted =
+    weights === undefined && run.languages === undefined
+      ? { tables: undefined, languages: undefined, ...(await countWords(corpus, report, check)) }
       : await countGroups(corpus, weights ?? [], report, check);
+  const { words, pretokenCount, statistics, keepRest } = counted;
   if (run.inputs.length === 0 && pretokenCount === 0) throw noWords();
   check(sizeOf(words));
   await run.saveWords?.(words);
@@ -62,7 +62,7 @@ export async function train<B extends Base | null>(
   const countedMs = performance.now();
 
   // 2. Merge, some ten thousand times: the pair of tokens that occurs most often becomes one token.
-  const number = await merge(words, report, tables);
+  const number = await merge(words, report, run.languages && counted.tables);
   const mergedMs = performance.now();
 
   // 3. Number: bytes, special tokens and merges get ids; those of a base stay.
@@ -71,7 +71,7 @@ export async function train<B extends Base | null>(
     statistics,
     pretokenCount,
     distinctWordCount: words.wordCount,
-    languages: tables && languageFacts(languages!, tables, statistics),
+    languages: counted.languages,
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
   } as TrainedOf<B>;

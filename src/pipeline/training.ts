@@ -1,6 +1,7 @@
 import type { Normalization } from "../bytes/normalization.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { BaseFiles } from "../formats/load-tokenizer.ts";
+import type { InputWeight } from "../formats/training-json.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import {
@@ -24,7 +25,7 @@ import {
 import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { settleSeedTokens } from "./seed-tokens.ts";
-import { checkedWeight, type InputWeight } from "./weights.ts";
+import { checkedWeight } from "./weights.ts";
 
 /** How text becomes pretokens, and whose trainer says so. */
 export type CutSettings = {

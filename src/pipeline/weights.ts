@@ -1,19 +1,7 @@
 import { normalize } from "node:path";
 import { usageError } from "../errors.ts";
+import type { InputWeight } from "../formats/training-json.ts";
 import { globMatcher } from "../runtime/host.ts";
-
-/** Each word of the inputs that the glob fits counts so many times. */
-export type InputWeight = {
-  /** For people. */
-  readonly name: string | null;
-  /**
-   * As in a .gitignore file: a glob with a slash describes a path as it is named or found, one without describes a name at any
-   * depth. What fits a folder fits all that is below it.
-   */
-  readonly glob: string;
-  /** At least 0, with at most six digits behind the point. */
-  readonly weight: number;
-};
 
 const weightMax = 1e6;
 /** Weights are whole numbers of this part of 1. */
@@ -59,7 +47,10 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
   return found;
 }
 
-/** Whether a path, or a folder above it, is one that the glob describes. */
+/**
+ * Whether a path, or a folder above it, is one that the glob describes. As in a .gitignore file, a glob with a slash describes a
+ * path as it is named or found, one without describes a name at any depth.
+ */
 function fitting(glob: string): (path: string) => boolean {
   const plain = normalize(glob).replace(/(?<=.)\/$/, "");
   // The runtime takes a ! in front for "not".

@@ -9,6 +9,7 @@ import { ledgerFiles } from "../formats/tokens-tsv.ts";
 import {
   type CountsRecord,
   type FieldsOf,
+  type LanguageOfInput,
   recordFormat,
   recordName,
   type TrainingRecord,
@@ -22,7 +23,6 @@ import { type FormerResults, stageDirectory } from "../store/staged-directory.ts
 import { type Guard, unguarded, withStaged } from "../store/staged-file.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import { type FinishedTokenizer, reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
-import type { Language } from "./count-groups.ts";
 import type { TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 import { weightsOf } from "./weights.ts";
@@ -46,7 +46,8 @@ export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
   Partial<OutputSettings> & {
     readonly training: Training;
     readonly inputs: readonly Input[];
-    readonly languages?: readonly Language[] | undefined;
+    /** That of each input. */
+    readonly languages?: readonly LanguageOfInput[] | undefined;
     /** Files in directories that are not read. */
     readonly skipped: readonly Skipped[];
     readonly counts: readonly CountsRecord[];
@@ -188,8 +189,7 @@ function chosenFiles(
 
 function cardOf({ training, trained, languages }: Result, vocabulary: Vocabulary): OutputFile {
   const { ledger } = trained;
-  const isDev = new Set(languages?.flatMap(({ devIndices }) => devIndices));
-  const statistics = trained.statistics.filter((_, i) => !isDev.has(i));
+  const statistics = trained.statistics.filter((_, i) => !languages?.[i]?.isDev);
   return modelCardFile({
     ...training,
     pattern: encodingPatternOf(training),
@@ -270,11 +270,6 @@ export function corpusFacts({ training, inputs, languages, skipped, counts, trai
     );
   /** Files of word counts come behind the inputs. */
   const weightAt = (i: number) => weightOfEach && { weight: weightOfEach[i]! };
-  const owners = new Map<number, { readonly language: string; readonly isDev?: boolean }>();
-  for (const { name: language, inputIndices, devIndices } of languages ?? []) {
-    for (const i of inputIndices) owners.set(i, { language });
-    for (const i of devIndices) owners.set(i, { language, isDev: true });
-  }
   return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
       path,
@@ -285,9 +280,9 @@ export function corpusFacts({ training, inputs, languages, skipped, counts, trai
       formatFrom,
       ...(hasFields(format) && { textField }),
       ...weightAt(i),
-      ...owners.get(i),
+      ...languages?.[i],
     })),
-    ...(trained.languages && { languages: trained.languages }),
+    ...(languages && { languages: trained.languages! }),
     skipped,
     counts: counts.map((file, i) => ({ ...file, ...weightAt(inputs.length + i) })),
     wordCount: trained.pretokenCount,

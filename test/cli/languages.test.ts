@@ -55,17 +55,17 @@ describe("bpe train --language", () => {
         const { wordCount, distinctWordCount, sizeBytes } = JSON.parse(stderr.trim().split("\n").at(-1)!);
         return { textBytes: sizeBytes, wordCount, distinctWordCount };
       };
-      const wanted = { name, ...count(...files[k]!), dev: count(`${name}.dev`) };
-      expect(record.languages[k]).toEqual(wanted);
+      expect(record.languages[k]).toEqual({ language: name, isDev: false, ...count(...files[k]!) });
+      expect(record.languages[k + 3]).toEqual({ language: name, isDev: true, ...count(`${name}.dev`) });
     }
     expect(
       record.inputs.map(({ path, language, isDev }: Record<string, string>) => [path, language, isDev]),
     ).toEqual([
-      ["en-1.txt", "en", undefined],
-      ["en-2.txt", "en", undefined],
-      ["hi/a.txt", "hi", undefined],
-      ["hi/b.txt", "hi", undefined],
-      ["ja.jsonl", "ja", undefined],
+      ["en-1.txt", "en", false],
+      ["en-2.txt", "en", false],
+      ["hi/a.txt", "hi", false],
+      ["hi/b.txt", "hi", false],
+      ["ja.jsonl", "ja", false],
       ["en.dev", "en", true],
       ["hi.dev", "hi", true],
       ["ja.dev", "ja", true],
