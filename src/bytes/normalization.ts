@@ -162,7 +162,7 @@ export const characterKinds = {
   changing: 4,
 } as const;
 
-const pairsMax = 1 << 16;
+const pairPlaces = 1 << 12;
 
 let words = new Uint32Array(0);
 
@@ -188,9 +188,10 @@ export class CharacterKinds {
   readonly lowers: boolean;
   private readonly steps: readonly NormalizationStep[];
   private readonly composes: boolean;
-  private readonly kinds = new Uint8Array(0x110000);
-  private readonly pairs = new Map<number, boolean>();
-  private static readonly known = new Map<Normalization, CharacterKinds>();
+  /** 0 until a character is met. */
+  readonly known = new Uint8Array(0x110000);
+  private readonly pairs = new Int32Array(3 * pairPlaces);
+  private static readonly made = new Map<Normalization, CharacterKinds>();
 
   private constructor(normalization: Normalization) {
     this.steps = stepsOf(normalization);
@@ -199,25 +200,27 @@ export class CharacterKinds {
   }
 
   static of(normalization: Normalization): CharacterKinds {
-    let kinds = CharacterKinds.known.get(normalization);
+    let kinds = CharacterKinds.made.get(normalization);
     if (kinds === undefined)
-      CharacterKinds.known.set(normalization, (kinds = new CharacterKinds(normalization)));
+      CharacterKinds.made.set(normalization, (kinds = new CharacterKinds(normalization)));
     return kinds;
   }
 
   of(codePoint: number): number {
-    return this.kinds[codePoint] || this.find(codePoint);
+    return this.known[codePoint] || this.find(codePoint);
   }
 
   /** Whether a mark stays behind a character that does: a settled one; or one that may move, if the mark may, too. */
   stays(before: number, mark: number): boolean {
-    const key = before * 0x200000 + mark;
-    const known = this.pairs.get(key);
-    if (known !== undefined) return known;
-    const pair = String.fromCodePoint(before, mark);
-    const stays = this.steps.every((step) => stepped(pair, step) === pair);
-    if (this.pairs.size < pairsMax) this.pairs.set(key, stays);
-    return stays;
+    const { pairs } = this;
+    // The pair that was last met at its place: code points, and whether the mark stays.
+    const place = 3 * ((31 * before + mark) & (pairPlaces - 1));
+    if (pairs[place] !== before || pairs[place + 1] !== mark) {
+      const pair = String.fromCodePoint(before, mark);
+      const stays = this.steps.every((step) => stepped(pair, step) === pair);
+      pairs.set([before, mark, Number(stays)], place);
+    }
+    return pairs[place + 2] === 1;
   }
 
   /** The bytes with ASCII letters in lower case, if the normalization has it; valid until the next call. */
@@ -230,12 +233,12 @@ export class CharacterKinds {
     const character = String.fromCodePoint(codePoint);
     const stays = this.steps.every((step) => stepped(character, step) === character);
     const isComposed = this.composes && composing.test(character);
-    if (stays && !isComposed) this.kinds[codePoint] = isMoving(character) ? moving : settled;
+    if (stays && !isComposed) this.known[codePoint] = isMoving(character) ? moving : settled;
     else {
       const [first] = inForm(character, "NFKD");
       const reachesBack = [character, first!].some((part) => composing.test(part) || isMoving(part));
-      this.kinds[codePoint] = reachesBack ? changing : fresh;
+      this.known[codePoint] = reachesBack ? changing : fresh;
     }
-    return this.kinds[codePoint]!;
+    return this.known[codePoint]!;
   }
 }

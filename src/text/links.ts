@@ -41,18 +41,36 @@ export class PendingBytes {
     this.length = needed;
   }
 
-  /** Where the ASCII characters from `pos` on end, at `stop` at most: four at a time. */
-  asciiEnd(pos: number, stop: number): number {
+  /** Where a character from `pos` on is of another kind than settled, or may be: ASCII is looked at four at a time. */
+  settledEnd(pos: number, stop: number, kinds: Uint8Array): number {
     const { bytes } = this;
     if (this.words.buffer !== bytes.buffer) this.words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);
     const { words } = this;
-    while (pos < stop && (pos & 3) !== 0 && bytes[pos]! < 0x80) pos++;
-    if ((pos & 3) === 0) {
-      let word = pos >> 2;
-      for (const end = stop >> 2; word < end && (words[word]! & 0x80808080) === 0; ) word++;
-      pos = word << 2;
+    while (pos < stop) {
+      const lead = bytes[pos]!;
+      if (lead < 0x80) {
+        pos++;
+        if ((pos & 3) === 0) {
+          let word = pos >> 2;
+          for (const end = stop >> 2; word < end && (words[word]! & 0x80808080) === 0; ) word++;
+          pos = word << 2;
+        }
+        continue;
+      }
+      if (pos + 3 > stop || lead < 0xc2 || lead >= 0xf0) break;
+      const second = bytes[pos + 1]!;
+      if ((second & 0xc0) !== 0x80) break;
+      if (lead < 0xe0) {
+        if (kinds[((lead & 31) << 6) | (second & 63)] !== settled) break;
+        pos += 2;
+        continue;
+      }
+      const third = bytes[pos + 2]!;
+      const codePoint = ((lead & 15) << 12) | ((second & 63) << 6) | (third & 63);
+      // Overlong ones and surrogates are of no kind.
+      if ((third & 0xc0) !== 0x80 || codePoint < 0x800 || kinds[codePoint] !== settled) break;
+      pos += 3;
     }
-    while (pos < stop && bytes[pos]! < 0x80) pos++;
     return pos;
   }
 
@@ -266,11 +284,13 @@ export class Normalizer implements TextSink {
     let pos = this.lookPos;
     let { mayChange, isBehindMark, before } = this;
     while (pos < stop) {
-      if (bytes[pos]! < 0x80 && !mayChange) {
-        pos = pending.asciiEnd(pos, stop);
+      const settledEnd = mayChange ? pos : pending.settledEnd(pos, stop, kinds.known);
+      if (settledEnd > pos) {
+        pos = settledEnd;
         start = pos - 1;
+        while ((bytes[start]! & 0xc0) === 0x80) start--;
+        before = codePointOf(bytes, start);
         isBehindMark = false;
-        before = bytes[start]!;
         continue;
       }
       const length = characterLengthAt(bytes, pos, stop);
