@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
@@ -46,8 +47,8 @@ describe("--seed-tokens", () => {
       expect([name, train("filed", "--seed-tokens", name)]).toMatchObject([name, { code: 0, stderr: "" }]);
       expect([name, tokenizerFiles(join(home, "filed"))]).toEqual([name, wanted]);
     }
-    put(home, "two", tokens.slice(2).join("\n"));
-    expect(train("filed", ...typed.slice(0, 2), "--seed-tokens", "two").code).toBe(0);
+    put(home, "some", tokens.slice(2).join("\n"));
+    expect(train("filed", ...typed.slice(0, 2), "--seed-tokens", "some").code).toBe(0);
     expect(tokenizerFiles(join(home, "filed"))).toEqual(wanted);
     for (const token of tokens) expect(idsOf("typed", token)).toMatch(/^\d+$/);
   });
@@ -128,11 +129,44 @@ describe("--seed-tokens", () => {
     expect(tokenizerFiles(join(home, "counted"))).toEqual(tokenizerFiles(join(home, "plain")));
   });
 
-  test("with --like a seed has to be in the normal form that text is brought into", () => {
+  test("with --language they are one token, too, and characters stay whole", () => {
+    put(home, "other.txt", madeText(8, 300));
+    const { code, stderr } = bpe(
+      [
+        "train",
+        "--language",
+        "a=text.txt",
+        "--language",
+        "b=other.txt",
+        "-n",
+        "500",
+        "-o",
+        "pair",
+        "-q",
+        "-w",
+        "1",
+      ].concat(["--whole-characters", "--seed-token", "zebra", "--seed-token", "日本"]),
+      { cwd: home },
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const token of ["zebra", "日本"]) expect(idsOf("pair", token)).toMatch(/^\d+$/);
+    const vocabulary = JSON.parse(readFileSync(join(home, "pair", "vocab.json"), "utf8"));
+    const broken = Object.keys(vocabulary).filter((token) => {
+      const bytes = decodeCharacters(token)!;
+      return bytes.length > 3 && new TextDecoder().decode(bytes).includes("\ufffd");
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("with --normalize and with --like a seed has to be in the normal form that text is brought into", () => {
     expect(train("nfc", "-p", "cl100k").code).toBe(0);
     const path = join(home, "nfc", "tokenizer.json");
     const json = JSON.parse(readFileSync(path, "utf8"));
     put(home, "nfc/tokenizer.json", JSON.stringify({ ...json, normalizer: { type: "NFC" } }));
+    expect(train("lower", "--normalize", "lowercase", "--seed-token", "Widest")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('text is brought into lowercase, where it is "widest"'),
+    });
     const like = ["--like", "nfc/tokenizer.json"];
     expect(train("liked", ...like, "--seed-token", "cafe\u0301")).toMatchObject({
       code: 2,
