@@ -30,6 +30,9 @@ def train(
     texts: Union[Texts, None] = None,
     languages: Union[Mapping[str, Union[PathLike, Sequence[PathLike]]], None] = None,
     languages_dev: Union[Mapping[str, Union[PathLike, Sequence[PathLike]]], None] = None,
+    language_ratio: Union[Sequence[float], None] = None,
+    language_window: Union[Sequence[float], None] = None,
+    global_merges: Union[int, None] = None,
     special_tokens: Sequence[str] = (),
     pattern: Union[str, None] = None,
     normalize: Union[str, Sequence[str], None] = None,
@@ -78,7 +81,9 @@ def train(
     ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
     it reads ``files`` twice, so it takes no ``texts``.
     ``languages`` stands for ``files``: {"en": "en.txt", "hi": ["hi-1.txt", "hi-2.txt"]}. Each merge is then learned from
-    the language that is worst off, by its text, or by that in ``languages_dev``.
+    the language that is worst off, by its text, or by that in ``languages_dev``. ``language_ratio`` says, a number for each,
+    how many times shorter they shall get relative to each other; with ``language_window=(100, 2.0)`` no language has more
+    than twice its share of 100 merges; ``global_merges`` merges come first that are learned from all together.
     ``weights`` says how often the words of inputs count: {"corpus/en": 0.5, "*.hi.txt": 3}, paths of files or folders, or
     globs; of several that fit an input the last decides.
     ``extend`` is the path of a tokenizer whose ids stay and whose training goes on; ``vocab_size`` is the size it shall
@@ -139,6 +144,9 @@ def train(
         "superword-pattern": superword_pattern,
         "extend": None if extend is None else os.fsdecode(extend),
         "like": None if like is None else os.fsdecode(like),
+        "language-ratio": _numbers("language_ratio", language_ratio, ","),
+        "language-window": _numbers("language_window", language_window, ":"),
+        "global-merges": global_merges,
         "pad-to": pad_to,
         "workers": workers,
         "memory-limit": memory_limit,
@@ -222,6 +230,17 @@ def _weight(path: str, weight: float) -> str:
         raise TypeError(f"weights has {path!r}: {weight!r}, and has to say a number for a path or a glob")
     path = os.fsdecode(path)
     return f"{path if os.path.isabs(path) else os.path.join('.', path)}:{Decimal(str(weight)):f}"
+
+
+def _numbers(name: str, numbers: Union[Sequence[float], None], separator: str) -> Union[str, None]:
+    """As the command line takes them, without exponents."""
+    from decimal import Decimal
+
+    if numbers is None:
+        return None
+    if isinstance(numbers, str) or any(isinstance(number, (bool, str)) for number in numbers):
+        raise TypeError(f"{name} has to be numbers, found {numbers!r}")
+    return separator.join(f"{Decimal(str(number)):f}" for number in numbers)
 
 
 def refuse_text(name: str, values: object) -> None:

@@ -174,6 +174,7 @@ const withoutLanguages: readonly Exclusion[] = [
   { other: "superwords-from", why: "superwords are learned from all text together" },
   { other: "counts", why: "the words of these files are in no language" },
 ];
+const languagesFirst = { other: "language", hint: "e.g. --language en=corpus/en --language hi=corpus/hi" };
 const languages: readonly OptionSpec[] = [
   {
     name: "language",
@@ -196,6 +197,35 @@ const languages: readonly OptionSpec[] = [
     needs: { other: "language", hint: "e.g. --language en=corpus/en --language-dev en=dev/en" },
     description: "text by which the languages are compared",
     details: "For all of them or for none. Nothing is learned from it.",
+  },
+  {
+    name: "language-ratio",
+    value: "N,N,...",
+    topic: "input",
+    rare: true,
+    needs: languagesFirst,
+    excludes: [{ other: "language-dev", why: "lengths of dev text are compared as they are" }],
+    description: "how many times shorter the text of each shall get",
+    details:
+      "One number for each language, in their order. The language whose text is the fewest times shorter than in bytes, divided by its number, has its turn.",
+  },
+  {
+    name: "language-window",
+    value: "N:FACTOR",
+    topic: "input",
+    rare: true,
+    needs: languagesFirst,
+    description: "of N turns a language has at most FACTOR times its share",
+    details: "As in 100:2.0. A language that has had more waits, if another one has not.",
+  },
+  {
+    name: "global-merges",
+    value: "N",
+    least: 0,
+    topic: "input",
+    rare: true,
+    needs: languagesFirst,
+    description: "the first N merges are those of all text together",
   },
 ];
 

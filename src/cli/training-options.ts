@@ -4,7 +4,7 @@ import { writtenFormats } from "../formats/formats.ts";
 import type { InputWeight } from "../formats/training-json.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import type { OpenBase } from "../pipeline/extend-tokenizer.ts";
-import { settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
+import { type AskedTraining, settle, settleCuttingOfBase, type Training } from "../pipeline/training.ts";
 import { nearest } from "../runtime/hints.ts";
 import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
 import {
@@ -51,6 +51,9 @@ export function readOptions(invocation: Invocation) {
       model: readModelOptions(options),
       weights: options.get("weight")?.map(readWeight),
       seedTokens: readSeedTokens(options),
+      languageRatio: readDecimals("language-ratio", ",", options),
+      languageWindow: readWindow(options),
+      globalMerges: options.number("global-merges"),
     },
     saveCounts: options.text("save-counts"),
     outputs: {
@@ -64,6 +67,24 @@ export function readOptions(invocation: Invocation) {
     report: readReportPath(invocation),
     keepCount: options.number("keep"),
   };
+}
+
+/** `N:FACTOR`. */
+function readWindow(options: TypedOptions): AskedTraining["languageWindow"] {
+  const numbers = readDecimals("language-window", ":", options);
+  if (numbers === undefined) return undefined;
+  if (numbers.length === 2) return { size: numbers[0]!, alpha: numbers[1]! };
+  throw usageError(`--language-window ${options.text("language-window")} is not N:FACTOR`, "e.g. 100:2.0");
+}
+
+function readDecimals(name: string, separator: string, options: TypedOptions): number[] | undefined {
+  return options
+    .text(name)
+    ?.split(separator)
+    .map((text) => {
+      if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+      throw usageError(`--${name} ${options.text(name)}: "${text}" is no number`);
+    });
 }
 
 /** The texts of `--seed-token`, then those in the file of `--seed-tokens`: a JSON list, or one a line. */

@@ -19,6 +19,7 @@ import type { Reading } from "../corpus/inspect-input.ts";
 import { UserError } from "../errors.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
+import type { Parity } from "../merge/parity-merges.ts";
 import { isFile, readText } from "../runtime/system-error.ts";
 import type { LedgerFacts } from "../vocabulary/ledger.ts";
 import type { ModelSettings, Roles } from "../vocabulary/model-settings.ts";
@@ -104,6 +105,8 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly specialTokens: readonly string[];
   /** Only with such: texts that are tokens whatever their counts, whose merges come first. */
   readonly seedTokens?: readonly string[];
+  /** Only if more than the lengths of their texts decides between languages. */
+  readonly parity?: Parity;
   /** The vocabulary is filled with reserved tokens to a multiple of this. */
   readonly padTo: number;
   readonly reservedTokens: readonly string[];

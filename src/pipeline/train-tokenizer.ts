@@ -197,6 +197,8 @@ function settleOptions(options: TrainTokenizerOptions, like: Like | undefined): 
     if (options[name] !== undefined && (options[other] !== undefined) !== isGiven)
       throw usageError(message, hint);
   }
+  if (options.languageRatio !== undefined && options.languages?.some(({ dev = [] }) => dev.length > 0))
+    throw usageError("languageRatio does not go with dev: lengths of dev text are compared as they are");
   const weights =
     options.weights &&
     Object.entries(options.weights).map(([glob, weight]) => ({ name: null, glob, weight }));
@@ -224,6 +226,7 @@ const leastNumbers = {
   minFrequency: 0,
   maxTokenLength: 1,
   superwordsFrom: 1,
+  globalMerges: 0,
   modelMaxLength: 1,
   workers: 1,
   memoryLimitBytes: 1,
@@ -257,6 +260,12 @@ const notOfLanguages = (
 });
 
 const togetherRules: readonly TogetherRule[] = [
+  ...(["languageRatio", "languageWindow", "globalMerges"] as const).map((name) => ({
+    name,
+    other: "languages" as const,
+    isGiven: true,
+    message: `${name} is for languages, and none are given`,
+  })),
   ...(["files", "texts", "counts", "wordCounts", "superwordsFrom"] as const).map(notOfLanguages),
   {
     name: "cacheLimitBytes",
@@ -333,6 +342,15 @@ export type TrainTokenizerOptions = {
         readonly dev?: string | readonly string[] | undefined;
       }[]
     | undefined;
+  /**
+   * How many times shorter the text of each language shall get, relative to the others; not with `dev` texts. Default: their
+   * lengths are compared.
+   */
+  readonly languageRatio?: readonly number[] | undefined;
+  /** Of `size` turns no language has more than `alpha` times its share, if another one is left. Default: no window. */
+  readonly languageWindow?: { readonly size: number; readonly alpha: number } | undefined;
+  /** So many merges come first that are learned from the text of all languages together. Default: 0. */
+  readonly globalMerges?: number | undefined;
   /** The format of all files. Default: what name and content say. */
   readonly inputFormat?: InputFormat | undefined;
   /** The field, or column, that holds the text of a record. Default: `text`. */
@@ -410,6 +428,11 @@ const entries: ArgumentKind = {
 };
 
 const languagesArgument: ArgumentKind = { name: "an array of languages", accepts: Array.isArray };
+const numbersArgument: ArgumentKind = {
+  name: "an array of numbers",
+  accepts: (value) => Array.isArray(value) && value.every((number) => typeof number === "number"),
+};
+const windowKinds = { size: numberArgument, alpha: numberArgument };
 const languageKinds = { name: textArgument, files: pathsArgument, dev: pathsArgument };
 
 /** Every option of `trainTokenizer`. */
@@ -417,6 +440,9 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   files: pathsArgument,
   texts: textsOfCorpus,
   languages: languagesArgument,
+  languageRatio: numbersArgument,
+  languageWindow: objectArgument,
+  globalMerges: numberArgument,
   counts: pathsArgument,
   wordCounts: entries,
   inputFormat: wordOf(inputFormats),
@@ -465,6 +491,8 @@ export function checkTrainOptions(options: TrainTokenizerOptions): void {
   if (options.model !== undefined) checkOptions("trainTokenizer: model", options.model, modelKinds);
   if (options.model?.roles !== undefined)
     checkOptions("trainTokenizer: roles", options.model.roles, roleKinds);
+  if (options.languageWindow !== undefined)
+    checkOptions("trainTokenizer: languageWindow", options.languageWindow, windowKinds);
   for (const [i, language] of (options.languages ?? []).entries()) {
     checkOptions(`trainTokenizer: languages[${i}]`, language, languageKinds);
     checkArgument(`trainTokenizer: languages[${i}]: name`, language.name, textArgument);

@@ -2,9 +2,10 @@ import type { Input } from "../corpus/input.ts";
 import { UserError } from "../errors.ts";
 import type { MergeOptions } from "../merge/merge-options.ts";
 import type { LearnedPairs, Merges } from "../merge/merges.ts";
+import type { Parity } from "../merge/parity-merges.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { countBytes, makeLedger } from "../vocabulary/ledger.ts";
-import { buildVocabulary, mergesOfSize } from "../vocabulary/vocabulary.ts";
+import { buildVocabulary, firstMerges, mergesOfSize, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "../words/word-table.ts";
 import { countGroups, type LanguageTables } from "./count-groups.ts";
 import { countWords } from "./count-words.ts";
@@ -17,6 +18,7 @@ import {
   mergeRoom,
   type TrainedVocabulary,
 } from "./learn-merges.ts";
+import { checkParity, withoutParity } from "./parity.ts";
 import type { Report } from "./stage-progress.ts";
 import { type Base, cuttingOf, type Training } from "./training.ts";
 
@@ -39,8 +41,9 @@ export async function train<B extends Base | null>(
   run: TrainRun<B>,
   report: Report,
 ): Promise<TrainedOf<B>> {
-  const { base, superwords, weights } = training;
+  const { base, superwords, weights, parity } = training;
   if (superwords) checkReadTwice(run.inputs);
+  if (parity && run.languages) checkParity(parity, run.languages);
   const startMs = performance.now();
   // Few trainings need the code for a base.
   const { check, merge } =
@@ -86,7 +89,16 @@ export async function train<B extends Base | null>(
 
 /** A vocabulary of its own begins with the 256 bytes. */
 function fromBytes(training: Training, run: Corpus): Learner {
-  const { superwords, vocabSize, smallerSizes, specialTokens, compat, padTo, like } = training;
+  const {
+    superwords,
+    vocabSize,
+    smallerSizes,
+    specialTokens,
+    compat,
+    padTo,
+    like,
+    parity = withoutParity,
+  } = training;
   const mergeOptions = mergeOptionsOf(training, superwords?.fromVocabSize ?? vocabSize, run);
   const later = like?.laterTokens.map(({ content }) => content) ?? [];
   const laterTokens = later.filter((text) => !specialTokens.includes(text));
@@ -98,17 +110,22 @@ function fromBytes(training: Training, run: Corpus): Learner {
       const learned =
         tables === undefined
           ? await learnPairs(byteWords(words), mergeOptions, run, report)
-          : await learnFairly(words, tables, mergeOptions, run, report);
+          : await learnFairly(words, tables, parity, mergeOptions, run, report);
       // With superwords it goes on over longer pretokens. Few trainings need the code for it.
       const second =
         superwords &&
         (await (await import("./learn-superwords.ts")).learnSuperwords(training, run, learned, report));
       const merges = second?.merges ?? learned;
+      // With languages a size is a number of merges, whatever they spell.
+      const ofSize = (vocabulary: Vocabulary, size: number) =>
+        tables === undefined
+          ? mergesOfSize(merges, vocabulary, size)
+          : firstMerges(merges, mergeOptions.mergeCount - (vocabSize - size));
       return async () => {
         const vocabulary = build(merges);
         return {
           vocabulary,
-          smaller: smallerSizes.map((size) => build(mergesOfSize(merges, vocabulary, size))),
+          smaller: smallerSizes.map((size) => build(ofSize(vocabulary, size))),
           superwordFacts: second?.facts,
           ledger: makeLedger(merges, await inTurns(countBytes(words))),
         };
@@ -117,13 +134,11 @@ function fromBytes(training: Training, run: Corpus): Learner {
   };
 }
 
-/** Languages are compared by the lengths of their texts. */
-const asTheyAre = { ratio: null, window: null, globalMerges: 0 };
-
 /** Merges that are shared out among languages. Few trainings need the code for it. */
 async function learnFairly(
   words: WordTable,
   { train, dev }: LanguageTables,
+  parity: Parity,
   mergeOptions: MergeOptions,
   run: Corpus,
   report: Report,
@@ -132,7 +147,7 @@ async function learnFairly(
   const all = [...train, ...(dev ?? [])].map((table) => byteWordsSize(sizeOf(table)));
   mergeRoom(run, all, mergeOptions);
   const startMerging = (_: TokenWords, options: MergeOptions) =>
-    trainParityMerges(train, dev, asTheyAre, options);
+    trainParityMerges(train, dev, parity, options);
   return learnPairs(byteWords(words), mergeOptions, run, report, "merging", startMerging);
 }
 

@@ -4,6 +4,7 @@ import type { BaseFiles } from "../formats/load-tokenizer.ts";
 import type { InputWeight } from "../formats/training-json.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
+import type { Parity } from "../merge/parity-merges.ts";
 import {
   exportForm,
   fancyRegex,
@@ -24,6 +25,7 @@ import {
 } from "../vocabulary/model-settings.ts";
 import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
+import { type AskedParity, settleParity } from "./parity.ts";
 import { settleSeedTokens } from "./seed-tokens.ts";
 import { checkedWeight } from "./weights.ts";
 
@@ -59,6 +61,8 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     readonly like: Like | null;
     /** Texts that are tokens, whatever their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
+    /** How merges are shared out among languages. Left out: the lengths of their texts decide. */
+    readonly parity?: Parity;
   };
 
 /** A tokenizer that is trained on: its tokens keep their ids, new ones come behind them. */
@@ -87,7 +91,7 @@ export type OutputSettings = {
 };
 
 /** What the command line, or a caller of the library, asks of a training. What is left out has a default. */
-export type AskedTraining = {
+export type AskedTraining = AskedParity & {
   /** Of the finished vocabularies, one at least. */
   readonly sizes: readonly number[];
   readonly base?: Base;
@@ -154,6 +158,7 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
   else checkSizesBeyond(sizes, base.parts.tokens.idLimit, nameOfSize);
   const limits = settleLimits(asked, base?.rule ?? compat);
   const room = { leastSize, size: sizes[0]!, name: nameOfSize };
+  const parity = settleParity(asked, nameOf);
   const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cutting, limits, room);
   return {
     base,
@@ -169,6 +174,7 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
     }),
     like,
     ...(seedTokens.length > 0 && { seedTokens }),
+    ...(parity && { parity }),
   };
 }
 

@@ -291,12 +291,15 @@ export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size:
   for (let k = 0; k < mergeCount; k++) filledSize -= addsEntry(k);
   let count = 0;
   while (count < mergeCount && filledSize < size) filledSize += addsEntry(count++);
-  return {
-    mergeCount: count,
-    left: merges.left.subarray(0, count),
-    right: merges.right.subarray(0, count),
-  };
+  return firstMerges(merges, count);
 }
+
+/** So many of them, or all. */
+export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: number): LearnedPairs => ({
+  mergeCount: Math.min(count, mergeCount),
+  left: left.subarray(0, count),
+  right: right.subarray(0, count),
+});
 
 /**
  * What a special token must not be. HF's files list special tokens as plain text among tokens in byte-to-character form;

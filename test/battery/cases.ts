@@ -354,6 +354,12 @@ export const smallGroups: Record<string, string> = {
     nothing: train english.txt -n 400 --weight 'english.txt:0' -o @/nothing
     wrong: train english.txt -n 400 --weight 'english.txt:1e3' -o @/wrong
     excluded: train english.txt -n 400 --weight 'english.txt:2' --save-counts @/c -o @/excluded`,
+  parity: `
+    ratio: train --language en=english.txt --language code=code.txt -n 600,500 --language-ratio 1,1.5 --compat huggingface -o @/ratio -w 2
+    window: train --language en=english.txt code=code.txt --language more=scripts.txt -n 500 --language-window 20:1.2 --global-merges 40 -o @/window -w 1
+    both: train --language en=english.txt --language-dev en=scripts.txt -n 500 --language-ratio 1 -o @/both
+    fewer: train --language en=english.txt --language code=code.txt -n 500 --language-ratio 1 -o @/fewer
+    none: train english.txt -n 500 --global-merges 10 -o @/none`,
   languages: `
     three: train --language en=english.txt code=code.txt --language more=lines.jsonl -n 500 -o @/three -w 1
     again: train --language en=english.txt code=code.txt --language more=lines.jsonl -n 500 -o @/again -w 2 --cache @/cache

@@ -1,0 +1,49 @@
+import { usageError } from "../errors.ts";
+import type { Parity } from "../merge/parity-merges.ts";
+
+/** What may be said of how merges are shared out among languages (docs/parity.md). */
+export type AskedParity = {
+  readonly languageRatio?: readonly number[] | undefined;
+  readonly languageWindow?: { readonly size: number; readonly alpha: number } | undefined;
+  readonly globalMerges?: number | undefined;
+};
+
+export const withoutParity: Parity = { ratio: null, window: null, globalMerges: 0 };
+
+/** HF takes any number; beyond these it would divide to infinity, and never end. */
+const [ratioMin, ratioMax] = [0.001, 1000];
+const countMax = 2 ** 31;
+
+/** Undefined if nothing is said. */
+export function settleParity(asked: AskedParity, nameOf: (option: string) => string): Parity | undefined {
+  const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
+  const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
+  if (wrong !== undefined) {
+    throw usageError(
+      `${nameOf("languageRatio")}: ${wrong} is no number from ${ratioMin} to ${ratioMax}`,
+      "one for each language, as in 1,2,2.5",
+    );
+  }
+  if (window !== null) {
+    const { size, alpha } = window;
+    const isSize = Number.isSafeInteger(size) && size >= 1 && size <= countMax;
+    if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
+      throw usageError(
+        `${nameOf("languageWindow")} ${size}:${alpha} is no number of choices and factor above 0`,
+        "as in 100:2.0: of 100 choices no language has more than twice its share",
+      );
+    }
+  }
+  return ratio === null && window === null && globalMerges === 0
+    ? undefined
+    : { ratio, window, globalMerges };
+}
+
+/** A usage error for ratios that do not fit the languages. */
+export function checkParity({ ratio }: Parity, languages: { readonly length: number }): void {
+  if (ratio === null || ratio.length === languages.length) return;
+  throw usageError(
+    `there are ${ratio.length} ratios for ${languages.length} languages`,
+    "one for each, in the order of the languages",
+  );
+}

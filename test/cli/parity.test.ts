@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import type { NaiveWords } from "../merge/naive.ts";
+import { naiveParity } from "../merge/naive-parity.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+const inGreek = (text: string) =>
+  text.replace(/[a-z]/g, (letter) => String.fromCodePoint(0x3b1 + ((letter.charCodeAt(0) - 97) % 24)));
+const texts = { "en.txt": madeText(1, 300), "el.txt": inGreek(madeText(2, 300)), "fr.txt": madeText(3, 200) };
+for (const [name, text] of Object.entries(texts)) put(home, name, text);
+const languages = ["--language", "en=en.txt", "el=el.txt", "fr=fr.txt"];
+
+const run = (...args: string[]) => bpe(["train", "-q", ...args], { cwd: home });
+const train = (output: string, ...args: string[]) =>
+  expect(run(...languages, "-o", output, ...args)).toEqual({ code: 0, stdout: "", stderr: "" });
+const recordOf = (output: string) => JSON.parse(readFileSync(join(home, output, "training.json"), "utf8"));
+const filesOf = (output: string) => tokenizerFiles(join(home, output));
+
+/** The words of each text: what is between blanks and line ends, and these. */
+const words: NaiveWords[] = Object.values(texts).map((text) => {
+  const counts = new Map<string, number>();
+  for (const [word] of Buffer.from(text)
+    .toString("latin1")
+    .matchAll(/[^ \n]+|[ \n]/g))
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+});
+
+test.each([
+  ["ratio", ["--language-ratio", "1,2,0.5"], { ratio: [1, 2, 0.5] }],
+  ["window", ["--language-window", "10:1.2"], { window: { size: 10, alpha: 1.2 } }],
+  ["global", ["--global-merges", "30"], { globalMerges: 30 }],
+] as const)("%s: merges are those of the naive twin, and the record keeps it", (name, options, parity) => {
+  train(name, ...options, "-n", "330", "-p", "[^ \\n]+|[ \\n]", "--compat", "huggingface", "-w", "1");
+  const whole = { ratio: null, window: null, globalMerges: 0, ...parity };
+  expect(recordOf(name).options.parity).toEqual(whole);
+  const merges = readFileSync(join(home, name, "merges.txt"), "utf8")
+    .trim()
+    .split("\n")
+    .slice(1);
+  const learned = merges.map((line) =>
+    line.split(" ").map((half) => Buffer.from(decodeCharacters(half)!).toString("latin1")),
+  );
+  const expected = naiveParity(words, null, whole, "huggingface", { mergeCount: 330 - 256 });
+  expect(learned).toEqual(expected.map(({ left, right }) => [left, right]));
+});
+
+test("threads, other sizes beside it and a repeat from its record change nothing", () => {
+  const options = ["--language-window", "10:1.5", "--global-merges", "20", "--compat", "huggingface"];
+  // A special token that a merge spells takes no entry, here and there.
+  const special = ["-s", "<|end|>", "-s", "qu"];
+  train("one", ...options, ...special, "-n", "320", "-w", "1");
+  train("many", ...options, ...special, "-n", "320", "-w", "3");
+  train("sizes", ...options, ...special, "-n", "360,320", "-w", "2");
+  expect(filesOf("many")).toEqual(filesOf("one"));
+  expect(filesOf("sizes/320")).toEqual(filesOf("one"));
+  const again = recordOf("one").arguments.map((value: string) => (value === "one" ? "again" : value));
+  expect(bpe(again, { cwd: home }).code).toBe(0);
+  expect(filesOf("again")).toEqual(filesOf("one"));
+});
+
+test("--if-changed trains again where they changed, and only there", () => {
+  train("nightly", "-n", "300", "--language-ratio", "1,2,3", "--if-changed", "--cache", "cache");
+  const first = recordOf("nightly").startedAt;
+  train("nightly", "-n", "300", "--language-ratio", "1,2,3", "--if-changed", "--cache", "cache");
+  expect(recordOf("nightly").startedAt).toBe(first);
+  train("nightly", "-n", "300", "--language-ratio", "1,2,4", "--if-changed", "--cache", "cache");
+  expect(recordOf("nightly").options.parity.ratio).toEqual([1, 2, 4]);
+});
+
+test.each([
+  [["--language-ratio", "1,2"], "there are 2 ratios for 3 languages"],
+  [["--language-ratio", "1,2,x"], '--language-ratio 1,2,x: "x" is no number'],
+  [["--language-ratio", "1,2,0"], "--language-ratio: 0 is no number from 0.001 to 1000"],
+  [["--language-ratio", "1,2,1001"], "--language-ratio: 1001 is no number from 0.001 to 1000"],
+  [["--language-window", "100"], "--language-window 100 is not N:FACTOR"],
+  [["--language-window", "0:2"], "--language-window 0:2 is no number of choices and factor above 0"],
+  [["--language-window", "1.5:2"], "--language-window 1.5:2 is no number of choices"],
+  [["--language-window", "10:0"], "--language-window 10:0 is no number of choices"],
+  [["--global-merges", "x"], '--global-merges: "x" is not a whole number'],
+  [
+    ["--language-ratio", "1,2,3", "--language-dev", "en=en.txt", "el=el.txt", "fr=fr.txt"],
+    "--language-ratio does not go with --language-dev",
+  ],
+])("refuses %j", (args, message) => {
+  const { code, stderr } = run(...languages, "-n", "300", "-o", "refused", ...args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test("each needs languages", () => {
+  for (const option of [
+    ["--language-ratio", "1"],
+    ["--language-window", "10:2"],
+    ["--global-merges", "3"],
+  ]) {
+    const { code, stderr } = run("en.txt", "-n", "300", "-o", "refused", ...option);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${option[0]} needs --language`)]);
+  }
+});
