@@ -221,7 +221,7 @@ export class TaskTexts {
       this.readByte += readBytes;
       check.take(pushed.subarray(0, readBytes));
       chain.push(pushed, 0, readBytes);
-      this.claim(chain.pendingBytes, this.offsetByte, source.path);
+      this.claim(chain.waitingBytes, this.offsetByte, source.path);
       yield this.readByte - range.startByte;
     }
     const firstInvalidByte = check.end();

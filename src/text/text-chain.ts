@@ -46,6 +46,11 @@ export class TextChain {
     return this.window.pendingBytes + (this.normalizer?.pendingBytes ?? 0);
   }
 
+  /** What waits, as bytes of a window: a run of marks takes 30 times its size to be put in order. */
+  get waitingBytes(): number {
+    return this.window.pendingBytes + 30 * (this.normalizer?.pendingBytes ?? 0);
+  }
+
   /** Whether the last text that was ended was inside a document there: false if a document begins exactly behind it. */
   get endedInside(): boolean {
     return this.window.endedInside;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomSource } from "../../bench/random.ts";
 import { type Normalization, normalize } from "../../src/bytes/normalization.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { compilePattern, patterns, resolvePattern } from "../../src/pattern/pattern.ts";
 import { type CountOptions, countCorpus } from "../../src/pipeline/count-corpus.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { Normalizer } from "../../src/text/links.ts";
@@ -123,11 +123,15 @@ describe("text is normalized as a whole, however it comes", () => {
   });
 });
 
+const o200k = resolvePattern("o200k").compiled;
+
 test("a normalized corpus that is cut into ranges and chunks has the words of the whole one", async () => {
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomSource(seed * 1_000_003 + trial);
     const normalization = normalizations[random.below(normalizations.length)]!;
-    const text = madeText(random, 3000);
+    // Where there are special tokens, threads cut at these.
+    const made = madeText(random, 3000);
+    const text = trial % 4 === 0 ? made : made.replaceAll("<|end|>", "");
     const pattern = compilePattern(patterns.gpt2.sources);
     const options = {
       inputs: findInputs([put(directory, "text", text), put(directory, "packed.gz", Bun.gzipSync(text))]),
@@ -143,5 +147,9 @@ test("a normalized corpus that is cut into ranges and chunks has the words of th
     expect({ seed, trial, words }).toEqual({ seed, trial, words: wanted });
     expect(statistics.map((found) => found.documentCount)).toEqual([documentCount, documentCount]);
     expect(statistics[0]!.textBytes).toBe(Buffer.byteLength(text));
+    // A pattern that tells capitals.
+    const cased = { ...options, cutting: plainCutting(o200k, specialTokens, normalization) };
+    const whole = await counted({ ...cased, rangeSizeBytes: 1 << 20, chunkSizeBytes: 1 << 20 });
+    expect({ seed, trial, cut: await counted(cased) }).toEqual({ seed, trial, cut: whole });
   }
 });
