@@ -268,7 +268,7 @@ export const smallGroups: Record<string, string> = {
     pattern: train code.txt --extend @/base -n +40 -p o200k -o @/p -w 1
     nothing: train empty.txt --extend @/base -n +40 -o @/nothing -w 1`,
   like: `
-    base: ${base} ${eot}
+    base: ${base} ${eot} -s '<pad>'
     ${each(
       ["nfc", "prefix", "ignore-merges", "added", "normalized-added", "split", "digits", "post", "unigram"],
       (edit) => `
