@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, utimesSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
@@ -128,6 +128,12 @@ describe("bpe train --language", () => {
     put(home, "hi/b.txt", inScript(0x905, madeText(9, 210)));
     expect(nightly(...languages)).toBe(true);
     expect(nightly(...languages)).toBe(false);
+  });
+
+  test("keeps the sum of a language in the cache, also beside one that is read as it comes", () => {
+    const piped = `cat en-1.txt | ${binary} train --language en=- --language hi=hi --cache sums -n 300 -o sums-out -q`;
+    expect(Bun.spawnSync(["sh", "-c", piped], { cwd: home }).exitCode).toBe(0);
+    expect(readdirSync(join(home, "sums")).filter((name) => name.endsWith(".sum"))).toHaveLength(1);
   });
 
   test("warns of a file in two languages", () => {
