@@ -9,37 +9,33 @@ import { join } from "node:path";
 import type { Evaluation, Measures, TokenizerResult } from "../../src/evaluation/evaluation.ts";
 import type { TrainingRecord } from "../../src/formats/training-json.ts";
 import { table } from "../markdown.ts";
-import {
-  bytesBesideEnglish,
-  declarationFile,
-  heldOutFile,
-  languages,
-  trainingFile,
-  writeTexts,
-} from "./texts.ts";
+import { declarationFile, devFile, heldOutFile, languages, trainingFile, writeTexts } from "./texts.ts";
 
 const root = join(import.meta.dir, "../..");
 const home = join(root, "dist/fair");
 const sizes = [32_000, 128_000];
 
-const ratios = languages.map((language) => bytesBesideEnglish(language).toFixed(2)).join(",");
 const clean = ["-p", "gpt-4o-r2l", "--whole-characters", "--normalize", "NFC"];
 const files = languages.map(trainingFile);
-const fair = languages.flatMap(({ name }, i) => ["--language", `${name}=${files[i]}`]);
+const fair = languages.flatMap((language) => [
+  ...["--language", `${language.name}=${trainingFile(language)}`],
+  ...["--language-dev", `${language.name}=${devFile(language)}`],
+]);
 
 const kinds: readonly (readonly [name: string, ...args: string[]])[] = [
   ["plain", "-p", "gpt-4o", ...files],
   ["clean", ...clean, ...files],
-  ["fair", ...clean, ...fair, "--language-ratio", ratios],
+  ["fair", ...clean, ...fair],
 ];
 
 function run(...args: string[]): string {
-  console.error(`$ bpe ${args.join(" ")}`);
+  const startMs = performance.now();
   const { status, stdout, stderr } = spawnSync(join(root, "dist/bpe"), args, {
     cwd: home,
     encoding: "utf8",
     maxBuffer: 2 ** 28,
   });
+  console.error(`${((performance.now() - startMs) / 1000).toFixed(1)} s: bpe ${args.join(" ")}`);
   if (status !== 0) throw new Error(`bpe ${args[0]}: ${stderr}`);
   return stdout;
 }
@@ -70,7 +66,7 @@ const byLanguage = (tokenizers: readonly TokenizerResult[], shown: (of: Measures
   languages.map(({ name }, i) => [name, ...tokenizers.map(({ texts }) => shown(texts[i]!))]);
 
 rmSync(home, { recursive: true, force: true });
-for (const directory of ["learned", "held-out", "declaration"]) {
+for (const directory of ["learned", "held-out", "dev", "declaration"]) {
   mkdirSync(join(home, directory), { recursive: true });
 }
 writeTexts(home, process.argv.slice(2));

@@ -52,6 +52,8 @@ export const languages: readonly Language[] = [
 ];
 
 const heldOutBytes = 200e3;
+/** Of English text by which languages are compared; of another one so much that it says as much. */
+const devBytes = 100e3;
 const separator = "<|endoftext|>";
 
 /** Articles up to this one, and the preamble, say how long a language is beside English; the others are measured. */
@@ -59,6 +61,7 @@ const sizedArticleLast = 10;
 
 export const trainingFile = ({ name }: Language) => join("learned", `${name}.txt`);
 export const heldOutFile = ({ name }: Language) => join("held-out", `${name}.txt`);
+export const devFile = ({ name }: Language) => join("dev", `${name}.txt`);
 export const declarationFile = ({ name }: Language) => join("declaration", `${name}.txt`);
 
 /** Writes the texts of all languages; the directories are there. The files hold documents with `<|endoftext|>` between them. */
@@ -70,11 +73,17 @@ export function writeTexts(home: string, corpora: readonly string[]): void {
     const isOther = (document: string) => !lines.some((line) => document.includes(line));
     const own = documents.filter((text) => language.isOf(text.slice(0, 20_000)) && isOther(text));
     const text = Buffer.from(own.join(separator));
-    const end = lineEnd(text, language.trainingBytes);
-    if (text.length < end + heldOutBytes)
-      throw new Error(`too little ${language.name}: ${text.length} bytes`);
-    writeFileSync(join(home, trainingFile(language)), text.subarray(0, end));
-    writeFileSync(join(home, heldOutFile(language)), text.subarray(end, lineEnd(text, end + heldOutBytes)));
+    let start = 0;
+    for (const [file, bytes] of [
+      [trainingFile(language), language.trainingBytes],
+      [heldOutFile(language), heldOutBytes],
+      [devFile(language), devBytes * bytesBesideEnglish(language)],
+    ] as const) {
+      const end = lineEnd(text, start + bytes);
+      if (end - start < bytes) throw new Error(`too little ${language.name}: ${text.length} bytes`);
+      writeFileSync(join(home, file), text.subarray(start, end));
+      start = end;
+    }
     writeFileSync(join(home, declarationFile(language)), declared);
   }
 }
@@ -82,7 +91,7 @@ export function writeTexts(home: string, corpora: readonly string[]): void {
 const lineEnd = (text: Buffer, pos: number) => text.indexOf("\n", pos) + 1 || text.length;
 
 /** How many bytes a language needs for what English says in one. */
-export function bytesBesideEnglish({ code }: Language): number {
+function bytesBesideEnglish({ code }: Language): number {
   const [own, english] = [code, "eng"].map((of) => Buffer.byteLength(paragraphsOf(of, 0, sizedArticleLast)));
   return own! / english!;
 }
