@@ -997,7 +997,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "numbers",
         topic: "output",
-        description: "also how numbers are cut: groups of three digits, from the right or from the left",
+        description: "also how numbers are cut: groups of three digits, aligned or not",
       },
       ...besideTokenizer,
       specialTokensAsText,
