@@ -130,10 +130,7 @@ export function readNamed(what: string, typed: string): Named {
   const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
   if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
   if (name === "" || path === "") {
-    throw usageError(
-      `${what}: "${typed}" has no ${name === "" ? "name" : "path"}`,
-      "NAME=PATH, or a path alone",
-    );
+    throw usageError(`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`, "it is NAME=PATH");
   }
   return { name, path };
 }

@@ -1,3 +1,4 @@
+import { bytes } from "../bytes/quantities.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
@@ -189,6 +190,7 @@ async function writeTrained(
   return async () => {
     const { record } = written;
     await page?.write(record);
+    if (training.parity?.ratio == null) warnOfUneven(trained.languages, output);
     const leastSize = baseSize(training.specialTokens, training.compat);
     const [madeCount, wantedCount] = [sizeOf(vocabulary) - leastSize, training.vocabSize - leastSize];
     tellWritten(opened, written, { madeCount, wantedCount, noun: "merges" }, output, (outcome) =>
@@ -210,6 +212,24 @@ async function writeExtended(opened: Opened, trained: Extended, output: Output) 
       extensionSummary(trained, written.record, outcome),
     );
   };
+}
+
+/** Text of so many times the bytes is not the same text in another language. */
+const unevenFactor = 2;
+
+/** Languages are compared by text that does not say the same. */
+function warnOfUneven(languages: TrainedVocabulary["languages"] = [], output: Output): void {
+  const isDev = languages.some((language) => language.isDev);
+  const measured = languages.filter((language) => language.isDev === isDev);
+  const [least, ...more] = measured.toSorted((a, b) => a.textBytes - b.textBytes);
+  const most = more.at(-1);
+  if (least === undefined || most === undefined || most.textBytes <= unevenFactor * least.textBytes) return;
+  const [text, better] = isDev
+    ? ["dev text", "text that says the same compares"]
+    : ["text", "--language-ratio, or --language-dev with text that says the same, compares"];
+  output.warn(
+    `"${most.language}" has ${bytes(most.textBytes)} of ${text} and "${least.language}" ${bytes(least.textBytes)}: the longest has most of the turns; ${better} them better`,
+  );
 }
 
 type Learned = { readonly madeCount: number; readonly wantedCount: number; readonly noun: string };

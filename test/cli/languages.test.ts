@@ -33,6 +33,21 @@ const recordOf = (output: string) => JSON.parse(readFileSync(join(home, output, 
 const filesOf = (output: string) => tokenizerFiles(join(home, output));
 
 describe("bpe train --language", () => {
+  test("warns of languages that are compared by texts of which one is much longer", () => {
+    const uneven = (...args: string[]) =>
+      run("train", "-n", "300", "-o", "uneven", ...args).stderr.match(
+        /warning: .* has most of the turns.*/,
+      )?.[0];
+    const longer = ["--language", "en=en-1.txt", "en-2.txt", "--language", "ja=ja.dev"];
+    expect(uneven(...longer)).toMatch(/"en" has .* of text and "ja" .*--language-ratio, or --language-dev/);
+    expect(uneven(...longer, "--language-ratio", "1,2")).toBeUndefined();
+    expect(uneven("--language", "en=en.dev", "ja=ja.dev")).toBeUndefined();
+    expect(uneven(...longer, "--language-dev", "en=en.dev", "ja=ja.dev")).toBeUndefined();
+    expect(uneven(...longer, "--language-dev", "en=en.dev", "ja=en-1.txt")).toMatch(
+      /"ja" has .* of dev text/,
+    );
+  });
+
   test("counts each language as a run on its files does, and says so in record and summary", () => {
     const { code, stderr } = run(
       "train",
