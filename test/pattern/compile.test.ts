@@ -494,9 +494,10 @@ test("a pattern compiled ahead is the pattern compiled now, its four-byte tables
         if (compiled.kind !== "automata") throw new Error("every named pattern is made of automata");
         const file = readyMadeFile(sources, { lineWise }, compiled);
         writeFileSync(join(directory, file.name), file.bytes);
-        const automata = compiled.automata.map((tables) => ({
+        // Those behind the first of a chain are not scanned by four bytes.
+        const automata = compiled.automata.map((tables, i) => ({
           ...tables,
-          fourBytes: buildFourByteTables(tables) ?? null,
+          fourBytes: (i === 0 && buildFourByteTables(tables)) || null,
         }));
         expect(readReadyMade(directory, sources, { lineWise })).toEqual({ kind: "automata", automata });
       }
