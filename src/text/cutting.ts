@@ -1,6 +1,8 @@
 import type { Normalization } from "../bytes/normalization.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
-import type { FoundToken } from "./pretokens.ts";
+
+/** A token that is looked for in a text. One whose id is below 0 stays text, and takes its place all the same. */
+export type FoundToken = { readonly bytes: Uint8Array; readonly id: number };
 
 /** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
 export type AddedToken = {
@@ -95,7 +97,8 @@ export function canBeCut(cutting: Cutting): boolean {
  * cut at safe cuts among characters that the normalization leaves as they are.
  */
 export function textCutting(cutting: Cutting) {
-  const inBytes = (tokens: readonly string[]) => tokens.map((token) => new TextEncoder().encode(token));
+  const inBytes = (tokens: readonly string[]): Uint8Array[] =>
+    tokens.map((token) => new TextEncoder().encode(token));
   const { normalization, addedTokens } = cutting;
   const isOnlyNormalized =
     normalization !== null &&

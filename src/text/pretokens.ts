@@ -6,6 +6,7 @@ import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
 import { MatcherSplitter } from "../pattern/matcher.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
 import type { Kernel } from "../runtime/kernel.ts";
+import type { FoundToken } from "./cutting.ts";
 
 /**
  * The part of a text that is taken next. Positions are offsets into the taker's text.
@@ -60,9 +61,6 @@ export interface Taker {
   /** Takes a token that was found between them; left out where they do not matter. */
   takeToken?(id: number): void;
 }
-
-/** A token that is looked for in a text. One whose id is below 0 stays text, and takes its place all the same. */
-export type FoundToken = { readonly bytes: Uint8Array; readonly id: number };
 
 /**
  * Cuts texts that arrive window by window, and hands their pretokens to a taker. The calls for one text are: start; then, for

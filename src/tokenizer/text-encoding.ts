@@ -1,7 +1,8 @@
 import type { Text } from "../bytes/text.ts";
 import type { Kernel } from "../runtime/kernel.ts";
+import type { FoundToken } from "../text/cutting.ts";
 import { tokensWhileCutting } from "../text/cutting.ts";
-import { createPretokens, type FoundToken, type Taker } from "../text/pretokens.ts";
+import { createPretokens, type Taker } from "../text/pretokens.ts";
 import { TextChain } from "../text/text-chain.ts";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import { packTokens } from "./encoding-model.ts";
