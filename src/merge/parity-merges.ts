@@ -24,7 +24,7 @@ import {
 import { type Merges, readMerges } from "./merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
 
-/** How merges are shared out among languages (docs/languages.md). */
+/** How merges are shared out among languages (docs/parity.md). */
 export type Parity = {
   /** How many times shorter the text of each language shall get, in proportion; null: lengths are compared as they are. */
   readonly ratio: readonly number[] | null;
@@ -38,9 +38,11 @@ export type Parity = {
  * Learns the merges of several languages, as `trainMerges` does of one table. Each merge is the best pair of one language, the
  * one that is worst off, and is made in all of them. A language has an engine of its own, with all its pairs.
  *
+ * @param all the words of all languages together, from which global merges are learned
  * @param dev words of each language, which say who is worst off; null: those that are trained on
  */
 export function* trainParityMerges(
+  all: WordTable | TokenWords,
   tables: readonly (WordTable | TokenWords)[],
   dev: readonly (WordTable | TokenWords)[] | null,
   parity: Parity,
@@ -63,7 +65,7 @@ export function* trainParityMerges(
   const namedCount = Math.min(firstMerges.length + parity.globalMerges, options.mergeCount);
   const named =
     parity.globalMerges > 0
-      ? pairsOf(yield* trainMerges(joinWords(words), { ...options, mergeCount: namedCount }, tuning))
+      ? pairsOf(yield* trainMerges(all, { ...options, mergeCount: namedCount }, tuning))
       : firstMerges;
 
   const budget = createWorkBudget(tuning.sliceWork);
@@ -129,26 +131,6 @@ function countTokens({ wordCount, starts, counts }: TokenWords): number {
   let total = 0;
   for (let w = 0; w < wordCount; w++) total += counts[w]! * (starts[w + 1]! - starts[w]!);
   return total;
-}
-
-/** All words of several tables; equal ones stand there more than once. */
-function joinWords(tables: readonly TokenWords[]): TokenWords {
-  const wordCount = tables.reduce((total, table) => total + table.wordCount, 0);
-  const positionCount = tables.reduce((total, table) => total + table.tokens.length, 0);
-  const [{ tokens: firstTokens }] = tables as [TokenWords];
-  const tokens = new (firstTokens.constructor as Uint8ArrayConstructor)(positionCount);
-  const starts = new Uint32Array(wordCount + 1);
-  const counts = new Float64Array(wordCount);
-  let word = 0;
-  let position = 0;
-  for (const table of tables) {
-    tokens.set(table.tokens, position);
-    counts.set(table.counts, word);
-    for (let w = 0; w < table.wordCount; w++) starts[word + w + 1] = position + table.starts[w + 1]!;
-    word += table.wordCount;
-    position += table.tokens.length;
-  }
-  return { wordCount, tokens, starts, counts };
 }
 
 const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, k) => [id, right[k]!]);

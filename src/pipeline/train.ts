@@ -146,8 +146,8 @@ async function learnFairly(
   const { trainParityMerges } = await import("../merge/parity-merges.ts");
   const all = [...train, ...(dev ?? [])].map((table) => byteWordsSize(sizeOf(table)));
   mergeRoom(run, all, mergeOptions);
-  const startMerging = (_: TokenWords, options: MergeOptions) =>
-    trainParityMerges(train, dev, parity, options);
+  const startMerging = (together: TokenWords, options: MergeOptions) =>
+    trainParityMerges(together, train, dev, parity, options);
   return learnPairs(byteWords(words), mergeOptions, run, report, "merging", startMerging);
 }
 

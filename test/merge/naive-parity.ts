@@ -1,7 +1,7 @@
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import type { Parity } from "../../src/merge/parity-merges.ts";
-import type { NaiveMerge, NaiveOptions, NaiveWords } from "./naive.ts";
+import { countPairs, mergePair, type NaiveMerge, type NaiveOptions, type NaiveWords } from "./naive.ts";
 
 type Text = { tokens: string[]; readonly count: number };
 
@@ -88,7 +88,8 @@ export function naiveParity(
     );
     merges.push({ left, right, count: counts.reduce((sum, { count }) => sum + count, 0) });
     ids.set(left + right, ids.size);
-    for (const text of [...texts, ...(devTexts ?? [])].flat()) text.tokens = merged(text.tokens, left, right);
+    for (const text of [...texts, ...(devTexts ?? [])].flat())
+      text.tokens = mergePair(text.tokens, left, right, left + right);
   }
   return merges;
 }
@@ -107,28 +108,4 @@ function wins(a: NaiveMerge, b: NaiveMerge, compat: Compat, ids: ReadonlyMap<str
   }[compat];
   const [keysA, keysB] = [keysOf(a), keysOf(b)];
   return keysA[0] !== keysB[0] ? keysA[0]! > keysB[0]! : keysA[1]! > keysB[1]!;
-}
-
-function countPairs(texts: readonly Text[]) {
-  const pairs = new Map<string, NaiveMerge>();
-  for (const { tokens, count } of texts) {
-    for (let i = 0; i + 1 < tokens.length; i++) {
-      const [left, right] = [tokens[i]!, tokens[i + 1]!];
-      const key = `${left}\u{10000}${right}`;
-      const pair = pairs.get(key);
-      if (pair === undefined) pairs.set(key, { left, right, count });
-      else pair.count += count;
-    }
-  }
-  return pairs.values();
-}
-
-function merged(tokens: readonly string[], left: string, right: string): string[] {
-  const result: string[] = [];
-  for (let i = 0; i < tokens.length; i++) {
-    const isPair = tokens[i] === left && tokens[i + 1] === right;
-    result.push(isPair ? left + right : tokens[i]!);
-    if (isPair) i++;
-  }
-  return result;
 }

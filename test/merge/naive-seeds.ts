@@ -1,20 +1,9 @@
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import type { Compat } from "../../src/merge/merges.ts";
-import type { NaiveMerge, NaiveWords } from "./naive.ts";
+import { mergePair, type NaiveMerge, type NaiveWords } from "./naive.ts";
 import { naiveMayJoin } from "./naive-whole-characters.ts";
 
 type Pair = readonly [left: string, right: string];
-
-/** Replaces `left right` by one token, from left to right. */
-function mergePair(tokens: readonly string[], [left, right]: Pair): string[] {
-  const result: string[] = [];
-  for (let i = 0; i < tokens.length; i++) {
-    const isPair = tokens[i] === left && tokens[i + 1] === right;
-    result.push(isPair ? left + right : tokens[i]!);
-    if (isPair) i++;
-  }
-  return result;
-}
 
 /** Encodes as HF and tiktoken do: of all pairs, the merge of the lowest rank first. A token is the string of its bytes. */
 export function naiveEncode(word: string, merges: readonly Pair[]): string[] {
@@ -24,7 +13,7 @@ export function naiveEncode(word: string, merges: readonly Pair[]): string[] {
       tokens.some((token, i) => token === left && tokens[i + 1] === right),
     );
     if (best === undefined) return tokens;
-    tokens = mergePair(tokens, best);
+    tokens = mergePair(tokens, best[0], best[1], best[0] + best[1]);
   }
 }
 
@@ -94,7 +83,7 @@ export function naiveSeeded(
     const { left, right } = best;
     merges.push(best);
     ids.set(left + right, ids.size);
-    for (const text of texts) text.tokens = mergePair(text.tokens, [left, right]);
+    for (const text of texts) text.tokens = mergePair(text.tokens, left, right, left + right);
   }
   return merges;
 }

@@ -1,4 +1,4 @@
-import type { Compat } from "../../src/merge/merges.ts";
+import type { Compat, Merges } from "../../src/merge/merges.ts";
 
 /** A merge as the naive trainers give it: the bytes of both halves as strings of code points 0-255, and its count. */
 export type NaiveMerge = { left: string; right: string; count: number };
@@ -49,7 +49,7 @@ function isBetter(a: NaiveMerge, b: NaiveMerge): boolean {
 type Text<Token> = { tokens: Token[]; readonly count: number };
 
 /** Every pair of tokens that stand side by side, with the sum of the counts of its places. */
-function countPairs<Token>(texts: readonly Text<Token>[]) {
+export function countPairs<Token>(texts: readonly Text<Token>[]) {
   const pairs = new Map<string, { left: Token; right: Token; count: number }>();
   for (const { tokens, count } of texts) {
     for (let i = 0; i + 1 < tokens.length; i++) {
@@ -64,7 +64,12 @@ function countPairs<Token>(texts: readonly Text<Token>[]) {
 }
 
 /** Replaces `left right` by `merged`, from left to right; no token is taken twice. */
-function mergePair<Token>(tokens: readonly Token[], left: Token, right: Token, merged: Token): Token[] {
+export function mergePair<Token>(
+  tokens: readonly Token[],
+  left: Token,
+  right: Token,
+  merged: Token,
+): Token[] {
   const result: Token[] = [];
   for (let i = 0; i < tokens.length; i++) {
     const isPair = tokens[i] === left && i + 1 < tokens.length && tokens[i + 1] === right;
@@ -72,6 +77,17 @@ function mergePair<Token>(tokens: readonly Token[], left: Token, right: Token, m
     if (isPair) i++;
   }
   return result;
+}
+
+/** The merges of an engine, with the bytes of each half as a string of code points 0-255. */
+export function spelledMerges(merges: Merges): NaiveMerge[] {
+  const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
+  return Array.from({ length: merges.mergeCount }, (_, k) => {
+    const left = bytes[merges.left[k]!]!;
+    const right = bytes[merges.right[k]!]!;
+    bytes.push(left + right);
+    return { left, right, count: merges.counts[k]! };
+  });
 }
 
 /** How many places each merge replaced, weighted by the words' counts. */

@@ -13,7 +13,7 @@ import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import { wordTableOf } from "../words/generators.ts";
 import { makeTuning, makeWords, seededRandom, sumOf, tableOf } from "./made-words.ts";
-import { type NaiveMerge, naiveMerges, naiveReplacedCounts } from "./naive.ts";
+import { type NaiveMerge, naiveMerges, naiveReplacedCounts, spelledMerges } from "./naive.ts";
 import { naiveHuggingface } from "./naive-huggingface.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
@@ -21,19 +21,8 @@ const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 const train = (words: WordTable, options: MergeOptions, tuning: MergeTuning = defaultTuning): Merges =>
   runToEnd(trainMerges(words, options, tuning));
 
-/** The merges with the bytes of each half as a string of code points 0-255. */
-function spelled(merges: Merges): NaiveMerge[] {
-  const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
-  return Array.from({ length: merges.mergeCount }, (_, k) => {
-    const left = bytes[merges.left[k]!]!;
-    const right = bytes[merges.right[k]!]!;
-    bytes.push(left + right);
-    return { left, right, count: merges.counts[k]! };
-  });
-}
-
 function readable(merges: Merges): string[] {
-  return spelled(merges).map(({ left, right }) => `${left} ${right}`);
+  return spelledMerges(merges).map(({ left, right }) => `${left} ${right}`);
 }
 
 function oneWord(byteAt: (pos: number) => number, length: number): WordTable {
@@ -103,7 +92,7 @@ describe("random words, every knob turned", () => {
         };
         const tuning = makeTuning(random);
         const learned = train(tableOf(words), options, tuning);
-        const merges = spelled(learned);
+        const merges = spelledMerges(learned);
         const context = { seed, options, tuning };
         const found =
           compat === "huggingface"
@@ -126,7 +115,7 @@ describe("random words, every knob turned", () => {
       const word = () => Array.from({ length: 2 + random(6) }, () => '!"#$'[random(4)]!).join("");
       const words = new Map(Array.from({ length: 1 + random(20) }, () => [word(), 1 + random(2)]));
       const options = { mergeCount: 60, compat: "huggingface", specialTokens } as const;
-      const merges = spelled(train(tableOf(words), options));
+      const merges = spelledMerges(train(tableOf(words), options));
       expect({ seed, merges: inCharacters(merges) }).toEqual({
         seed,
         merges: naiveHuggingface(words, options),
@@ -165,7 +154,7 @@ describe("edges", () => {
     const words = makeWords(random);
     for (const mergeCount of [65_279, 65_280, 70_000]) {
       const merges = train(tableOf(words), { mergeCount, compat: "cs336" });
-      expect(spelled(merges)).toEqual(naiveMerges("cs336", words, { mergeCount }));
+      expect(spelledMerges(merges)).toEqual(naiveMerges("cs336", words, { mergeCount }));
     }
   });
 });

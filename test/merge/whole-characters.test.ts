@@ -6,7 +6,7 @@ import { createKernel } from "../../src/runtime/kernel.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { rounds } from "../rounds.ts";
 import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
-import { type NaiveMerge, naiveMerges } from "./naive.ts";
+import { type NaiveMerge, type NaiveWords, naiveMerges, spelledMerges } from "./naive.ts";
 import { naiveHuggingface } from "./naive-huggingface.ts";
 import { bytesOf, isBegun, isWhole, naiveMayJoin } from "./naive-whole-characters.ts";
 
@@ -74,17 +74,8 @@ function makeText(random: Random): Map<string, number> {
   return words;
 }
 
-function spelled(words: ReadonlyMap<string, number>, options: MergeOptions, random: Random): NaiveMerge[] {
-  const { mergeCount, left, right, counts } = runToEnd(
-    trainMerges(tableOf(words), options, makeTuning(random)),
-  );
-  const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
-  return Array.from({ length: mergeCount }, (_, k) => {
-    const merge = { left: bytes[left[k]!]!, right: bytes[right[k]!]!, count: counts[k]! };
-    bytes.push(merge.left + merge.right);
-    return merge;
-  });
-}
+const trainedMerges = (words: NaiveWords, options: MergeOptions, random: Random): NaiveMerge[] =>
+  spelledMerges(runToEnd(trainMerges(tableOf(words), options, makeTuning(random))));
 
 for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
   test(`${compat}: the engine agrees with its naive twin on text, ties and bytes that are no text`, () => {
@@ -97,7 +88,7 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
         maxTokenLength: random(4) > 0 ? null : 1 + random(12),
       };
       const options = { ...limits, compat, wholeCharacters: true, threadCount: 1 + random(3) } as const;
-      const merges = spelled(words, options, random);
+      const merges = trainedMerges(words, options, random);
       const naive = { ...limits, mayJoin: naiveMayJoin };
       const inCharacters = (bytes: string) => encodeBytes(bytesOf(bytes));
       const [found, known] =

@@ -1,3 +1,5 @@
+import { mergePair } from "../merge/naive.ts";
+
 /**
  * Learning superwords in the naive way: strings and Maps, every count made anew. It follows the rules of the reference, as
  * docs/superwords.md has them. A token is the string of its bytes as Latin-1 text; `ids` are the order of ties.
@@ -35,7 +37,7 @@ export function naiveSuperwords(
     if (ids.has(left + right)) isAmbiguous = true;
     else ids.set(left + right, ids.size);
     merges.push([left, right]);
-    for (const text of texts) text.tokens = replaced(text.tokens, left, right);
+    for (const text of texts) text.tokens = mergePair(text.tokens, left, right, left + right);
   };
 
   // Pairs that occurred at the start, or after a whole merge.
@@ -88,16 +90,6 @@ function bestPair(
 
 export function isRefused(token: string): boolean {
   return token.includes(": ") || token.split(" ").filter((word) => word !== "").length > 4;
-}
-
-function replaced(tokens: readonly string[], left: string, right: string): string[] {
-  const result: string[] = [];
-  for (let i = 0; i < tokens.length; i++) {
-    const isPair = tokens[i] === left && tokens[i + 1] === right;
-    result.push(isPair ? left + right : tokens[i]!);
-    if (isPair) i++;
-  }
-  return result;
 }
 
 /**
