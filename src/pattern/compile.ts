@@ -14,11 +14,10 @@ import {
 import type { CompiledPattern, CompileOptions, PatternTables } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
 import { buildProgram } from "./matcher-program.ts";
-import { canBeEmpty, isAssertion, type Node, parsePattern } from "./parse-pattern.ts";
+import { canBeEmpty, type Node, parseSplit } from "./parse-pattern.ts";
 import { readReadyMade } from "./ready-made.ts";
 import { buildScanTables } from "./scan-tables.ts";
 import { longLooksIn, ShadowedLooks } from "./shadow.ts";
-import { fullSet } from "./unicode.ts";
 
 /**
  * `sources` are splits in order, each cutting the pieces of the one before. Throws UserError for a pattern that is wrong
@@ -30,7 +29,7 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
   const lineWise = options.lineWise ?? false;
   // Encoding feeds whole texts, so what is trained on lines has to do for them, too: `(?<=\s)^` matches in no line.
   if (lineWise) compilePattern(sources);
-  const trees = sources.map((source) => takingCharacters(parsePattern(source)));
+  const trees = sources.map(parseSplit);
   try {
     return compileTrees(trees, sources, lineWise);
   } catch (error) {
@@ -58,22 +57,6 @@ function compileTrees(
     const programs = trees.map((tree, i) => buildProgram(tree, sources[i]!));
     return { kind: "programs", programs, lineWise, reason: error.message };
   }
-}
-
-/** A split at assertions alone cuts where they hold: its match is a character, and more up to the next cut. */
-export function takingCharacters(tree: Node): Node {
-  if (!isAssertion(tree)) return tree;
-  const any: Node = { kind: "set", set: fullSet, text: null };
-  const noCut: Node = { kind: "look", behind: false, negated: true, body: tree };
-  const more: Node = { kind: "sequence", items: [noCut, any] };
-  const repeated: Node = {
-    kind: "repeat",
-    body: more,
-    min: 0,
-    max: Number.POSITIVE_INFINITY,
-    mode: "greedy",
-  };
-  return { kind: "sequence", items: [any, repeated] };
 }
 
 /**

@@ -3,7 +3,7 @@ import { characterLengthAt, codePointOf, type Text } from "../bytes/text.ts";
 import type { CompiledPattern } from "./compiled-pattern.ts";
 import { buildProgram, PatternLimit, type Program, spanOp } from "./matcher-program.ts";
 import { nfaOp } from "./nfa.ts";
-import { parsePattern } from "./parse-pattern.ts";
+import { parseSplit } from "./parse-pattern.ts";
 
 /**
  * What `Matcher.find` returns where it has found no match: there is none up to the end of the text; or it has done its
@@ -765,7 +765,7 @@ export class MatcherSplitter {
 
 /** Cuts short texts as a pattern of any kind does: gives the ends of the pretokens, in bytes. */
 export function textCutter(sources: readonly string[]): (text: string) => number[] {
-  const programs = sources.map((source) => buildProgram(parsePattern(source), source));
+  const programs = sources.map((source) => buildProgram(parseSplit(source), source));
   const splitter = new MatcherSplitter({ kind: "programs", programs, lineWise: false, reason: "" });
   return (text) => {
     const bytes = Buffer.from(text);

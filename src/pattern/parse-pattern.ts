@@ -859,6 +859,25 @@ export function isAssertion(node: Node): boolean {
   }
 }
 
+/** A split of a pattern, as it cuts text. */
+export const parseSplit = (source: string): Node => takingCharacters(parsePattern(source));
+
+/** A split at assertions alone cuts where they hold: its match is a character, and more up to the next cut. */
+function takingCharacters(tree: Node): Node {
+  if (!isAssertion(tree)) return tree;
+  const any: Node = { kind: "set", set: fullSet, text: null };
+  const noCut: Node = { kind: "look", behind: false, negated: true, body: tree };
+  const more: Node = { kind: "sequence", items: [noCut, any] };
+  const repeated: Node = {
+    kind: "repeat",
+    body: more,
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    mode: "greedy",
+  };
+  return { kind: "sequence", items: [any, repeated] };
+}
+
 /** Whether it is an assertion, or a choice that has one. */
 export function mayBeAssertion(node: Node): boolean {
   return isAssertion(node) || (node.kind === "choice" && node.options.some(mayBeAssertion));

@@ -1,10 +1,9 @@
 import { endsOfText } from "../../scripts/masks/find-formula.ts";
 import { allocateText } from "../../src/bytes/text.ts";
-import { takingCharacters } from "../../src/pattern/compile.ts";
 import type { PatternTables } from "../../src/pattern/compiled-pattern.ts";
 import { MatcherSplitter } from "../../src/pattern/matcher.ts";
 import { buildProgram } from "../../src/pattern/matcher-program.ts";
-import { parsePattern } from "../../src/pattern/parse-pattern.ts";
+import { parseSplit } from "../../src/pattern/parse-pattern.ts";
 import type { CompiledPattern } from "../../src/pattern/pattern.ts";
 import { shadowOf } from "../../src/pattern/shadow.ts";
 
@@ -154,7 +153,7 @@ export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut
 
 /** A pattern for the backtracking matcher, whether it needs it or not. */
 export function programsOf(sources: readonly string[], lineWise = false) {
-  const programs = sources.map((source) => buildProgram(takingCharacters(parsePattern(source)), source));
+  const programs = sources.map((source) => buildProgram(parseSplit(source), source));
   return { kind: "programs", programs, lineWise, reason: "to be compared" } as const;
 }
 

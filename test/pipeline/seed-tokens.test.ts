@@ -99,6 +99,11 @@ describe("seed tokens", () => {
     [{ seedTokens: ["a".repeat(1025)] }, "it has 1025 bytes, and 1024 are the most"],
     [{ seedTokens: ["ok", "1234"], pattern: "cl100k" }, 'seed token "1234": the pattern cuts it: "123" "4"'],
     [{ seedTokens: ["new york"] }, 'the pattern cuts it: "new" " york"'],
+    [{ seedTokens: ["a b"], pattern: "\\b" }, 'the pattern cuts it: "a" " " "b"'],
+    [
+      { seedTokens: ["234", "1234"], pattern: "(?<=\\d)(?=(?:\\d{3})+(?!\\d))" },
+      'seed token "1234": the pattern cuts it: "1" "234"',
+    ],
     [{ seedTokens: ["<|x|>"], specialTokens: ["<|x|>"] }, "it is a special token"],
     [
       { seedTokens: ["a<|x|>"], specialTokens: ["<|x|>"], pattern: "none" },
