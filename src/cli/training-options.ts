@@ -25,7 +25,7 @@ import { readNamed } from "./tokenizer-options.ts";
 
 export type TrainOptions = ReturnType<typeof readOptions>;
 
-/** What is typed of a training, apart from how text is cut. Looks at no file but a chat template's. */
+/** What is typed of a training, apart from how text is cut. Looks at no file but a chat template's and that of seed tokens. */
 export function readOptions(invocation: Invocation) {
   const { options } = invocation;
   const languageFiles = readLanguages(invocation);

@@ -212,7 +212,6 @@ export type CountsRecord = {
   readonly weight?: number;
 };
 
-/** Weights of inputs, as they were asked for; only if any were. */
 /** Each word of the inputs that the glob fits counts so many times (docs/inputs.md, "Weights"). */
 export type InputWeight = {
   /** For people. */
