@@ -1,11 +1,11 @@
-// Python wheels: the module of python/bpe and the executable, which pip puts where it puts commands.
+// Python wheels: the module of python/bpe_trainer and the executable, which pip puts where it puts commands.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ArchivedFile, zip } from "./archive.ts";
 import type { ShellFile } from "./shell-files.ts";
 
-/** The package's name for pip; "bpe" is taken there. */
+/** The name of the package and of its module. On PyPI `bpe` is another one, with a module `bpe`. */
 export const distributionName = "bpe_trainer";
 
 export type WheelOptions = {
@@ -32,11 +32,14 @@ export function makeWheel({ root, executable, platform, notice, shellFiles, seco
   const tag = `py3-none-${platform}`;
   const name = `${distributionName}-${version}`;
   const text = (path: string, content: string): ArchivedFile => ({ path, bytes: Buffer.from(content) });
-  const moduleFiles = readdirSync(join(root, "python/bpe")).filter((file) => /\.py$|^py\.typed$/.test(file));
+  const moduleFiles = readdirSync(join(root, "python/bpe_trainer")).filter((file) =>
+    /\.py$|^py\.typed$/.test(file),
+  );
   const files: ArchivedFile[] = [
-    ...moduleFiles
-      .sort()
-      .map((file) => ({ path: `bpe/${file}`, bytes: readFileSync(join(root, "python/bpe", file)) })),
+    ...moduleFiles.sort().map((file) => ({
+      path: `${distributionName}/${file}`,
+      bytes: readFileSync(join(root, "python/bpe_trainer", file)),
+    })),
     {
       path: `${name}.data/scripts/${platform.startsWith("win") ? "bpe.exe" : "bpe"}`,
       bytes: executable,

@@ -23,7 +23,7 @@ import threading
 import time
 from pathlib import Path
 
-import bpe
+import bpe_trainer as bpe
 
 END = "<|endoftext|>"
 ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"

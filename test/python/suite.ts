@@ -46,7 +46,7 @@ test("the types of the module are whole", () => {
     "--strict",
     "--ignore-missing-imports",
     "--cache-dir=/dev/null",
-    join(root, "python/bpe"),
+    join(root, "python/bpe_trainer"),
   );
   expect(status, text).toBe(0);
 });

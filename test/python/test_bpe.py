@@ -16,8 +16,8 @@ import numpy
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
-import bpe
-from bpe.cs336 import get_tokenizer, run_train_bpe
+import bpe_trainer as bpe
+from bpe_trainer.cs336 import get_tokenizer, run_train_bpe
 
 END = "<|endoftext|>"
 random.seed(20261122)
@@ -98,7 +98,7 @@ class Training(Home):
 
     def test_a_process_without_standard_streams_trains(self) -> None:
         script = (
-            "import bpe, os\n"
+            "import bpe_trainer as bpe, os\n"
             "for fd in (0, 1, 2): os.close(fd)\n"
             f"bpe.train({str(self.corpus)!r}, 300, output={str(self.home / 'named')!r})\n"
             f"bpe.train(['aab', 'aac'], 300, output={str(self.home / 'paths')!r}) if False else None\n"
@@ -111,7 +111,7 @@ class Training(Home):
 
     def test_a_run_that_was_killed_is_an_error(self) -> None:
         script = (
-            "import bpe, os\n"
+            "import bpe_trainer as bpe, os\n"
             "spawn = os.posix_spawn\n"
             "def killed(*args, **named):\n"
             "    pid = spawn(*args, **named)\n"
@@ -135,11 +135,11 @@ class Training(Home):
         self.assertTrue((self.home / "out" / "tokenizer.json").is_file())
 
     def test_an_import_loads_no_module_that_a_training_can_load_later(self) -> None:
-        script = "import os, sys; before = set(sys.modules); import bpe; print(*sorted(set(sys.modules) - before))"
+        script = "import os, sys; before = set(sys.modules); import bpe_trainer; print(*sorted(set(sys.modules) - before))"
         place = str(Path(bpe.__file__).parent.parent)
         loaded = subprocess.check_output([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {place!r}); {script}"])
         self.assertEqual(
-            loaded.decode().split(), ["__future__", "bpe", "bpe._executable", "bpe._training", "sysconfig"]
+            loaded.decode().split(), ["__future__", "bpe_trainer", "bpe_trainer._executable", "bpe_trainer._training", "sysconfig"]
         )
 
     def test_an_iterator_of_paths_is_not_taken_for_texts(self) -> None:
@@ -158,7 +158,7 @@ class Training(Home):
 
     def test_ctrl_c_ends_the_run_and_leaves_nothing(self) -> None:
         script = (
-            "import bpe, itertools, sys\n"
+            "import bpe_trainer as bpe, itertools, sys\n"
             "def endless():\n"
             "    for i in itertools.count():\n"
             "        if i == 1000: print('reading', flush=True)\n"
@@ -427,7 +427,7 @@ class Assignment(Home):
 class CommandLine(unittest.TestCase):
     def test_is_installed_under_its_name_and_as_a_module(self) -> None:
         here = os.path.join(os.path.dirname(sys.executable), "bpe")
-        said = [subprocess.check_output(command) for command in ([here, "--version"], [sys.executable, "-m", "bpe", "--version"])]
+        said = [subprocess.check_output(command) for command in ([here, "--version"], [sys.executable, "-m", "bpe_trainer", "--version"])]
         self.assertRegex(said[0], rb"^bpe \d")
         self.assertEqual(*said)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import regex
 
-import bpe
-from bpe.cs336 import get_tokenizer, run_train_bpe
+import bpe_trainer as bpe
+from bpe_trainer.cs336 import get_tokenizer, run_train_bpe
 
 END = "<|endoftext|>"
 PATTERN = regex.compile(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")

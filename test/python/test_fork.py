@@ -17,7 +17,7 @@ import time
 import warnings
 from pathlib import Path
 
-import bpe
+import bpe_trainer as bpe
 from test_bpe import END, Home, made_texts
 
 TEXTS = made_texts(60)
@@ -152,7 +152,7 @@ class Forks(Made):
     def test_a_server_ends_with_its_process_though_a_child_lives(self) -> None:
         self.tokenizer.save(self.home / "saved")
         script = (
-            "import bpe, os, signal, time\n"
+            "import bpe_trainer as bpe, os, signal, time\n"
             f"tokenizer = bpe.Tokenizer.load({str(self.home / 'saved')!r})\n"
             "child = os.fork()\n"
             "if child == 0: os.close(1), time.sleep(600)\n"
@@ -221,7 +221,7 @@ class Forks(Made):
 
     def test_a_child_of_the_generator_neither_ends_the_training_nor_believes_it_made(self) -> None:
         script = (
-            "import bpe, os, sys\n"
+            "import bpe_trainer as bpe, os, sys\n"
             "def texts():\n"
             "    for i in range(3000):\n"
             "        if i == 1000 and (child := os.fork()) == 0:\n"
@@ -241,7 +241,7 @@ class Forks(Made):
     def test_datasets_map_with_two_processes_and_its_cache(self) -> None:
         script = (
             "import datasets, sys\n"
-            "import bpe\n"
+            "import bpe_trainer as bpe\n"
             "datasets.disable_progress_bars()\n"
             "sys.path.insert(0, {here!r})\n"
             "from test_bpe import made_texts\n"
@@ -395,7 +395,7 @@ class Interrupts(Made):
     def test_ctrl_c_of_a_terminal_reaches_the_program_alone(self) -> None:
         self.tokenizer.save(self.home / "saved")
         script = (
-            "import bpe, os, signal\n"
+            "import bpe_trainer as bpe, os, signal\n"
             f"tokenizer = bpe.Tokenizer.load({str(self.home / 'saved')!r})\n"
             "os.setpgid(0, 0) if os.getpgrp() != os.getpid() else None\n"
             "signal.signal(signal.SIGINT, lambda *_: None)\n"

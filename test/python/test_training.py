@@ -6,7 +6,7 @@ import unittest
 import warnings
 from pathlib import Path
 
-import bpe
+import bpe_trainer as bpe
 
 TEXTS = ["low lower lowest", "new newer newest", "low low new"] * 5
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-import bpe
+import bpe_trainer as bpe
 from test_bpe import made_texts
 
 CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]

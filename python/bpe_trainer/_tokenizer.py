@@ -382,7 +382,7 @@ class Tokenizer:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<bpe.Tokenizer of {self.vocab_size} tokens>"
+        return f"<bpe_trainer.Tokenizer of {self.vocab_size} tokens>"
 
     def _ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
         return self._use(lambda server: server.ask(kind, items))

@@ -1,6 +1,6 @@
 """What the adapters of Stanford CS336's first assignment call.
 
-    from bpe.cs336 import get_tokenizer, run_train_bpe
+    from bpe_trainer.cs336 import get_tokenizer, run_train_bpe
 """
 
 from __future__ import annotations

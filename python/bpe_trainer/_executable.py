@@ -1,6 +1,6 @@
 """Where the executable of this package is, and how it is run.
 
-`import bpe` loads what a training needs before the executable runs, and no more: typing, pathlib and subprocess would
+`import bpe_trainer` loads what a training needs before the executable runs, and no more: typing, pathlib and subprocess would
 cost as much as the rest of Python's start, each. So annotations are not evaluated here, and their names are for checkers.
 """
 
@@ -332,7 +332,7 @@ class Run:
 
 
 def main() -> int:
-    """`python -m bpe`: the command line."""
+    """`python -m bpe_trainer`: the command line."""
     executable = find_executable()
     if sys.platform == "win32":
         import subprocess

@@ -1,6 +1,6 @@
 """Byte-level BPE tokenizers: training, encoding, decoding. The work is done by the executable `bpe`.
 
-    import bpe
+    import bpe_trainer as bpe
 
     tokenizer = bpe.train("corpus.txt", 32_000, special_tokens=["<|endoftext|>"])
     ids = tokenizer.encode("some text<|endoftext|>")
