@@ -10,11 +10,12 @@ const home = join(root, "dist/python");
 const packages = [
   "numpy==2.4.6",
   "tiktoken==0.14.0",
-  "tokenizers==0.22.1",
-  "transformers==4.57.1",
+  "tokenizers==0.23.3",
+  "transformers==5.23.0",
   "jinja2==3.1.6",
-  "datasets==4.4.1",
-  "mypy==1.18.2",
+  "datasets==5.2.0",
+  "mypy==2.4.1",
+  "sentencepiece==0.2.3",
 ];
 
 /** Written last: an installation that was interrupted begins anew. */
