@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { optionsPage, optionsPagePath } from "../../scripts/options-page.ts";
+import { scratch } from "../binary.ts";
+import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
+
+const home = scratch();
+/** `npm run test:python` makes it; it runs this file, too. */
+const python = join(root, "dist/python/bin/python");
+
+describe("every example prints what the page shows:", () => {
+  for (const path of playedPages()) {
+    test(path, () => {
+      const page = readFileSync(join(root, path), "utf8");
+      const directory = mkdtempSync(join(home, "page-"));
+      for (const { script, code, printed } of play(
+        page,
+        directory,
+        existsSync(python) ? python : undefined,
+      )) {
+        const where = `${path}:${script.line}`;
+        expect([where, code, printed]).toEqual([where, 0, printed]);
+        if (script.output !== undefined && !isShown(script.output.text, printed)) {
+          expect([where, printed]).toEqual([where, script.output.text]);
+        }
+      }
+    }, 120_000);
+  }
+});
+
+test("docs/options.md is what the command table says: npm run docs:options writes it", () => {
+  expect(readFileSync(optionsPagePath, "utf8")).toBe(optionsPage());
+});
+
+describe("a page", () => {
+  const page =
+    "a\n```sh run\necho 1\n\necho 2\n```\n\n```output\n1\n2\n```\n```sh\nfalse\n```\n````python run\n```\n````\n";
+
+  test("has scripts where blocks are marked, each with the output behind it", () => {
+    expect(scriptsOf(page)).toMatchObject([
+      { language: "sh", line: 3, text: "echo 1\n\necho 2\n", output: { line: 9, text: "1\n2\n" } },
+      { language: "python", line: 16, text: "```\n", output: undefined },
+    ]);
+  });
+
+  test("is run in its order, in one directory, and errors are seen", () => {
+    const [first, second, third] = play(
+      "```sh run\necho x > y\n```\n```sh run\ncat y; echo e >&2; cat LICENSE | wc -l\n```\n```sh run\nfalse | true\n```\n",
+      mkdtempSync(join(home, "page-")),
+    );
+    expect([first!.code, second!.code, third!.code]).toEqual([0, 0, 1]);
+    expect(second!.printed).toMatch(/^x\ne\n\d+\n$/);
+  });
+
+  test("is compared but for times, rates, memory, process ids and what … stands for", () => {
+    const same = (output: string, printed: string) => isShown(output, printed);
+    expect(same("time 12 ms (899 MB/s)\n", "time    3,000 ms (1.2 kB/s)\n")).toBe(true);
+    expect(same("at 2026-11-20T02:00:00.123Z\n", "at 2027-01-01T00:00:00Z\n")).toBe(true);
+    expect(same("memory 62.7 MB at its peak\n", "memory 1.1 GB at its peak\n")).toBe(true);
+    expect(same("a\n…\nz\n", "a\nb\nc\nz\n")).toBe(true);
+    expect(same("a\n…\nz\n", "a\nz\n")).toBe(true);
+    expect(same("a … z\n", "a b z\n")).toBe(true);
+    expect(same("corpus 11.4 kB\n", "corpus 11.5 kB\n")).toBe(false);
+    expect(same("a\n", "a\nb\n")).toBe(false);
+    expect(same("a\nb\n", "a\n")).toBe(false);
+    expect(same("a.c\n", "abc\n")).toBe(false);
+    expect(same("a\n…\nz\n", "a\nb\nc\n")).toBe(false);
+    expect(same("743 merges\n", "744 merges\n")).toBe(false);
+  });
+});

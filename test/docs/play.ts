@@ -1,0 +1,101 @@
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { binary, environment } from "../binary.ts";
+
+// Examples of pages, run as a reader would type them.
+//
+// A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in their order in one empty
+// directory, which holds LICENSE, a text that every reader has. What a script prints, stdout and stderr, is in the block
+// marked `output` behind it; without one it may print anything. A script that fails is an error.
+//
+// In an output a line `…` stands for any number of lines, and `…` within a line for any characters. Times, rates, memory
+// and process ids are not compared (`settled`).
+
+export const root = join(import.meta.dir, "..", "..");
+
+type Block = {
+  /** The first line between the fences, as an editor counts it. */
+  readonly line: number;
+  readonly info: string;
+  readonly text: string;
+};
+
+export type Script = Block & { readonly language: Language; readonly output: Block | undefined };
+
+type Language = "sh" | "python";
+
+/** The fenced blocks of a page. */
+function blocksOf(page: string): Block[] {
+  const blocks: Block[] = [];
+  let open: { fence: string; info: string; line: number } | undefined;
+  const lines = page.split("\n");
+  lines.forEach((text, i) => {
+    const [, fence, info] = /^(`{3,})(.*)$/.exec(text) ?? [];
+    if (open === undefined) {
+      if (fence !== undefined) open = { fence, info: info!.trim(), line: i + 2 };
+    } else if (text === open.fence) {
+      const inside = lines.slice(open.line - 1, i).map((line) => `${line}\n`);
+      blocks.push({ line: open.line, info: open.info, text: inside.join("") });
+      open = undefined;
+    }
+  });
+  return blocks;
+}
+
+/** The scripts of a page, each with the output behind it. */
+export function scriptsOf(page: string): Script[] {
+  const blocks = blocksOf(page);
+  return blocks.flatMap((block, i) => {
+    const [, language] = /^(sh|python) run$/.exec(block.info) ?? [];
+    const next = blocks[i + 1];
+    const output = next?.info === "output" ? next : undefined;
+    return language === undefined ? [] : [{ ...block, language: language as Language, output }];
+  });
+}
+
+export type Played = { readonly script: Script; readonly code: number | null; readonly printed: string };
+
+/** Runs the scripts of a page in the directory. Without a Python those of Python are left out. */
+export function play(page: string, directory: string, python?: string): Played[] {
+  copyFileSync(join(root, "LICENSE"), join(directory, "LICENSE"));
+  const programs = [dirname(binary), ...(python === undefined ? [] : [dirname(python)]), process.env.PATH!];
+  const env = { ...environment, HOME: directory, LC_ALL: "C", PATH: programs.join(delimiter) };
+  return scriptsOf(page)
+    .filter(({ language }) => language === "sh" || python !== undefined)
+    .map((script) => {
+      const path = join(environment.TMPDIR, `bpe-page-${process.pid}.script`);
+      writeFileSync(path, script.text);
+      const command = script.language === "sh" ? ["bash", "-e", "-o", "pipefail", path] : [python!, path];
+      // One pipe for both, so that lines stand in the order in which they were written.
+      const run = Bun.spawnSync(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], { cwd: directory, env });
+      Bun.spawnSync(["rm", path]);
+      return { script, code: run.exitCode, printed: run.stdout.toString() };
+    });
+}
+
+/** What is the same each time: numbers of times, rates and memory are `#`, and blanks do not count. */
+export const settled = (text: string): string =>
+  text
+    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
+    .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")
+    .replaceAll(/\b[\d,.]+ (ms|s|merges\/s|[kMG]?B\/s)(?!\w)/g, "#")
+    .replaceAll(/\b[\d,.]+ [kMG]?B at its peak/g, "# at its peak")
+    .replaceAll(/\bprocess \d+/g, "process #")
+    .replaceAll(/[ \t]+/g, " ")
+    .trimEnd();
+
+/** Whether a script printed what the page shows. */
+export function isShown(output: string, printed: string): boolean {
+  const literal = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const lines = settled(output)
+    .split("\n")
+    .map((line) => (line === "…" ? "(.*\n)*?" : `${line.split("…").map(literal).join(".*")}\n`));
+  return new RegExp(`^${lines.join("")}$`).test(`${settled(printed)}\n`);
+}
+
+/** The pages that have scripts. */
+export const playedPages = (): string[] =>
+  [...new Bun.Glob("{*.md,{docs,python,npm,examples}/**/*.md}").scanSync(root)]
+    .filter((path) => !path.includes("node_modules/"))
+    .filter((path) => scriptsOf(readFileSync(join(root, path), "utf8")).length > 0)
+    .sort();

@@ -1,0 +1,30 @@
+// `npm run docs:examples -- docs/nightly.md` runs the examples of the pages, of all if none is named, and writes what
+// they print into their output blocks. A block that already shows it, with `…` or without, stays as it is.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isShown, play, playedPages, root } from "./play.ts";
+
+const columns = 110;
+/** As a page can show it: lines that are too long end in `…`. */
+const shown = (printed: string) =>
+  printed.replaceAll(/[^\n]+/g, (line) => (line.length > columns ? `${line.slice(0, columns - 2)} …` : line));
+
+const named = process.argv.slice(2);
+const python = join(root, "dist/python/bin/python");
+for (const path of named.length > 0 ? named : playedPages()) {
+  const directory = mkdtempSync(join(tmpdir(), "bpe-page-"));
+  const lines = readFileSync(join(root, path), "utf8").split("\n");
+  const played = play(lines.join("\n"), directory, existsSync(python) ? python : undefined);
+  // From the end, so that the lines before stay where they are.
+  for (const { script, code, printed } of played.toReversed()) {
+    if (code !== 0) console.error(`${path}:${script.line}: exit code ${code}\n${printed}`);
+    const { output } = script;
+    if (output === undefined || isShown(output.text, printed)) continue;
+    const oldCount = output.text.split("\n").length - 1;
+    lines.splice(output.line - 1, oldCount, ...shown(printed).split("\n").slice(0, -1));
+    console.log(`${path}:${output.line} is new`);
+  }
+  writeFileSync(join(root, path), lines.join("\n"));
+  rmSync(directory, { recursive: true });
+}
