@@ -12,19 +12,23 @@ from ._training import train
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._like import train_new_from_iterator
     from ._tokenizer import Tokenizer
 
-__all__ = ["BpeError", "Tokenizer", "train"]
+__all__ = ["BpeError", "Tokenizer", "train", "train_new_from_iterator"]
 
 
 def __getattr__(name: str) -> object:
-    """Loads the class with its first use: a training starts sooner, and loads it while the executable works."""
-    if name != "Tokenizer":
+    """Loads a name with its first use: a training starts sooner, and loads the class while the executable works."""
+    found: object
+    if name == "Tokenizer":
+        from ._tokenizer import Tokenizer as found
+    elif name == "train_new_from_iterator":
+        from ._like import train_new_from_iterator as found
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ._tokenizer import Tokenizer
-
-    globals()[name] = Tokenizer
-    return Tokenizer
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> "list[str]":

@@ -171,20 +171,11 @@ def train(
         arguments += [f"--{name}={file}" for file in _named_files(by_language or {})]
     arguments += [f"--weight={_weight(path, weight)}" for path, weight in (weights or {}).items()]
     arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
-    arguments += ["--", *paths] if texts is None else ["--input-format=jsonl", "--text-field=text", "--", "-"]
-    run: Union[Run, None] = None
+    if texts is None:
+        arguments += ["--", *paths]
     try:
-        run = Run(arguments, takes_input=texts is not None)
-        warned = _finish(run, texts, _shower(progress))
-        if warned:
-            import warnings
-
-            for message in warned:
-                warnings.warn(message, stacklevel=2)
+        shown_warnings(run_training(arguments, texts, progress))
     except BaseException as error:
-        if run is not None:
-            run.stop()
-            run.close()
         if kept is not None:
             kept.cleanup()
         if isinstance(error, BpeError) and any(_may_be_text(path) for path in paths):
@@ -194,6 +185,36 @@ def train(
 
     path = directory if len(sizes) == 1 else os.path.join(directory, sizes[-1])
     return Tokenizer._of(path, kept, seen=look_at(path))
+
+
+def run_training(
+    arguments: list[str], texts: Union[Texts, None], progress: Union[bool, Progress]
+) -> list[str]:
+    """Runs `bpe train`, which reads the texts if there are any. Returns what it warned of; leaves nothing half-written."""
+    run: Union[Run, None] = None
+    if texts is not None:
+        arguments = [*arguments, "--input-format=jsonl", "--text-field=text", "--", "-"]
+    try:
+        run = Run(arguments, takes_input=texts is not None)
+        return _finish(run, texts, _shower(progress))
+    except BaseException:
+        if run is not None:
+            run.stop()
+            run.close()
+        raise
+
+
+def shown_warnings(messages: Sequence[str]) -> None:
+    """Warns, in the name of the line that called this package."""
+    if not messages:
+        return
+    import warnings
+
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        frame, level = frame.f_back, level + 1
+    for message in messages:
+        warnings.warn(message, stacklevel=level)
 
 
 #: Texts are sent to the executable by so much at a time.

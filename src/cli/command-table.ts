@@ -673,6 +673,15 @@ export const commands: readonly CommandSpec[] = [
           "Pattern, normalization, special tokens, roles, chat template, post-processor and class are those of a tokenizer that exists, as transformers' train_new_from_iterator takes them; what is typed besides wins. Ties and ids are as --compat says, else as its training.json says, else as by huggingface. Added tokens that are not special get ids behind the size that is asked for. It is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.",
       },
       {
+        name: "whole-texts",
+        topic: "tokens",
+        rare: true,
+        excludes: [notExtending, notOfIds, { other: "superwords-from", hint: "it cuts lines" }],
+        description: "with --compat huggingface: cut no lines, as for an iterator",
+        details:
+          "That trainer reads files line by line, and the texts of an iterator as they are: a token may go over a line end, and special tokens in a text are text. So every text or record is taken.",
+      },
+      {
         ...specialTokensAsText,
         topic: "tokens",
         needs: { other: "extend", hint: "-s names what ends documents" },

@@ -29,10 +29,12 @@ export function readCutting({ options }: Invocation, made?: CountsOptions, like?
       "without it: cs336, huggingface or rustbpe",
     );
   }
+  const wholeTexts = options.has("whole-texts");
   if (like !== undefined) {
-    return settleCutting({ specialTokens: options.get("special-token"), compat: asked, like });
+    return settleCutting({ specialTokens: options.get("special-token"), compat: asked, like, wholeTexts });
   }
   return settleCutting({
+    wholeTexts,
     specialTokens: options.get("special-token") ?? made?.specialTokens,
     normalization: readNormalize(options) ?? made?.normalization,
     pattern: options.text("pattern") ?? made?.patterns,

@@ -301,6 +301,12 @@ const togetherRules: readonly TogetherRule[] = [
     message: "seedTokens do not go with superwordsFrom: the second stage drops merges",
   },
   {
+    name: "wholeTexts",
+    other: "superwordsFrom",
+    isGiven: false,
+    message: "wholeTexts do not go with superwordsFrom: superwords are learned line by line",
+  },
+  {
     name: "weights",
     other: "superwordsFrom",
     isGiven: false,
@@ -376,6 +382,11 @@ export type TrainTokenizerOptions = {
   readonly normalize?: string | undefined;
   /** The trainer to agree with, merge for merge. Default: `cs336`; with `like` that of the tokenizer, or `huggingface`. */
   readonly compat?: Compat | undefined;
+  /**
+   * With `compat: "huggingface"`: each text is cut by the pattern alone, as HF trains on an iterator. Its lines are not cut
+   * apart, and special tokens in it are text. Default: false.
+   */
+  readonly wholeTexts?: boolean | undefined;
   /** Stop when the best pair occurs fewer times. Default: 1, in HF's way 0. */
   readonly minFrequency?: number | undefined;
   /** Longest token, in bytes. */
@@ -456,6 +467,7 @@ const optionKinds: { readonly [Name in keyof Required<TrainTokenizerOptions>]: A
   like: pathArgument,
   normalize: textArgument,
   compat: wordOf(["cs336", "huggingface", "rustbpe"]),
+  wholeTexts: flagArgument,
   minFrequency: numberArgument,
   maxTokenLength: numberArgument,
   wholeCharacters: flagArgument,

@@ -36,6 +36,8 @@ export type CutSettings = {
   readonly normalization: Normalization | null;
   readonly pattern: ResolvedPattern;
   readonly compat: Compat;
+  /** Only with `huggingface`: a text is cut by the pattern alone, neither at line ends nor at special tokens. */
+  readonly wholeTexts?: true;
 };
 
 /**
@@ -117,15 +119,24 @@ export function settleCutting(asked: {
   readonly pattern?: string | readonly string[] | undefined;
   readonly compat?: Compat | undefined;
   readonly like?: Like | undefined;
+  readonly wholeTexts?: boolean | undefined;
 }): CutSettings {
   const { like, compat = like?.compat ?? "cs336" } = asked;
   const { specialTokens: typed = [], pattern = like?.patternSources ?? "gpt2" } = asked;
   const normalization = asked.normalization ?? like?.normalization ?? null;
+  const { wholeTexts = false } = asked;
+  if (wholeTexts && compat !== "huggingface")
+    throw usageError(`whole texts are for the trainer huggingface, and this is ${compat}: it cuts no lines`);
   checkSpecialTokens(typed, compat);
   const taken = like?.specialTokens.map(({ content }) => content) ?? [];
   const specialTokens = [...new Set([...taken, ...typed])];
   checkSpecialTokens(specialTokens, compat);
-  return { compat, specialTokens, normalization, pattern: trainingPattern(pattern, compat) };
+  const isLinewise = compat === "huggingface" && !wholeTexts;
+  return {
+    ...{ compat, specialTokens, normalization },
+    pattern: trainingPattern(pattern, compat, isLinewise),
+    ...(wholeTexts && { wholeTexts }),
+  };
 }
 
 /** How a base cuts text whose documents end at `separators`. */
@@ -203,11 +214,12 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number, name: strin
 
 /** How the text becomes pretokens. */
 export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" | "like">>): Cutting => {
-  const { pattern, specialTokens, normalization, compat, base, like } = settings;
+  const { pattern, normalization, base, like } = settings;
+  const { specialTokens, isLinewise } = countsOptionsOf(settings);
   return {
     ...plainCutting(pattern.compiled, specialTokens, normalization),
     addsPrefixSpace: (base?.parts ?? like)?.addsPrefixSpace ?? false,
-    ...(like && { isLinewise: compat === "huggingface" }),
+    ...(like && { isLinewise }),
   };
 };
 
@@ -221,11 +233,12 @@ export const countsOptionsOf = ({
   specialTokens,
   normalization,
   compat,
+  wholeTexts,
 }: CutSettings): CountsOptions => ({
   patterns: pattern.sources,
-  specialTokens,
+  specialTokens: wholeTexts ? [] : specialTokens,
   normalization,
-  isLinewise: compat === "huggingface",
+  isLinewise: compat === "huggingface" && !wholeTexts,
 });
 
 /** How superwords are learned: tokens that go over spaces (docs/superwords.md). */
@@ -272,10 +285,14 @@ function settleSuperwords(
  * one regular expression, and drops the text between its matches, as tiktoken does. A pattern that this trainer would cut
  * otherwise than we do is a usage error. `asked` is what was typed, or the splits that a file states.
  */
-export function trainingPattern(asked: string | readonly string[], compat: Compat): ResolvedPattern {
+export function trainingPattern(
+  asked: string | readonly string[],
+  compat: Compat,
+  isLinewise = compat === "huggingface",
+): ResolvedPattern {
   const isHuggingface = compat === "huggingface";
   // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
-  const lineWise = { lineWise: isHuggingface };
+  const lineWise = { lineWise: isLinewise };
   const pattern =
     typeof asked === "string"
       ? resolvePattern(asked, { dialect: isHuggingface ? oniguruma : fancyRegex, ...lineWise })

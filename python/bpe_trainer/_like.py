@@ -1,0 +1,314 @@
+"""`train_new_from_iterator`: a tokenizer of `transformers` or `tokenizers`, learned anew from other texts.
+
+Of `transformers`' own method all is kept but the learning: class, roles, settings and post-processor are what it makes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from ._executable import BpeError, Home
+from ._training import run_training, shown_warnings, train
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FunctionType
+    from typing import Any, Mapping, Sequence, TypeVar, Union
+
+    from ._training import Progress, Texts
+
+    T = TypeVar("T")
+
+#: The characters that stand for bytes, as GPT-2 has them.
+_PRINTED = (*range(33, 127), *range(161, 173), *range(174, 256))
+_ALPHABET = frozenset(map(chr, (*_PRINTED, *range(256, 512 - len(_PRINTED)))))
+#: What `transformers`' method has to call by these names, so that others can stand in their place.
+_REPLACED = ("TokenizerFast", "MODEL_TO_TRAINER_MAPPING")
+
+
+def train_new_from_iterator(
+    tokenizer: T,
+    text_iterator: Texts,
+    vocab_size: int,
+    length: Union[int, None] = None,
+    new_special_tokens: Union[Sequence[Any], None] = None,
+    special_tokens_map: Union[Mapping[str, str], None] = None,
+    *,
+    show_progress: Union[bool, Progress] = True,
+    workers: Union[int, None] = None,
+    memory_limit: Union[str, None] = None,
+    **trainer: Any,
+) -> T:
+    """Trains the same kind of tokenizer on other texts: what ``tokenizer.train_new_from_iterator(...)`` returns.
+
+    ``tokenizer`` is a byte-level BPE tokenizer: a fast one of ``transformers``, a ``tokenizers.Tokenizer``, or one of this
+    package. What comes back is of the same class, with the same special tokens, roles, chat template and settings; merges,
+    vocabulary and ids are those that HF's own method learns from the same texts.
+
+    ``text_iterator`` gives strings, or lists of them. A string is cut as it is: not into lines, and special tokens in it are
+    text. ``new_special_tokens`` (str or AddedToken) come behind those that there are, ``special_tokens_map`` gives special
+    tokens new names. Of the parameters of ``BpeTrainer``, ``min_frequency``, ``max_token_length``, ``show_progress``,
+    ``progress_format``, ``initial_alphabet`` and ``limit_alphabet`` are taken as far as they change nothing or mean the
+    same here; the page "Moving from other trainers" says it of each. ``length`` is not needed. ``show_progress`` draws a
+    line where stderr is a terminal, or is a function, as ``progress`` of ``train``.
+
+    Raises BpeError with the reason if HF's result cannot be had: for Unigram, WordPiece and WordLevel models, for
+    SentencePiece's BPE, for steps of a pipeline that ``bpe encode`` does not know.
+    """
+    shows = show_progress if callable(show_progress) else bool(show_progress) and sys.stderr.isatty()
+    learner = _Learner(shows, workers, memory_limit)
+    if isinstance(new_special_tokens, (str, bytes)):
+        raise TypeError(f"new_special_tokens is a string: give a list, as in new_special_tokens=[{new_special_tokens!r}]")
+    if not isinstance(vocab_size, int):
+        raise TypeError(f"vocab_size has to be a number, found {type(vocab_size).__name__}")
+    asked = {"length": length, "new_special_tokens": new_special_tokens, "special_tokens_map": special_tokens_map}
+    method = getattr(type(tokenizer), "train_new_from_iterator", None)
+    if method is not None:
+        made = _with_method(method, learner)(tokenizer, text_iterator, vocab_size, **asked, **trainer)
+    else:
+        given = (text_iterator, _Trainer(vocab_size, **trainer), learner, new_special_tokens, special_tokens_map)
+        if hasattr(tokenizer, "to_str") and hasattr(type(tokenizer), "from_str"):
+            made = _of_tokenizers(tokenizer, *given)
+        elif hasattr(tokenizer, "encode_file"):
+            made = _of_ours(tokenizer, *given)
+        else:
+            raise _refused(tokenizer)
+    shown_warnings(learner.warned)
+    result: T = made
+    return result
+
+
+def _refused(tokenizer: object) -> BpeError:
+    """There is nothing to read the pipeline from."""
+    name = f"{type(tokenizer).__module__.split('.')[0]}.{type(tokenizer).__name__}"
+    if hasattr(tokenizer, "convert_tokens_to_ids"):
+        return BpeError(f"{name} is a slow tokenizer, which has no pipeline to learn for\nhint: AutoTokenizer gives the fast one")
+    return BpeError(f"{name} cannot say what its pipeline is\nhint: give its file: bpe.train(texts=..., like='tokenizer.json')")
+
+
+class _Trainer:
+    """Stands for HF's `BpeTrainer`: its parameters, each taken with its meaning or refused by its name."""
+
+    def __init__(
+        self,
+        vocab_size: int,
+        *,
+        special_tokens: Sequence[Any] = (),
+        min_frequency: int = 0,
+        max_token_length: Union[int, None] = None,
+        initial_alphabet: Union[Sequence[str], None] = None,
+        limit_alphabet: Union[int, None] = None,
+        continuing_subword_prefix: Union[str, None] = None,
+        end_of_word_suffix: Union[str, None] = None,
+        progress_format: str = "indicatif",
+        **others: Any,
+    ) -> None:
+        for name in others:
+            raise TypeError(f"train_new_from_iterator has no parameter {name!r}")
+        if continuing_subword_prefix:
+            raise BpeError(f"continuing_subword_prefix {continuing_subword_prefix!r}: tokens are bytes here, without marks")
+        if end_of_word_suffix:
+            raise BpeError(f"end_of_word_suffix {end_of_word_suffix!r}: tokens are bytes here, without marks")
+        if limit_alphabet is not None and limit_alphabet < len(_ALPHABET):
+            raise BpeError(f"limit_alphabet {limit_alphabet}: all 256 bytes are in the vocabulary here")
+        if progress_format == "json":
+            raise BpeError("progress_format 'json': give a function as show_progress")
+        foreign = {text[:1] for text in initial_alphabet or ()} - _ALPHABET
+        if foreign:
+            raise BpeError(f"initial_alphabet has {min(foreign)!r}, which stands for no byte")
+        self.vocab_size, self.min_frequency, self.max_token_length = vocab_size, min_frequency, max_token_length
+        self.special_tokens = special_tokens
+        self.initial_alphabet = None if initial_alphabet is None else {text[:1] for text in initial_alphabet}
+        self.is_silent = progress_format == "silent"
+
+
+class _Learner:
+    """Learns merges with `bpe train --like`, for a pipeline as tokenizer.json has it."""
+
+    #: Whether it has learned: it stands in the place of HF's trainer only if that one would be called.
+    has_learned = False
+
+    def __init__(self, shows: Union[bool, Progress], workers: Union[int, None], memory_limit: Union[str, None]) -> None:
+        self.shows, self.workers, self.memory_limit = shows, workers, memory_limit
+        self.warned: list[str] = []
+
+    def learn(self, root: Mapping[str, Any], texts: Texts, trainer: _Trainer) -> dict[str, Any]:
+        """What tokenizer.json has of the tokenizer that is learned."""
+        home = Home()
+        try:
+            like, directory = os.path.join(home.name, "tokenizer.json"), os.path.join(home.name, "out")
+            with open(like, "w", encoding="utf-8") as file:
+                json.dump(root, file)
+            options: Mapping[str, Any] = {
+                "vocab-size": trainer.vocab_size,
+                "output": directory,
+                "like": like,
+                "compat": "huggingface",
+                "format": "huggingface",
+                "min-frequency": trainer.min_frequency,
+                "max-token-length": trainer.max_token_length,
+                "workers": self.workers,
+                "memory-limit": self.memory_limit,
+            }
+            arguments = ["train", "--progress=json", "--whole-texts"]
+            arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
+            try:
+                self.warned += run_training(arguments, texts, not trainer.is_silent and self.shows)
+            except BpeError as error:
+                raise BpeError(_without_path(str(error), like)) from None
+            with open(os.path.join(directory, "tokenizer.json"), encoding="utf-8") as file:
+                learned: dict[str, Any] = json.load(file)
+        finally:
+            home.cleanup()
+        self.has_learned = True
+        return learned
+
+
+def _without_path(message: str, path: str) -> str:
+    """Nobody knows the file that a tokenizer was written to for this."""
+    return message.replace(json.dumps(path), "the tokenizer").replace("--like: ", "").replace("--vocab-size", "vocab_size")
+
+
+def _with_method(method: Any, learner: _Learner) -> Any:
+    """`transformers`' method with another trainer: the names by which it calls HF's mean ours. Nothing of it is changed."""
+    code = getattr(method, "__code__", None)
+    if code is None or method.__module__.split(".")[0] != "transformers" or not {*_REPLACED} <= {*code.co_names}:
+        name = f"{method.__module__}.{method.__qualname__}"
+        raise BpeError(f"{name} is not the train_new_from_iterator of transformers that is known here (4.57 to 5)")
+    from types import FunctionType
+
+    class Trainers(dict):  # type: ignore[type-arg]
+        def __missing__(self, kind: str) -> None:
+            raise BpeError(f"{kind} model: only BPE over bytes is learned here")
+
+    class Tokenizers:
+        """Reads tokenizers as that of HF's package does. The first one is that which is to be trained."""
+
+        @staticmethod
+        def from_str(text: str) -> Any:
+            made = method.__globals__["TokenizerFast"].from_str(text)
+            if not learner.has_learned:
+                made.train_from_iterator = lambda texts, *, length, trainer: _learn_into(made, texts, trainer, learner)
+            return made
+
+    replaced = {"TokenizerFast": Tokenizers, "MODEL_TO_TRAINER_MAPPING": Trainers(BPE=_Trainer)}
+    function: FunctionType = FunctionType(code, {**method.__globals__, **replaced}, method.__name__, method.__defaults__)
+
+    def run(*given: Any, **named: Any) -> Any:
+        result = function(*given, **named)
+        assert learner.has_learned, "transformers trained without a trainer"
+        return result
+
+    return run
+
+
+def _learn_into(made: Any, texts: Texts, trainer: _Trainer, learner: _Learner) -> None:
+    """What HF's `Tokenizer.train_from_iterator` does: the model gets vocabulary and merges, then come the special tokens."""
+    del made.train_from_iterator
+    if trainer.initial_alphabet is None or len(trainer.initial_alphabet) < len(_ALPHABET):
+        raise BpeError(
+            "the pre-tokenizer is no ByteLevel and no Sequence with one: its alphabet is not the 256 bytes"
+            "\nhint: if it is, say so: initial_alphabet=ByteLevel.alphabet()"
+        )
+    root = json.loads(made.to_str())
+    contents = dict.fromkeys(str(getattr(token, "content", token)) for token in trainer.special_tokens)
+    learned = learner.learn(_pipeline(root, contents), texts, trainer)["model"]
+    root["model"].update(vocab=learned["vocab"], merges=learned["merges"])
+    made.model = type(made).from_str(json.dumps({**root, "added_tokens": []})).model
+    made.add_special_tokens([*trainer.special_tokens])
+
+
+def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> dict[str, Any]:
+    """As much of a tokenizer as says how it learns: no merges, and its special tokens as plain ones, in their order."""
+    texts = [*special_tokens, *sorted(_ALPHABET.difference(special_tokens))]
+    vocab = {text: id for id, text in enumerate(texts)}
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    return {
+        "version": "1.0",
+        "added_tokens": [{"id": vocab[text], "content": text, **flags} for text in special_tokens],
+        "normalizer": root["normalizer"],
+        "pre_tokenizer": root["pre_tokenizer"],
+        "post_processor": None,
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        "model": {"type": "BPE", "vocab": vocab, "merges": []},
+    }
+
+
+def _of_tokenizers(
+    tokenizer: Any,
+    texts: Texts,
+    trainer: _Trainer,
+    learner: _Learner,
+    new_special_tokens: Union[Sequence[Any], None],
+    special_tokens_map: Union[Mapping[str, str], None],
+) -> Any:
+    """A `tokenizers.Tokenizer`: `--like` makes all of it."""
+    root = json.loads(tokenizer.to_str())
+    if root["model"].get("type") != "BPE":
+        raise BpeError(f"{root['model'].get('type')} model: only BPE over bytes is learned here")
+    _Trainer(0, **{name: root["model"].get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")})
+    _rename(root, special_tokens_map or {})
+    vocab, added = root["model"]["vocab"], root["added_tokens"]
+    limit = 1 + max([*vocab.values(), *(token["id"] for token in added)], default=-1)
+    for token in new_special_tokens or ():
+        flags = {name: getattr(token, name, False) for name in ("single_word", "lstrip", "rstrip", "normalized")}
+        added.append({"id": limit, "content": str(getattr(token, "content", token)), **flags, "special": True})
+        limit += 1
+    return type(tokenizer).from_str(json.dumps(learner.learn(root, texts, trainer)))
+
+
+def _rename(root: dict[str, Any], names: Mapping[str, str]) -> None:
+    """Gives special tokens other names, wherever they are."""
+
+    def renamed(text: Any) -> Any:
+        return names.get(text, text) if isinstance(text, str) else text
+
+    vocab = root["model"]["vocab"]
+    for token in root["added_tokens"]:
+        if token["special"] and token["content"] in names:
+            id = vocab.pop(token["content"], None)
+            token["content"] = renamed(token["content"])
+            if id is not None:
+                vocab[token["content"]] = id
+    if root.get("padding"):
+        root["padding"]["pad_token"] = renamed(root["padding"]["pad_token"])
+    root["model"]["unk_token"] = renamed(root["model"].get("unk_token"))
+    post = root.get("post_processor") or {}
+    for step in post.get("processors", [post]):
+        for one in (step.get("special_tokens") or {}).values():
+            one["tokens"] = [renamed(text) for text in one["tokens"]]
+        for role in ("cls", "sep"):
+            if role in step:
+                step[role] = [renamed(step[role][0]), step[role][1]]
+
+
+def _of_ours(
+    tokenizer: Any,
+    texts: Texts,
+    trainer: _Trainer,
+    learner: _Learner,
+    new_special_tokens: Union[Sequence[Any], None],
+    special_tokens_map: Union[Mapping[str, str], None],
+) -> Any:
+    """One of this package: `train(like=...)`, by the rule that it was trained by."""
+    if special_tokens_map:
+        raise BpeError("special_tokens_map is for tokenizers of transformers and tokenizers")
+    from ._tokenizer import _Place
+
+    with _Place(tokenizer) as path:
+        return train(
+            texts=texts,
+            vocab_size=trainer.vocab_size,
+            like=path,
+            special_tokens=[str(getattr(token, "content", token)) for token in new_special_tokens or ()],
+            min_frequency=trainer.min_frequency or None,
+            max_token_length=trainer.max_token_length,
+            workers=learner.workers,
+            memory_limit=learner.memory_limit,
+            progress=learner.shows,
+        )
+
+
+__all__ = ["train_new_from_iterator"]
