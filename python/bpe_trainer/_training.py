@@ -37,6 +37,7 @@ def train(
     pattern: Union[str, None] = None,
     normalize: Union[str, Sequence[str], None] = None,
     compat: Union[str, None] = None,
+    whole_texts: bool = False,
     min_frequency: Union[int, None] = None,
     max_token_length: Union[int, None] = None,
     whole_characters: bool = False,
@@ -75,8 +76,8 @@ def train(
     multiple of it, by reserved special tokens. With ``whole_characters`` no token joins a whole character with a part of
     another. ``seed_tokens`` are texts that the vocabulary shall have as tokens. ``normalize`` is what is done to text
     before it is cut, in training and in encoding: "NFC", ["NFKC", "lowercase"], ... ``compat`` names the trainer to
-    agree with, merge for merge: "cs336" (the
-    default), "huggingface" (as it trains on files: each line is cut by itself) or "rustbpe".
+    agree with, merge for merge: "cs336" (the default), "huggingface" or "rustbpe". HF trains on files line by line, and so
+    it is here; with ``whole_texts`` each text is cut as it is, as HF trains on an iterator, and special tokens in it are text.
 
     ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
     it reads ``files`` twice, so it takes no ``texts``.
@@ -161,6 +162,7 @@ def train(
     }
     arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
     flags = {
+        "whole-texts": whole_texts,
         "whole-characters": whole_characters,
         "add-bos": add_bos,
         "model-card": model_card,

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { trainTokenizer } from "../../src/index.ts";
+import { bpe, mergesOf, put, scratch } from "../binary.ts";
+
+const home = scratch();
+const texts = ["low\n\nlower\r\n newest", "the <e>wide<e>\n", "", "\n\n\n", "low <e>low\n", "新\n新\u2028x"];
+const records = put(
+  home,
+  "texts.jsonl",
+  texts
+    .flatMap((text) => [text, `${text}${text}`].map((one) => `${JSON.stringify({ text: one })}\n`))
+    .join(""),
+);
+const size = ["-n", "300", "-q"];
+const train = (name: string, ...options: string[]) =>
+  bpe(["train", records, ...size, "-o", join(home, name), ...options]);
+const huggingface = ["--compat", "huggingface", "-s", "<e>"];
+
+describe("--whole-texts", () => {
+  test("counts as a trainer does that knows neither lines nor special tokens", () => {
+    const [whole, plain] = ["whole.tsv", "plain.tsv"].map((name) => join(home, name));
+    expect(train("whole", ...huggingface, "--whole-texts", "--save-counts", whole!)).toMatchObject({
+      code: 0,
+    });
+    expect(train("plain", "--save-counts", plain!)).toMatchObject({ code: 0 });
+    const counts = readFileSync(whole!, "utf8");
+    expect(counts).toBe(readFileSync(plain!, "utf8"));
+    expect(counts).toContain("\nĊĊĊ\t");
+    expect(counts).toContain("\n<\t");
+    const again = ["train", "--counts", whole!, ...size, "-o", join(home, "again"), ...huggingface];
+    expect(bpe([...again, "--whole-texts"])).toMatchObject({ code: 0 });
+    for (const name of ["tokenizer.json", "merges.txt"])
+      expect(readFileSync(join(home, "again", name), "utf8")).toBe(
+        readFileSync(join(home, "whole", name), "utf8"),
+      );
+    expect(bpe(again)).toMatchObject({ code: 1 });
+  });
+
+  test("its special tokens have ids, and the record says how texts were cut", () => {
+    const tokenizer = JSON.parse(readFileSync(join(home, "whole/tokenizer.json"), "utf8"));
+    expect(tokenizer.model.vocab["<e>"]).toBe(0);
+    const { options } = JSON.parse(readFileSync(join(home, "whole/training.json"), "utf8"));
+    expect(options).toMatchObject({ wholeTexts: true, compat: "huggingface", specialTokens: ["<e>"] });
+    const { options: others } = JSON.parse(readFileSync(join(home, "plain/training.json"), "utf8"));
+    expect("wholeTexts" in others).toBe(false);
+  });
+
+  test("any number of threads gives the same, with a cache too, and the library", async () => {
+    const merges = mergesOf(join(home, "whole"));
+    const cache = ["--cache", join(home, "cache")];
+    for (const [name, ...more] of [
+      ["w1", "-w", "1"],
+      ["w3", "-w", "3"],
+      ["c", ...cache],
+      ["d", ...cache],
+    ]) {
+      expect(train(name!, ...huggingface, "--whole-texts", ...more)).toMatchObject({ code: 0 });
+      expect(mergesOf(join(home, name!))).toEqual(merges);
+    }
+    expect(train("lines", ...huggingface, ...cache)).toMatchObject({ code: 0 });
+    expect(mergesOf(join(home, "lines"))).not.toEqual(merges);
+    const options = { files: records, vocabSize: 300, specialTokens: ["<e>"], wholeTexts: true } as const;
+    const output = join(home, "library");
+    await trainTokenizer({ ...options, compat: "huggingface", output });
+    expect(mergesOf(output)).toEqual(merges);
+    expect(trainTokenizer(options)).rejects.toThrow("whole texts are for the trainer huggingface");
+  });
+
+  test("is refused where it means nothing", () => {
+    expect(train("none", "--whole-texts")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("whole texts are for the trainer huggingface, and this is cs336"),
+    });
+    expect(train("none", ...huggingface, "--whole-texts", "--superwords-from", "280")).toMatchObject({
+      code: 2,
+    });
+    expect(train("none", "--extend", join(home, "whole"), "--whole-texts")).toMatchObject({ code: 2 });
+  });
+});
