@@ -1,11 +1,11 @@
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { binary, environment } from "../binary.ts";
 
 // Examples of pages, run as a reader would type them.
 //
-// A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in their order in one empty
-// directory, which holds LICENSE, a text that every reader has. What a script prints, stdout and stderr, is in the block
+// A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in their order in one directory,
+// which holds LICENSE, a text that every reader has, and examples/. What a script prints, stdout and stderr, is in the block
 // marked `output` behind it; without one it may print anything. A script that fails is an error.
 //
 // In an output a line `…` stands for any number of lines, and `…` within a line for any characters. Times, rates, memory
@@ -58,6 +58,7 @@ export type Played = { readonly script: Script; readonly code: number | null; re
 /** Runs the scripts of a page in the directory. Without a Python those of Python are left out. */
 export function play(page: string, directory: string, python?: string): Played[] {
   copyFileSync(join(root, "LICENSE"), join(directory, "LICENSE"));
+  symlinkSync(join(root, "examples"), join(directory, "examples"));
   const programs = [dirname(binary), ...(python === undefined ? [] : [dirname(python)]), process.env.PATH!];
   const env = { ...environment, HOME: directory, LC_ALL: "C", PATH: programs.join(delimiter) };
   return scriptsOf(page)
@@ -82,6 +83,7 @@ export const settled = (text: string): string =>
     .replaceAll(/\b[\d,.]+ [kMG]?B at its peak/g, "# at its peak")
     .replaceAll(/\bprocess \d+/g, "process #")
     .replaceAll(/[ \t]+/g, " ")
+    .replaceAll(/ $/gm, "")
     .trimEnd();
 
 /** Whether a script printed what the page shows. */

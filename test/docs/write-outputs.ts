@@ -8,7 +8,9 @@ import { isShown, play, playedPages, root } from "./play.ts";
 const columns = 110;
 /** As a page can show it: lines that are too long end in `…`. */
 const shown = (printed: string) =>
-  printed.replaceAll(/[^\n]+/g, (line) => (line.length > columns ? `${line.slice(0, columns - 2)} …` : line));
+  printed
+    .replaceAll(/[ \t]+$/gm, "")
+    .replaceAll(/[^\n]+/g, (line) => (line.length > columns ? `${line.slice(0, columns - 2)} …` : line));
 
 const named = process.argv.slice(2);
 const python = join(root, "dist/python/bin/python");
