@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from typing import IO, Any, Iterator, Sequence, Union
 
 
+class Later:
+    """A module that only annotations name. It is loaded where they are evaluated."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> object:
+        import importlib
+
+        return getattr(importlib.import_module(self._name), name)
+
+
 class BpeError(Exception):
     """What `bpe` refused, or could not do: its own message, with its hint."""
 
@@ -342,4 +354,4 @@ def main() -> int:
     return 1
 
 
-__all__ = ["BpeError", "Home", "Run", "find_executable", "main", "message_of", "on_fork"]
+__all__ = ["BpeError", "Home", "Later", "Run", "find_executable", "main", "message_of", "on_fork"]

@@ -8,18 +8,17 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import Any, Mapping, Sequence, TypeVar, Union
 
 from ._executable import BpeError, Home
 from ._training import run_training, shown_warnings, train
+from ._types import Progress, Texts
+
+T = TypeVar("T")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FunctionType
-    from typing import Any, Mapping, Sequence, TypeVar, Union
-
-    from ._training import Progress, Texts
-
-    T = TypeVar("T")
 
 #: The characters that stand for bytes, as GPT-2 has them.
 _PRINTED = (*range(33, 127), *range(161, 173), *range(174, 256))

@@ -8,62 +8,56 @@ from __future__ import annotations
 import os
 import sys
 
-from ._executable import BpeError, Home, Run, message_of
+from ._executable import BpeError, Home, Later, Run, message_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Mapping, Sequence, Union
-
-    from ._tokenizer import Tokenizer
-
-    PathLike = Union[str, "os.PathLike[str]"]
-    #: Each is a document of its own, alone or in a batch.
-    Texts = Iterable[Union[str, Sequence[str]]]
-    #: Called with the stage ("counting", "merging", ...), how much is done, and of how much (None where nobody knows).
-    Progress = Callable[[str, int, Union[int, None]], None]
+    from . import _types as t
+else:
+    t = Later("bpe_trainer._types")
 
 
 def train(
-    files: Union[PathLike, Sequence[PathLike], Texts, None] = None,
-    vocab_size: Union[int, str, Sequence[int], None] = None,
+    files: t.Union[t.PathLike, t.Sequence[t.PathLike], t.Texts, None] = None,
+    vocab_size: t.Union[int, str, t.Sequence[int], None] = None,
     *,
-    texts: Union[Texts, None] = None,
-    languages: Union[Mapping[str, Union[PathLike, Sequence[PathLike]]], None] = None,
-    languages_dev: Union[Mapping[str, Union[PathLike, Sequence[PathLike]]], None] = None,
-    language_ratio: Union[Sequence[float], None] = None,
-    language_window: Union[Sequence[float], None] = None,
-    global_merges: Union[int, None] = None,
-    special_tokens: Sequence[str] = (),
-    pattern: Union[str, None] = None,
-    normalize: Union[str, Sequence[str], None] = None,
-    compat: Union[str, None] = None,
+    texts: t.Union[t.Texts, None] = None,
+    languages: t.Union[t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]], None] = None,
+    languages_dev: t.Union[t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]], None] = None,
+    language_ratio: t.Union[t.Sequence[float], None] = None,
+    language_window: t.Union[t.Sequence[float], None] = None,
+    global_merges: t.Union[int, None] = None,
+    special_tokens: t.Sequence[str] = (),
+    pattern: t.Union[str, None] = None,
+    normalize: t.Union[str, t.Sequence[str], None] = None,
+    compat: t.Union[str, None] = None,
     whole_texts: bool = False,
-    min_frequency: Union[int, None] = None,
-    max_token_length: Union[int, None] = None,
+    min_frequency: t.Union[int, None] = None,
+    max_token_length: t.Union[int, None] = None,
     whole_characters: bool = False,
-    seed_tokens: Sequence[str] = (),
-    superwords_from: Union[int, None] = None,
-    superword_pattern: Union[str, None] = None,
-    weights: Union[Mapping[str, float], None] = None,
-    extend: Union[PathLike, None] = None,
-    like: Union[PathLike, None] = None,
-    pad_to: Union[int, None] = None,
-    output: Union[PathLike, None] = None,
-    workers: Union[int, None] = None,
-    memory_limit: Union[str, None] = None,
-    bos: Union[str, None] = None,
-    eos: Union[str, None] = None,
-    pad: Union[str, None] = None,
-    unk: Union[str, None] = None,
+    seed_tokens: t.Sequence[str] = (),
+    superwords_from: t.Union[int, None] = None,
+    superword_pattern: t.Union[str, None] = None,
+    weights: t.Union[t.Mapping[str, float], None] = None,
+    extend: t.Union[t.PathLike, None] = None,
+    like: t.Union[t.PathLike, None] = None,
+    pad_to: t.Union[int, None] = None,
+    output: t.Union[t.PathLike, None] = None,
+    workers: t.Union[int, None] = None,
+    memory_limit: t.Union[str, None] = None,
+    bos: t.Union[str, None] = None,
+    eos: t.Union[str, None] = None,
+    pad: t.Union[str, None] = None,
+    unk: t.Union[str, None] = None,
     add_bos: bool = False,
-    chat_template: Union[str, None] = None,
-    model_max_length: Union[int, None] = None,
-    tokenizer_class: Union[str, None] = None,
+    chat_template: t.Union[str, None] = None,
+    model_max_length: t.Union[int, None] = None,
+    tokenizer_class: t.Union[str, None] = None,
     model_card: bool = False,
-    ledger: Union[bool, None] = None,
-    report: Union[PathLike, None] = None,
-    progress: Union[bool, Progress] = False,
-) -> Tokenizer:
+    ledger: t.Union[bool, None] = None,
+    report: t.Union[t.PathLike, None] = None,
+    progress: t.Union[bool, t.Progress] = False,
+) -> t.Tokenizer:
     """Trains a tokenizer and loads it.
 
     ``files`` is one path or several: text, JSON lines, Parquet, compressed or not, directories. ``texts`` is any iterable
@@ -124,7 +118,7 @@ def train(
     if texts is not None:
         _refuse_columns(texts)
     sizes = _sizes(vocab_size, output)
-    kept: Union[Home, None] = None
+    kept: t.Union[Home, None] = None
     if output is None:
         kept = Home()
         directory = os.path.join(kept.name, "tokenizer")
@@ -135,7 +129,7 @@ def train(
     for token in special_tokens:
         arguments.append(f"--special-token={token}")
     arguments += [f"--seed-token={token}" for token in seed_tokens]
-    options: Mapping[str, Any] = {
+    options: t.Mapping[str, t.Any] = {
         "pattern": pattern,
         "normalize": normalize if normalize is None or isinstance(normalize, str) else ",".join(normalize),
         "compat": compat,
@@ -173,8 +167,8 @@ def train(
         arguments += [f"--{name}={file}" for file in _named_files(by_language or {})]
     arguments += [f"--weight={_weight(path, weight)}" for path, weight in (weights or {}).items()]
     arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
-    if texts is None:
-        arguments += ["--", *paths]
+    arguments += ["--", *paths] if texts is None else ["--input-format=jsonl", "--text-field=text", "--", "-"]
+    run: t.Union[Run, None] = None
     try:
         shown_warnings(run_training(arguments, texts, progress))
     except BaseException as error:
@@ -190,10 +184,10 @@ def train(
 
 
 def run_training(
-    arguments: list[str], texts: Union[Texts, None], progress: Union[bool, Progress]
+    arguments: list[str], texts: t.Union[t.Texts, None], progress: t.Union[bool, t.Progress]
 ) -> list[str]:
     """Runs `bpe train`, which reads the texts if there are any. Returns what it warned of; leaves nothing half-written."""
-    run: Union[Run, None] = None
+    run: t.Union[Run, None] = None
     if texts is not None:
         arguments = [*arguments, "--input-format=jsonl", "--text-field=text", "--", "-"]
     try:
@@ -206,7 +200,7 @@ def run_training(
         raise
 
 
-def shown_warnings(messages: Sequence[str]) -> None:
+def shown_warnings(messages: t.Sequence[str]) -> None:
     """Warns, in the name of the line that called this package."""
     if not messages:
         return
@@ -223,7 +217,7 @@ def shown_warnings(messages: Sequence[str]) -> None:
 _SENT_BYTES = 1 << 16
 
 
-def _sizes(vocab_size: Union[int, str, Sequence[int]], output: Union[PathLike, None]) -> list[str]:
+def _sizes(vocab_size: t.Union[int, str, t.Sequence[int]], output: t.Union[t.PathLike, None]) -> list[str]:
     """As the command line takes them, the largest one last."""
     if isinstance(vocab_size, str) and "," in vocab_size:
         raise TypeError(f'vocab_size is "{vocab_size}": give several sizes as a list of numbers')
@@ -236,7 +230,7 @@ def _sizes(vocab_size: Union[int, str, Sequence[int]], output: Union[PathLike, N
     return [f"{size:d}" for size in sorted(vocab_size)]
 
 
-def _named_files(languages: Mapping[str, Any]) -> Iterable[str]:
+def _named_files(languages: t.Mapping[str, t.Any]) -> t.Iterable[str]:
     for name, given in languages.items():
         files = given if isinstance(given, (list, tuple)) else [given]
         if not isinstance(name, str) or not name or set("=/") & set(name) or not files:
@@ -255,7 +249,7 @@ def _weight(path: str, weight: float) -> str:
     return f"{path if os.path.isabs(path) else os.path.join('.', path)}:{Decimal(str(weight)):f}"
 
 
-def _numbers(name: str, numbers: Union[Sequence[float], None], separator: str) -> Union[str, None]:
+def _numbers(name: str, numbers: t.Union[t.Sequence[float], None], separator: str) -> t.Union[str, None]:
     """As the command line takes them, without exponents."""
     from decimal import Decimal
 
@@ -276,7 +270,7 @@ def refuse_text(name: str, values: object) -> None:
         raise TypeError(f"{name} has to be strings, found {type(wrong).__name__}")
 
 
-def _path(path: Any) -> str:
+def _path(path: t.Any) -> str:
     if isinstance(path, (str, bytes, os.PathLike)):
         return os.fsdecode(path)
     raise TypeError(f"files has to be paths, found {type(path).__name__}: texts are given by texts=")
@@ -287,7 +281,7 @@ def _may_be_text(path: str) -> bool:
     return not os.path.lexists(path) and not set("*?[") & set(path)
 
 
-def _refuse_columns(texts: Any) -> None:
+def _refuse_columns(texts: t.Any) -> None:
     """Refuses what is no list of texts but has some: of a dict and of a table Python would take the names."""
     named = texts if isinstance(texts, dict) else getattr(texts, "column_names", getattr(texts, "columns", None))
     if named is None:
@@ -298,7 +292,7 @@ def _refuse_columns(texts: Any) -> None:
     raise TypeError(f'{what}: name what holds the texts, as in texts=dataset["{name}"]')
 
 
-def _checked(texts: Iterable[Any]) -> Iterable[Any]:
+def _checked(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
     """The texts; refuses the paths of files, as `glob.iglob` yields them: training on names would look like success."""
     import itertools
 
@@ -312,7 +306,7 @@ def _checked(texts: Iterable[Any]) -> Iterable[Any]:
     return ()
 
 
-def _finish(run: Run, texts: Union[Texts, None], show: Union[Progress, None]) -> list[str]:
+def _finish(run: Run, texts: t.Union[t.Texts, None], show: t.Union[t.Progress, None]) -> list[str]:
     """Gives a run what it reads, hears what it says, and waits for its end. Returns what it warned of."""
     said: list[str] = []
     warned: list[str] = []
@@ -334,7 +328,7 @@ def _finish(run: Run, texts: Union[Texts, None], show: Union[Progress, None]) ->
 
 
 def _listen_apart(
-    run: Run, said: list[str], warned: list[str], show: Union[Progress, None], texts: Union[Texts, None]
+    run: Run, said: list[str], warned: list[str], show: t.Union[t.Progress, None], texts: t.Union[t.Texts, None]
 ) -> None:
     import threading
 
@@ -358,7 +352,7 @@ def _listen_apart(
         raise raised[0]
 
 
-def _send(run: Run, texts: Texts) -> None:
+def _send(run: Run, texts: t.Texts) -> None:
     """Each text is a line of JSON: a document that nothing crosses."""
     import json
 
@@ -382,7 +376,7 @@ def _send(run: Run, texts: Texts) -> None:
         pass  # It has ended, and says why.
 
 
-def _listen(run: Run, said: list[str], warned: list[str], show: Union[Progress, None]) -> None:
+def _listen(run: Run, said: list[str], warned: list[str], show: t.Union[t.Progress, None]) -> None:
     for raw in run.said():
         line = raw.decode("utf-8", "replace").rstrip("\n")
         said.append(line)
@@ -396,7 +390,7 @@ def _listen(run: Run, said: list[str], warned: list[str], show: Union[Progress, 
             warned.append(_shown(_event(line).get("message", line)))
 
 
-def _event(line: str) -> dict[str, Any]:
+def _event(line: str) -> dict[str, t.Any]:
     """An object of --progress json; empty where a run that was killed left half of it."""
     import json
 
@@ -407,7 +401,7 @@ def _event(line: str) -> dict[str, Any]:
     return event if isinstance(event, dict) else {}
 
 
-def _reason(said: Sequence[str]) -> Union[str, None]:
+def _reason(said: t.Sequence[str]) -> t.Union[str, None]:
     """Why a run failed, if it says that it did."""
     for line in reversed(said):
         if line.startswith("bpe: error: "):
@@ -424,13 +418,13 @@ def _shown(message: str) -> str:
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in message)
 
 
-def _shower(progress: Union[bool, Progress]) -> Union[Progress, None]:
+def _shower(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:
     if callable(progress):
         return progress
     if not progress:
         return None
 
-    def show(stage: str, done: int, total: Union[int, None]) -> None:
+    def show(stage: str, done: int, total: t.Union[int, None]) -> None:
         share = f"{100 * done / total:5.1f} %" if total else f"{done}"
         sys.stderr.write(f"\r{stage:<10} {share:<12}")
         if total is not None and done >= total:
