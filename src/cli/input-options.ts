@@ -9,6 +9,7 @@ import { type PlannedRanges, readPlan } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { refusal, statOf, unreadable, withRegularFile } from "../runtime/system-error.ts";
+import { isWindows } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
@@ -172,6 +173,8 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
 
 /** What comes from a path, until its end. The runtime's threads wait for it, so signals are served meanwhile. */
 async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  // There it has no path.
+  if (isWindows && path === "/dev/stdin") return yield* Bun.stdin.stream();
   const fail = (error: unknown) => {
     throw unreadable(path, error);
   };

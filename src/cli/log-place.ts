@@ -3,6 +3,7 @@ import { basename, dirname, relative, resolve } from "node:path";
 import { includeFilter } from "../corpus/find-inputs.ts";
 import { UserError } from "../errors.ts";
 import { globMatcher } from "../runtime/host.ts";
+import { slashed } from "../runtime/windows.ts";
 import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
 import { followLinks } from "../store/trusted-files.ts";
 import type { Invocation } from "./arguments.ts";
@@ -79,12 +80,13 @@ const spoilt = (path: string, what: string) =>
 const isFileOrGlob = (log: Target, { typed, stats, real }: Target) =>
   isSame(log.stats, stats) || log.real === real || (stats === null && isMatched(log.real, typed));
 
-function isMatched(path: string, glob: string): boolean {
+function isMatched(path: string, typed: string): boolean {
+  const glob = slashed(typed);
   const parts = glob.split("/");
   const firstWild = parts.findIndex((part) => /[*?[]/.test(part));
   if (firstWild < 0) return false;
   const base = realPathOf(parts.slice(0, firstWild).join("/") || (glob.startsWith("/") ? "/" : "."));
-  const below = relative(base, path);
+  const below = slashed(relative(base, path));
   return !isHidden(below) && globMatcher(parts.slice(firstWild).join("/"))(below);
 }
 
@@ -94,7 +96,7 @@ const isHidden = (below: string) => /(^|\/)\./.test(below);
 /** Whether the log is a file of the corpus that a path, a directory or a glob names. */
 function isOfCorpus(log: Target, named: Target, include: (pathBelow: string) => boolean): boolean {
   if (!named.stats?.isDirectory()) return isFileOrGlob(log, named);
-  const below = relative(named.real, log.real);
+  const below = slashed(relative(named.real, log.real));
   return isWithin(log.real, named.real) && !isHidden(below) && include(below);
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { exitCode } from "../errors.ts";
+import { isWindows } from "../runtime/windows.ts";
 
 /** What has to be undone at the end of the run, however it ends. */
 let cleanups: (() => void)[] = [];
@@ -34,6 +35,8 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
     process.exit(code);
   };
   process.on("SIGINT", stop("interrupted", exitCode.interrupted));
+  // Ctrl-Break, on Windows. What ends a process there otherwise sends no signal.
+  if (isWindows) process.on("SIGBREAK", stop("interrupted", exitCode.interrupted));
   process.on("SIGTERM", stop("terminated", exitCode.terminated));
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
 }
@@ -50,6 +53,7 @@ export function serveCrashes(fail: (error: unknown) => number): void {
 
 /** Whether the run was started (by nohup) so that it goes on when the terminal is closed. */
 function isHangupIgnored(): boolean {
+  if (isWindows) return false;
   try {
     const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1];
     return mask !== undefined && (BigInt(`0x${mask}`) & 1n) === 1n;

@@ -12,6 +12,7 @@ import {
   statOf,
   undecodable,
 } from "../runtime/system-error.ts";
+import { slashed } from "../runtime/windows.ts";
 import { emptyCorpus, type Input } from "./input.ts";
 import { type InputOptions, inspectInput, lookAt, noParquetStream } from "./inspect-input.ts";
 
@@ -64,7 +65,8 @@ export function checkNames(names: readonly string[], { format }: InputOptions = 
   if (standardInputs.length === 1 && format === "parquet") throw noParquetStream("-");
 }
 
-function findNamed(name: string, options: InputOptions): FoundInputs {
+function findNamed(typed: string, options: InputOptions): FoundInputs {
+  const name = slashed(typed);
   if (name !== "-" && isDirectory(name)) return findBelow(name, options);
   if (name === "-" || name === "" || !/[*?[]/.test(name) || statOf(name) !== undefined) {
     return { inputs: [inspectInput(name, options)], skipped: [] };
@@ -132,7 +134,7 @@ function nothingBelow(directory: string, include: readonly string[], skipped: re
  * followed, and each file is named once. A link that leads nowhere is named, so that reading it is an error.
  */
 export function filesMatching(glob: string): ReturnType<typeof eachFileOnce> {
-  const matching = inByteOrder([...pathsMatching(glob, glob.startsWith("/") ? "/" : ".")]);
+  const matching = inByteOrder([...pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(slashed));
   const leadsNowhere = (path: string) => statOf(path) === undefined;
   const files = eachFileOnce(matching.filter(isFile));
   return { ...files, paths: inByteOrder([...files.paths, ...matching.filter(leadsNowhere)]) };
@@ -146,7 +148,7 @@ type FileFilter = (pathBelow: string) => boolean;
  */
 export function includeFilter(globs: readonly string[]): FileFilter {
   if (globs.length === 0) return () => true;
-  const filters = globs.map((text) => {
+  const filters = globs.map(slashed).map((text) => {
     const matches = globMatcher(text.replace(/^\.?\//, ""));
     if (text.includes("/")) return matches;
     return (path: string) => matches(path.slice(path.lastIndexOf("/") + 1));

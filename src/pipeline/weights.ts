@@ -2,6 +2,7 @@ import { normalize } from "node:path";
 import { usageError } from "../errors.ts";
 import type { InputWeight } from "../formats/training-json.ts";
 import { globMatcher } from "../runtime/host.ts";
+import { slashed } from "../runtime/windows.ts";
 
 const weightMax = 1e6;
 /** Weights are whole numbers of this part of 1. */
@@ -52,12 +53,12 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
  * path as it is named or found, one without describes a name at any depth.
  */
 function fitting(glob: string): (path: string) => boolean {
-  const plain = normalize(glob).replace(/(?<=.)\/$/, "");
+  const plain = slashed(normalize(glob)).replace(/(?<=.)\/$/, "");
   // The runtime takes a ! in front for "not".
   const matches = globMatcher(plain.replace(/^!/, "\\!"));
   const isPath = plain.includes("/");
   return (path) => {
-    const parts = normalize(path).split("/");
+    const parts = slashed(normalize(path)).split("/");
     return parts.some((name, i) => {
       const part = isPath ? parts.slice(0, i + 1).join("/") : name;
       return part === plain || matches(part);

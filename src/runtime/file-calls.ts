@@ -1,7 +1,18 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { hostname } from "node:os";
-import { errnoOf, openLibc, sleepSync } from "./host.ts";
+import { errnoOf, openLibc, openWindows, sleepSync } from "./host.ts";
 import { codeOf } from "./system-error.ts";
+import { isHeldOpen, isWindows, lockOnWindows, withPatience } from "./windows.ts";
 
 /** Takes bytes: a file, or a stream. */
 export type ByteSink = {
@@ -56,20 +67,34 @@ const lossCodes = new Map([
   [122, "EDQUOT"],
 ]);
 
+/** Renames, and replaces what has the new name. Windows refuses it while a program has either open; it is tried for a second. */
+export const rename = (path: string, newPath: string): void => withPatience(() => renameSync(path, newPath));
+
+/** Windows renames no directory while a file in it is open, by whomever. */
+export const canRenameOpen = !isWindows;
+
+/** A directory takes the place of an empty one in one step. On Windows the empty one has to be removed first. */
+export const canRenameOntoEmpty = !isWindows;
+
 export function throwUnlessNoFlush(error: Error): void {
   if (!knowsNoFlush.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
-/** Flushes a directory's list of names. One that may not be listed is left to the system. */
+/**
+ * Flushes a directory's list of names. One that may not be listed is left to the system. So is every one that Windows does
+ * not flush; where it does, it asks for a descriptor that may write.
+ */
 export function flushDirectory(path: string): void {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+    fd = openSync(path, isWindows ? constants.O_RDWR : constants.O_RDONLY | constants.O_DIRECTORY);
   } catch {
     return;
   }
   try {
     flush(fd);
+  } catch (error) {
+    if (!isHeldOpen(error)) throw error;
   } finally {
     closeSync(fd);
   }
@@ -108,6 +133,8 @@ type Locked = "ours" | "another's" | "unknown to the file system";
  * died, in whatever way, holds none.
  */
 export function lockFile(fd: number): Locked {
+  const locked = lockOnWindows(fd);
+  if (locked !== null) return locked;
   const libc = openFlock();
   if (libc === null) return namesLivingProcess(fd) ? "another's" : "unknown to the file system";
   for (;;) {
@@ -121,7 +148,7 @@ export function lockFile(fd: number): Locked {
 const openFlock = () => openLibc("flock", "__errno_location");
 
 /** Whether this process can lock files at all. The library under Node cannot. */
-export const canLock = (): boolean => openFlock() !== null;
+export const canLock = (): boolean => openFlock() !== null || openWindows() !== null;
 
 /** Whether the lock file names a process of this machine that is alive: all that can be seen without locks. */
 function namesLivingProcess(fd: number): boolean {
@@ -141,12 +168,14 @@ function namesLivingProcess(fd: number): boolean {
  * the file, and then the lock keeps nobody away.
  */
 export function isNamed(fd: number, path: string): boolean {
-  const { dev, ino } = fstatSync(fd);
+  // Windows uses all 64 bits of an inode's number, which a plain number would round.
+  const { dev, ino } = fstatSync(fd, { bigint: true });
   try {
-    const named = statSync(path);
+    const named = statSync(path, { bigint: true });
     return named.dev === dev && named.ino === ino;
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    // What is removed while it is open keeps its name on Windows until it is closed, and cannot be looked at.
+    if (codeOf(error) !== "ENOENT" && !isHeldOpen(error)) throw error;
     return false;
   }
 }

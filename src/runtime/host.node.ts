@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Worker as NodeWorker } from "node:worker_threads";
 import picomatch from "picomatch";
@@ -66,8 +66,8 @@ export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const matches = matcherOf(parts.slice(literalCount).join("/"), false);
   const prefix = glob.startsWith("/") ? "/" : "";
   const entersHidden = parts.slice(literalCount).some((part) => part.startsWith("."));
-  for (const below of walk(join(cwd, base), { depthMax, entersHidden }, [])) {
-    if (glob.endsWith("/") && !isDirectory(join(cwd, base, below))) continue;
+  for (const below of walk(resolve(cwd, base), { depthMax, entersHidden }, [])) {
+    if (glob.endsWith("/") && !isDirectory(resolve(cwd, base, below))) continue;
     if (matches(below)) yield prefix + (base === "" ? below : `${base}/${below}`);
   }
 }
@@ -146,13 +146,15 @@ export function xxHash32(text: string): number {
 }
 
 /*
- * Node has no way to call the C library: files are read instead of mapped, a directory is replaced in two steps, and memory
+ * Node has no way to call the C library, or Windows: files are read instead of mapped, a directory is replaced in two steps, and memory
  * that is given back stays with the process.
  */
 
 type Symbols<Names extends string> = Readonly<Record<Names, (...args: readonly unknown[]) => never>>;
 
 export const openLibc = <Names extends string>(..._names: readonly Names[]): Symbols<Names> | null => null;
+
+export const openWindows = (): Symbols<"GetLastError" | "LockFileEx" | "uv_get_osfhandle"> | null => null;
 
 const unreachable = (): never => {
   throw new Error("bug: without the C library nobody asks for an address or an error number");

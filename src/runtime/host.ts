@@ -3,6 +3,7 @@
  * file's place (scripts/npm/compile.ts): it has the same names.
  * Only this file, its neighbour embedded.ts, and pattern/ready-made.ts may name Bun; src/cli is in no library.
  */
+import { isAbsolute } from "node:path";
 import type { WorkerThread } from "./worker-jobs.ts";
 
 /** Who runs the program, for the records of a training. */
@@ -33,11 +34,14 @@ export const fromBase64 = (text: string): Uint8Array => Uint8Array.fromBase64(te
 /** Whether plain data are equal: objects with the same fields, arrays and typed arrays with the same elements. */
 export const deepEquals = (a: unknown, b: unknown): boolean => Bun.deepEquals(a, b);
 
-/** Paths below `cwd` that a glob names, directories and links among them; hidden ones are left out. Links are followed. */
+/**
+ * Paths below `cwd` that a glob names, directories and links among them; hidden ones are left out. Links are followed. On
+ * Windows they have "\\".
+ */
 export const pathsMatching = (glob: string, cwd: string): Iterable<string> =>
   new Bun.Glob(glob).scanSync({
     cwd,
-    absolute: glob.startsWith("/"),
+    absolute: isAbsolute(glob),
     onlyFiles: false,
     followSymlinks: true,
     dot: false,
@@ -110,6 +114,44 @@ function load(names: readonly Name[]): Symbols<Name> | null {
     } catch {}
   }
   return null;
+}
+
+/** The functions of Windows that we call, for the same reason, and the one of libuv, in our executable, that leads to them. */
+const windowsFunctions = {
+  "kernel32.dll": {
+    GetLastError: { args: [], returns: "u32" },
+    LockFileEx: { args: ["usize", "u32", "u32", "u32", "u32", "ptr"], returns: "i32" },
+  },
+  [process.execPath]: {
+    /** The system's handle of a descriptor. */
+    uv_get_osfhandle: { args: ["i32"], returns: "usize" },
+  },
+} as const;
+
+type WindowsSymbols = {
+  readonly GetLastError: () => number;
+  readonly LockFileEx: (handle: bigint, ...rest: [number, number, number, number, Uint32Array]) => number;
+  readonly uv_get_osfhandle: (fd: number) => bigint;
+};
+
+let openedWindows: WindowsSymbols | null | undefined;
+
+/** These functions; null on other systems. */
+export function openWindows(): WindowsSymbols | null {
+  if (openedWindows === undefined) openedWindows = process.platform === "win32" ? loadWindows() : null;
+  return openedWindows;
+}
+
+function loadWindows(): WindowsSymbols | null {
+  const { dlopen } = require("bun:ffi") as typeof import("bun:ffi");
+  try {
+    const symbols = Object.entries(windowsFunctions).map(
+      ([library, functions]) => dlopen(library, functions).symbols,
+    );
+    return Object.assign({}, ...symbols) as WindowsSymbols;
+  } catch {
+    return null;
+  }
 }
 
 /** The number of the error of the last call that failed, in this thread. */

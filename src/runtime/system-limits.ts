@@ -93,7 +93,8 @@ function mountsOf(root: string, controller: string): Mount[] {
 
 /** The most memory that this process ever held, in bytes: VmHWM where the kernel tells it. */
 export function peakMemoryBytes(): number {
-  const kilobytes = numberIn("/proc/self/status", /^VmHWM:\s+(\d+) kB/m);
+  const isLinux = process.platform === "linux";
+  const kilobytes = isLinux ? numberIn("/proc/self/status", /^VmHWM:\s+(\d+) kB/m) : 0;
   if (kilobytes > 0) return kilobytes * 1024;
   const { maxRSS } = process.resourceUsage();
   return process.platform === "darwin" ? maxRSS : maxRSS * 1024;

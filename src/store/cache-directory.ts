@@ -7,7 +7,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  renameSync,
   rmSync,
   type Stats,
   statSync,
@@ -24,7 +23,7 @@ import {
   wholeNumber,
 } from "../bytes/schema.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
-import { writeAll } from "../runtime/file-calls.ts";
+import { rename, writeAll } from "../runtime/file-calls.ts";
 import { createSha256, xxHash64 } from "../runtime/host.ts";
 import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
@@ -228,7 +227,7 @@ export class CacheDirectory {
       } finally {
         closeSync(fd);
       }
-      renameSync(temporaryPath, this.pathOf(name));
+      rename(temporaryPath, this.pathOf(name));
       this.used.add(name);
     });
   }

@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../bytes/schema.ts";
+import { rename } from "../runtime/file-calls.ts";
 import { xxHash64 } from "../runtime/host.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import { type CountsOptions, CountsReader, hasOptions, optionFields } from "../words/counts-format.ts";
@@ -76,7 +77,7 @@ export function makeEntry(countsPath: string, path: string, id: EntryId, statist
   } finally {
     closeSync(fd);
   }
-  renameSync(countsPath, path);
+  rename(countsPath, path);
 }
 
 /** The statistics of an entry. Reads the whole file: `Damaged` if anything differs from what was written. */

@@ -6,7 +6,6 @@ import {
   mkdirSync,
   openSync,
   readSync,
-  renameSync,
   rmdirSync,
   unlinkSync,
   writeSync,
@@ -14,9 +13,10 @@ import {
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { UserError } from "../errors.ts";
-import { isNamed, lockFile } from "../runtime/file-calls.ts";
+import { isNamed, lockFile, rename } from "../runtime/file-calls.ts";
 import { sleepSync, xxHash32 } from "../runtime/host.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
+import { withPatience } from "../runtime/windows.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { isMarked, isResult, keepResult } from "./standing-result.ts";
 import { isOwn, openFound } from "./trusted-files.ts";
@@ -78,7 +78,7 @@ export class HiddenPath {
     const path = hiddenPath(this.place, kind);
     if (path === this.path) return;
     reserve(this.place, kind);
-    renameSync(this.path, path);
+    rename(this.path, path);
     release(this.path);
     this.path = path;
   }
@@ -107,7 +107,7 @@ export function mendLeftOvers(place: Place): void {
     if (live.has(path) || stats === null || !isOwn(stats)) continue;
     const isFormer = kind === "old" || (kind !== "new" && isMarked(path));
     if (isFormer && lstatOrNull(pathOf(place)) === null && isResult({ ...place, name })) {
-      renameSync(path, pathOf(place));
+      rename(path, pathOf(place));
     } else if (ofRun !== run && !isLockedHere(place)) continue;
     else if (isFormer && kind !== "old") keepResult(path, place);
     else removeQuietly(path);
@@ -254,7 +254,7 @@ function takeLockFile(place: Place): LockFile | Holder {
     let removeParents = () => {};
     try {
       removeParents = makeParents(place);
-      const got = tryLockFile(lockPath(place));
+      const got = withPatience(() => tryLockFile(lockPath(place)));
       if (got !== "changed") return "fd" in got ? { ...got, removeParents } : got;
       if (attempt === attemptsMax) return {};
     } catch (error) {

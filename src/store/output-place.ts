@@ -10,9 +10,10 @@ import {
   statSync,
   unlinkSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { UserError } from "../errors.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
+import { isWindows } from "../runtime/windows.ts";
 
 /** Where an output goes: its name in its parent, with links resolved, and the path as it was typed, for messages. */
 export type Place = {
@@ -23,7 +24,7 @@ export type Place = {
 
 /** Whether a path, as it was typed, is the directory or lies in it. Links are not followed. */
 export const isWithin = (path: string, directory: string) =>
-  `${resolve(path)}/`.startsWith(`${resolve(directory)}/`);
+  `${resolve(path)}${sep}`.startsWith(`${resolve(directory)}${sep}`);
 
 export const pathOf = (place: Place) => join(place.parent, place.name);
 
@@ -88,6 +89,13 @@ function orNull(path: string, look: (path: string) => Stats): Stats | null {
   }
 }
 
+/** The first of NAME.new, NAME.new-2, … that names nothing. */
+export function freePath(place: Place, ending: string): string {
+  const path = `${pathOf(place)}.${ending}`;
+  if (lstatOrNull(path) === null) return path;
+  for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
+}
+
 /** The names in a directory. None if it can be written but not listed: then stale files stay. */
 export function namesIn(path: string): string[] {
   try {
@@ -129,6 +137,8 @@ export const insideOf = (fd: number, path: string) =>
 
 /** Opens a directory; null for anything else. */
 export function openDirectory(path: string): number | null {
+  // Windows cannot be asked for a directory and nothing else, so there it is looked at before.
+  if (isWindows && !lstatSync(path).isDirectory()) return null;
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {

@@ -1,9 +1,10 @@
-import { closeSync, constants, fstatSync, mkdtempSync, openSync, renameSync } from "node:fs";
+import { closeSync, constants, fstatSync, mkdtempSync, openSync, renameSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
-import { canLock, isNamed, lockFile } from "../runtime/file-calls.ts";
+import { canLock, canRenameOpen, isNamed, lockFile } from "../runtime/file-calls.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
+import { isHeldOpen } from "../runtime/windows.ts";
 import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
 import { isOwn } from "./trusted-files.ts";
 
@@ -62,6 +63,10 @@ export class ScratchDirectory {
     if (this.made === null) return;
     const { path, fd } = this.made;
     this.made = null;
+    if (!canRenameOpen) {
+      removeLocked(path, fd);
+      return;
+    }
     const going = `${path}-gone`;
     try {
       renameSync(path, going);
@@ -86,7 +91,7 @@ function make(parent: string): Made {
       const fd = lockIn(path);
       if (fd !== null) return { path, fd };
     } catch (error) {
-      if (codeOf(error) !== "ENOENT" || attempt === attemptsMax) {
+      if (!(codeOf(error) === "ENOENT" || isHeldOpen(error)) || attempt === attemptsMax) {
         removeQuietly(path);
         throw error;
       }
@@ -119,10 +124,20 @@ function removeLeftOvers(parent: string): void {
       if (stats === null || !stats.isDirectory() || !isOwn(stats)) continue;
       const fd = lockIn(path, true);
       if (fd === null) continue;
-      removeQuietly(path);
-      closeSync(fd);
+      removeLocked(path, fd);
     } catch {
       // Another run is removing it, or it cannot be written: then it stays.
     }
   }
+}
+
+/** Removes a scratch directory whose lock, open as `fd`, is ours. */
+function removeLocked(path: string, fd: number): void {
+  removeQuietly(path);
+  closeSync(fd);
+  if (canRenameOpen) return;
+  // On Windows the lock had its name until it was closed, and so had the directory.
+  try {
+    rmdirSync(path);
+  } catch {}
 }

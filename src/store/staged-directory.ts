@@ -4,7 +4,6 @@ import {
   constants,
   mkdirSync,
   openSync,
-  renameSync,
   rmdirSync,
   type Stats,
   statSync,
@@ -12,8 +11,18 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { assert, UserError } from "../errors.ts";
-import { beginFlush, exchange, flush, flushDirectory, writeAll } from "../runtime/file-calls.ts";
+import {
+  beginFlush,
+  canRenameOntoEmpty,
+  canRenameOpen,
+  exchange,
+  flush,
+  flushDirectory,
+  rename,
+  writeAll,
+} from "../runtime/file-calls.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
+import { isHeldOpen } from "../runtime/windows.ts";
 import {
   HiddenPath,
   type Kind,
@@ -24,8 +33,8 @@ import {
   tryWrite,
 } from "./output-lock.ts";
 import {
+  freePath,
   insideOf,
-  lstatOrNull,
   openDirectory,
   type Place,
   pathOf,
@@ -45,11 +54,11 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: Kind): stri
   const path = pathOf(place);
   const aside = reserve(place, formerKind);
   try {
-    renameSync(path, aside);
+    rename(path, aside);
     try {
-      renameSync(staged, path);
+      rename(staged, path);
     } catch (error) {
-      renameSync(aside, path);
+      rename(aside, path);
       throw error;
     }
   } finally {
@@ -78,7 +87,7 @@ function settleFormer(former: string | null, place: Place, keepCount: number | u
 function removeKept(old: Place, place: Place): void {
   const hidden = reserve(place, "new");
   try {
-    renameSync(pathOf(old), hidden);
+    rename(pathOf(old), hidden);
     removeFormer(hidden, place);
   } finally {
     release(hidden);
@@ -97,7 +106,7 @@ function removeFormer(former: string, place: Place): string | null {
     return null;
   } catch {
     const leftPath = freePath(place, "old");
-    renameSync(former, leftPath);
+    rename(former, leftPath);
     return leftPath;
   }
 }
@@ -119,13 +128,6 @@ function removeFiles(directory: string, names: readonly string[]): void {
   } finally {
     closeSync(fd);
   }
-}
-
-/** The first of NAME.new, NAME.new-2, … that names nothing. */
-function freePath(place: Place, ending: string): string {
-  const path = `${pathOf(place)}.${ending}`;
-  if (lstatOrNull(path) === null) return path;
-  for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
 }
 
 /**
@@ -235,6 +237,7 @@ class StagedDirectory {
    */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     tryWrite(this.place.typed, () => this.flushFiles());
+    if (!canRenameOpen) this.closeFiles();
     const former = this.takePlaceOrKeep(keepCount !== undefined && keepCount > 0, exchangePaths);
     this.isStaged = false;
     this.closeFiles();
@@ -272,8 +275,10 @@ class StagedDirectory {
   }
 
   private settlePermissions(former: Stats | null): void {
+    // Closed already on Windows, which has no such permissions.
+    if (this.fd === null) return;
     const innerFds = [...this.openDirectories.values(), ...this.openFiles.values()];
-    settlePermissions(this.fd!, 0o777, inherited(former, this.place.parent), innerFds);
+    settlePermissions(this.fd, 0o777, inherited(former, this.place.parent), innerFds);
   }
 
   private closeFiles(): void {
@@ -289,7 +294,8 @@ class StagedDirectory {
     try {
       return this.takePlace(keepsFormer, exchangePaths);
     } catch (error) {
-      const refused = refusal(`"${this.place.typed}"`, error);
+      const held = isHeldOpen(error) ? " is not replaced: a program has it, or a file in it, open" : "";
+      const refused = refusal(`"${this.place.typed}"${held}`, error);
       if (!(refused instanceof UserError)) throw error;
       this.settlePermissions(null);
       throw new UserError(refused.message, { hint: `the finished tokenizer is in ${this.keepAside()}` });
@@ -315,8 +321,9 @@ class StagedDirectory {
           staged.moveTo("new");
           return replaceInTwoSteps(staged.path, place, formerKind);
         }
+        if (standing.kind === "empty" && !canRenameOntoEmpty) rmdirSync(path);
         // Atomic if nothing or an empty directory is there. Refused if anything else came meanwhile.
-        renameSync(staged.path, path);
+        rename(staged.path, path);
         return null;
       } catch (error) {
         if (attempt === attemptsMax || !hasChanged.has(codeOf(error))) throw error;
@@ -327,7 +334,7 @@ class StagedDirectory {
   private keepAside(): string {
     try {
       const keptPath = freePath(this.place, "new");
-      renameSync(this.staged.path, keptPath);
+      rename(this.staged.path, keptPath);
       return `"${keptPath}"`;
     } catch {
       // The parent takes no new name, not even this one.

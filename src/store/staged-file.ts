@@ -1,10 +1,18 @@
-import { closeSync, fdatasync, openSync, renameSync, type Stats, writeSync } from "node:fs";
+import { closeSync, fdatasync, openSync, type Stats, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../errors.ts";
-import { type ByteSink, flush, flushDirectory, throwUnlessNoFlush, writeAll } from "../runtime/file-calls.ts";
+import {
+  type ByteSink,
+  flush,
+  flushDirectory,
+  rename,
+  throwUnlessNoFlush,
+  writeAll,
+} from "../runtime/file-calls.ts";
 import { shellQuoted } from "../runtime/hints.ts";
+import { isHeldOpen, slashed } from "../runtime/windows.ts";
 import { mendLeftOvers, release, reserve, tryWrite } from "./output-lock.ts";
-import { type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
+import { freePath, type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { checkOwner, followLinks, inherited, settlePermissions, stagedFileMode } from "./trusted-files.ts";
 
 const flushAfterBytes = 2 ** 24;
@@ -142,10 +150,24 @@ class StagedFile implements ByteSink {
       flush(this.fd!);
       settlePermissions(this.fd!, 0o666, inherited(this.former, this.place.parent));
       this.close();
-      renameSync(this.path, pathOf(this.place));
+      this.takePlace(this.path);
       release(this.path);
       flushDirectory(this.place.parent);
     });
+  }
+
+  /** Where Windows does not replace it, the file is left beside it and the error says where. */
+  private takePlace(path: string): void {
+    try {
+      rename(path, pathOf(this.place));
+    } catch (error) {
+      if (!isHeldOpen(error)) throw error;
+      const keptPath = freePath(this.place, "new");
+      rename(path, keptPath);
+      throw new UserError(`"${this.typed}" is not replaced: a program has it open, or it is read-only`, {
+        hint: `the finished file is "${keptPath}"`,
+      });
+    }
   }
 
   /** Removes what was written beside the path, and never touches the path. Does nothing after `publish`. */
@@ -167,8 +189,9 @@ function lookAt(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(followLinks(path));
   // What /dev/stdout leads to may have a name that is none, such as "pipe:[4711]".
   const named = statOrNull(pathOf(place));
-  const former = named ?? (path.endsWith("/") ? null : statOrNull(path));
-  if (former?.isDirectory() || path.endsWith("/")) {
+  const isForDirectory = slashed(path).endsWith("/");
+  const former = named ?? (isForDirectory ? null : statOrNull(path));
+  if (former?.isDirectory() || isForDirectory) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }
   // It would be written directly, and read by the user who made it.

@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, readdirSync, readFileSync, renameSync, type Stats, statSync } from "node:fs";
+import { closeSync, fstatSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { recordName } from "../formats/training-json.ts";
+import { rename } from "../runtime/file-calls.ts";
 import { xxHash64 } from "../runtime/host.ts";
 import { isMissing, refusal } from "../runtime/system-error.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
@@ -141,7 +142,7 @@ export function keepResult(path: string, place: Place): string {
   const first = `${pathOf(place)}.${stampOf(path)}`;
   let kept = first;
   for (let n = 2; lstatOrNull(kept) !== null; n++) kept = `${first}-${n}`;
-  renameSync(path, kept);
+  rename(path, kept);
   return kept;
 }
 
