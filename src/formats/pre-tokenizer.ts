@@ -79,9 +79,12 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
-    const forms = [huggingfaceForm(named), named.foreignSources ?? named.sources];
-    if (forms.some((form) => isSame(sources, form))) return { sources: named.sources, name, addsPrefixSpace };
+  // Some patterns are written in the form that is another's own.
+  const forms = [(named: NamedPattern) => named.foreignSources ?? named.sources, huggingfaceForm];
+  for (const formOf of forms) {
+    for (const [name, named] of Object.entries<NamedPattern>(patterns)) {
+      if (isSame(sources, formOf(named))) return { sources: named.sources, name, addsPrefixSpace };
+    }
   }
   const portable = inFile(path, () => sources.map((source) => portableForm(source, oniguruma)));
   return { sources: portable, name: null, addsPrefixSpace };

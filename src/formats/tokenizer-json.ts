@@ -225,6 +225,13 @@ function jsonFile(value: object): Uint8Array {
  */
 export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts {
   const { scanned, root, modelJson, vocab: readVocab } = readRoot(bytes, path);
+  if ("version" in root && root.version !== "1.0") {
+    refuse(
+      path,
+      `its version is ${shown(root.version)}, not "1.0"`,
+      "tokenizers 1.0 turns what it loads into version 2.0; give the tokenizer.json that it was loaded from",
+    );
+  }
   checkModel(modelJson, path);
   const { ignore_merges, unk_token } = checkOr(modelFields, modelJson, (what) => {
     throw new UserError(`"${path}": the model cannot be read: ${what}`);

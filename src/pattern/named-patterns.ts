@@ -10,7 +10,7 @@ export type NamedPattern = {
   readonly aliases?: readonly string[];
   /**
    * What tokenizer.json has instead: an equal form that HF's engine and that of transformers.js, which is JavaScript's, read
-   * alike.
+   * alike. `tokenizers` 1.0 knows some patterns by their letters, and no others.
    */
   readonly huggingfaceSources?: readonly string[];
   /** What other writers' tokenizer.json has for it. */
@@ -89,7 +89,13 @@ export const patterns = {
     foreignSources: [cl100k.replace("{1,3}+", "{1,3}")],
     llamaCpp: { name: "llama-bpe", differsAt: "white space that ends a text" },
   },
-  gpt4: { sources: [gpt4], origin: "GPT-4 as in minbpe and rustbpe", llamaCpp: { name: "llama-bpe" } },
+  gpt4: {
+    sources: [gpt4],
+    origin: "GPT-4 as in minbpe and rustbpe",
+    huggingfaceSources: [llama3],
+    llamaCpp: { name: "llama-bpe" },
+  },
+  // Not in llama3's form: the release candidates of `tokenizers` 1.0 know that, and cut 0000 into 00, 0 and 0.
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],
@@ -132,6 +138,12 @@ export const patterns = {
     sources: [String.raw`\p{N}{1,3}`, "[一-龥぀-ゟ゠-ヿ]+", deepseekWords],
     origin: "DeepSeek V3, R1, V4: three splits",
     aliases: ["deepseek", "deepseek-r1", "deepseek-v4"],
+    // As DeepSeek's own file has it: the line ends as they are.
+    huggingfaceSources: [
+      String.raw`\p{N}{1,3}`,
+      "[一-龥぀-ゟ゠-ヿ]+",
+      deepseekWords.replaceAll(String.raw`\r\n`, "\r\n"),
+    ],
     llamaCpp: { name: "deepseek-v3" },
   },
   starcoder: {

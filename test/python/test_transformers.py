@@ -1,5 +1,6 @@
 """A tokenizer directory, as transformers uses it."""
 
+import importlib.metadata
 import json
 import random
 import re
@@ -85,6 +86,14 @@ class Transformers(unittest.TestCase):
             "<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n"
         )
         self.check(GEMMA, "gemma", rendered, ("<bos>", "<end_of_turn>", "<pad>"))
+
+
+class Beside(unittest.TestCase):
+    def test_tokenizers_1_is_beyond_what_it_asks_for(self) -> None:
+        wanted = [line for line in importlib.metadata.requires("transformers") or [] if line.startswith("tokenizers")]
+        self.assertTrue(wanted)
+        for line in wanted:
+            self.assertIn("<0.24", line.split(";")[0])
 
 
 class Like(unittest.TestCase):
