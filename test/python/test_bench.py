@@ -1,0 +1,433 @@
+"""`python -m bpe_trainer.bench`: what it says of rivals that are right, wrong, slow, absent, or fall over. Run by suite.ts.
+
+Rivals that are made up stand in a directory of PYTHONPATH, so each comes before an installed one.
+"""
+
+import importlib.metadata  # Loaded before a test hides where it is.
+import importlib.util
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import bpe_trainer as bpe
+from bpe_trainer import _bench_work as work
+from bpe_trainer import bench
+
+END = "<|endoftext|>"
+random.seed(20261123)
+WORDS = ["".join(random.choices("abcdeßй好", k=random.randrange(1, 9))) for _ in range(300)]
+
+#: gigabpe as it should be, and what a test changes of it.
+GIGABPE = """
+import json, os, sys, time
+import bpe_trainer as bpe
+
+def train_bpe(files, vocab_size, *, special_tokens, pretokenizer, threads):
+    kept = os.environ["KEPT"] + "-" + str(vocab_size)
+    if not os.path.exists(kept):
+        bytes_seen = len(set(open(files[0], "rb").read()))
+        trained = bpe.train(files, vocab_size - bytes_seen + 256, special_tokens=special_tokens, compat="huggingface")
+        with open(kept, "w") as file:
+            json.dump(json.loads(trained.to_hf().to_str())["model"]["merges"], file)
+    merges = json.load(open(kept))
+    CHANGE
+    return {}, merges
+"""
+RAISES = "def train_bpe(*_, **__): raise RuntimeError('of its own\\nkind')"
+
+
+def lines(count: int) -> str:
+    return "".join(" ".join(random.choices(WORDS, k=12)) + "\n" for _ in range(count))
+
+
+class Bench(unittest.TestCase):
+    def setUp(self) -> None:
+        self.kept = tempfile.TemporaryDirectory()
+        self.home = Path(self.kept.name)
+        self.places = self.home / "tmp"
+        self.places.mkdir()
+        self.fakes = self.home / "fakes"
+        self.fakes.mkdir()
+        self.corpus = self.home / "corpus.txt"
+        self.corpus.write_text(lines(600), "utf-8")
+
+    def tearDown(self) -> None:
+        self.kept.cleanup()
+
+    def fake(self, name: str, source: str) -> None:
+        (self.fakes / name).mkdir()
+        (self.fakes / name / "__init__.py").write_text(source, "utf-8")
+
+    def environment(self) -> "dict[str, str]":
+        return {**os.environ, "PYTHONPATH": str(self.fakes), "TMPDIR": str(self.places), "KEPT": str(self.home / "kept")}
+
+    def command(self, *arguments: "str | Path") -> "list[str]":
+        return [sys.executable, "-m", "bpe_trainer.bench", *map(str, arguments)]
+
+    def run_bench(self, *arguments: "str | Path") -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(
+            self.command(*arguments), env=self.environment(), capture_output=True, text=True, cwd=self.home
+        )
+        self.assertEqual(os.listdir(self.places), [])
+        self.assertNotIn("Traceback", done.stderr)
+        return done
+
+    def tables(self, *arguments: "str | Path") -> "dict[str, dict]":
+        """The tables by their work; the second training as train2."""
+        done = self.run_bench(self.corpus, "-n", "400", "--json", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = {}
+        for table in json.loads(done.stdout)["tables"]:
+            found[table["work"] + ("2" if table["work"] in found else "")] = table
+        return found
+
+    def row(self, table: dict, name: str) -> dict:
+        return next(row for row in table["rows"] if row["name"] == name)
+
+
+class Rivals(Bench):
+    def test_real_ones_do_the_same_work(self) -> None:
+        for special in ((), ("-s", END)):
+            self.corpus.write_text(END.join(lines(150) for _ in range(4)), "utf-8")
+            with self.subTest(special):
+                tables = self.tables("--only", "tokenizers,tiktoken", "--runs", "2", *special)
+                self.assertEqual(list(tables), ["train", "batch", "lines", "file"])
+                ours, theirs = tables["train"]["rows"]
+                self.assertEqual(ours["verdict"], f"{400 - 256 - len(special) // 2} merges")
+                self.assertEqual((theirs["verdict"], theirs["isRight"]), ("same merges", True))
+                for name in ("batch", "lines"):
+                    self.assertEqual([row["verdict"] for row in tables[name]["rows"][1:]], ["same ids"] * 2)
+                self.assertEqual(self.row(tables["lines"], "bpe")["texts"], 600)
+                for row in (row for table in tables.values() for row in table["rows"]):
+                    self.assertEqual(len(row["seconds"]), 2)
+                    self.assertGreater(row["startSeconds"], 0)
+                    self.assertGreater(row["processorSeconds"], 0)
+                    self.assertGreater(row["peakMemoryBytes"], 5e6)
+                # The process behind our object counts as ours.
+                for name in ("train", "batch", "lines", "file"):
+                    self.assertGreater(self.row(tables[name], "bpe")["peakMemoryBytes"], 40e6)
+
+    def test_one_that_wins_is_shown_as_winning(self) -> None:
+        self.fake("gigabpe", GIGABPE.replace("CHANGE", ""))
+        self.run_bench(self.corpus, "-n", "400", "--runs", "1", "--only", "gigabpe")
+        table = self.tables("--runs", "3", "--only", "gigabpe")["train"]
+        row = self.row(table, "gigabpe")
+        self.assertEqual(row["verdict"], "same merges")
+        self.assertEqual(row["timesOurs"], row["medianSeconds"] / self.row(table, "bpe")["medianSeconds"])
+        self.assertLess(row["timesOurs"], 1)
+        self.assertEqual(row["best"], ["seconds", "processorSeconds", "peakMemoryBytes"])
+        self.assertRegex(table["fastest"], r"^Fastest: gigabpe, \S+ times as fast as bpe")
+        said = self.run_bench(self.corpus, "-n", "400", "--runs", "1", "--only", "gigabpe").stdout
+        self.assertRegex(said, r"\n  gigabpe +0\.\d+ s\* .* 0\.\d+ .*same merges\nFastest: gigabpe, ")
+        self.assertRegex(said, r"\n  bpe +\d\.\d+ s  .* 1\.00 .*144 merges\n")
+
+    def test_one_that_is_wrong_wins_nothing(self) -> None:
+        self.fake("gigabpe", GIGABPE.replace("CHANGE", "merges[20:22] = [merges[21], merges[20]]"))
+        self.run_bench(self.corpus, "-n", "400", "--runs", "1", "--only", "gigabpe")
+        table = self.tables("--runs", "1", "--only", "gigabpe")["train"]
+        row = self.row(table, "gigabpe")
+        self.assertEqual((row["verdict"], row["isRight"]), ("OTHER MERGES from 21 on", False))
+        self.assertEqual((row["timesOurs"], row["best"], table["fastest"]), (None, [], None))
+
+    def test_fewer_merges_are_other_merges(self) -> None:
+        self.fake("gigabpe", GIGABPE.replace("CHANGE", "merges.pop()"))
+        table = self.tables("--runs", "1", "--only", "gigabpe")["train"]
+        self.assertEqual(self.row(table, "gigabpe")["verdict"], "OTHER MERGES: 143, not 144")
+
+    def test_those_that_fall_over_are_rows(self) -> None:
+        self.fake("gigabpe", "import os\ndef train_bpe(*_, **__): print('its last words'); os.abort()")
+        self.fake("rustbpe", "class Tokenizer:\n  def train_from_iterator(*_, **__): raise RuntimeError('of its\\nown')")
+        self.fake("sentencepiece", "import time\ntime.sleep(1000)")
+        self.fake("tiktoken", "import os\nos._exit(3)")
+        self.fake("gigatoken", "import time\nhog = bytearray(b'x') * 600_000_000\ntime.sleep(1000)")
+        tables = self.tables("--runs", "2", "--timeout", "5", "--memory-limit", "500M")
+        verdicts = {
+            ("train", "gigabpe"): "ended by signal 6 (SIGABRT): its last words",
+            ("train2", "rustbpe"): "failed: RuntimeError: of its\nown",
+            ("train2", "gigatoken"): "stopped: more than 524 MB in memory (--memory-limit)",
+            ("train", "sentencepiece"): "stopped after 5 s (--timeout)",
+            ("batch", "tiktoken"): "ended with exit code 3",
+        }
+        for (name, rival), verdict in verdicts.items():
+            row = self.row(tables[name], rival)
+            self.assertEqual((row["verdict"], row["isRight"], row["seconds"]), (verdict, None, []))
+        self.assertEqual(self.row(tables["train"], "tokenizers")["verdict"], "same merges")
+
+    def test_an_error_of_two_lines_is_one_line_of_the_table(self) -> None:
+        self.fake("gigabpe", RAISES)
+        said = self.run_bench(self.corpus, "-n", "400", "--runs", "1", "--only", "gigabpe")
+        self.assertEqual(said.returncode, 0)
+        self.assertIn("\n  gigabpe            failed: RuntimeError: of its own\\nkind\n", said.stdout)
+
+    def test_other_ids_are_counted(self) -> None:
+        self.fake(
+            "tiktoken",
+            """
+import bpe_trainer as bpe
+import os
+class Encoding:
+    def __init__(self, name, *, pat_str, mergeable_ranks, special_tokens):
+        self.ours = bpe.Tokenizer.load(os.path.join(os.environ["TMPDIR"], "tokenizers", "huggingface"))
+    def encode_ordinary(self, text):
+        return self.ours.encode(text)
+    def encode_ordinary_batch(self, texts, num_threads):
+        ids = self.ours.encode_batch(texts)
+        ids[-1] = ids[-1][:-1] + [ids[-1][-1] ^ 1]
+        return ids
+""",
+        )
+        tables = self.tables("--runs", "1", "--only", "tiktoken")
+        row = self.row(tables["batch"], "tiktoken")
+        self.assertEqual((row["verdict"], row["isRight"]), (f"OTHER IDS in 1 of {row['texts']} texts", False))
+        self.assertGreater(row["texts"], 2)
+        self.assertEqual(self.row(tables["lines"], "tiktoken")["verdict"], "same ids")
+
+    def test_tokenizers_without_trainers_encode_only(self) -> None:
+        self.fake(
+            "tokenizers",
+            """
+import bpe_trainer as bpe
+class Encoding:
+    def __init__(self, ids): self.ids = ids
+class Tokenizer:
+    @staticmethod
+    def from_file(path):
+        made = Tokenizer()
+        made.ours = bpe.Tokenizer.load(path)
+        return made
+    def encode(self, text, *, add_special_tokens): return Encoding(self.ours.encode(text))
+    def encode_batch(self, texts, *, add_special_tokens): return [Encoding(ids) for ids in self.ours.encode_batch(texts)]
+""",
+        )
+        tables = self.tables("--runs", "1", "--only", "tokenizers")
+        self.assertRegex(self.row(tables["train"], "tokenizers")["verdict"], r"^\S+ has no trainers$")
+        self.assertEqual(self.row(tables["batch"], "tokenizers")["verdict"], "same ids")
+
+    def test_patterns_that_a_rival_does_not_have_are_said(self) -> None:
+        self.fake("gigabpe", RAISES)
+        table = self.tables("--runs", "1", "--only", "gigabpe,tokenizers", "-p", "cl100k")["train"]
+        self.assertEqual(self.row(table, "gigabpe")["verdict"], "cuts text as gpt2 only")
+        self.assertEqual(self.row(table, "tokenizers")["verdict"], "same merges")
+
+    def test_absent_ones_are_lines(self) -> None:
+        (self.fakes / "gigabpe").mkdir()
+        with mock.patch.object(sys, "path", [str(self.fakes)]), mock.patch.dict(sys.modules):
+            for name in bench.RIVALS:
+                sys.modules.pop(name, None)
+            self.assertEqual(bench.installed(bench.RIVALS), {})
+        text = mock.Mock(given=str(self.corpus), bytes=self.corpus.stat().st_size)
+        options = mock.Mock(vocab_size=400, pattern="gpt2", special_token=None, runs=1)
+        said = list(bench.heading(text, options, mock.Mock(threads=2, versions={"tiktoken": "1"}), bench.RIVALS))
+        self.assertIn("gigabpe: not installed: pip install gigabpe", said)
+        self.assertNotIn("tiktoken: not installed: pip install tiktoken", said)
+        rows = bench.Bench.tables(mock.Mock(versions={"tiktoken": "1"}))
+        self.assertEqual([[row.library for row in table] for table in rows], [["bpe"], *[["bpe", "tiktoken"]] * 2, ["bpe"]])
+
+
+class Verdicts(unittest.TestCase):
+    def rows(self, *seconds: "list[float]") -> "list[bench.Row]":
+        rows = [bench.Row("train", name) for name in ("bpe", "tokenizers", "gigabpe")[: len(seconds)]]
+        for row, times in zip(rows, seconds):
+            row.runs = [
+                {"seconds": time, "processorSeconds": time, "peakMemoryBytes": 9, "startSeconds": 0.1, "merges": ["a b"]}
+                for time in times
+            ]
+        return rows
+
+    def test_each_run_has_to_be_right(self) -> None:
+        rows = self.rows([1.0], [1.0, 1.0])
+        rows[1].runs[1]["merges"] = ["a c"]
+        bench.judge(rows, {"huggingface": ["a b"]})
+        self.assertEqual([row.is_right for row in rows], [True, False])
+        self.assertEqual(rows[1].verdict, "OTHER MERGES from 1 on")
+
+    def test_the_winner_is_beside_the_best_of_the_others(self) -> None:
+        for times, said in [
+            (([1.0, 1.1, 1.2], [3.0], [2.2]), "Fastest: bpe, 2.00 times as fast as gigabpe."),
+            (([1.0, 1.1, 1.2], [3.0], [0.5, 0.55, 0.6]), "Fastest: gigabpe, 2.00 times as fast as bpe."),
+            (([2.2], [1.0], [1.1]), "Fastest: tokenizers, 2.20 times as fast as bpe."),
+            (([1.0, 1.1, 1.4], [1.2, 1.3, 1.3]), "Fastest: bpe, 1.18 times as fast as tokenizers; their ranges overlap."),
+        ]:
+            rows = self.rows(*times)
+            bench.judge(rows, {"huggingface": ["a b"]})
+            self.assertEqual(bench.fastest(rows), said)
+
+    def test_one_alone_wins_nothing(self) -> None:
+        rows = self.rows([1.0], [2.0])
+        rows[1].runs[0]["merges"] = []
+        bench.judge(rows, {"huggingface": ["a b"]})
+        self.assertIsNone(bench.fastest(rows))
+        self.assertIsNone(bench.best(rows, "seconds"))
+        self.assertNotIn("*", "".join(bench.table(rows)))
+
+    def test_tokens_are_compared_where_there_are_no_merges(self) -> None:
+        rows = self.rows([1.0], [2.0], [2.0])
+        del rows[1].runs[0]["merges"], rows[2].runs[0]["merges"]
+        rows[1].runs[0]["tokens"], rows[2].runs[0]["tokens"] = ["ab"], ["ac"]
+        bench.judge(rows, {"huggingface": ["a b"]})
+        self.assertEqual([row.is_right for row in rows], [True, True, False])
+
+    def test_an_algorithm_of_its_own_is_not_compared(self) -> None:
+        rows = self.rows([1.0], [0.5])
+        rows[1].runs[0]["own"] = "another algorithm"
+        bench.judge(rows, {"huggingface": ["a b"]})
+        self.assertEqual((rows[1].is_right, bench.factor(rows[1], rows), bench.fastest(rows)), (None, None, None))
+        self.assertRegex("\n".join(bench.table(rows)), r"tokenizers +0\.500 s .* - .* another algorithm")
+
+    def test_lines_of_a_table_fit_a_page(self) -> None:
+        rows = self.rows([1234.5, 2234.5], [2.0], [3.0, 4.0])
+        for row in rows:
+            row.runs[0]["peakMemoryBytes"] = 123_456_000_000
+        bench.judge(rows, {"huggingface": ["a b"]})
+        self.assertLessEqual(max(map(len, bench.table(rows))), 110)
+
+
+class Files(Bench):
+    def test_what_cannot_be_read_is_refused(self) -> None:
+        (self.home / "empty").touch()
+        (self.home / "latin").write_bytes(b"caf\xe9 au lait\n" * 9)
+        (self.home / "cut").write_bytes("ß".encode()[:1])
+        os.mkfifo(self.home / "pipe")
+        (self.home / "gone").symlink_to("nowhere")
+        for name, message in {
+            "nothing": '"nothing": no such file',
+            ".": '"." is a directory: give one file',
+            "empty": '"empty" is empty',
+            "latin": '"latin" is not UTF-8 near byte 3: all libraries here take text',
+            "cut": '"cut" is not UTF-8 near byte 1: all libraries here take text',
+            "pipe": '"pipe" is no regular file',
+            "gone": '"gone" is no regular file',
+            "a\x1b\n": '"a\\x1b\\n": no such file',
+        }.items():
+            done = self.run_bench(name)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertEqual(done.stderr, f"bpe_trainer.bench: error: {message}\n")
+
+    def test_wrong_arguments_are_named(self) -> None:
+        for arguments, named in [
+            ((), "file"),
+            (("x", "-n", "256"), "'256' is no number of at least 257"),
+            (("x", "--runs", "0"), "'0' is no number"),
+            (("x", "--runs", "x"), "'x' is no number"),
+            (("x", "--only", "hf"), "'hf' is none of tokenizers, "),
+            (("x", "--memory-limit", "8 GB"), "'8 GB' is no size"),
+            (("x", "-p", "spaces"), "'spaces'"),
+            (("x", "-s", ""), "--special-token is empty"),
+        ]:
+            done = self.run_bench(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(named, done.stderr)
+
+    def test_a_file_is_text_whatever_its_name_is(self) -> None:
+        name = os.fsdecode(b"-x \n\xff.jsonl")
+        (self.home / name).write_text('{"text": "low lower"}\nno JSON\n' * 99, "utf-8")
+        done = self.run_bench("-n", "270", "--runs", "1", "--only", "tokenizers", "--", name)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.startswith("-x \\n\\udcff.jsonl, 2,970 bytes; vocabulary 270"))
+        self.assertIn("same merges", done.stdout)
+
+    def test_a_file_that_changes_ends_the_runs(self) -> None:
+        self.fake("gigabpe", "def train_bpe(files, *_, **__):\n open(files[0], 'a').write('more')\n return {}, []")
+        done = self.run_bench(self.corpus, "-n", "300", "--runs", "1", "--only", "gigabpe")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("corpus.txt\" changed during the runs", done.stderr)
+
+    def test_quick_is_the_first_part(self) -> None:
+        for data, kept in [(b"abc\nd\nefgh", b"abc\nd\n"), (b"abcdefg\xc3\x9f!", b"abcdefg"), (b"ab\n", b"ab\n")]:
+            self.corpus.write_bytes(data)
+            with mock.patch.object(bench, "QUICK_BYTES", 8), tempfile.TemporaryDirectory() as home:
+                text = bench.Text(str(self.corpus), home, True)
+                self.assertEqual(Path(text.path).read_bytes(), kept)
+                self.assertEqual((text.bytes, text.byte_count), (len(kept), len(set(kept))))
+
+    def test_texts_of_a_document_have_its_ids(self) -> None:
+        marks = ["\n", "\n\n", " \n", "\r\n", "\t\n", "\n ", "x", "é\n", "e\u0301\n", "'s\n", "7\n8", ".\n", "/\n", "好\n好", "ab\nAb"]
+        document = "".join(random.choices(marks, k=6000))
+        for pattern in bench.PATTERNS:
+            tokenizer = bpe.train(texts=[document], vocab_size=400, pattern=pattern)
+            for least in (1, 50, 10_000):
+                texts = list(work.texts_of(document, least))
+                self.assertEqual("".join(texts), document)
+                self.assertEqual(sum(tokenizer.encode_batch(texts), []), tokenizer.encode(document))
+            self.assertGreater(len(list(work.texts_of(document, 50))), 20)
+            tokenizer.close()
+
+
+class Ends(Bench):
+    def test_nothing_is_left_of_a_run_that_is_stopped(self) -> None:
+        self.fake(
+            "gigabpe",
+            """
+import os, subprocess, time
+def train_bpe(*_, **__):
+    child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    with open(os.environ["KEPT"] + ".new", "w") as file:
+        file.write(f"{os.getpid()} {child.pid}")
+    os.rename(os.environ["KEPT"] + ".new", os.environ["KEPT"])
+    time.sleep(1000)
+""",
+        )
+        kept = self.home / "kept"
+        for number, exit_code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)):
+            command = self.command(self.corpus, "-n", "300", "--only", "gigabpe")
+            with subprocess.Popen(
+                command, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            ) as process:
+                while not kept.exists():
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.02)
+                pids = [int(pid) for pid in kept.read_text().split()]
+                process.send_signal(number)
+                _, said = process.communicate()
+            self.assertEqual((process.returncode, said), (exit_code, ""))
+            kept.unlink()
+            if number == signal.SIGKILL:
+                # Nobody is left who could clear up, but the run ends.
+                os.kill(pids.pop(), signal.SIGKILL)
+            else:
+                self.assertEqual(os.listdir(self.places), [])
+            for pid in pids:
+                while is_running(pid):
+                    time.sleep(0.02)
+
+    def test_a_reader_that_has_enough_ends_it_in_silence(self) -> None:
+        with subprocess.Popen(
+            self.command(self.corpus, "-n", "300", "--runs", "1", "--only", "tokenizers"),
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), "")
+        self.assertEqual(process.returncode, 141)
+        self.assertEqual(os.listdir(self.places), [])
+
+    def test_it_is_loaded_by_nobody_else(self) -> None:
+        script = "import sys, bpe_trainer; bpe_trainer.Tokenizer; print(*sys.modules)"
+        loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.split()
+        self.assertIn("bpe_trainer._tokenizer", loaded)
+        for name in ("bpe_trainer.bench", "bpe_trainer._bench_work", "argparse", "subprocess"):
+            self.assertNotIn(name, loaded)
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process that is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+if __name__ == "__main__":
+    unittest.main()
