@@ -104,6 +104,13 @@ const textFiles: OptionSpec = {
   description: "",
 };
 
+const logFile: OptionSpec = {
+  name: "log-file",
+  value: "FILE",
+  topic: "nightly",
+  description: "append progress, warnings and the record",
+  details: "The record of the run is the last line, as JSON, whether it went well or not.",
+};
 /** For commands that may run for long, with nobody watching. */
 const unattended: readonly OptionSpec[] = [
   {
@@ -113,13 +120,7 @@ const unattended: readonly OptionSpec[] = [
     description: "wait while another run writes the output",
     details: "Without it the second run ends at once, and names the process of the first.",
   },
-  {
-    name: "log-file",
-    value: "FILE",
-    topic: "nightly",
-    description: "append progress, warnings and the record",
-    details: "The record of the run is the last line, as JSON, whether it went well or not.",
-  },
+  logFile,
 ];
 
 export const everywhere: readonly OptionSpec[] = [
@@ -512,6 +513,19 @@ const ranges: OptionSpec = {
   details: "- reads them from standard input.",
 };
 
+const encodingWorkers: OptionSpec = {
+  ...workers,
+  details:
+    "The main one is among them. The default is all cores that this process may use, and 1 below 80 MB. The ids are the same with any number.",
+};
+const encodingMemory: OptionSpec = {
+  ...memoryLimit,
+  excludes: [notOfIds],
+  description: "what encoding may use",
+  details:
+    "A size such as 800MB, 2GB or 1.5GiB. It bounds the default of --workers, and lines and pages that are read as a whole; a tokenizer that needs more is refused.",
+};
+
 export type CommandSpec = {
   readonly name: string;
   /** What it takes, as help shows it: `<file>...` must be given, `[file]` may be, "" is nothing. */
@@ -775,7 +789,7 @@ export const commands: readonly CommandSpec[] = [
     ...texts,
     description: "corpus -> word counts",
     details:
-      "Counts the distinct words of a corpus, as a pattern cuts them. Training can start from the counts.",
+      "Counts words, for training: the distinct words of a corpus, as a pattern cuts them. The tokens of files: bpe tokens. Training can start from the counts.",
     readsPipe: true,
     filesFrom: ["counts", "ranges"],
     options: [
@@ -896,18 +910,8 @@ export const commands: readonly CommandSpec[] = [
       specialTokensAsText,
       ...besideTokenizer,
       ...reading,
-      {
-        ...workers,
-        details:
-          "The main one is among them. The default is all cores that this process may use, and 1 below 80 MB. The ids are the same with any number.",
-      },
-      {
-        ...memoryLimit,
-        excludes: [notOfIds],
-        description: "what encoding may use",
-        details:
-          "A size such as 800MB, 2GB or 1.5GiB. It bounds the default of --workers, and lines and pages that are read as a whole; a tokenizer that needs more is refused.",
-      },
+      encodingWorkers,
+      encodingMemory,
       ...unattended,
       ...everywhere,
     ],
@@ -918,6 +922,33 @@ export const commands: readonly CommandSpec[] = [
         what: "A dataset, its documents apart",
         command:
           "bpe encode data --include '*.jsonl.zst' --tokenizer tokenizer --append-token '<|endoftext|>' -o data.bin",
+      },
+    ],
+  },
+  {
+    name: "tokens",
+    files: "<file>...",
+    ...texts,
+    description: "how many tokens files have",
+    details:
+      "Counts tokens as wc counts words: of each file, of each directory that is named, and in all. Words to train from: bpe count. The numbers are those of the ids that encode gives. Bytes are those of the text, unpacked, and of records those of their field. Nothing is written but stdout.",
+    readsPipe: true,
+    options: [
+      tokenizer,
+      { name: "json", topic: "output", description: "the result as JSON" },
+      specialTokensAsText,
+      ...besideTokenizer,
+      ...reading,
+      encodingWorkers,
+      encodingMemory,
+      logFile,
+      ...everywhere,
+    ],
+    examples: [
+      { what: "The files of a directory, and its sum", command: "bpe tokens corpus/ --tokenizer tokenizer" },
+      {
+        what: "A number, for a script",
+        command: "bpe tokens corpus.txt --tokenizer tokenizer --json -q | jq .total.tokens",
       },
     ],
   },

@@ -58,6 +58,36 @@ export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from
 
 export const writeLines = (lines: readonly Line[]) => writeStdout(`${printable(lines, stylesFor(1))}\n`);
 
+/** A value as JSON on a line of stdout. Its lists may be long: tens of MB. */
+export const writeJson = (value: unknown) => writeChunks(undefined, jsonLine(value));
+
+function* jsonLine(value: unknown): Generator<Uint8Array> {
+  for (const chunk of jsonChunks(value)) yield Buffer.from(chunk);
+  yield Buffer.from("\n");
+}
+
+/** Elements of a list that are made text together. */
+const sliceLength = 2_000;
+
+/** What JSON.stringify makes of plain data, in pieces: long lists anywhere in its objects are cut, so that no piece takes long. */
+export function* jsonChunks(value: unknown): Generator<string, void> {
+  if (Array.isArray(value) && value.length > sliceLength) {
+    for (let start = 0; start < value.length; start += sliceLength) {
+      yield start === 0 ? "[" : ",";
+      yield JSON.stringify(value.slice(start, start + sliceLength)).slice(1, -1);
+    }
+    yield "]";
+  } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    let separator = "{";
+    for (const [key, field] of Object.entries(value)) {
+      yield `${separator}${JSON.stringify(key)}:`;
+      yield* jsonChunks(field);
+      separator = ",";
+    }
+    yield separator === "{" ? "{}" : "}";
+  } else yield JSON.stringify(value);
+}
+
 /** The head of an .npy file is rewritten at the end, which only a regular file allows. */
 export function checkHeadFits(path: string | undefined): void {
   if (path === undefined || !path.endsWith(".npy") || placeOfFile(path) !== null) return;

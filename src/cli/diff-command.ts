@@ -6,7 +6,7 @@ import { compareTokenizers } from "../pipeline/evaluate.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
-import { writeChunks, writeLines } from "./data-output.ts";
+import { writeJson, writeLines } from "./data-output.ts";
 import { nameOfText, openTexts, piecesText, readTexts } from "./eval-command.ts";
 import { readingOf } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
@@ -45,9 +45,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     (progress) => output.progress(progress),
   );
   const names = [a.name, b.name] as const;
-  await (options.has("json")
-    ? writeChunks(undefined, jsonLine(difference))
-    : writeLines(differenceText(difference, names)));
+  await (options.has("json") ? writeJson(difference) : writeLines(differenceText(difference, names)));
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;
   output.succeed(`compared ${a.name} with ${b.name} in ${seconds(elapsedMs / 1000)}`, {
@@ -58,12 +56,6 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     differentWords: difference.text?.differentWords ?? null,
     elapsedMs: Math.round(elapsedMs),
   });
-}
-
-/** With all lists: tens of MB for large tokenizers. */
-function* jsonLine(difference: Difference): Generator<Uint8Array> {
-  for (const chunk of jsonChunks(difference)) yield Buffer.from(chunk);
-  yield Buffer.from("\n");
 }
 
 /** How many of a kind are shown. */
@@ -128,26 +120,4 @@ function textLines(text: TextDifference, names: Names): Line[] {
     ),
     ...(left > 0 ? [`    and ${grouped(left)} more`] : []),
   ];
-}
-
-/** Elements of a list that are made text together. */
-const sliceLength = 2_000;
-
-/** What JSON.stringify makes of plain data, in pieces: long lists anywhere in its objects are cut, so that no piece takes long. */
-export function* jsonChunks(value: unknown): Generator<string, void> {
-  if (Array.isArray(value) && value.length > sliceLength) {
-    for (let start = 0; start < value.length; start += sliceLength) {
-      yield start === 0 ? "[" : ",";
-      yield JSON.stringify(value.slice(start, start + sliceLength)).slice(1, -1);
-    }
-    yield "]";
-  } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    let separator = "{";
-    for (const [key, field] of Object.entries(value)) {
-      yield `${separator}${JSON.stringify(key)}:`;
-      yield* jsonChunks(field);
-      separator = ",";
-    }
-    yield separator === "{" ? "{}" : "}";
-  } else yield JSON.stringify(value);
 }

@@ -9,9 +9,10 @@ import {
   type EncodedFile,
   type EncodeIntoOptions,
   encodeInto,
+  encodingThreadsFor,
   startEncodingWorkers,
 } from "../pipeline/encode-corpus.ts";
-import { MemoryBudget, peakMemoryBytes, workersFor } from "../runtime/system-limits.ts";
+import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
 import { canBeCut } from "../text/cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
@@ -19,9 +20,6 @@ import { checkHeadFits, lockOutputFile, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, openRanges, rangesPath, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
-
-/** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
-const smallCorpusBytes = 80e6;
 
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
@@ -38,7 +36,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const named = found.inputs;
   // The size of planned ranges is known only with the tokenizer.
   const budget = new MemoryBudget(options.memoryLimitBytes);
-  const threadCountFor = workersFor(options.workers, budget.workerCountMax, smallCorpusBytes);
+  const threadCountFor = encodingThreadsFor(options.workers, budget);
   const namedThreads = options.plan === undefined ? threadCountFor(expectedTextBytes(named)) : 1;
   const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named) : undefined;
   try {

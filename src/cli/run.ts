@@ -26,6 +26,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   count: async () => (await import("./count-command.ts")).runCount,
   plan: async () => (await import("./plan-command.ts")).runPlan,
   encode: async () => (await import("./encode-command.ts")).runEncode,
+  tokens: async () => (await import("./tokens-command.ts")).runTokens,
   decode: async () => (await import("./decode-command.ts")).runDecode,
   inspect: async () => (await import("./inspect-command.ts")).runInspect,
   diff: async () => (await import("./diff-command.ts")).runDiff,
@@ -36,7 +37,7 @@ const runners: Record<string, () => Promise<Runner>> = {
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set(["train", "count", "diff", "encode", "eval", "prune", "serve"]);
+const usesKernel = new Set(["train", "count", "diff", "encode", "eval", "prune", "serve", "tokens"]);
 
 /** Runs the command that the arguments name; returns the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {

@@ -41,7 +41,8 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   }
   const found = names.map((name) => findNamed(name, options));
   const inputs = found.flatMap((some) => some.inputs);
-  if (inputs.every((input) => input.sizeBytes === 0 && !input.isStream)) throw emptyCorpus(inputs);
+  const isEmpty = inputs.every((input) => input.sizeBytes === 0 && !input.isStream);
+  if (isEmpty && !options.mayBeEmpty) throw emptyCorpus(inputs);
   const inputCounts = found.map((some) => some.inputs.length);
   return { inputs, skipped: found.flatMap((some) => some.skipped), inputCounts };
 }

@@ -196,6 +196,8 @@ export type InputOptions = {
   readonly include?: readonly string[] | undefined;
   /** `text`: files that are no text are read as text. By default they are an error, or skipped in a directory. */
   readonly binary?: "text" | undefined;
+  /** Files without any text are no error, even if there are no others. */
+  readonly mayBeEmpty?: boolean;
 };
 
 export type Reading = { readonly format: InputFormat; readonly textField?: string | undefined };

@@ -14,7 +14,7 @@ import { appending, type IdSink, type IdType, idWriterFor } from "../formats/id-
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
 import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
-import { MemoryBudget, workerBytes } from "../runtime/system-limits.ts";
+import { MemoryBudget, workerBytes, workersFor } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { cuttingTokens, textCutting } from "../text/cutting.ts";
 import { TaskTexts } from "../text/task-texts.ts";
@@ -59,6 +59,13 @@ const largestRangeSizeBytes = 1 << 22;
 /** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
 const rangesPerThread = 40;
 
+/** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
+const smallCorpusBytes = 80e6;
+
+/** How many threads encode so much text: as many as were asked for, else the default. */
+export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudget) =>
+  workersFor(asked, budget.workerCountMax, smallCorpusBytes);
+
 /**
  * The main thread encodes too, unless it has a stream to read: between windows it would read too slowly. Nor does it if one
  * pretoken may take long to find, or the tokenizer long to set up: it would serve no signals meanwhile, but a worker can be
@@ -88,6 +95,34 @@ export async function encodeCorpus(
   sink: IdSink,
   report: (progress: EncodeProgress) => void,
 ): Promise<EncodedText> {
+  const { inputs, ranges } = options;
+  const all = nothingEncoded();
+  await encodeTasks(options, inOrder(sink, inputs, all), true, report);
+  const { textBytes, invalidByteCount } = all;
+  // Ranges of a plan may be empty.
+  if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+  return { textBytes, invalidByteCount };
+}
+
+/** The same without a sink: counts what encoding each of the inputs gives. */
+export async function countTokens(
+  options: Omit<EncodeCorpusOptions, "ranges">,
+  report: (progress: EncodeProgress) => void,
+): Promise<EncodedTask[]> {
+  const counts = options.inputs.map(nothingEncoded);
+  const endTask = ({ inputIndex }: Task, found: EncodedTask | undefined) =>
+    addEncoded(counts[inputIndex]!, found);
+  await encodeTasks(options, { endTask }, false, report);
+  return counts;
+}
+
+/** Has all tasks of the inputs done. Without `keepsIds` the ids are only counted. */
+async function encodeTasks(
+  options: EncodeCorpusOptions,
+  sink: Sink<IdsPart, EncodedTask>,
+  keepsIds: boolean,
+  report: (progress: EncodeProgress) => void,
+): Promise<void> {
   const { inputs, ranges, parts, workerCount, workers } = options;
   const { budget = new MemoryBudget() } = options;
   const mergeCount = parts.model.merges.left.length;
@@ -101,15 +136,16 @@ export async function encodeCorpus(
     kernelModule: kernelModule(),
     inputs,
     parts: encodingParts(parts),
+    keepsIds,
     textBytesMax,
   };
   await nextTurn();
-  const encoded = await runTasks(
+  await runTasks(
     {
       name: "encoding",
       start: startEncoding,
       setupOf: () => setup,
-      sink: inOrder(sink, inputs),
+      sink,
       inputs,
       ranges,
       cutting,
@@ -122,18 +158,14 @@ export async function encodeCorpus(
     (bytesDone) => report({ bytesDone, bytesTotal }),
   );
   for (const input of inputs) checkUnchanged(input);
-  const sumOf = (field: keyof EncodedText) => encoded.reduce((sum, thread) => sum + thread[field], 0);
-  const textBytes = sumOf("textBytes");
-  // Ranges of a plan may be empty.
-  if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
-  return { textBytes, invalidByteCount: sumOf("invalidByteCount") };
 }
 
-/** Passes the output of tasks on to a sink of ids. A text that is not a record ends with its last task. */
-function inOrder(sink: IdSink, inputs: readonly Input[]): Sink<IdsPart, void> {
+/** Passes the output of tasks on to a sink of ids, and adds up in `all` what they found. A text that is not a record ends with its last task. */
+function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink<IdsPart, EncodedTask> {
   return {
     write: ({ ids, recordEnds }) => sink.write(ids, recordEnds),
-    endTask({ endsInput, inputIndex }) {
+    endTask({ endsInput, inputIndex }, found) {
+      addEncoded(all, found);
       if (endsInput && inputs[inputIndex]!.format === "text") sink.endInput();
     },
     drained: () => sink.drained?.(),
@@ -205,6 +237,8 @@ type EncodeSetup = {
   readonly kernelModule: WebAssembly.Module;
   readonly inputs: readonly Input[];
   readonly parts: EncodingParts;
+  /** Whether the ids are the output; if not, they are only counted. */
+  readonly keepsIds?: boolean;
   /** The memory for a text and what it is packed in; no limit, if left out. */
   readonly textBytesMax?: number;
 };
@@ -212,7 +246,7 @@ type EncodeSetup = {
 /** A part of the output: ids, and the positions among them where records end. */
 export type IdsPart = OutputPart & { readonly ids: Ids; readonly recordEnds: Uint32Array | undefined };
 
-/** What a thread has encoded. */
+/** What was encoded. */
 export type EncodedText = {
   /** Bytes of text that were read. */
   readonly textBytes: number;
@@ -220,24 +254,48 @@ export type EncodedText = {
   readonly invalidByteCount: number;
 };
 
-/** What one thread that encodes does: text of a task -> ids. */
-export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
-  readonly encoding: TextEncoding;
-  readonly output: PartMaker<IdsPart>;
-  readonly rest = { textBytes: 0, invalidByteCount: 0 };
-  private readonly texts: TaskTexts;
+/** The same, with what it gave: of a task, or of all tasks of an input. */
+export type EncodedTask = EncodedText & {
+  readonly idCount: number;
+  /** Records that end in it; none in a text that has no records. */
+  readonly recordCount: number;
+};
 
-  constructor({ inputs, parts, textBytesMax }: Omit<EncodeSetup, "kernelModule">) {
+type EncodedSum = { -readonly [Field in keyof EncodedTask]: EncodedTask[Field] };
+
+export const nothingEncoded = (): EncodedSum => ({
+  textBytes: 0,
+  invalidByteCount: 0,
+  idCount: 0,
+  recordCount: 0,
+});
+
+/** `found` is undefined for a task without anything to do. */
+export function addEncoded(sum: EncodedSum, found: EncodedTask = nothingEncoded()): void {
+  sum.textBytes += found.textBytes;
+  sum.invalidByteCount += found.invalidByteCount;
+  sum.idCount += found.idCount;
+  sum.recordCount += found.recordCount;
+}
+
+/** What one thread that encodes does: text of a task -> ids. */
+export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
+  readonly encoding: TextEncoding;
+  readonly output?: PartMaker<IdsPart>;
+  readonly rest = undefined;
+  private readonly texts: TaskTexts;
+  private recordCount = 0;
+
+  constructor({ inputs, parts, keepsIds = true, textBytesMax }: Omit<EncodeSetup, "kernelModule">) {
     this.encoding = new TextEncoding(parts);
     const { out } = this.encoding;
-    this.output = new IdsOutput(out);
+    if (keepsIds) this.output = new IdsOutput(out);
     const memory = new TextMemory(textBytesMax);
-    this.texts = new TaskTexts(this.encoding, {
-      inputs,
-      memory,
-      windowBytes,
-      endRecord: () => out.endRecord(),
-    });
+    const endRecord = () => {
+      this.recordCount++;
+      if (keepsIds) out.endRecord();
+    };
+    this.texts = new TaskTexts(this.encoding, { inputs, memory, windowBytes, endRecord });
   }
 
   get offsetByte(): number {
@@ -246,12 +304,25 @@ export class TaskEncoder implements ThreadJob<IdsPart, void, EncodedText> {
 
   /**
    * Appends the ids of a task to `encoding.out`, as far as they are settled if its range continues in the next task. Yields
-   * the bytes done after each window.
+   * the bytes done after each window; ids that are no output are forgotten there.
    */
-  *take(task: Task): Generator<number, void> {
-    const found = yield* this.texts.take(task);
-    this.rest.textBytes += found?.textBytes ?? 0;
-    this.rest.invalidByteCount += found?.invalidByteCount ?? 0;
+  *take(task: Task): Generator<number, EncodedTask> {
+    const { out } = this.encoding;
+    const [idsBefore, recordsBefore] = [out.totalCount, this.recordCount];
+    const work = this.texts.take(task);
+    let step = work.next();
+    for (; !step.done; step = work.next()) {
+      if (this.output === undefined) out.flush();
+      yield step.value;
+    }
+    if (this.output === undefined) out.flush();
+    const { textBytes = 0, invalidByteCount = 0 } = step.value ?? {};
+    return {
+      textBytes,
+      invalidByteCount,
+      idCount: out.totalCount - idsBefore,
+      recordCount: this.recordCount - recordsBefore,
+    };
   }
 
   close(): void {

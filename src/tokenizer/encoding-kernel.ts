@@ -175,6 +175,8 @@ export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 export class IdBuffer {
   ids: Ids;
   count = 0;
+  /** Ids that were flushed or taken. */
+  private goneCount = 0;
   /** Ascending positions at which records end among the ids. A text that is no record adds none. */
   private recordEnds: number[] = [];
 
@@ -222,6 +224,11 @@ export class IdBuffer {
     return this.count === 0 && this.recordEnds.length === 0;
   }
 
+  /** All ids so far, those that are gone, too. */
+  get totalCount(): number {
+    return this.goneCount + this.count;
+  }
+
   /** Where records end among the ids that are flushed or taken next; undefined without any. */
   takeRecordEnds(): Uint32Array | undefined {
     if (this.recordEnds.length === 0) return undefined;
@@ -233,7 +240,7 @@ export class IdBuffer {
   /** The ids gathered, valid until the next one is added: the memory stays the buffer's. */
   flush(): Uint16Array | Uint32Array {
     const gathered = this.ids.subarray(0, this.count);
-    this.count = 0;
+    this.forget();
     return gathered;
   }
 
@@ -242,8 +249,13 @@ export class IdBuffer {
     const taken = this.ids.subarray(0, this.count) as Ids;
     if (spare === undefined) this.ids = this.allocate(this.ids.length);
     else this.ids = this.isNarrow ? new Uint16Array(spare) : new Uint32Array(spare);
-    this.count = 0;
+    this.forget();
     return taken;
+  }
+
+  private forget(): void {
+    this.goneCount += this.count;
+    this.count = 0;
   }
 
   /** Gives back memory after a text that was much longer than most. */

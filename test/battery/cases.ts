@@ -183,6 +183,11 @@ export const smallGroups: Record<string, string> = {
     json: encode --tokenizer @/base/tokenizer.json english.txt -w 1
     vocab: encode --tokenizer @/base/vocab.json english.txt -w 1 -p gpt2 ${eot}
     ranks: encode --tokenizer @/base/tokenizer.tiktoken english.txt -w 1 -p gpt2 -s '<|x|>=900'
+    ${each(["1", "2"], (w) => `tokens-${w}: tokens big.txt lines.jsonl snappy.parquet english.txt.gz dir empty.txt --tokenizer @/base -w ${w}`)}
+    tokens-json: tokens dir 'dir/*' invalid.txt array.json --tokenizer @/base -w 1 --json
+    tokens-one: tokens english.txt --tokenizer @/base -w 1 --special-tokens-as-text
+    tokens-stdin: tokens --tokenizer @/base -w 1 -q < scripts.txt
+    tokens-empty: tokens empty.txt --tokenizer @/base
     decode-npy: decode @/big-1.npy --tokenizer @/base -o @/decoded.txt
     decode-bin: decode @/e.bin --tokenizer @/base
     decode-uint32: decode @/e32.bin --tokenizer @/base --dtype uint32
@@ -507,6 +512,9 @@ export const smallGroups: Record<string, string> = {
       "no-tokenizer": "encode english.txt",
       "missing-tokenizer": "encode english.txt --tokenizer @/none",
       "no-such-tokenizer": "encode english.txt --tokenizer english.txt",
+      "tokens-no-tokenizer": "tokens english.txt",
+      "tokens-ids": "tokens english.txt --tokenizer @/t --input-format ids",
+      "tokens-output": "tokens english.txt --tokenizer @/t -o x",
       "ids-ending": "encode english.txt --tokenizer @/t -o ids.csv",
       "ids-dtype": "encode english.txt --tokenizer @/t --dtype uint16",
       "decode-nothing": "decode --tokenizer @/t",
@@ -543,6 +551,7 @@ export const smallGroups: Record<string, string> = {
         "count",
         "plan",
         "encode",
+        "tokens",
         "decode",
         "inspect",
         "eval",

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { jsonChunks } from "../../src/cli/data-output.ts";
 import { binary, bpe, environment, put, scratch, untilItCatches } from "../binary.ts";
 
 const home = scratch();
@@ -15,6 +16,7 @@ const words = Array.from({ length: 100_000 }, () => random(1e9).toString(36));
 const corpus = put(home, "corpus.txt", words.join(" "));
 const tokenizer = join(home, "tokenizer");
 const ids = join(home, "ids.npy");
+const empty = put(home, "empty", "");
 expect(bpe(["train", corpus, "-n", "300", "-o", tokenizer, "-q"]).code).toBe(0);
 expect(bpe(["encode", corpus, "--tokenizer", tokenizer, "-o", ids, "-q"]).code).toBe(0);
 const commands = [
@@ -23,6 +25,7 @@ const commands = [
   ["encode", corpus, "--tokenizer", tokenizer, "-w", "1"],
   ["encode", corpus, "--tokenizer", tokenizer, "-w", "2"],
   ["decode", ids, "--tokenizer", tokenizer],
+  ["tokens", ...Array(20_000).fill(empty), "--tokenizer", tokenizer],
 ];
 
 test("what comes out of a pipe is what goes into a file", async () => {
@@ -110,4 +113,19 @@ test("a closed stderr does not disturb the run", () => {
   });
   expect(run.exitCode).toBe(0);
   expect(existsSync(out)).toBe(true);
+});
+
+test("the chunks are what JSON.stringify makes, and long lists are cut", () => {
+  const listOf = (length: number) => Array.from({ length }, (_, n) => ({ n, text: `"${n}\n` }));
+  for (const value of [
+    ...[null, 1.5, "\ud800", [], {}, [[]], { a: null, "b\n": { c: [] } }],
+    ...[1_999, 2_000, 2_001, 4_000, 5_001].map((length) => ({
+      a: listOf(length),
+      b: { c: listOf(length), d: 1 },
+    })),
+  ]) {
+    const chunks = [...jsonChunks(value)];
+    expect(chunks.join("")).toBe(JSON.stringify(value));
+    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(60_000);
+  }
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { jsonChunks } from "../../src/cli/diff-command.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
@@ -34,19 +33,4 @@ describe("bpe diff", () => {
       expect([code, stdout]).toEqual([wantedCode, ""]);
     }
   });
-});
-
-test("the chunks are what JSON.stringify makes, and long lists are cut", () => {
-  const listOf = (length: number) => Array.from({ length }, (_, n) => ({ n, text: `"${n}\n` }));
-  for (const value of [
-    ...[null, 1.5, "\ud800", [], {}, [[]], { a: null, "b\n": { c: [] } }],
-    ...[1_999, 2_000, 2_001, 4_000, 5_001].map((length) => ({
-      a: listOf(length),
-      b: { c: listOf(length), d: 1 },
-    })),
-  ]) {
-    const chunks = [...jsonChunks(value)];
-    expect(chunks.join("")).toBe(JSON.stringify(value));
-    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(60_000);
-  }
 });

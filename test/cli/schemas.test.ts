@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
@@ -153,13 +153,17 @@ describe("docs/inspection.schema.json", () => {
   });
 });
 
-test("eval --json and diff --json are as their schemas say, and so are no others", () => {
+test("eval --json, diff --json and tokens --json are as their schemas say, and so are no others", () => {
   const made = writeTokenizer("cl100k", "huggingface");
   const cases: [schema: string, ...args: string[]][] = [
     ["evaluation", "eval", "plain", made, "--text", corpus, records],
     ["difference", "diff", "plain", made],
     ["difference", "diff", "plain", made, "--text", corpus],
+    ["tokens", "tokens", corpus, records, "texts", "--tokenizer", made],
   ];
+  mkdirSync(join(home, "texts"));
+  put(home, "texts/empty.txt", "");
+  put(home, "texts/picture.png", Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0));
   for (const [name, ...args] of cases) {
     const schema = schemaOf(name);
     const found = JSON.parse(run(...args, "--json", "-q").stdout);

@@ -2,10 +2,16 @@ import { expect, spyOn, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { characterLengthAt } from "../../src/bytes/text.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { ChunkBuffers, planTasks } from "../../src/corpus/task.ts";
-import { encodeCorpus, TaskEncoder } from "../../src/pipeline/encode-corpus.ts";
+import {
+  countTokens,
+  type EncodedTask,
+  encodeCorpus,
+  TaskEncoder,
+} from "../../src/pipeline/encode-corpus.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { textCutting } from "../../src/text/cutting.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
@@ -180,6 +186,76 @@ test("several threads write what one thread writes", async () => {
       expect(Bun.deepEquals(await encodeWith(workerCount, parts, packed), expected)).toBe(true);
   }
 }, 600_000);
+
+/** Texts as a file of a format, and the texts that are documents of their own in it. */
+const files: Record<string, (texts: readonly string[]) => [content: Uint8Array, texts: readonly string[]]> = {
+  txt: (texts) => [Buffer.from(texts.join("")), [texts.join("")]],
+  "txt.gz": (texts) => [gzipSync(texts.join("")), [texts.join("")]],
+  jsonl: (texts) => [Buffer.from(texts.map((text) => `${JSON.stringify({ text })}\n`).join("")), texts],
+  "jsonl.gz": (texts) => [gzipSync(texts.map((text) => JSON.stringify({ text })).join("\n")), texts],
+  json: (texts) => [Buffer.from(JSON.stringify(texts.map((text) => ({ text })))), texts],
+  parquet: (texts) => [
+    new Uint8Array(
+      parquetWriteBuffer({
+        columnData: [{ name: "text", data: [...texts], type: "STRING" as const }],
+        rowGroupSize: 7,
+      }),
+    ),
+    texts,
+  ],
+};
+
+test("the tokens of files are counted as many as encoding each of their texts gives", async () => {
+  const directory = scratch();
+  const kinds = Object.keys(files);
+  for (let round = 0; round < rounds(12); round++) {
+    const parts = [gpt2, falcon, wordy, normal, { ...normal, specialTokensAsText: true }][round % 5]!;
+    const encoding = new TextEncoding(parts);
+    const expected: EncodedTask[] = [];
+    const paths = Array.from({ length: 1 + random(6) }, (_, n) => {
+      const kind = kinds[random(kinds.length)]!;
+      const given = Array.from({ length: 1 + random(12) }, () => Buffer.from(madeBytes()).toString());
+      const [content, texts] = files[kind]!(given);
+      const idCount = texts.reduce(
+        (sum, text) => sum + encodeAll(encoding, Buffer.from(text), () => 1 << 20).length,
+        0,
+      );
+      const textBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+      const recordCount = kind.startsWith("txt") ? 0 : texts.length;
+      expected.push({ idCount, textBytes, invalidByteCount: 0, recordCount });
+      const path = join(directory, `${n}.${kind}`);
+      writeFileSync(path, content);
+      return path;
+    });
+    for (const workerCount of [1, 3]) {
+      const inputs = findInputs(paths, { mayBeEmpty: true });
+      const sizes = { rangeSizeBytes: 1 + random(300), chunkSizeBytes: 1 + random(300) };
+      const found = await countTokens({ inputs, parts, workerCount, ...sizes }, () => {});
+      expect({ seed, round, workerCount, found }).toEqual({ seed, round, workerCount, found: expected });
+    }
+  }
+}, 600_000);
+
+test("where no ids are wanted none are kept, and no thread hands any over", () => {
+  const path = join(scratch(), "text");
+  writeFileSync(path, madeText(1, 50_000));
+  const inputs = findInputs([path]);
+  const range = { inputIndex: 0, startByte: 0, endByte: inputs[0]!.sizeBytes, startsInside: false };
+  const task = { kind: "range", ...range, endsInside: false, endsInput: true } as const;
+  const [counting, encoding] = [false, true].map(
+    (keepsIds) => new TaskEncoder({ inputs, parts: gpt2, keepsIds }),
+  );
+  const totals = [counting!, encoding!].map((encoder) => {
+    const work = encoder.take(task);
+    for (let step = work.next(); ; step = work.next()) {
+      if (encoder === counting) expect(encoder.encoding.out.isEmpty).toBe(true);
+      if (step.done) return step.value.idCount;
+    }
+  });
+  expect(counting!.output).toBe(undefined);
+  expect(totals).toEqual([encoding!.encoding.out.count, encoding!.encoding.out.count]);
+  for (const encoder of [counting!, encoding!]) encoder.close();
+});
 
 test("the main thread encodes, but not with a tokenizer that takes long to set up", async () => {
   const file = join(scratch(), "text");
