@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, Mapping, Sequence, TypeVar, Union
+from typing import Any, Iterable, Mapping, Sequence, TypeVar, Union
 
 from ._executable import BpeError, Home
 from ._training import run_training, shown_warnings, train
@@ -62,12 +62,13 @@ def train_new_from_iterator(
         raise TypeError(f"new_special_tokens is a string: give a list, as in new_special_tokens=[{new_special_tokens!r}]")
     if not isinstance(vocab_size, int):
         raise TypeError(f"vocab_size has to be a number, found {type(vocab_size).__name__}")
+    options = _Trainer(vocab_size, **trainer)
     asked = {"length": length, "new_special_tokens": new_special_tokens, "special_tokens_map": special_tokens_map}
     method = getattr(type(tokenizer), "train_new_from_iterator", None)
     if method is not None:
-        made = _with_method(method, learner)(tokenizer, text_iterator, vocab_size, **asked, **trainer)
+        made = _with_method(method, learner, special_tokens_map or {})(tokenizer, text_iterator, vocab_size, **asked, **trainer)
     else:
-        given = (text_iterator, _Trainer(vocab_size, **trainer), learner, new_special_tokens, special_tokens_map)
+        given = (text_iterator, options, learner, new_special_tokens, special_tokens_map)
         if hasattr(tokenizer, "to_str") and hasattr(type(tokenizer), "from_str"):
             made = _of_tokenizers(tokenizer, *given)
         elif hasattr(tokenizer, "encode_file"):
@@ -106,10 +107,11 @@ class _Trainer:
     ) -> None:
         for name in others:
             raise TypeError(f"train_new_from_iterator has no parameter {name!r}")
-        if continuing_subword_prefix:
-            raise BpeError(f"continuing_subword_prefix {continuing_subword_prefix!r}: tokens are bytes here, without marks")
-        if end_of_word_suffix:
-            raise BpeError(f"end_of_word_suffix {end_of_word_suffix!r}: tokens are bytes here, without marks")
+        #: The empty ones do nothing, but the model has them.
+        self.marks = {"continuing_subword_prefix": continuing_subword_prefix, "end_of_word_suffix": end_of_word_suffix}
+        for name, mark in self.marks.items():
+            if mark:
+                raise BpeError(f"{name} {mark!r}: tokens are bytes here, without marks")
         if limit_alphabet is not None and limit_alphabet < len(_ALPHABET):
             raise BpeError(f"limit_alphabet {limit_alphabet}: all 256 bytes are in the vocabulary here")
         if progress_format == "json":
@@ -170,7 +172,7 @@ def _without_path(message: str, path: str) -> str:
     return message.replace(json.dumps(path), "the tokenizer").replace("--like: ", "").replace("--vocab-size", "vocab_size")
 
 
-def _with_method(method: Any, learner: _Learner) -> Any:
+def _with_method(method: Any, learner: _Learner, names: Mapping[str, str]) -> Any:
     """`transformers`' method with another trainer: the names by which it calls HF's mean ours. Nothing of it is changed."""
     code = getattr(method, "__code__", None)
     if code is None or method.__module__.split(".")[0] != "transformers" or not {*_REPLACED} <= {*code.co_names}:
@@ -188,8 +190,11 @@ def _with_method(method: Any, learner: _Learner) -> Any:
         @staticmethod
         def from_str(text: str) -> Any:
             made = method.__globals__["TokenizerFast"].from_str(text)
-            if not learner.has_learned:
-                made.train_from_iterator = lambda texts, *, length, trainer: _learn_into(made, texts, trainer, learner)
+            if learner.has_learned:
+                return _with_new_ids(made, names)
+            made.train_from_iterator = lambda texts, *, length, trainer: _learn_into(
+                made, texts, trainer, learner, names
+            )
             return made
 
     replaced = {"TokenizerFast": Tokenizers, "MODEL_TO_TRAINER_MAPPING": Trainers(BPE=_Trainer)}
@@ -203,20 +208,50 @@ def _with_method(method: Any, learner: _Learner) -> Any:
     return run
 
 
-def _learn_into(made: Any, texts: Texts, trainer: _Trainer, learner: _Learner) -> None:
-    """What HF's `Tokenizer.train_from_iterator` does: the model gets vocabulary and merges, then come the special tokens."""
+def _learn_into(made: Any, texts: Texts, trainer: _Trainer, learner: _Learner, names: Mapping[str, str]) -> None:
+    """What HF's `Tokenizer.train_from_iterator` does: the model gets vocabulary and merges, then come the special tokens.
+
+    Padding gets the new id of its token: there it keeps the old one.
+    """
     del made.train_from_iterator
-    if trainer.initial_alphabet is None or len(trainer.initial_alphabet) < len(_ALPHABET):
-        raise BpeError(
-            "the pre-tokenizer is no ByteLevel and no Sequence with one: its alphabet is not the 256 bytes"
-            "\nhint: if it is, say so: initial_alphabet=ByteLevel.alphabet()"
-        )
     root = json.loads(made.to_str())
+    if trainer.initial_alphabet is None or len(trainer.initial_alphabet) < len(_ALPHABET):
+        steps = json.dumps(root["pre_tokenizer"])
+        if '"ByteLevel"' not in steps:
+            raise BpeError(f"BPE over characters, not over bytes: its pre-tokenizer is {steps[:80]}")
+        raise BpeError(
+            "transformers sees no ByteLevel in its pre-tokenizer, and learns an alphabet from the texts"
+            "\nhint: initial_alphabet=ByteLevel.alphabet() says that it is all 256 bytes"
+        )
     contents = dict.fromkeys(str(getattr(token, "content", token)) for token in trainer.special_tokens)
     learned = learner.learn(_pipeline(root, contents), texts, trainer)["model"]
-    root["model"].update(vocab=learned["vocab"], merges=learned["merges"])
+    root["model"].update(trainer.marks, vocab=learned["vocab"], merges=learned["merges"])
     made.model = type(made).from_str(json.dumps({**root, "added_tokens": []})).model
     made.add_special_tokens([*trainer.special_tokens])
+    pad = made.padding and made.token_to_id(names.get(made.padding["pad_token"], made.padding["pad_token"]))
+    if pad is not None:
+        made.enable_padding(**{**made.padding, "pad_id": pad, "pad_token": made.id_to_token(pad)})
+
+
+def _with_new_ids(made: Any, names: Mapping[str, str]) -> Any:
+    """That method gives new names and ids to a post-processor, but not to those in a Sequence."""
+    root = json.loads(made.to_str())
+    steps = (root["post_processor"] or {}).get("processors", ())
+    _rename_steps(steps, names)
+
+    def id_of(token: str) -> int:
+        id: Union[int, None] = made.token_to_id(token)
+        if id is None:
+            raise BpeError(f"the post-processor has {token!r}, which is no special token")
+        return id
+
+    for step in steps:
+        for one in (step.get("special_tokens") or {}).values():
+            one["ids"] = [id_of(token) for token in one["tokens"]]
+        for role in ("cls", "sep"):
+            if role in step:
+                step[role] = [step[role][0], id_of(step[role][0])]
+    return type(made).from_str(json.dumps(root))
 
 
 def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> dict[str, Any]:
@@ -261,26 +296,28 @@ def _of_tokenizers(
 def _rename(root: dict[str, Any], names: Mapping[str, str]) -> None:
     """Gives special tokens other names, wherever they are."""
 
-    def renamed(text: Any) -> Any:
-        return names.get(text, text) if isinstance(text, str) else text
-
     vocab = root["model"]["vocab"]
-    for token in root["added_tokens"]:
-        if token["special"] and token["content"] in names:
-            id = vocab.pop(token["content"], None)
-            token["content"] = renamed(token["content"])
-            if id is not None:
-                vocab[token["content"]] = id
+    special = [token for token in root["added_tokens"] if token["special"] and token["content"] in names]
+    ids = [vocab.pop(token["content"], None) for token in special]
+    for token, id in zip(special, ids):
+        token["content"] = names[token["content"]]
+        if id is not None:
+            vocab[token["content"]] = id
     if root.get("padding"):
-        root["padding"]["pad_token"] = renamed(root["padding"]["pad_token"])
-    root["model"]["unk_token"] = renamed(root["model"].get("unk_token"))
+        root["padding"]["pad_token"] = names.get(root["padding"]["pad_token"], root["padding"]["pad_token"])
+    unk = root["model"].get("unk_token")
+    root["model"]["unk_token"] = names.get(unk, unk)
     post = root.get("post_processor") or {}
-    for step in post.get("processors", [post]):
+    _rename_steps(post.get("processors", [post]), names)
+
+
+def _rename_steps(steps: Iterable[dict[str, Any]], names: Mapping[str, str]) -> None:
+    for step in steps:
         for one in (step.get("special_tokens") or {}).values():
-            one["tokens"] = [renamed(text) for text in one["tokens"]]
+            one["tokens"] = [names.get(text, text) for text in one["tokens"]]
         for role in ("cls", "sep"):
             if role in step:
-                step[role] = [renamed(step[role][0]), step[role][1]]
+                step[role] = [names.get(step[role][0], step[role][0]), step[role][1]]
 
 
 def _of_ours(
