@@ -566,7 +566,7 @@ export const commands: readonly CommandSpec[] = [
     ...texts,
     description: "corpus -> tokenizer directory",
     details:
-      "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers, tiktoken and GPT-2 style loaders.",
+      "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers and tiktoken. docs/moving.md has the options of other trainers beside these.",
     readsPipe: true,
     filesFrom: ["counts", "language"],
     options: [
