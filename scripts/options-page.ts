@@ -23,7 +23,7 @@ const head = [
 ];
 const tail = [
   "## Limits",
-  "The page says what may be typed, not what is wise. What can be told only when inputs have been read (a pattern that cuts a seed token, a vocabulary without room) is said by the run.",
+  "The page says what may be typed, not what is wise: [size-and-pattern.md](size-and-pattern.md), [your-model.md](your-model.md) and [nightly.md](nightly.md) do. What can be told only when inputs have been read (a pattern that cuts a seed token, a vocabulary without room) is said by the run.",
 ];
 
 /** What stands beside the table is Markdown; texts of the table are plain, with names of options among them. */

@@ -1,32 +1,23 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { optionsPage, optionsPagePath } from "../../scripts/options-page.ts";
 import { scratch } from "../binary.ts";
-import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
+import { expectPage } from "./expect-page.ts";
+import { isShown, play, playedPages, scriptsOf } from "./play.ts";
 
 const home = scratch();
-/** `npm run test:python` makes it; it runs this file, too. */
-const python = join(root, "dist/python/bin/python");
 
+// `npm run test:python` runs them once more, with the examples in Python.
 describe("every example prints what the page shows:", () => {
   for (const path of playedPages()) {
-    test(path, () => {
-      const page = readFileSync(join(root, path), "utf8");
-      const directory = mkdtempSync(join(home, "page-"));
-      for (const { script, code, printed } of play(
-        page,
-        directory,
-        existsSync(python) ? python : undefined,
-      )) {
-        const where = `${path}:${script.line}`;
-        expect([where, code, printed]).toEqual([where, 0, printed]);
-        if (script.output !== undefined && !isShown(script.output.text, printed)) {
-          expect([where, printed]).toEqual([where, script.output.text]);
-        }
-      }
-    }, 120_000);
+    test(path, () => expectPage(path, mkdtempSync(join(home, "page-"))), 120_000);
   }
+});
+
+test("all pages are looked at", () => {
+  expect(playedPages()).toContain("docs/nightly.md");
+  expect(playedPages("python")).toContain("docs/your-model.md");
 });
 
 test("docs/options.md is what the command table says: npm run docs:options writes it", () => {

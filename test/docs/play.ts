@@ -60,7 +60,14 @@ export function play(page: string, directory: string, python?: string): Played[]
   copyFileSync(join(root, "LICENSE"), join(directory, "LICENSE"));
   symlinkSync(join(root, "examples"), join(directory, "examples"));
   const programs = [dirname(binary), ...(python === undefined ? [] : [dirname(python)]), process.env.PATH!];
-  const env = { ...environment, HOME: directory, LC_ALL: "C", PATH: programs.join(delimiter) };
+  const env = {
+    ...environment,
+    HOME: directory,
+    LC_ALL: "C",
+    PATH: programs.join(delimiter),
+    // It says that there is no PyTorch, which a reader may have.
+    TRANSFORMERS_VERBOSITY: "error",
+  };
   return scriptsOf(page)
     .filter(({ language }) => language === "sh" || python !== undefined)
     .map((script) => {
@@ -80,7 +87,7 @@ export const settled = (text: string): string =>
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
     .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")
     .replaceAll(/\b[\d,.]+ (ms|s|merges\/s|[kMG]?B\/s)(?!\w)/g, "#")
-    .replaceAll(/\b[\d,.]+ [kMG]?B at its peak/g, "# at its peak")
+    .replaceAll(/\b[\d,.]+ [kMG]?B (at its peak|memory)/g, "#")
     .replaceAll(/\bprocess \d+/g, "process #")
     .replaceAll(/[ \t]+/g, " ")
     .replaceAll(/ $/gm, "")
@@ -95,9 +102,13 @@ export function isShown(output: string, printed: string): boolean {
   return new RegExp(`^${lines.join("")}$`).test(`${settled(printed)}\n`);
 }
 
-/** The pages that have scripts. */
-export const playedPages = (): string[] =>
-  [...new Bun.Glob("{*.md,{docs,python,npm,examples}/**/*.md}").scanSync(root)]
+/** The pages that have scripts; or those that have some of the language. */
+export const playedPages = (language?: Language): string[] =>
+  ["*.md", "{docs,python,npm,examples}/**/*.md"]
+    .flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])
     .filter((path) => !path.includes("node_modules/"))
-    .filter((path) => scriptsOf(readFileSync(join(root, path), "utf8")).length > 0)
+    .filter((path) => {
+      const scripts = scriptsOf(readFileSync(join(root, path), "utf8"));
+      return scripts.some((script) => language === undefined || script.language === language);
+    })
     .sort();

@@ -3,6 +3,9 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { scratch } from "../binary.ts";
+import { expectPage } from "../docs/expect-page.ts";
+import { playedPages } from "../docs/play.ts";
 
 const root = resolve(import.meta.dir, "../..");
 /** The modules of the second environment; the first has all others. */
@@ -61,3 +64,9 @@ test("the types of the module are whole", () => {
   );
   expect(status, text).toBe(0);
 });
+
+for (const path of playedPages("python")) {
+  test(`every example of ${path} prints what the page shows`, () => {
+    expectPage(path, scratch(), join(root, "dist/python/bin/python"));
+  });
+}
