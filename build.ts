@@ -36,8 +36,10 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
       `${import.meta.dir}/src/cli/serve-worker.ts`,
       ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
       ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
+      // The manual, which `bpe help docs/NAME.md` shows.
+      ...new Bun.Glob("docs/*.md").scanSync({ cwd: import.meta.dir, absolute: true }),
     ],
-    loader: { ".tables": "file", ".wasm": "file" },
+    loader: { ".md": "file", ".tables": "file", ".wasm": "file" },
     // All beside the entry, where src/runtime/embedded.ts says they are.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     define: { BPE_COMMIT: JSON.stringify(commit()) },

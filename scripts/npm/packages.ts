@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ArchivedFile } from "../release/archive.ts";
+import { standAlone } from "../release/documents.ts";
 import { type Target, targets } from "../release/targets.ts";
 
 /** A package: its name, and its files by their paths in it. */
@@ -71,9 +72,9 @@ export function libraryPackage(root: string, built: string, notice: string): Npm
     version,
     files: [
       json("package.json", manifest),
-      read("README.md", "npm/README.md"),
+      { path: "README.md", bytes: Buffer.from(standAlone(root, "npm/README.md")) },
       read("LICENSE", "LICENSE"),
-      read("CHANGELOG.md", "CHANGELOG.md"),
+      { path: "CHANGELOG.md", bytes: Buffer.from(standAlone(root, "CHANGELOG.md")) },
       { path: "NOTICE", bytes: Buffer.from(notice) },
       { ...read("bin/bpe.js", "npm/launcher.js"), isExecutable: true },
       ...made.map((path) => ({ path, bytes: readFileSync(join(built, path)) })),

@@ -13,6 +13,7 @@ import {
   tarballName,
 } from "../npm/packages.ts";
 import { type ArchivedFile, tarGz, zip } from "./archive.ts";
+import { archiveDocuments } from "./documents.ts";
 import { executableFormat } from "./executable-format.ts";
 import { libraryNotice, notice } from "./notice.ts";
 import { run } from "./run.ts";
@@ -24,9 +25,6 @@ import { makeWheel } from "./wheel.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const directory = join(root, "dist/release");
-
-/** The files beside the executable in each archive. */
-const documents = ["LICENSE", "README.md", "CHANGELOG.md"];
 
 const { values: options } = parseArgs({ options: { dirty: { type: "boolean", default: false } } });
 const changes = run("git", ["status", "--porcelain", "--untracked-files=no"], root);
@@ -46,6 +44,7 @@ rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 
 const noticeText = notice(root);
+const documents = Object.entries(archiveDocuments(root));
 const besideProgram = shellFiles({ version, seconds });
 const archives: Archive[] = [];
 /** Wheels, and packages of npm. */
@@ -71,7 +70,7 @@ async function release(target: Target): Promise<Archive> {
   const files: ArchivedFile[] = [
     { path: `${name}/${path.endsWith(".exe") ? "bpe.exe" : "bpe"}`, bytes, isExecutable: true },
     { path: `${name}/NOTICE`, bytes: Buffer.from(noticeText) },
-    ...documents.map((file) => ({ path: `${name}/${file}`, bytes: readFileSync(join(root, file)) })),
+    ...documents.map(([file, text]) => ({ path: `${name}/${file}`, bytes: Buffer.from(text) })),
     ...besideProgram.map(({ path, text }) => ({ path: `${name}/${path}`, bytes: Buffer.from(text) })),
   ];
   const packed = target.archive === "zip" ? zip(files, seconds) : tarGz(files, seconds);

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ArchivedFile, zip } from "./archive.ts";
+import { standAlone } from "./documents.ts";
 import type { ShellFile } from "./shell-files.ts";
 
 /** The name of the package and of its module. On PyPI `bpe` is another one, with a module `bpe`. */
@@ -46,7 +47,7 @@ export function makeWheel({ root, executable, platform, notice, shellFiles, seco
       isExecutable: true,
     },
     ...shellFiles.map((file) => text(`${name}.data/data/${file.installedPath}`, file.text)),
-    text(`${name}.dist-info/METADATA`, metadata(version, description, join(root, "python/README.md"))),
+    text(`${name}.dist-info/METADATA`, metadata(version, description, standAlone(root, "python/README.md"))),
     text(
       `${name}.dist-info/WHEEL`,
       lines("Wheel-Version: 1.0", "Generator: bpe", "Root-Is-Purelib: false", `Tag: ${tag}`),
@@ -60,7 +61,7 @@ export function makeWheel({ root, executable, platform, notice, shellFiles, seco
   return { name: `${name}-${tag}.whl`, bytes: zip(files, seconds) };
 }
 
-const metadata = (version: string, description: string, readmePath: string) =>
+const metadata = (version: string, description: string, readme: string) =>
   lines(
     "Metadata-Version: 2.4",
     `Name: ${distributionName.replaceAll("_", "-")}`,
@@ -78,7 +79,7 @@ const metadata = (version: string, description: string, readmePath: string) =>
     'Requires-Dist: tiktoken; extra == "tiktoken"',
     "Description-Content-Type: text/markdown",
     "",
-    readFileSync(readmePath, "utf8"),
+    readme,
   );
 
 const lines = (...all: string[]) => all.map((line) => `${line}\n`).join("");

@@ -186,7 +186,7 @@ const languages: readonly OptionSpec[] = [
     excludes: withoutLanguages,
     description: "text of a language; merges are shared out",
     details:
-      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (docs/parity.md). FILE is what a file may be, and there may be several; the same NAME again adds to it. The order of the languages decides between equal ones.",
+      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/parity.md). FILE is what a file may be, and there may be several; the same NAME again adds to it. The order of the languages decides between equal ones.",
   },
   {
     name: "language-dev",
@@ -1005,7 +1005,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<tokenizer>...",
     description: "measures of tokenizers on texts, side by side",
     details:
-      "Encodes each text with each tokenizer: how many bytes, characters and words a token has, how words and numbers are cut, how much of the vocabulary is used, and how alike the texts are in what they cost. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. docs/eval.md has the formulas.",
+      "Encodes each text with each tokenizer: how many bytes, characters and words a token has, how words and numbers are cut, how much of the vocabulary is used, and how alike the texts are in what they cost. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/eval.md has the formulas.",
     options: [
       {
         name: "text",
@@ -1130,7 +1130,7 @@ export const commands: readonly CommandSpec[] = [
     files: "",
     description: "encodes and decodes for another program",
     details:
-      "Encodes and decodes for another program, through stdin and stdout. docs/serve.md says what requests look like.",
+      "Encodes and decodes for another program, through stdin and stdout. bpe help docs/serve.md says what requests look like.",
     options: [tokenizer, ...besideTokenizer, ...everywhere],
     examples: [{ what: "As another program starts it", command: "bpe serve --tokenizer tokenizer" }],
   },

@@ -41,7 +41,7 @@ export function programHelp(page: Page): string {
     ...table(
       [
         ...rows,
-        { label: "help [command] [topic]", text: "this, the options of a command, or a topic of them" },
+        { label: "help [command] [topic]", text: "this; a command, or a topic of it; the manual: docs" },
       ],
       page,
     ),

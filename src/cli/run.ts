@@ -47,6 +47,8 @@ export async function run(typed: readonly string[]): Promise<number> {
     checkValidUtf8(typed);
     const [name, ...rest] = typed;
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+      const [page] = rest;
+      if (name === "help" && page?.startsWith("docs")) return await showPage(page);
       return await showHelp(rest[0] === undefined ? undefined : findCommand(rest[0]), rest[1]);
     }
     if (["--version", "-v", "-V", "version"].includes(name)) {
@@ -121,6 +123,12 @@ function topicAsked(typed: readonly string[]): string | undefined {
 async function showHelp(command: CommandSpec | undefined, topic: string | undefined): Promise<number> {
   const { helpText } = await import("./help.ts");
   await writeStdout(helpText(command, topic));
+  return exitCode.done;
+}
+
+async function showPage(typed: string): Promise<number> {
+  const { manualPage } = await import("./manual.ts");
+  await writeStdout(manualPage(typed));
   return exitCode.done;
 }
 

@@ -26,6 +26,18 @@ export const startCliWorker = (name: "report-worker.ts" | "serve-worker.ts") =>
 /** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;
 
+const pageDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../docs`;
+
+/** A page of the manual by its name in docs/, such as "eval.md"; null if there is none. Only the command line shows them. */
+export function readPage(name: string): string | null {
+  if (!/^[\w-]+\.md$/.test(name)) return null;
+  try {
+    return readFileSync(`${pageDirectory}/${name}`, "utf8");
+  } catch {
+    return null;
+  }
+}
+
 const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
 
 /** Whether the kernel is the one with assertions, which tests run. */

@@ -1,0 +1,36 @@
+import { posix } from "node:path";
+import { usageError } from "../errors.ts";
+import { readPage } from "../runtime/embedded.ts";
+import { slashed } from "../runtime/windows.ts";
+
+/**
+ * The manual: the pages of docs/, which every executable has. Help and errors name them as they are asked for:
+ * `bpe help docs/eval.md`.
+ */
+
+/** A page as it was written, with links that can be followed by `bpe help`. `docs` alone is the list of pages. */
+export function manualPage(typed: string): string {
+  const path = posix.normalize(slashed(typed)).replace(/^docs\/?$/, "docs/README.md");
+  const page = pageAt(path);
+  if (page !== null) return withPlainLinks(page, "docs");
+  throw usageError(`there is no page "${typed}"`, "bpe help docs lists the pages");
+}
+
+const pageAt = (path: string) => (path.startsWith("docs/") ? readPage(path.slice("docs/".length)) : null);
+
+/**
+ * A document with text in the place of its links to other files, for where these are not beside it. A page of the manual
+ * is named as it is asked for; anything else is in the sources only.
+ * @param directory the one of the document, from the root of the sources
+ */
+export function withPlainLinks(markdown: string, directory: string): string {
+  return markdown.replaceAll(relativeLink, (_, picture: string, text: string, target: string) => {
+    const path = posix.join(directory, target);
+    if (picture === "!") return `(picture in the sources: ${text})`;
+    if (pageAt(path) === null) return `${text} (in the sources)`;
+    return posix.basename(path) === posix.basename(text) ? path : `${text} (${path})`;
+  });
+}
+
+/** `[text](path.md#part)`, and `!` before it for a picture. */
+const relativeLink = /(!?)\[([^\]]*)\]\(((?!\w+:)[\w./-]*(?:\/|\.\w+))(?:#[\w-]*)?\)/g;

@@ -1,0 +1,168 @@
+// What people read of us outside the sources: no link leads nowhere, and the pages that help and errors name are there.
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { inflateRawSync } from "node:zlib";
+import { executablePackage, libraryPackage } from "../../scripts/npm/packages.ts";
+import { archiveDocuments } from "../../scripts/release/documents.ts";
+import { manPage } from "../../scripts/release/man-page.ts";
+import { shellFiles } from "../../scripts/release/shell-files.ts";
+import { targets } from "../../scripts/release/targets.ts";
+import { makeWheel } from "../../scripts/release/wheel.ts";
+import { commands } from "../../src/cli/command-table.ts";
+import { helpText } from "../../src/cli/help.ts";
+import { withPlainLinks } from "../../src/cli/manual.ts";
+import { bpe, scratch } from "../binary.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+
+/** The targets of links, but those of other sites and of code. */
+const linksOf = (markdown: string) =>
+  [...markdown.replaceAll(/^```.*?^```/gms, "").matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target]) => target!)
+    .filter((target) => !/^https?:/.test(target));
+
+/** Links to no heading of the same text, and to no file. */
+function deadLinks(markdown: string): string[] {
+  const headings = [...markdown.matchAll(/^#+ (.*)$/gm)].map(
+    ([, title]) =>
+      `#${title!
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, "")
+        .replaceAll(" ", "-")}`,
+  );
+  return linksOf(markdown).filter((target) => !headings.includes(target));
+}
+
+/** Names of pages in a text, as they are in the sources: `docs/eval.md`. */
+const namedIn = (text: string) => [...text.matchAll(/\bdocs\/[\w./-]*\w/g)].map(([name]) => name);
+
+test("the executable shows every page, with links that it can follow, wherever it is", () => {
+  const cwd = scratch();
+  expect(pages).toContain("README.md");
+  for (const name of pages) {
+    const { code, stdout, stderr } = bpe(["help", `docs/${name}`], { cwd });
+    expect([name, code, stderr, deadLinks(stdout).filter((link) => !link.startsWith("#"))]).toEqual([
+      name,
+      0,
+      "",
+      [],
+    ]);
+    expect(stdout).toBe(withPlainLinks(read(`docs/${name}`), "docs"));
+  }
+  expect(bpe(["help", "docs"], { cwd }).stdout).toBe(withPlainLinks(read("docs/README.md"), "docs"));
+  for (const name of [
+    "docs/nothing.md",
+    "docs/../README.md",
+    "docs/training.schema.json",
+    "docs/.md",
+    "docs/\0",
+  ]) {
+    if (!name.includes("\0")) expect(bpe(["help", name], { cwd }).code).toBe(2);
+  }
+});
+
+test("every page that help, errors, the manual page and the Python module name is in the executable", () => {
+  const isComment = /^\s*(\/\/|\/?\*)/;
+  const sources = [...new Bun.Glob("src/**/*.ts").scanSync(root)].map((path): [string, string] => [
+    path,
+    read(path)
+      .split("\n")
+      .filter((line) => !isComment.test(line))
+      .map((line) => line.replace(/ \/\/ .*$/, ""))
+      .join("\n"),
+  ]);
+  const modules = [...new Bun.Glob("python/bpe_trainer/*.py").scanSync(root)].map(
+    (path): [string, string] => [path, read(path)],
+  );
+  const shown: [string, string][] = [
+    ...sources,
+    ...modules,
+    ["bpe help", helpText()],
+    ...commands.map((command): [string, string] => [
+      command.name,
+      helpText(command) + helpText(command, "all"),
+    ]),
+    ["bpe.1", manPage({ version: "1", seconds: 0 })],
+    ...Object.entries(archiveDocuments(root)),
+  ];
+  const missing = shown.flatMap(([where, text]) =>
+    namedIn(text.replaceAll("\\", ""))
+      .filter((name) => !pages.some((page) => name === `docs/${page}`))
+      .map((name) => `${where}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+  expect(namedIn(helpText(commands.find(({ name }) => name === "eval")!)).length).toBeGreaterThan(0);
+});
+
+test("an archive's README names what is beside it, and leads nowhere else", () => {
+  const documents = archiveDocuments(root);
+  const beside = [
+    "bpe",
+    "bpe.exe",
+    "NOTICE",
+    "completions/",
+    ...Object.keys(documents),
+    ...shellFiles({ version: "1", seconds: 0 }).map(({ path }) => path),
+  ];
+  for (const text of Object.values(documents)) expect(deadLinks(text)).toEqual([]);
+  const named = [...documents["README.md"]!.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => !beside.includes(name))).toEqual([]);
+});
+
+test("a wheel's and the packages' pages have no dead link", () => {
+  const { bytes } = makeWheel({
+    root,
+    executable: new Uint8Array(1),
+    platform: "any",
+    notice: "",
+    shellFiles: [],
+    seconds: 1e9,
+  });
+  const [metadata] = unzipped(bytes, /METADATA$/);
+  expect(metadata).toContain("\n# ");
+  expect(deadLinks(metadata!)).toEqual([]);
+  const packages = [
+    libraryPackage(root, scratch(), ""),
+    ...targets.map((target) => executablePackage(root, target, new Uint8Array(1), "")),
+  ];
+  for (const { name, files } of packages) {
+    const texts = files.filter(({ path }) => path.endsWith(".md"));
+    expect(texts.length).toBeGreaterThan(0);
+    for (const { path, bytes } of texts)
+      expect([name, path, deadLinks(Buffer.from(bytes).toString())]).toEqual([name, path, []]);
+  }
+});
+
+test("links to pages become what bpe help takes; others say where they lead; sites and headings stay", () => {
+  const plain = (markdown: string, directory = "") => withPlainLinks(markdown, directory);
+  expect(plain("[docs/eval.md](docs/eval.md), [page](docs/eval.md#a-b)")).toBe(
+    "docs/eval.md, page (docs/eval.md)",
+  );
+  expect(plain("[eval.md](eval.md)\n[the\nlist](../docs/eval.md)", "docs")).toBe(
+    "docs/eval.md\nthe\nlist (docs/eval.md)",
+  );
+  expect(plain("[A](../ARCHITECTURE.md), [m](measured/), ![x y](a.png)", "docs")).toBe(
+    "A (in the sources), m (in the sources), (picture in the sources: x y)",
+  );
+  const same = "[a](https://b.c/d.md) [b](#c) `x[i](y)` [z]";
+  expect(plain(same)).toBe(same);
+});
+
+/** Contents of the files of a ZIP file whose paths fit, from the heads before each (scripts/release/archive.ts). */
+function unzipped(zip: Buffer, wanted: RegExp): string[] {
+  const found: string[] = [];
+  for (let pos = 0; zip.readUInt32LE(pos) === 0x04034b50; ) {
+    const from = pos + 30 + zip.readUInt16LE(pos + 26);
+    const to = from + zip.readUInt32LE(pos + 18);
+    const path = zip.toString("latin1", pos + 30, from);
+    if (wanted.test(path)) found.push(inflateRawSync(zip.subarray(from, to)).toString());
+    pos = to;
+  }
+  return found;
+}
