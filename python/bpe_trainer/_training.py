@@ -167,8 +167,8 @@ def train(
         arguments += [f"--{name}={file}" for file in _named_files(by_language or {})]
     arguments += [f"--weight={_weight(path, weight)}" for path, weight in (weights or {}).items()]
     arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
-    arguments += ["--", *paths] if texts is None else ["--input-format=jsonl", "--text-field=text", "--", "-"]
-    run: t.Union[Run, None] = None
+    if texts is None:
+        arguments += ["--", *paths]
     try:
         shown_warnings(run_training(arguments, texts, progress))
     except BaseException as error:
