@@ -10,7 +10,9 @@ from typing import Any, Iterator, Sequence
 from ._executable import BpeError, Run, message_of
 
 # Kinds of requests and the status of answers.
-ENCODE, ENCODE_AS_TEXT, DECODE, SAVE = 0, 1, 2, 3
+ENCODE, ENCODE_AS_TEXT, DECODE, SAVE, TABLE = 0, 1, 2, 3, 4
+#: Added to those that encode.
+OFFSETS = {"bytes": 16, "characters": 32}
 _DONE = 0
 #: A batch is sent in requests of about this size, so that neither side holds much.
 _REQUEST_BYTES = 1 << 24

@@ -8,21 +8,52 @@ from __future__ import annotations
 import os
 import weakref
 from _thread import LockType, allocate_lock  # The module threading takes as long to load as Python to start.
+from operator import index
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, TypedDict, TypeVar
+from typing import Union
 
-from ._executable import BpeError, Home, Run, message_of, on_fork
-from ._server import DECODE, ENCODE, ENCODE_AS_TEXT, SAVE, Ended, Server, packed, requests, unpacked, utf8
+from ._executable import BpeError, Home, Later, Run, message_of, on_fork
+from ._server import DECODE, ENCODE, ENCODE_AS_TEXT, OFFSETS, SAVE, TABLE, Ended, Server
+from ._server import packed, requests, unpacked, utf8
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar, Union
+    from typing import overload
 
     import numpy
     import tiktoken
     import tokenizers
+else:
+    numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
 
-    T = TypeVar("T")
-    #: Path and content of each file of a tokenizer that has no place.
-    Files = tuple[tuple[str, bytes], ...]
+T = TypeVar("T")
+#: Path and content of each file of a tokenizer that has no place.
+Files = tuple[tuple[str, bytes], ...]
+#: Where each token of a text begins and ends in it.
+Spans = list[tuple[int, int]]
+Unit = Literal["characters", "bytes"]
+
+
+class _Encoded(TypedDict):
+    input_ids: list[int]
+    attention_mask: list[int]
+
+
+class Encoded(_Encoded, total=False):
+    """What a call gives for a text. `offset_mapping` is there on request."""
+
+    offset_mapping: Spans
+
+
+class _EncodedBatch(TypedDict):
+    input_ids: list[list[int]]
+    attention_mask: list[list[int]]
+
+
+class EncodedBatch(_EncodedBatch, total=False):
+    """The same for several."""
+
+    offset_mapping: list[Spans]
+
 
 _RECORD = "training.json"
 #: The files that a directory is loaded from.
@@ -58,7 +89,9 @@ class Tokenizer:
     _facts: Union[dict[str, Any], None]
     #: What every process behind it has to find: a checksum.
     _fingerprint: Union[str, None]
-    _end: weakref.finalize[Any, Any]
+    _known: Union[_Vocabulary, None]
+    #: A `weakref.finalize`, which closes it.
+    _end: Any
 
     def __init__(self) -> None:
         raise TypeError("use bpe.train(...) or bpe.Tokenizer.load(path)")
@@ -101,7 +134,7 @@ class Tokenizer:
         self._path = path if files is not None or os.path.isabs(path) else os.path.join(os.getcwd(), path)
         self._options = list(options)
         self._home, self._files, self._fingerprint, self._seen = home, files, fingerprint, seen
-        self._facts = None
+        self._facts = self._known = None
         self._lock = allocate_lock()
         self._owner = os.getpid()
         self._servers = []
@@ -173,6 +206,11 @@ class Tokenizer:
             self._servers[-1].close()
             self._servers.pop()
 
+    def _vocabulary(self) -> _Vocabulary:
+        if self._known is None or not self._end.alive:
+            self._known = _Vocabulary(*self._ask(TABLE, []))
+        return self._known
+
     def _description(self) -> dict[str, Any]:
         if self._facts is None or not self._end.alive:
             self._use(lambda server: None)
@@ -189,24 +227,185 @@ class Tokenizer:
         """One more than the largest id."""
         return int(self._description()["idLimit"])
 
+    def __len__(self) -> int:
+        return self.vocab_size
+
+    def __bool__(self) -> bool:
+        return True
+
     @property
     def special_tokens(self) -> dict[str, int]:
         """The ids of the special tokens, by their text."""
         return dict(self._description()["specialTokens"])
 
-    def encode(self, text: str, *, special_tokens_as_text: bool = False) -> list[int]:
-        """The ids of a text. Special tokens in it become their ids, unless they are to be encoded as the text they are."""
-        kind = ENCODE_AS_TEXT if special_tokens_as_text else ENCODE
-        return unpacked(self._ask(kind, [utf8(text)])[0])
+    @property
+    def special_tokens_map(self) -> dict[str, str]:
+        """The tokens that have roles, as ``transformers`` names these: {"eos_token": "<|endoftext|>"}. As its files say."""
+        return dict(self._description()["roles"])
 
-    def encode_batch(self, texts: Sequence[str], *, special_tokens_as_text: bool = False) -> list[list[int]]:
-        """The ids of each text."""
-        _refuse_text(texts, "texts", "encode")
+    @property
+    def bos_token_id(self) -> Union[int, None]:
+        return self._id_of_role("bos_token")
+
+    @property
+    def eos_token_id(self) -> Union[int, None]:
+        return self._id_of_role("eos_token")
+
+    @property
+    def pad_token_id(self) -> Union[int, None]:
+        return self._id_of_role("pad_token")
+
+    @property
+    def unk_token_id(self) -> Union[int, None]:
+        return self._id_of_role("unk_token")
+
+    def _id_of_role(self, role: str) -> Union[int, None]:
+        text = self.special_tokens_map.get(role)
+        return None if text is None else self.token_to_id(text)
+
+    def get_vocab(self) -> dict[str, int]:
+        """The ids of all tokens, special ones too, by their text as HF has it: in GPT-2's characters, `Ġthe` for ` the`."""
+        return dict(self._vocabulary().ids)
+
+    def token_to_id(self, token: str) -> Union[int, None]:
+        """The id of a token of `get_vocab`; None if there is none."""
+        if not isinstance(token, str):
+            raise TypeError(f"a token has to be a string as get_vocab has it, found {type(token).__name__}")
+        return self._vocabulary().ids.get(token)
+
+    def id_to_token(self, id: int) -> Union[str, None]:
+        """The token of `get_vocab` with this id; None if there is none."""
+        return self._vocabulary().spelled(index(id))
+
+    def token_bytes(self, id: int) -> bytes:
+        """The bytes of the token with this id, of a special one those of its text. An id without a token raises BpeError."""
+        found = self._vocabulary().bytes_of(index(id))
+        if not found:
+            raise BpeError(f"id {id} stands for no token")
+        return found
+
+    def encode(
+        self, text: str, *, add_special_tokens: bool = False, special_tokens_as_text: bool = False
+    ) -> list[int]:
+        """The ids of a text. Special tokens in it become their ids, unless they are to be encoded as the text they are.
+
+        ``add_special_tokens`` puts those around it that tokenizer.json puts there, such as bos.
+        """
+        before, after = self._around(add_special_tokens)
         kind = ENCODE_AS_TEXT if special_tokens_as_text else ENCODE
-        ids: list[list[int]] = []
+        ids = unpacked(self._ask(kind, [utf8(text)])[0])
+        return [*before, *ids, *after] if add_special_tokens else ids
+
+    def encode_batch(
+        self, texts: Sequence[str], *, add_special_tokens: bool = False, special_tokens_as_text: bool = False
+    ) -> list[list[int]]:
+        """The ids of each text, as by `encode`."""
+        _refuse_text(texts, "texts", "encode")
+        before, after = self._around(add_special_tokens)
+        kind = ENCODE_AS_TEXT if special_tokens_as_text else ENCODE
+        batch: list[list[int]] = []
         for request in requests([utf8(text) for text in texts]):
-            ids += [unpacked(item) for item in self._ask(kind, request)]
-        return ids
+            batch += [unpacked(item) for item in self._ask(kind, request)]
+        return [[*before, *ids, *after] for ids in batch] if add_special_tokens else batch
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        *,
+        unit: Unit = "characters",
+        add_special_tokens: bool = False,
+        special_tokens_as_text: bool = False,
+    ) -> tuple[list[int], Spans]:
+        """The ids of a text, and where the token of each begins and ends in it.
+
+        In "characters" as HF has it: a token that has a part of a character has that character, what tokenizer.json trims
+        is left out, and tokens around the text are at (0, 0). In "bytes" of UTF-8 the tokens follow each other without
+        gaps. A tokenizer that normalizes text raises BpeError: its tokens are parts of another text.
+        """
+        return self._with_offsets([text], unit, add_special_tokens, special_tokens_as_text)[0]
+
+    def _with_offsets(
+        self, texts: Sequence[str], unit: Unit, add_special_tokens: bool, special_tokens_as_text: bool
+    ) -> list[tuple[list[int], Spans]]:
+        if unit not in OFFSETS:
+            raise ValueError(f'unit is {unit!r}, and has to be "characters" or "bytes"')
+        before, after = self._around(add_special_tokens)
+        kind = OFFSETS[unit] + (ENCODE_AS_TEXT if special_tokens_as_text else ENCODE)
+        batch: list[tuple[list[int], Spans]] = []
+        for request in requests([utf8(text) for text in texts]):
+            for item in self._ask(kind, request):
+                numbers = unpacked(item)
+                count = len(numbers) // 3
+                spans = zip(numbers[count : 2 * count], numbers[2 * count :])
+                nowhere = (0, 0)
+                batch.append(
+                    (
+                        [*before, *numbers[:count], *after],
+                        [*(nowhere for _ in before), *spans, *(nowhere for _ in after)],
+                    )
+                )
+        return batch
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(  # type: ignore[overload-overlap]
+            self,
+            text: str,
+            *,
+            add_special_tokens: bool = ...,
+            special_tokens_as_text: bool = ...,
+            return_offsets_mapping: bool = ...,
+        ) -> Encoded: ...
+        @overload
+        def __call__(
+            self,
+            text: Sequence[str],
+            *,
+            add_special_tokens: bool = ...,
+            special_tokens_as_text: bool = ...,
+            return_offsets_mapping: bool = ...,
+        ) -> EncodedBatch: ...
+
+    def __call__(
+        self,
+        text: Union[str, Sequence[str]],
+        *,
+        add_special_tokens: bool = True,
+        special_tokens_as_text: bool = False,
+        return_offsets_mapping: bool = False,
+    ) -> Union[Encoded, EncodedBatch]:
+        """What a tokenizer of ``transformers`` gives: a dict of ``input_ids`` and ``attention_mask``, of a text or of several.
+
+        As there, special tokens such as bos are put around a text. ``return_offsets_mapping`` adds ``offset_mapping``: offsets
+        in characters. Nothing is padded or cut off.
+        """
+        texts = [text] if isinstance(text, str) else text
+        _refuse_text(texts, "texts", "encode")
+        batch: EncodedBatch
+        if return_offsets_mapping:
+            both = self._with_offsets(texts, "characters", add_special_tokens, special_tokens_as_text)
+            ids = [each for each, _ in both]
+            batch = {"input_ids": ids, "attention_mask": _ones(ids), "offset_mapping": [spans for _, spans in both]}
+        else:
+            ids = self.encode_batch(
+                texts, add_special_tokens=add_special_tokens, special_tokens_as_text=special_tokens_as_text
+            )
+            batch = {"input_ids": ids, "attention_mask": _ones(ids)}
+        if not isinstance(text, str):
+            return batch
+        one: Any = {name: values[0] for name, values in batch.items()}  # type: ignore[index]
+        encoded: Encoded = one
+        return encoded
+
+    def _around(self, is_wanted: bool) -> tuple[list[int], list[int]]:
+        """The ids that tokenizer.json puts before a text, and behind it."""
+        if not is_wanted:
+            return [], []
+        around = self._description()["around"]
+        if isinstance(around, str):
+            raise BpeError(f"special tokens cannot be added: {around}")
+        return around["before"], around["after"]
 
     def encode_iterable(self, texts: Iterable[str]) -> Iterator[int]:
         """The ids of one text that comes in parts, such as the lines of an open file; each part is encoded by itself.
@@ -275,16 +474,21 @@ class Tokenizer:
             ids: "numpy.ndarray[Any, Any]" = numpy.load(output)
         return ids
 
-    def decode(self, ids: Sequence[int], *, errors: str = "replace") -> str:
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
         """The text of ids; ``errors`` is for bytes that are not UTF-8, as in ``bytes.decode``."""
-        return self.decode_bytes(ids).decode("utf-8", errors)
+        return self.decode_batch([ids], skip_special_tokens=skip_special_tokens, errors=errors)[0]
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of ids. An id without a token raises BpeError."""
         return self.decode_batch_bytes([ids])[0]
 
-    def decode_batch(self, batch: Sequence[Sequence[int]], *, errors: str = "replace") -> list[str]:
+    def decode_batch(
+        self, batch: Sequence[Sequence[int]], *, skip_special_tokens: bool = False, errors: str = "replace"
+    ) -> list[str]:
         """The text of each."""
+        if skip_special_tokens:
+            special = set(self._description()["specialTokens"].values())
+            batch = [[id for id in ids if index(id) not in special] for ids in batch]
         return [some.decode("utf-8", errors) for some in self.decode_batch_bytes(batch)]
 
     def decode_batch_bytes(self, batch: Sequence[Sequence[int]]) -> list[bytes]:
@@ -349,7 +553,7 @@ class Tokenizer:
         if not self._end.alive:
             raise BpeError("the tokenizer is closed")
         copied = Tokenizer._of(self._path, self._home, self._options, files=self._files, seen=self._seen)
-        copied._facts, copied._fingerprint = self._facts, self._fingerprint
+        copied._facts, copied._fingerprint, copied._known = self._facts, self._fingerprint, self._known
         return copied
 
     def __deepcopy__(self, _: object) -> "Tokenizer":
@@ -382,10 +586,55 @@ class Tokenizer:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<bpe_trainer.Tokenizer of {self.vocab_size} tokens>"
+        place = "" if self._files is not None or self._home is not None else f' "{self._path}"'
+        if not self._end.alive:
+            return f"<bpe_trainer.Tokenizer{place}, closed>"
+        # A debugger may ask in the middle of a call.
+        if self._facts is None and not self._lock.locked():
+            try:
+                self._description()
+            except (BpeError, OSError):
+                pass
+        if self._facts is None:
+            return f"<bpe_trainer.Tokenizer{place}, not loaded>"
+        tokens, special = self._facts["tokenCount"], len(self._facts["specialTokens"])
+        return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
 
     def _ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
         return self._use(lambda server: server.ask(kind, items))
+
+
+class _Vocabulary:
+    """The table of tokens, as the process gives it."""
+
+    def __init__(self, starts: bytes, tokens: bytes, text_ids: bytes) -> None:
+        from ._characters import character_of
+
+        self._starts, self._tokens, self._text_ids = unpacked(starts), tokens, set(unpacked(text_ids))
+        # A character for each byte.
+        self._characters = tokens.decode("latin-1").translate(character_of)
+        self._ids: Union[dict[str, int], None] = None
+
+    def bytes_of(self, id: int) -> bytes:
+        """None where no token has the id."""
+        return self._tokens[self._starts[id] : self._starts[id + 1]] if 0 <= id < len(self._starts) - 1 else b""
+
+    def spelled(self, id: int) -> Union[str, None]:
+        token = self.bytes_of(id)
+        if not token:
+            return None
+        return token.decode("utf-8") if id in self._text_ids else self._characters[self._starts[id] : self._starts[id + 1]]
+
+    @property
+    def ids(self) -> dict[str, int]:
+        if self._ids is None:
+            ids: dict[str, int] = {}
+            for id in range(len(self._starts) - 1):
+                token = self.spelled(id)
+                if token is not None and ids.setdefault(token, id) != id:
+                    raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}: they have no names of their own")
+            self._ids = ids
+        return self._ids
 
 
 class _Place:
@@ -462,6 +711,10 @@ def _lasting(record: bytes) -> bytes:
 
     kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}
     return json.dumps(kept, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+
+
+def _ones(batch: list[list[int]]) -> list[list[int]]:
+    return [[1] * len(ids) for ids in batch]
 
 
 def _refuse_text(given: object, name: str, instead: str) -> None:

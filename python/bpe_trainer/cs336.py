@@ -11,18 +11,13 @@ from operator import index
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
+from ._characters import byte_of, character_of
 from ._executable import BpeError, Home
 from ._tokenizer import Tokenizer
 from ._training import refuse_text, train
 
 #: The assignment's pattern, which is GPT-2's.
 _PATTERN = "gpt2"
-
-# GPT-2's characters for bytes: printable ones stand for themselves, the others for 256 and following, in order.
-_printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-_others = [byte for byte in range(256) if byte not in _printable]
-_character_of = {byte: 256 + i for i, byte in enumerate(_others)}
-_byte_of = {character: byte for byte, character in _character_of.items()}
 
 
 def run_train_bpe(
@@ -37,7 +32,7 @@ def run_train_bpe(
         lines = Path(tokenizer._path, "merges.txt").read_text("utf-8").split("\n")[1:-1]
     merges = []
     for line in lines:
-        left, right = (part.translate(_byte_of).encode("latin-1") for part in line.split(" "))
+        left, right = (part.translate(byte_of).encode("latin-1") for part in line.split(" "))
         merges.append((left, right))
     tokens = [bytes([byte]) for byte in range(256)]
     tokens += [left + right for left, right in merges]
@@ -123,4 +118,4 @@ def _spelled(token: bytes) -> str:
         raise TypeError(f"a token has to be bytes, found {type(token).__name__}")
     if not token:
         raise BpeError("a token is empty")
-    return token.decode("latin-1").translate(_character_of)
+    return token.decode("latin-1").translate(character_of)

@@ -2,14 +2,17 @@
 import { readSync } from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
+import { roleTokensAt } from "../formats/model-files.ts";
 import { type Failure, type Post, reviveFailure, serveJob, type Tell } from "../pipeline/job.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { collectGarbage, openLibc, sleepSync } from "../runtime/host.ts";
+import { collectGarbage, createSha256, openLibc, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { versionLine } from "../runtime/version.ts";
-import { TextEncoding } from "../tokenizer/text-encoding.ts";
+import type { AddedToken } from "../text/cutting.ts";
+import { OffsetFinder, type OffsetUnit } from "../tokenizer/offsets.ts";
+import { type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
 import { decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { errorOfStdout, ReaderGone } from "./data-output.ts";
@@ -30,6 +33,10 @@ import { warnOfTokenizer } from "./tokenizer-options.ts";
  *   1      texts; special tokens in them are plain text   their ids
  *   2      ids, each 4 bytes                              their bytes
  *   3      a directory, and the path of the tokenizer     nothing; the files are saved there
+ *   4      none                                           the table of tokens (`tableItems`)
+ *
+ * Kinds 0 and 1 with 16 added have offsets in bytes, with 32 added offsets in characters: an item is then the ids of a text,
+ * where each begins, and where each ends.
  *
  * Status 0: an item for each text, or list of ids. Status 1: the request is refused; one item says why. Before the first
  * request it answers once with one item: JSON that describes the tokenizer. It ends where its stdin ends, or where nobody
@@ -37,7 +44,8 @@ import { warnOfTokenizer } from "./tokenizer-options.ts";
  *
  * Kind 0 with the two texts "a" and "bc" is 00000000 02000000 01000000 02000000 61 6263.
  */
-const kinds = { encode: 0, encodeAsText: 1, decode: 2, save: 3 };
+const kinds = { encode: 0, encodeAsText: 1, decode: 2, save: 3, table: 4 };
+const units: Readonly<Record<number, OffsetUnit>> = { 16: "bytes", 32: "characters" };
 const statuses = { done: 0, refused: 1 };
 
 /** A request is in memory as a whole, and so is an answer. */
@@ -73,7 +81,7 @@ export class ServeJob {
     const parts = await loadTokenizerParts(path, options);
     warnOfTokenizer(parts, { warn: (text) => this.tell({ kind: "warning", text }) });
     try {
-      await serve(parts, this);
+      await serve(parts, roleTokensAt(path), this);
     } catch (error) {
       if (!(error instanceof ReaderGone)) throw error;
     }
@@ -106,20 +114,14 @@ type Request = { readonly kind: number; readonly sizes: Uint32Array; readonly it
 type Items = { readonly sizes: Uint32Array; readonly items: Uint8Array };
 
 /** Answers one request after the other. */
-async function serve(parts: TokenizerParts, job: ServeJob): Promise<void> {
-  const { tokens } = parts;
+async function serve(
+  parts: TokenizerParts,
+  roles: Readonly<Record<string, string>>,
+  job: ServeJob,
+): Promise<void> {
   const fingerprint = fingerprintOf(parts);
-  const description = {
-    version: versionLine,
-    idLimit: tokens.idLimit,
-    tokenCount: tokens.tokenCount,
-    specialTokens: Object.fromEntries(allAddedTokens(parts).map(({ content, id }) => [content, id])),
-    notes: parts.notes,
-    fingerprint,
-  };
-  answer(statuses.done, itemOf(JSON.stringify(description)));
-  /** What was made for earlier requests, by their kind. */
-  const encodings = new Map<number, TextEncoding>();
+  answer(statuses.done, itemOf(JSON.stringify(descriptionOf(parts, roles, fingerprint))));
+  const encodings: Encodings = new Map();
   const requests = new RequestReader();
   for (let request = requests.next(); request !== null; request = requests.next()) {
     let answered: Items;
@@ -145,6 +147,31 @@ async function serve(parts: TokenizerParts, job: ServeJob): Promise<void> {
   }
 }
 
+function descriptionOf(
+  parts: TokenizerParts,
+  roles: Readonly<Record<string, string>>,
+  fingerprint: string,
+): object {
+  const { tokens, notes, postProcessing } = parts;
+  const { before = [], after = [], obstacle } = postProcessing ?? {};
+  const added = allAddedTokens(parts);
+  const idsOf = (some: readonly AddedToken[]) =>
+    Object.fromEntries(some.map(({ content, id }) => [content, id]));
+  return {
+    version: versionLine,
+    idLimit: tokens.idLimit,
+    tokenCount: tokens.tokenCount,
+    specialTokens: idsOf(added.filter(({ special }) => special)),
+    addedTokens: idsOf(added.filter(({ special }) => !special)),
+    roles,
+    around: obstacle ?? { before, after },
+    notes,
+    fingerprint: createSha256()
+      .update(JSON.stringify([fingerprint, roles]))
+      .digest("hex"),
+  };
+}
+
 /** Has the main thread save the tokenizer's files, and waits for it. */
 async function saved({ sizes, items }: Items, fingerprint: string, job: ServeJob): Promise<Items> {
   const [outputBytes = 0] = sizes;
@@ -163,18 +190,42 @@ function pathOf(item: Uint8Array): string {
   }
 }
 
-function answerTo(request: Request, parts: TokenizerParts, encodings: Map<number, TextEncoding>): Items {
+/** What was made for earlier requests, by their kind. */
+type Encodings = Map<number, { readonly encoding: TextEncoding; readonly finding: Finding | null }>;
+/** What finds offsets, and the added tokens that it has to know of. */
+type Finding = { readonly finder: OffsetFinder; readonly found: FoundAdded[]; readonly unit: OffsetUnit };
+
+function answerTo(request: Request, parts: TokenizerParts, encodings: Encodings): Items {
   const { kind } = request;
   if (kind === kinds.decode) return decoded(request, parts);
-  if (kind !== kinds.encode && kind !== kinds.encodeAsText)
+  if (kind === kinds.table) return tableItems(parts);
+  const unit = units[kind & ~kinds.encodeAsText];
+  if (kind !== kinds.encode && kind !== kinds.encodeAsText && unit === undefined)
     throw new UserError(`${kind} is no kind of request`);
-  let encoding = encodings.get(kind);
-  if (encoding === undefined) {
-    encoding = new TextEncoding({ ...parts, specialTokensAsText: kind === kinds.encodeAsText });
-    encodings.set(kind, encoding);
+  let made = encodings.get(kind);
+  if (made === undefined) {
+    const finding = unit === undefined ? null : { finder: new OffsetFinder(parts), found: [], unit };
+    const specialTokensAsText = (kind & kinds.encodeAsText) !== 0;
+    made = { encoding: new TextEncoding({ ...parts, specialTokensAsText }, finding?.found), finding };
+    encodings.set(kind, made);
   }
-  return encoded(request, encoding);
+  const { encoding, finding } = made;
+  return finding === null ? encoded(request, encoding) : encodedWithOffsets(request, encoding, finding);
 }
+
+/**
+ * The table of tokens: where each token starts among the bytes of all, one number more than there are ids; these bytes; and
+ * the ids whose bytes are text where HF's vocabulary spells others in GPT-2's characters.
+ */
+function tableItems(parts: TokenizerParts): Items {
+  const { starts, bytes, rawIds = [] } = parts.tokens;
+  const textIds = Uint32Array.from(new Set([...allAddedTokens(parts).map(({ id }) => id), ...rawIds]));
+  const items = [bytesOf(starts), bytes, bytesOf(textIds)];
+  return { sizes: Uint32Array.from(items, ({ length }) => length), items: Buffer.concat(items) };
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 /** A longer text may have filled gigabytes of the kernel's memory, if its pattern cuts it nowhere. */
 const keptTextBytesMax = 1 << 22;
@@ -192,6 +243,31 @@ function encoded({ sizes: textSizes, items }: Items, encoding: TextEncoding): It
   const ids = Uint32Array.from(out.flush());
   out.shrink();
   return { sizes, items: new Uint8Array(ids.buffer) };
+}
+
+/** Of each text its ids, where each begins, and where each ends. */
+function encodedWithOffsets(
+  { sizes: textSizes, items }: Items,
+  encoding: TextEncoding,
+  { finder, found, unit }: Finding,
+): Items {
+  const sizes = new Uint32Array(textSizes.length);
+  const answers: Uint8Array[] = [];
+  let pos = 0;
+  let byteCount = 0;
+  for (let i = 0; i < sizes.length; i++) {
+    const text = items.subarray(pos, (pos += textSizes[i]!));
+    found.length = 0;
+    encoding.pushText(text, 0, text.length);
+    const ids = Uint32Array.from(encoding.out.flush());
+    const { starts, ends } = finder.find(text, ids, found, unit);
+    sizes[i] = 3 * idBytes * ids.length;
+    byteCount += sizes[i]!;
+    checkAnswer(byteCount);
+    answers.push(...[ids, starts, ends].map(bytesOf));
+  }
+  encoding.out.shrink();
+  return { sizes, items: Buffer.concat(answers) };
 }
 
 function decoded({ sizes: idSizes, items }: Items, { tokens }: TokenizerParts): Items {

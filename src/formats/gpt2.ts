@@ -31,6 +31,7 @@ import {
   sha256Of,
   type TokenizerFormat,
 } from "./output-file.ts";
+import { recordedPostProcessing } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { addNewIds, type IdRow, JsonRewriter, keptRows, spelledMerges } from "./rewrite-json.ts";
 import { idRows, lineEnd, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
@@ -87,6 +88,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
     addedTokens,
     isNarrow: areNarrow(vocab.idMax, addedTokens),
     tokens,
+    ...recordedPostProcessing(recorded, addedTokens),
     description: {
       path: dirname(vocabPath),
       kind: `${basename(vocabPath)} and ${basename(mergesPath)}`,

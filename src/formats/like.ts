@@ -1,7 +1,7 @@
-import { objectAt, parseJson, shown } from "../bytes/schema.ts";
+import { shown } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
-import { isDirectory, statOf } from "../runtime/system-error.ts";
+import { statOf } from "../runtime/system-error.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { allAddedTokens } from "../tokenizer/tokenizer-parts.ts";
 import {
@@ -12,7 +12,8 @@ import {
   type Roles,
   roleNames,
 } from "../vocabulary/model-settings.ts";
-import { filesBeside, readSource, tokenizerFileOf } from "./load-tokenizer.ts";
+import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
+import { readBeside, roleKeys } from "./model-files.ts";
 import { frameWithIds } from "./tokenizer-json.ts";
 import { recordedBeside } from "./training-json.ts";
 
@@ -98,33 +99,13 @@ function withConfigured(
   return [...byContent.values()];
 }
 
-/** What `transformers` reads in a directory beside the tokenizer. */
-function readBeside(path: string) {
-  const files = new Map(isDirectory(path) ? filesBeside(path).map((file) => [file.name, file]) : []);
-  const textOf = (name: string) => {
-    const file = files.get(name);
-    return file && new TextDecoder().decode(file.bytes);
-  };
-  const jsonOf = (name: string): JsonObject | null => {
-    const [text, file] = [textOf(name), files.get(name)];
-    return text === undefined ? null : objectAt(parseJson(text, file!.path), file!.path, "what is in it");
-  };
-  const [own, map] = [jsonOf("tokenizer_config.json"), jsonOf("special_tokens_map.json")];
-  // A configuration that lists the added tokens is newer than the map.
-  const config =
-    own !== null && "added_tokens_decoder" in own ? own : map === null ? own : { ...own, ...map };
-  const inConfig = typeof config?.chat_template === "string" ? config.chat_template : undefined;
-  return { config, template: textOf("chat_template.jinja") ?? inConfig };
-}
-
 /** No token has a role that the configuration gives to none. */
 const rolesOf = (config: JsonObject): Roles =>
   Object.fromEntries(roleNames.map((role) => [role, contentOf(config[`${role}_token`]) ?? ""]));
 
 /** The tokens that have roles, in the order in which `transformers` adds those that the tokenizer lacks. */
 function namedTokens(config: JsonObject): string[] {
-  const first = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
-  const keys = new Set([...first, ...Object.keys(config).filter((key) => key.endsWith("_token"))]);
+  const keys = new Set([...roleKeys, ...Object.keys(config).filter((key) => key.endsWith("_token"))]);
   const tokens = [...keys].map((key) => contentOf(config[key]));
   return [...new Set(tokens.filter((text): text is string => typeof text === "string" && text !== ""))];
 }

@@ -25,6 +25,7 @@ import {
 } from "../vocabulary/vocabulary.ts";
 import { checkId, checkOwnIds } from "./assemble-model.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
+import { recordedPostProcessing } from "./post-processor.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { lineEnd, places, rows } from "./rows.ts";
 import { type RecordedTraining, recordedTraining } from "./training-json.ts";
@@ -110,6 +111,7 @@ function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
     addedTokens,
     isNarrow: areNarrow(idMax, addedTokens),
     tokens: tableOf(tokens, addedTokens, path),
+    ...recordedPostProcessing(recorded, addedTokens),
     description: { path, kind: kindOf(known), patternName: pattern.name, patternSources: pattern.sources },
     notes: [],
   };

@@ -41,6 +41,7 @@ import {
   type TokenIds,
 } from "./assemble-model.ts";
 import type { OutputFile, SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
+import { readPostProcessor } from "./post-processor.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { addNewIds, JsonRewriter, keptRows, type Place, spelledMerges } from "./rewrite-json.ts";
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
@@ -256,6 +257,7 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts
     addedTokens,
     isNarrow: areNarrow(vocab.idMax, addedTokens),
     tokens,
+    postProcessing: readPostProcessor(root.post_processor),
     description: { path, kind: "tokenizer.json", patternName: name, patternSources: sources },
     notes: [...notes, ...notesOn(root, model.dropsBytes)],
   };

@@ -5,6 +5,7 @@ import {
   type Check,
   checkOr,
   fieldsOf,
+  flag,
   listOf,
   oneOf,
   oneOrMore,
@@ -244,6 +245,8 @@ export type RecordedTraining = {
   /** Tokens that fill the vocabulary; their ids come last. With `specialIds` they are among the special tokens, too. */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
+  /** The special token that is put in front of a text. */
+  readonly bosInFront: string | undefined;
 };
 
 const recordFields = fieldsOf({
@@ -255,6 +258,7 @@ const recordFields = fieldsOf({
     normalization: optional(orNull(normalizationCheck)),
     compat: optional(oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"])),
     pattern: fieldsOf({ name: orNull(text), regex: oneOrMore(text) }),
+    model: optional(fieldsOf({ bos: optional(text), addsBos: optional(flag) })),
   }),
 });
 
@@ -277,6 +281,7 @@ export function recordedTraining(path: string): RecordedTraining | null {
     normalization: options.normalization,
     reservedTokens: options.reservedTokens ?? [],
     compat: options.compat ?? "cs336",
+    bosInFront: options.model?.addsBos ? options.model.bos : undefined,
   };
 }
 
@@ -301,6 +306,18 @@ export function recordedLedger(path: string): LedgerFacts | null {
   if (record === null) return null;
   const { files: _, ...facts } = record;
   return facts;
+}
+
+const role = optional(text);
+const roleFields = fieldsOf({
+  files: listOf(text),
+  options: fieldsOf({ model: fieldsOf({ bos: role, eos: role, pad: role, unk: role }) }),
+});
+
+/** The special tokens that a training gave roles, by the names of `transformers`; none if no record says it. */
+export function recordedRoles(path: string): Readonly<Record<string, string | undefined>> {
+  const roles: Partial<Record<string, string | undefined>> = recordOf(path, roleFields)?.options.model ?? {};
+  return Object.fromEntries(Object.entries(roles).map(([role, token]) => [`${role}_token`, token]));
 }
 
 const inputFields = fieldsOf({

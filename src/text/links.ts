@@ -22,8 +22,10 @@ export interface TextSink {
   push(bytes: Uint8Array, start: number, end: number): void;
   /** Ends the section; or the part of it that is this range's: it goes on with the settled characters of `behind`. */
   end(behind?: Uint8Array): void;
-  /** Takes the id of a token between two sections. */
-  token(id: number): void;
+  /** Takes the id of a token between two sections, and how many bytes of white space before it went with it. */
+  token(id: number, strippedBytes: number): void;
+  /** The last token takes along so many bytes of white space behind it. */
+  stripBehind(byteCount: number): void;
 }
 
 /** Bytes that wait until the next ones have come: bytes[0 .. length). */
@@ -140,8 +142,12 @@ export class TokenCutter implements TextSink {
     this.next.end(behind);
   }
 
-  token(id: number): void {
-    this.next.token(id);
+  token(id: number, strippedBytes: number): void {
+    this.next.token(id, strippedBytes);
+  }
+
+  stripBehind(byteCount: number): void {
+    this.next.stripBehind(byteCount);
   }
 
   /** Sends on what is certain: tokens that begin before `sureEnd`, and the text between and behind them up to it. */
@@ -165,7 +171,7 @@ export class TokenCutter implements TextSink {
       const start = token.lstrip ? this.spaceStart(done, pos) : pos;
       if (start > done) next.push(bytes, done, start);
       next.end();
-      next.token(token.id);
+      next.token(token.id, pos - start);
       done = end;
       if (token.rstrip) {
         this.isSkipping = true;
@@ -201,9 +207,10 @@ export class TokenCutter implements TextSink {
     );
   }
 
-  /** Position behind the white space at `pos`. Skipping is over where its end has come. */
-  private skipSpace(pos: number, atEnd: boolean): number {
+  /** Position behind the white space at `start`. Skipping is over where its end has come. */
+  private skipSpace(start: number, atEnd: boolean): number {
     const { bytes, length } = this.pending;
+    let pos = start;
     while (pos < length) {
       const codePoint = codePointAt(bytes, pos, length);
       if (!contains(whiteSpace, codePoint)) {
@@ -212,6 +219,7 @@ export class TokenCutter implements TextSink {
       }
       pos += byteCountOf(codePoint);
     }
+    this.next.stripBehind(pos - start);
     return pos;
   }
 
@@ -271,8 +279,12 @@ export class Normalizer implements TextSink {
     this.next.end(behind && this.kinds.lowered(behind));
   }
 
-  token(id: number): void {
-    this.next.token(id);
+  token(id: number, strippedBytes: number): void {
+    this.next.token(id, strippedBytes);
+  }
+
+  stripBehind(byteCount: number): void {
+    this.next.stripBehind(byteCount);
   }
 
   private normalizeTo(stop: number, atEnd: boolean): void {
@@ -368,7 +380,11 @@ export class PrefixSpace implements TextSink {
     this.next.end(behind);
   }
 
-  token(id: number): void {
-    this.next.token(id);
+  token(id: number, strippedBytes: number): void {
+    this.next.token(id, strippedBytes);
+  }
+
+  stripBehind(byteCount: number): void {
+    this.next.stripBehind(byteCount);
   }
 }

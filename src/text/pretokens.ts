@@ -58,8 +58,9 @@ export interface Taker {
   take(ends: Int32Array, endCount: number): void;
   /** To be called when the kernel has taken some; `done` is below 0 if it had no room, which is an error. */
   kernelTook(done: number): void;
-  /** Takes a token that was found between them; left out where they do not matter. */
-  takeToken?(id: number): void;
+  /** Takes a token that was found between them, as a sink does; left out where they do not matter. */
+  takeToken?(id: number, strippedBytes?: number): void;
+  stripBehind?(byteCount: number): void;
 }
 
 /**

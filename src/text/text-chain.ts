@@ -144,8 +144,12 @@ export class TextWindow implements TextSink {
     this.endedInside = pretokens.isInside;
   }
 
-  token(id: number): void {
-    this.taker.takeToken?.(id);
+  token(id: number, strippedBytes: number): void {
+    this.taker.takeToken?.(id, strippedBytes);
+  }
+
+  stripBehind(byteCount: number): void {
+    this.taker.stripBehind?.(byteCount);
   }
 
   /** Takes pretokens that are cut already, between two texts: words [first, end) of a table. */

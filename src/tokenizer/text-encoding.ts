@@ -8,10 +8,15 @@ import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding
 import { packTokens } from "./encoding-model.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
+/** An added token that was found before the text was cut: the index of its id, and its bytes in the text beside its content. */
+export type FoundAdded = { readonly index: number; strippedBytes: number };
+
 /** Encodes pretokens; the ids go to `out`. */
 export class EncodingTaker implements Taker {
   readonly kernel: Kernel;
   readonly out: IdBuffer;
+  /** Where there is a list, added tokens that were found are noted in it. */
+  found: FoundAdded[] | undefined;
   private readonly encoding: EncodingKernel;
 
   /** @param tokens those that are found in the text: the kernel knows their ids */
@@ -35,8 +40,14 @@ export class EncodingTaker implements Taker {
     this.encoding.encode(ends, endCount, this.out);
   }
 
-  takeToken(id: number): void {
+  takeToken(id: number, strippedBytes = 0): void {
+    this.found?.push({ index: this.out.count, strippedBytes });
     this.out.push(id);
+  }
+
+  stripBehind(byteCount: number): void {
+    const last = this.found?.at(-1);
+    if (last !== undefined) last.strippedBytes += byteCount;
   }
 
   kernelTook(done: number): void {
@@ -48,11 +59,13 @@ export class EncodingTaker implements Taker {
 export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
 
-  constructor(parts: EncodingParts) {
+  /** @param found a list for the added tokens that are found before the text is cut */
+  constructor(parts: EncodingParts, found?: FoundAdded[]) {
     const tokens = tokensWhileCutting(parts);
     const taker = new EncodingTaker(parts, tokens);
     super(parts, taker, createPretokens(parts.pattern, tokens, taker));
     this.out = taker.out;
+    taker.found = found;
   }
 
   /** Encodes each of the words [first, end) of a table as one pretoken that is cut already. Only between two texts. */

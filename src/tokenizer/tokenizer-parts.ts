@@ -19,6 +19,8 @@ export type TokenizerParts = EncodingParts & {
   /** Special tokens that are never found in a text. Their ids can be appended and decoded. */
   readonly controlTokens?: readonly AddedToken[];
   readonly tokens: TokenTable;
+  /** What its files do to the ids of a text at last; absent: nothing. Encoding leaves it to those who ask for it. */
+  readonly postProcessing?: PostProcessing;
   /** For people: what was loaded, and how text is cut. */
   readonly description: {
     readonly path: string;
@@ -28,6 +30,17 @@ export type TokenizerParts = EncodingParts & {
   };
   /** What the files have and encoding does not apply, a sentence each. */
   readonly notes: readonly string[];
+};
+
+/** HF's post-processor, for one text. */
+export type PostProcessing = {
+  /** The ids that it puts before a text, and behind it. */
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+  /** The steps that take spaces off offsets, in order; whether each leaves a single one before a text's first token. */
+  readonly trims: readonly boolean[];
+  /** Why the above cannot be told. */
+  readonly obstacle?: string;
 };
 
 /**

@@ -65,6 +65,9 @@ test("the first answer describes the tokenizer", async () => {
     idLimit: 270,
     tokenCount: 270,
     specialTokens: { "<|e|>": 269 },
+    addedTokens: {},
+    roles: {},
+    around: { before: [], after: [] },
     fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
     notes: [],
   });
@@ -111,6 +114,61 @@ test("ids become bytes; a refused request leaves the next one alone", async () =
     [1, "9 is no kind of request"],
     [0, String(bytesOf(twin.encode("low")))],
   ]);
+});
+
+test("the table of tokens has the bytes of each id, and which of them are text", async () => {
+  const { answers } = await serve(request(4, []));
+  const [starts, bytes, textIds] = answers[1]!.items;
+  const at = idsOf(starts!);
+  expect(at).toHaveLength(271);
+  for (const id of [97, 260, 269])
+    expect(bytes!.subarray(at[id], at[id + 1])).toEqual(Buffer.from(twin.decode([id])));
+  expect(idsOf(textIds!)).toEqual([269]);
+});
+
+test("offsets follow each other in bytes, and share characters", async () => {
+  const text = "lower<|e|>你é";
+  const { answers } = await serve(
+    Buffer.concat([
+      request(16, [text, "", "<|e|>"]),
+      request(17, [text]),
+      request(32, [text, "low"]),
+      request(32, [Buffer.of(0x61, 0xff)]),
+      request(16, [Buffer.of(0x61, 0xff)]),
+    ]),
+  );
+  const rows = (item: Buffer) => {
+    const numbers = idsOf(item);
+    const count = numbers.length / 3;
+    return numbers.slice(0, count).map((id, i) => [id, numbers[count + i]!, numbers[2 * count + i]!]);
+  };
+  for (const [answer, specialTokensAsText] of [
+    [answers[1]!, false],
+    [answers[2]!, true],
+  ] as const) {
+    let pos = 0;
+    const ids = [...twin.encode(text, { specialTokensAsText })];
+    const expected = ids.map((id) => [id, pos, (pos += twin.decode([id]).length)]);
+    expect(rows(answer.items[0]!)).toEqual(expected);
+  }
+  expect(answers[1]!.items.slice(1).map(rows)).toEqual([[], [[269, 0, 5]]]);
+  const characters = rows(answers[3]!.items[0]!);
+  expect(characters.at(-1)!.slice(1)).toEqual([11, 12]);
+  expect(characters.every(([, start, end]) => end! > start!)).toBe(true);
+  expect(answers[4]).toMatchObject({ status: 1 });
+  expect(String(answers[4]!.items[0])).toBe("offsets in characters need a text that is UTF-8");
+  expect(rows(answers[5]!.items[0]!).map(([, start, end]) => [start, end])).toEqual([
+    [0, 1],
+    [1, 2],
+  ]);
+});
+
+test("a tokenizer that changes text, or lacks bytes, tells no offsets", async () => {
+  const normalized = join(home, "normalized");
+  bpe(["train", corpus, "-n", "270", "--normalize", "NFC", "-o", normalized, "-q"]);
+  const { answers } = await serve(Buffer.concat([request(32, ["a"]), request(0, ["a"])]), normalized);
+  expect(answers.map(({ status }) => status)).toEqual([0, 1, 0]);
+  expect(String(answers[1]!.items[0])).toContain("text is normalized (NFC)");
 });
 
 test("a tokenizer is saved where it is asked, or refused", async () => {

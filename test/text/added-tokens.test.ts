@@ -250,7 +250,7 @@ test("added tokens that HF does not tell apart, or does not read, are refused by
 test("white space before a token that takes it along is looked at once", () => {
   const token = (content: string, id: number) => ({ id, content, ...plainSpecial, lstrip: true });
   const visited = (contents: readonly string[], byteCount: number) => {
-    const sink = { push() {}, end() {}, token() {} };
+    const sink = { push() {}, end() {}, token() {}, stripBehind() {} };
     const cutter = new TokenCutter(contents.map(token), sink);
     const spaces = Buffer.alloc(64, " ");
     for (let done = 0; done < byteCount; done += spaces.length) cutter.push(spaces, 0, spaces.length);

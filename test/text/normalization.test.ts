@@ -50,6 +50,7 @@ function linked(bytes: Uint8Array, normalization: Normalization, pieceSize: () =
     push: (text, start, end) => void parts.push(Buffer.from(text.slice(start, end))),
     end: () => {},
     token: () => {},
+    stripBehind: () => {},
   });
   for (let pos = 0; pos < bytes.length; ) {
     const end = Math.min(bytes.length, pos + pieceSize());

@@ -1,0 +1,102 @@
+import { fieldsOf, flag, listOf, Mismatch, optional, text, wholeNumber } from "../bytes/schema.ts";
+import type { AddedToken } from "../text/cutting.ts";
+import type { PostProcessing } from "../tokenizer/tokenizer-parts.ts";
+import type { JsonObject } from "../vocabulary/model-settings.ts";
+
+const nothing: PostProcessing = { before: [], after: [], trims: [] };
+
+/** What HF's `post_processor` does to a text. Encoding does not need it, so one that cannot be read is an obstacle, no error. */
+export function readPostProcessor(value: unknown): PostProcessing {
+  if (value === null || value === undefined) return nothing;
+  try {
+    return readStep(value as JsonObject);
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    return { ...nothing, obstacle: `its post-processor cannot be read: ${error.message}` };
+  }
+}
+
+function readStep(step: JsonObject): PostProcessing {
+  const { type } = fieldsOf({ type: text })(step, "post_processor");
+  switch (type) {
+    case "ByteLevel":
+      return { ...nothing, trims: trimsOf(step) };
+    case "Sequence": {
+      const { processors } = fieldsOf({ processors: listOf<JsonObject>((inner) => inner as JsonObject) })(
+        step,
+        type,
+      );
+      return processors.map(readStep).reduce(followedBy, nothing);
+    }
+    case "TemplateProcessing":
+      return readTemplate(step);
+    case "BertProcessing":
+    case "RobertaProcessing": {
+      const { cls, sep } = fieldsOf({ cls: pair, sep: pair })(step, type);
+      return { before: [cls], after: [sep], trims: type === "RobertaProcessing" ? trimsOf(step) : [] };
+    }
+    default:
+      return { ...nothing, obstacle: `its post-processor has a step that is not known, ${type}` };
+  }
+}
+
+function followedBy(one: PostProcessing, other: PostProcessing): PostProcessing {
+  const adds = ({ before, after }: PostProcessing) => before.length + after.length > 0;
+  const twice = adds(one) && adds(other) ? "two steps of its post-processor add tokens" : undefined;
+  const obstacle = one.obstacle ?? other.obstacle ?? twice;
+  return {
+    before: [...other.before, ...one.before],
+    after: [...one.after, ...other.after],
+    trims: [...one.trims, ...other.trims],
+    // HF's second step takes each token that the first one added for a text of its own.
+    ...(obstacle !== undefined && { obstacle }),
+  };
+}
+
+/** Of a step that takes spaces off the offsets: whether it leaves a single one before a text's first token. */
+function trimsOf(step: JsonObject): boolean[] {
+  const { trim_offsets, add_prefix_space } = fieldsOf({
+    trim_offsets: optional(flag),
+    add_prefix_space: optional(flag),
+  })(step, String(step.type));
+  return trim_offsets === false ? [] : [add_prefix_space !== false];
+}
+
+const id = wholeNumber();
+
+/** `["<s>", 0]` */
+function pair(value: unknown, name: string): number {
+  if (!Array.isArray(value) || value.length !== 2) throw new Mismatch(value, name, "no pair of token and id");
+  return id(value[1], name);
+}
+
+const pieces = listOf(
+  fieldsOf({
+    SpecialToken: optional(fieldsOf({ id: text })),
+    Sequence: optional(fieldsOf({ id: text })),
+  }),
+);
+
+function readTemplate(step: JsonObject): PostProcessing {
+  const single = pieces(step.single, "TemplateProcessing.single");
+  const specials = (step.special_tokens ?? {}) as JsonObject;
+  const at = single.findIndex(({ Sequence }) => Sequence !== undefined);
+  const idsOf = (some: typeof single) =>
+    some.flatMap(({ SpecialToken }) => {
+      const special = Object.hasOwn(specials, SpecialToken!.id) ? specials[SpecialToken!.id] : undefined;
+      return fieldsOf({ ids: listOf(id) })(special, `special_tokens.${SpecialToken!.id}`).ids;
+    });
+  const [before, after] = [single.slice(0, at), single.slice(at + 1)];
+  if (at < 0 || [...before, ...after].some(({ SpecialToken }) => SpecialToken === undefined))
+    return { ...nothing, obstacle: "its template does not have the text once" };
+  return { before: idsOf(before), after: idsOf(after), trims: [] };
+}
+
+/** The same by the record of a training, for files that cannot say it: bos in front of a text. */
+export function recordedPostProcessing(
+  recorded: { readonly bosInFront: string | undefined } | null,
+  addedTokens: readonly AddedToken[],
+): { postProcessing?: PostProcessing } {
+  const token = addedTokens.find(({ content }) => content === recorded?.bosInFront);
+  return token === undefined ? {} : { postProcessing: { ...nothing, before: [token.id] } };
+}
