@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { optionsPage, optionsPagePath } from "../../scripts/options-page.ts";
+import { commands } from "../../src/cli/command-table.ts";
 import { scratch } from "../binary.ts";
 import { expectPage } from "./expect-page.ts";
 import { isShown, play, playedPages, scriptsOf } from "./play.ts";
@@ -18,6 +19,23 @@ describe("every example prints what the page shows:", () => {
 test("all pages are looked at", () => {
   expect(playedPages()).toContain("docs/nightly.md");
   expect(playedPages("python")).toContain("docs/your-model.md");
+});
+
+test("docs/options.md has every command and option, with all that the table says of it", () => {
+  const plain = (text: string) => text.replaceAll(/[`\\]/g, "").replaceAll(/\s+/g, " ");
+  const page = plain(readFileSync(optionsPagePath, "utf8"));
+  for (const { name, details, options } of commands) {
+    expect(page).toContain(`### bpe ${name} `);
+    expect(page).toContain(plain(details ?? ""));
+    for (const option of options) {
+      const entry = page.split(`### --${option.name} `)[1]!.split(" ### ")[0]!;
+      const said = [option.details, option.default, option.needs?.other, ...(option.words ?? [])];
+      const refused = (option.excludes ?? []).flatMap(({ other, why, hint }) => [other, why, hint]);
+      const least = option.least === undefined || option.least < 2 ? [] : [option.least.toLocaleString("en")];
+      for (const text of [...said, ...refused, ...least]) expect(entry).toContain(plain(text ?? ""));
+      expect(entry).toMatch(new RegExp(`\\(every command\\)|\\([^)]*\\b${name}\\b`));
+    }
+  }
 });
 
 test("docs/options.md is what the command table says: npm run docs:options writes it", () => {

@@ -75,7 +75,12 @@ export function play(page: string, directory: string, python?: string): Played[]
       writeFileSync(path, script.text);
       const command = script.language === "sh" ? ["bash", "-e", "-o", "pipefail", path] : [python!, path];
       // One pipe for both, so that lines stand in the order in which they were written.
-      const run = Bun.spawnSync(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], { cwd: directory, env });
+      const run = Bun.spawnSync(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
+        cwd: directory,
+        env,
+        // Only what hangs takes so long.
+        timeout: 100_000,
+      });
       Bun.spawnSync(["rm", path]);
       return { script, code: run.exitCode, printed: run.stdout.toString() };
     });
