@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from typing import Any, Iterable, Mapping, Sequence, TypeVar, Union
+from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
 from ._executable import BpeError, Home
-from ._training import run_training, shown_warnings, train
+from ._training import refuse_no_texts, refuse_text, run_training, shown_warnings, train
 from ._types import Progress, Texts
 
 T = TypeVar("T")
@@ -58,10 +59,9 @@ def train_new_from_iterator(
     """
     shows = show_progress if callable(show_progress) else bool(show_progress) and sys.stderr.isatty()
     learner = _Learner(shows, workers, memory_limit)
-    if isinstance(new_special_tokens, (str, bytes)):
-        raise TypeError(f"new_special_tokens is a string: give a list, as in new_special_tokens=[{new_special_tokens!r}]")
-    if not isinstance(vocab_size, int):
-        raise TypeError(f"vocab_size has to be a number, found {type(vocab_size).__name__}")
+    _check(tokenizer, text_iterator, vocab_size, new_special_tokens, special_tokens_map)
+    if "special_tokens" in trainer:
+        raise TypeError("special_tokens are those of the tokenizer; what comes to them is new_special_tokens")
     options = _Trainer(vocab_size, **trainer)
     asked = {"length": length, "new_special_tokens": new_special_tokens, "special_tokens_map": special_tokens_map}
     method = getattr(type(tokenizer), "train_new_from_iterator", None)
@@ -78,6 +78,20 @@ def train_new_from_iterator(
     shown_warnings(learner.warned)
     result: T = made
     return result
+
+
+def _check(
+    tokenizer: object, texts: object, vocab_size: object, new_special_tokens: object, special_tokens_map: object
+) -> None:
+    """A TypeError for what Python would take otherwise than it is meant."""
+    if isinstance(tokenizer, type):
+        raise TypeError(f"tokenizer is the class {tokenizer.__name__}: give a tokenizer of it")
+    refuse_no_texts("text_iterator", texts)
+    refuse_text("new_special_tokens", new_special_tokens if isinstance(new_special_tokens, (str, bytes)) else ())
+    if special_tokens_map is not None and not hasattr(special_tokens_map, "items"):
+        raise TypeError(f"special_tokens_map has to be a dict of names, found {type(special_tokens_map).__name__}")
+    if isinstance(vocab_size, bool) or not hasattr(vocab_size, "__index__"):
+        raise TypeError(f"vocab_size has to be a number, found {type(vocab_size).__name__}")
 
 
 def _refused(tokenizer: object) -> BpeError:
@@ -169,7 +183,8 @@ class _Learner:
 
 def _without_path(message: str, path: str) -> str:
     """Nobody knows the file that a tokenizer was written to for this."""
-    return message.replace(json.dumps(path), "the tokenizer").replace("--like: ", "").replace("--vocab-size", "vocab_size")
+    message = message.replace(json.dumps(path), "the tokenizer").replace("--like: ", "")
+    return re.sub("--([a-z][a-z-]+)", lambda option: option[1].replace("-", "_"), message)
 
 
 def _with_method(method: Any, learner: _Learner, names: Mapping[str, str]) -> Any:
@@ -236,26 +251,37 @@ def _learn_into(made: Any, texts: Texts, trainer: _Trainer, learner: _Learner, n
 def _with_new_ids(made: Any, names: Mapping[str, str]) -> Any:
     """That method gives new names and ids to a post-processor, but not to those in a Sequence."""
     root = json.loads(made.to_str())
-    steps = (root["post_processor"] or {}).get("processors", ())
-    _rename_steps(steps, names)
+    if (root["post_processor"] or {}).get("type") != "Sequence":
+        return made
+    _renew(root["post_processor"], names, made.token_to_id)
+    return type(made).from_str(json.dumps(root))
+
+
+def _renew(post_processor: Any, names: Mapping[str, str], find: Callable[[str], Union[int, None]]) -> None:
+    """Gives a post-processor of tokenizer.json, or those in a Sequence, the names and ids that tokens have by now."""
 
     def id_of(token: str) -> int:
-        id: Union[int, None] = made.token_to_id(token)
+        id = find(token)
         if id is None:
             raise BpeError(f"the post-processor has {token!r}, which is no special token")
         return id
 
+    steps = () if post_processor is None else post_processor.get("processors", (post_processor,))
     for step in steps:
         for one in (step.get("special_tokens") or {}).values():
+            one["tokens"] = [names.get(token, token) for token in one["tokens"]]
             one["ids"] = [id_of(token) for token in one["tokens"]]
         for role in ("cls", "sep"):
             if role in step:
-                step[role] = [step[role][0], id_of(step[role][0])]
-    return type(made).from_str(json.dumps(root))
+                token = step[role][0]
+                token = names.get(token, token)
+                step[role] = [token, id_of(token)]
 
 
 def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> dict[str, Any]:
     """As much of a tokenizer as says how it learns: no merges, and its special tokens as plain ones, in their order."""
+    if "" in special_tokens:
+        raise BpeError("a special token is empty")
     texts = [*special_tokens, *sorted(_ALPHABET.difference(special_tokens))]
     vocab = {text: id for id, text in enumerate(texts)}
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
@@ -278,46 +304,41 @@ def _of_tokenizers(
     new_special_tokens: Union[Sequence[Any], None],
     special_tokens_map: Union[Mapping[str, str], None],
 ) -> Any:
-    """A `tokenizers.Tokenizer`: `--like` makes all of it."""
-    root = json.loads(tokenizer.to_str())
-    if root["model"].get("type") != "BPE":
-        raise BpeError(f"{root['model'].get('type')} model: only BPE over bytes is learned here")
-    _Trainer(0, **{name: root["model"].get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")})
-    _rename(root, special_tokens_map or {})
-    vocab, added = root["model"]["vocab"], root["added_tokens"]
-    limit = 1 + max([*vocab.values(), *(token["id"] for token in added)], default=-1)
-    for token in new_special_tokens or ():
-        flags = {name: getattr(token, name, False) for name in ("single_word", "lstrip", "rstrip", "normalized")}
-        added.append({"id": limit, "content": str(getattr(token, "content", token)), **flags, "special": True})
-        limit += 1
-    return type(tokenizer).from_str(json.dumps(learner.learn(root, texts, trainer)))
+    """A `tokenizers.Tokenizer`: what that method would make of it, and its other added tokens behind the vocabulary."""
+    root, names = json.loads(tokenizer.to_str()), special_tokens_map or {}
+    model = root["model"]
+    if model.get("type") != "BPE":
+        raise BpeError(f"{model.get('type')} model: only BPE over bytes is learned here")
+    _Trainer(0, **{name: model.get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")})
+    special: dict[str, dict[str, Any]] = {}
+    for token in [*(token for token in root["added_tokens"] if token["special"]), *map(_described, new_special_tokens or ())]:
+        content = names.get(token["content"], token["content"]) if "id" in token else token["content"]
+        special[content] = {**token, "content": content}
+    learned = learner.learn(_pipeline(root, dict.fromkeys(special)), texts, trainer)["model"]
+    vocab: dict[str, int] = learned["vocab"]
+    unk = model.get("unk_token")
+    model.update(vocab=vocab, merges=learned["merges"], unk_token=names.get(unk, unk))
+    others = {token["content"]: token for token in root["added_tokens"] if not token["special"]}
+    ids = dict(vocab)
+    for content in others:
+        ids.setdefault(content, len(ids))
+    tokens = {**others, **special}
+    root["added_tokens"] = [{**token, "id": ids[content]} for content, token in tokens.items()]
+    root["added_tokens"].sort(key=lambda token: token["id"])
+    _renew(root["post_processor"], names, ids.get)
+    if root["padding"] is not None:
+        pad = names.get(root["padding"]["pad_token"], root["padding"]["pad_token"])
+        root["padding"].update(pad_token=pad, pad_id=ids.get(pad, root["padding"]["pad_id"]))
+    return type(tokenizer).from_str(json.dumps(root))
 
 
-def _rename(root: dict[str, Any], names: Mapping[str, str]) -> None:
-    """Gives special tokens other names, wherever they are."""
-
-    vocab = root["model"]["vocab"]
-    special = [token for token in root["added_tokens"] if token["special"] and token["content"] in names]
-    ids = [vocab.pop(token["content"], None) for token in special]
-    for token, id in zip(special, ids):
-        token["content"] = names[token["content"]]
-        if id is not None:
-            vocab[token["content"]] = id
-    if root.get("padding"):
-        root["padding"]["pad_token"] = names.get(root["padding"]["pad_token"], root["padding"]["pad_token"])
-    unk = root["model"].get("unk_token")
-    root["model"]["unk_token"] = names.get(unk, unk)
-    post = root.get("post_processor") or {}
-    _rename_steps(post.get("processors", [post]), names)
-
-
-def _rename_steps(steps: Iterable[dict[str, Any]], names: Mapping[str, str]) -> None:
-    for step in steps:
-        for one in (step.get("special_tokens") or {}).values():
-            one["tokens"] = [names.get(text, text) for text in one["tokens"]]
-        for role in ("cls", "sep"):
-            if role in step:
-                step[role] = [names.get(step[role][0], step[role][0]), step[role][1]]
+def _described(token: Any) -> dict[str, Any]:
+    """A new special token, as tokenizer.json has it."""
+    if not isinstance(token, str) and not hasattr(token, "content"):
+        raise TypeError(f"new_special_tokens has to be strings or AddedTokens, found {type(token).__name__}")
+    is_text = isinstance(token, str)
+    flags = {name: not is_text and getattr(token, name) for name in ("single_word", "lstrip", "rstrip", "normalized")}
+    return {"content": token if is_text else token.content, **flags, "special": True}
 
 
 def _of_ours(

@@ -107,7 +107,6 @@ def train(
         raise TypeError("give files, texts or languages, one of them")
     refuse_text("special_tokens", special_tokens)
     refuse_text("seed_tokens", seed_tokens)
-    refuse_text("texts", texts)
     paths: list[str] = []
     if isinstance(files, (str, bytes, os.PathLike)):
         paths = [os.fsdecode(files)]
@@ -116,7 +115,7 @@ def train(
     elif files is not None:
         texts = _checked(files)
     if texts is not None:
-        _refuse_columns(texts)
+        refuse_no_texts("texts", texts)
     sizes = _sizes(vocab_size, output)
     kept: t.Union[Home, None] = None
     if output is None:
@@ -262,12 +261,20 @@ def _numbers(name: str, numbers: t.Union[t.Sequence[float], None], separator: st
 
 def refuse_text(name: str, values: object) -> None:
     """Refuses a string where a list of strings is meant: Python would take its characters one by one."""
-    items = () if not isinstance(values, (list, tuple)) or name == "texts" else values
-    wrong = next((item for item in items if not isinstance(item, str)), None)
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is a string: give a list, as in {name}=[{values[:40]!r}]")
+    items = values if isinstance(values, (list, tuple)) else ()
+    wrong = next((item for item in items if not isinstance(item, str)), None)
     if wrong is not None:
         raise TypeError(f"{name} has to be strings, found {type(wrong).__name__}")
+
+
+def refuse_no_texts(name: str, texts: object) -> None:
+    """Refuses what is no iterable of texts, or of lists of them, though Python could iterate over some."""
+    refuse_text(name, texts if isinstance(texts, (str, bytes)) else ())
+    if not hasattr(texts, "__iter__"):
+        raise TypeError(f"{name} has to be an iterable of strings, found {type(texts).__name__}")
+    _refuse_columns(texts)
 
 
 def _path(path: t.Any) -> str:
@@ -360,16 +367,23 @@ def _send(run: Run, texts: t.Texts) -> None:
     assert stdin is not None
     encode = json.JSONEncoder(ensure_ascii=False).encode
     gathered = bytearray()
+    has_any = False
     try:
         for item in texts:
             for text in item if isinstance(item, (list, tuple)) else (item,):
                 if not isinstance(text, str):
                     _refuse_columns(text)
                     raise TypeError(f"texts has to be strings, found {type(text).__name__}")
-                gathered += b'{"text":' + encode(text).encode("utf-8") + b"}\n"
+                try:
+                    gathered += b'{"text":' + encode(text).encode("utf-8") + b"}\n"
+                except UnicodeEncodeError:
+                    text.encode("utf-8")  # The same error, with the place in the text.
+                has_any = True
                 if len(gathered) >= _SENT_BYTES:
                     run.write(gathered)
                     gathered = bytearray()
+        if not has_any:
+            raise BpeError("there are no texts to learn from")
         run.write(gathered)
         stdin.close()
     except BrokenPipeError:

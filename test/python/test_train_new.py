@@ -1,16 +1,21 @@
-"""Moving from other trainers: `train_new_from_iterator`, and docs/moving.md, whose every row is a test."""
+"""`train_new_from_iterator` beside that of `transformers`, for tokenizers that are made here."""
 
 import json
+import multiprocessing
 import os
 import random
+import signal
+import subprocess
+import sys
 import tempfile
+import threading
 import unittest
 import warnings
 from pathlib import Path
 
 import transformers
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import AutoTokenizer, GPT2TokenizerFast, PreTrainedTokenizerFast, Qwen2TokenizerFast
+from transformers import AutoTokenizer, GPT2Tokenizer, PreTrainedTokenizerFast
 
 import bpe_trainer as bpe
 from test_bpe import made_texts
@@ -42,7 +47,7 @@ def pipelines():
     ]
 
 
-def made_tokenizer() -> Tokenizer:
+def made_tokenizer(special_share: float = 0.7) -> Tokenizer:
     """A tokenizer with a random pipeline and random added tokens, trained on little."""
     made = Tokenizer(models.BPE(ignore_merges=random.random() < 0.5))
     made.normalizer = random.choice(
@@ -53,7 +58,7 @@ def made_tokenizer() -> Tokenizer:
     added = [
         AddedToken(
             word,
-            special=random.random() < 0.7,
+            special=random.random() < special_share,
             lstrip=random.random() < 0.2,
             rstrip=random.random() < 0.2,
             single_word=random.random() < 0.2,
@@ -187,6 +192,183 @@ class TrainNewFromIterator(unittest.TestCase):
             with self.subTest(number=number, made=made.to_str()[:3000], settings=settings, options=options), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.check(base, texts, 256 + 20 + random.randrange(150), names, **options)
+
+    def test_every_class_of_transformers_is_equal_or_refused(self) -> None:
+        random.seed(20261123)
+        texts = odd_texts(150, ["<s>", "<|endoftext|>"])
+        equal, refused = [], []
+        names = [name for name in dir(transformers) if name.endswith(("Tokenizer", "TokenizerFast"))]
+        for name in names:
+            try:
+                tokenizer = getattr(transformers, name)()
+            except Exception:
+                continue  # It needs files, or another package.
+            with self.subTest(name), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    ours = bpe.train_new_from_iterator(tokenizer, texts, 600)
+                except bpe.BpeError as error:
+                    self.assertNotIn("/tmp", str(error))
+                    refused.append(name)
+                    continue
+                theirs = tokenizer.train_new_from_iterator(texts, 600, show_progress=False)
+                with_new_ids(theirs.backend_tokenizer, {})
+                self.assertIs(type(ours), type(theirs))
+                self.assertEqual(saved(ours), saved(theirs))
+                equal.append(name)
+        self.assertLessEqual({"GPT2Tokenizer", "Qwen2Tokenizer", "RobertaTokenizer", "WhisperTokenizer"}, {*equal})
+        self.assertLessEqual({"BertTokenizer", "T5Tokenizer", "LlamaTokenizer", "CLIPTokenizer"}, {*refused})
+        self.assertLessEqual({"ByT5Tokenizer", "CanineTokenizer"}, {*refused})
+
+    def test_a_bare_tokenizer_is_what_the_method_makes_of_it(self) -> None:
+        random.seed(20261124)
+        for number in range(25):
+            made = made_tokenizer(special_share=1)
+            before = made.to_str()
+            special = [token.content for token in made.get_added_tokens_decoder().values()]
+            options = {"new_special_tokens": ["<|new|>", AddedToken("<n>", rstrip=True, special=True)]} if number % 2 else {}
+            if number % 3 == 0 and special:
+                options["special_tokens_map"] = {special[0]: "<|other|>"}
+            texts = odd_texts(40, special)
+            with self.subTest(number=number, made=before[:2000], options=options), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ours = bpe.train_new_from_iterator(made, texts, 330, **options)
+                self.assertIs(type(ours), Tokenizer)
+                self.assertEqual(made.to_str(), before)
+                base = PreTrainedTokenizerFast(tokenizer_object=made)
+                theirs = base.train_new_from_iterator(texts, 330, show_progress=False, **options).backend_tokenizer
+                with_new_ids(theirs, options.get("special_tokens_map", {}))
+                expected = json.loads(theirs.to_str())
+                # It is there only once transformers has been asked for bos and eos, and adds nothing.
+                if (expected["post_processor"] or {}).get("special_tokens") == {}:
+                    expected["post_processor"] = None
+                self.assertEqual(json.loads(ours.to_str()), expected)
+
+    def test_one_of_ours_is_trained_as_like(self) -> None:
+        texts = ["low lower<s>lowest\n\n"] * 5
+        with tempfile.TemporaryDirectory() as home:
+            first = bpe.train(texts=texts, vocab_size=262, special_tokens=["<s>"], normalize="NFC", output=f"{home}/a")
+            again = bpe.train_new_from_iterator(first, texts, 264, new_special_tokens=["<t>"])
+            like = bpe.train(texts=texts, vocab_size=264, special_tokens=["<t>"], like=f"{home}/a")
+            self.assertEqual(again.to_hf().to_str(), like.to_hf().to_str())
+            self.assertEqual(sorted(again.special_tokens), ["<s>", "<t>"])
+            with self.assertRaisesRegex(bpe.BpeError, "special_tokens_map is for tokenizers of transformers"):
+                bpe.train_new_from_iterator(first, texts, 264, special_tokens_map={"<s>": "<t>"})
+            for tokenizer in (first, again, like):
+                tokenizer.close()
+
+    def test_what_is_meant_otherwise_is_refused(self) -> None:
+        tokenizer = GPT2Tokenizer()
+        texts = ["low lower"]
+        for error, words, arguments, options in [
+            (TypeError, r"text_iterator is a string: give a list", ("low", 300), {}),
+            (TypeError, "text_iterator has to be an iterable of strings, found NoneType", (None, 300), {}),
+            (TypeError, r"""texts is a dict of 'a'.*dataset\["a"\]""", ({"a": texts}, 300), {}),
+            (TypeError, "texts has to be strings, found int", ([1], 300), {}),
+            (UnicodeEncodeError, r"'\\udc80' in position 1", (["a\udc80"], 300), {}),
+            (bpe.BpeError, "there are no texts to learn from", ([], 300), {}),
+            (bpe.BpeError, "there are no texts to learn from", (iter([[], ()]), 300), {}),
+            (TypeError, "vocab_size has to be a number, found str", (texts, "300"), {}),
+            (TypeError, "vocab_size has to be a number, found bool", (texts, True), {}),
+            (TypeError, "vocab_size has to be a number, found list", (texts, [300, 400]), {}),
+            (bpe.BpeError, "^vocab_size 256 is too small", (texts, 256), {}),
+            (bpe.BpeError, '^min_frequency: "-1" is not a whole number', (texts, 300), {"min_frequency": -1}),
+            (TypeError, "has no parameter 'nope'", (texts, 300), {"nope": 1}),
+            (TypeError, "what comes to them is new_special_tokens", (texts, 300), {"special_tokens": ["x"]}),
+            (TypeError, "new_special_tokens is a string", (texts, 300), {"new_special_tokens": "x"}),
+            (bpe.BpeError, "a special token is empty", (texts, 300), {"new_special_tokens": [""]}),
+            (bpe.BpeError, "half of a surrogate pair", (texts, 300), {"new_special_tokens": ["a\udc80"]}),
+            (TypeError, "special_tokens_map has to be a dict", (texts, 300), {"special_tokens_map": ["x"]}),
+        ]:
+            for one in (tokenizer, tokenizer.backend_tokenizer):
+                with self.subTest(words, of=type(one).__name__), self.assertRaisesRegex(error, words):
+                    bpe.train_new_from_iterator(one, *arguments, **options)
+        for one, error, words in [
+            (GPT2Tokenizer, TypeError, "tokenizer is the class GPT2Tokenizer"),
+            ("gpt2", bpe.BpeError, "builtins.str cannot say what its pipeline is"),
+            (Tokenizer(models.WordLevel({"a": 0}, "a")), bpe.BpeError, "WordLevel model: only BPE"),
+            (Tokenizer(models.BPE()), bpe.BpeError, "it has no pre-tokenizer, so it is not byte-level"),
+            (PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE())), bpe.BpeError, "its pre-tokenizer is null"),
+        ]:
+            with self.subTest(words), self.assertRaisesRegex(error, words):
+                bpe.train_new_from_iterator(one, texts, 300)
+
+    def test_a_method_of_another_kind_is_refused(self) -> None:
+        class Own(GPT2Tokenizer):
+            def train_new_from_iterator(self, *_, **__):
+                return self
+
+        with self.assertRaisesRegex(bpe.BpeError, "Own.train_new_from_iterator is not the train_new_from_iterator of"):
+            bpe.train_new_from_iterator(Own(), ["low"], 300)
+
+    def test_warnings_name_the_line_of_the_caller(self) -> None:
+        for tokenizer in (GPT2Tokenizer(), GPT2Tokenizer().backend_tokenizer):
+            with self.assertWarnsRegex(UserWarning, "stopped early") as caught:
+                bpe.train_new_from_iterator(tokenizer, ["low"], 1000)
+            self.assertEqual(caught.filename, __file__)
+
+    def test_forks_and_threads_train_too(self) -> None:
+        tokenizer = GPT2Tokenizer()
+        sizes = []
+
+        def train() -> None:
+            sizes.append(len(bpe.train_new_from_iterator(tokenizer, ["low lower"] * 5, 262)))
+
+        threads = [threading.Thread(target=train) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sizes, [262] * 4)
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            self.assertEqual(pool.map(trained_size, [261, 262]), [261, 262])
+
+    def test_texts_that_raise_or_never_end_leave_nothing(self) -> None:
+        def failing():
+            yield "low lower"
+            raise LookupError("nothing more")
+
+        with tempfile.TemporaryDirectory() as home:
+            before = tempfile.tempdir
+            tempfile.tempdir = home
+            try:
+                with self.assertRaisesRegex(LookupError, "nothing more"):
+                    bpe.train_new_from_iterator(GPT2Tokenizer(), failing(), 300)
+                with self.assertRaises(ZeroDivisionError):
+                    bpe.train_new_from_iterator(GPT2Tokenizer(), ["low"] * 9, 258, show_progress=lambda *_: 1 / 0)
+            finally:
+                tempfile.tempdir = before
+            self.assertEqual(os.listdir(home), [])
+            endless = subprocess.Popen(
+                [sys.executable, "-W", "ignore", "-c", ENDLESS], stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": home}
+            )
+            with endless:
+                self.assertEqual(endless.stdout.readline(), "begun\n")
+                endless.send_signal(signal.SIGINT)
+                self.assertEqual(endless.stdout.read(), "interrupted\n")
+            self.assertEqual([name for name in os.listdir(home) if name.startswith("bpe-")], [])
+
+
+#: The texts say when the training has begun to take them.
+ENDLESS = """
+import bpe_trainer as bpe
+from transformers import GPT2Tokenizer
+
+def texts():
+    for number in range(1 << 60):
+        if number == 1000:
+            print("begun", flush=True)
+        yield "low lower lowest " * 20
+
+try:
+    bpe.train_new_from_iterator(GPT2Tokenizer(), texts(), 300)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def trained_size(size: int) -> int:
+    return len(bpe.train_new_from_iterator(GPT2Tokenizer(), ["low lower"] * 5, size))
 
 
 if __name__ == "__main__":
