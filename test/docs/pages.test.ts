@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { optionsPage, optionsPagePath } from "../../scripts/options-page.ts";
 import { commands } from "../../src/cli/command-table.ts";
-import { scratch } from "../binary.ts";
+import { put, scratch } from "../binary.ts";
 import { expectPage } from "./expect-page.ts";
-import { isShown, play, playedPages, scriptsOf } from "./play.ts";
+import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
 
 const home = scratch();
 
@@ -54,12 +54,23 @@ describe("a page", () => {
   });
 
   test("is run in its order, in one directory, and errors are seen", () => {
-    const [first, second, third] = play(
-      "```sh run\necho x > y\n```\n```sh run\ncat y; echo e >&2; cat LICENSE | wc -l\n```\n```sh run\nfalse | true\n```\n",
+    const scripts = ["echo x > y", "cat y; echo e >&2; cat LICENSE | wc -l", "false | true", "false\ntrue"];
+    const played = play(
+      scripts.map((script) => `\`\`\`sh run\n${script}\n\`\`\`\n`).join(""),
       mkdtempSync(join(home, "page-")),
     );
-    expect([first!.code, second!.code, third!.code]).toEqual([0, 0, 1]);
-    expect(second!.printed).toMatch(/^x\ne\n\d+\n$/);
+    expect(played.map(({ code }) => code)).toEqual([0, 0, 1, 1]);
+    expect(played[1]!.printed).toMatch(/^x\ne\n\d+\n$/);
+  });
+
+  test("that fails, or prints something else, is an error with its line", () => {
+    const expectScript = (script: string, output: string) => {
+      const file = put(home, "page.md", `\`\`\`sh run\n${script}\n\`\`\`\n\`\`\`output\n${output}\n\`\`\`\n`);
+      expectPage(relative(root, file), mkdtempSync(join(home, "page-")));
+    };
+    expectScript("echo 1", "1");
+    expect(() => expectScript("echo 1", "2")).toThrow("page.md:2");
+    expect(() => expectScript("echo 1; false", "1")).toThrow("page.md:2");
   });
 
   test("is compared but for times, rates, memory, process ids and what … stands for", () => {
