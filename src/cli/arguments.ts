@@ -30,7 +30,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
     }
     if (argument === "-" || !argument.startsWith("-")) {
       if (open === undefined) files.push(argument);
-      else options.set(open.name, [...options.get(open.name)!, argument]);
+      else options.add(open.name, argument);
       continue;
     }
     open = undefined;
@@ -50,9 +50,8 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
         i++;
         if (option.many) open = option;
       }
-      const before = options.get(option.name) ?? [];
-      if (before.length > 0 && !option.repeatable) mistake ??= usageError(`${shown} is given twice`);
-      options.set(option.name, [...before, value]);
+      if (options.has(option.name) && !option.repeatable) mistake ??= usageError(`${shown} is given twice`);
+      options.add(option.name, value);
     }
   }
   // Thrown only now: an unknown option, which is thrown on the way, comes first.
@@ -195,6 +194,14 @@ export class TypedOptions extends Map<string, readonly string[]> {
     super();
   }
 
+  /** Every value with the name of its option, as they were typed one after the other. */
+  readonly inOrder: (readonly [name: string, value: string])[] = [];
+
+  add(name: string, value: string): void {
+    this.set(name, [...(this.get(name) ?? []), value]);
+    this.inOrder.push([name, value]);
+  }
+
   /** The text typed for an option; undefined if it was not given. */
   text(name: string): string | undefined {
     return this.get(name)?.[0];
@@ -319,6 +326,7 @@ function optionHint(command: CommandSpec, shown: string): string {
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
     .map(({ name }) => `--${name}`);
+  if (names.includes(typed)) return meant([typed]);
   const begun = names.filter((name) => name.startsWith(typed));
   if (begun.length === 1) return meant(begun);
   const others = commands.filter(({ options }) => options.some(({ name }) => `--${name}` === typed));

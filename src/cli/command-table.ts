@@ -281,10 +281,23 @@ const specialToken: OptionSpec = {
   repeatable: true,
   topic: "tokens",
   excludes: [notOfIds],
-  description: "ends a document, never merged; repeatable",
+  description: "a token never merged nor learned across; repeatable",
   details:
-    "It does so wherever it occurs. Its text is never counted, and it gets an id of its own. Where two of them match, the longest does.",
+    "A document ends at it, wherever it occurs. Its text is never counted, and it gets an id of its own. Where two of them match, the longest does.",
 };
+const specialTokensFile: OptionSpec = {
+  name: "special-tokens",
+  value: "FILE",
+  repeatable: true,
+  topic: "tokens",
+  rare: true,
+  excludes: [notOfIds],
+  description: "special tokens from a file: one a line, or JSON",
+  details:
+    "As if each were given by --special-token, in the order in which both are typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines do not count; white space at an edge of a line is an error, and needs the list.",
+};
+/** What is never merged. */
+const specialTokens = [specialToken, specialTokensFile];
 const seedTokens = {
   topic: "tokens",
   rare: true,
@@ -422,6 +435,12 @@ const besideTokenizer: readonly OptionSpec[] = [
     excludes: [notOfIds],
     description: "a special token, for files that have none",
     details: "A vocab.json or a file of ranks. Without an ID it gets the next free one.",
+  },
+  {
+    ...specialTokensFile,
+    topic: "input",
+    details:
+      "As if each line were given by --special-token, in the order in which both are typed. JSON is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines do not count; white space at an edge of a line is an error, and needs the list.",
   },
 ];
 /** Of options that a tokenizer to extend has decided already. */
@@ -580,7 +599,7 @@ export const commands: readonly CommandSpec[] = [
         details:
           "It counts 256 bytes, special tokens and merges. 32k is 32 times 1,024, and 1m is 1,024 times 1,024. Several sizes from one run, with commas between: -n 16k,32k makes DIR/16384 and DIR/32768.",
       },
-      specialToken,
+      ...specialTokens,
       pattern,
       normalizing,
       compat,
@@ -761,6 +780,7 @@ export const commands: readonly CommandSpec[] = [
         name: "keep",
         value: "N",
         topic: "nightly",
+        rare: true,
         description: "keep the last N results that were replaced",
         details: "They are beside the output, as DIR.<UTC start of their run>.",
       },
@@ -809,7 +829,7 @@ export const commands: readonly CommandSpec[] = [
           "Without it counts are exact. With it, parts of a corpus cannot be added up exactly any more.",
       },
       ranges,
-      specialToken,
+      ...specialTokens,
       pattern,
       normalizing,
       compat,
@@ -850,7 +870,7 @@ export const commands: readonly CommandSpec[] = [
         default: "256MB",
       },
       { ...outputFile, description: "where the plan goes" },
-      specialToken,
+      ...specialTokens,
       pattern,
       { ...compat, excludes: [{ other: "tokenizer", why: "that one says how text is cut" }] },
       ...reading,

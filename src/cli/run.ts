@@ -80,6 +80,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     }
     checkComplete(command, invocation);
     checkTogether(command, invocation);
+    await takeListedTokens(command, invocation, output);
     const [runCommand] = await Promise.all([runners[name]!(), usesKernel.has(name) && prepareKernel()]);
     await runCommand(invocation, output);
     undoAll();
@@ -93,6 +94,19 @@ export async function run(typed: readonly string[]): Promise<number> {
     }
     return output.fail(error);
   }
+}
+
+/** Few runs need its code. */
+async function takeListedTokens(
+  command: CommandSpec,
+  { options }: Invocation,
+  output: Output,
+): Promise<void> {
+  if (!options.has("special-tokens")) return;
+  const { takeSpecialTokens } = await import("./token-lists.ts");
+  const { value } = command.options.find(({ name }) => name === "special-token")!;
+  const takesIds = value!.includes("=ID") || options.has("tokenizer");
+  takeSpecialTokens(options, takesIds, (message) => output.warn(message));
 }
 
 function findCommand(name: string): CommandSpec {

@@ -1,4 +1,3 @@
-import { checkOr, listOf, parseJson, text } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
 import type { InputWeight } from "../formats/training-json.ts";
@@ -21,6 +20,7 @@ import { readTextFile } from "./input-options.ts";
 import { readLanguages } from "./language-options.ts";
 import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
+import { readTokenList } from "./token-lists.ts";
 import { readNamed } from "./tokenizer-options.ts";
 
 export type TrainOptions = ReturnType<typeof readOptions>;
@@ -87,23 +87,12 @@ function readDecimals(name: string, separator: string, options: TypedOptions): n
     });
 }
 
-/** The texts of `--seed-token`, then those in the file of `--seed-tokens`: a JSON list, or one a line. */
+/** The texts of `--seed-token`, then those in the file of `--seed-tokens`. */
 function readSeedTokens(options: TypedOptions): string[] {
-  const typed = options.get("seed-token") ?? [];
   const path = options.text("seed-tokens");
-  if (path === undefined) return [...typed];
-  const content = readTextFile("--seed-tokens", path);
-  if (content.trimStart().startsWith("[") && content.trimEnd().endsWith("]"))
-    return [...typed, ...checkOr(listOf(text), parseJson(content, path), notTexts(path))];
-  const lines = content.split(/\r?\n/).filter((line) => line !== "");
-  if (lines.length === 0)
-    throw new UserError(`--seed-tokens "${path}" has no token`, { hint: "a token is a line" });
-  return [...typed, ...lines];
+  const listed = path === undefined ? [] : readTokenList("--seed-tokens", path);
+  return [...(options.get("seed-token") ?? []), ...listed];
 }
-
-const notTexts = (path: string) => (what: string) => {
-  throw new UserError(`--seed-tokens "${path}" is no list of texts: ${what}`);
-};
 
 /** The directory of `--output`. */
 export function readOutput(options: TypedOptions): string {

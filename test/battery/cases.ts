@@ -52,6 +52,15 @@ export const smallGroups: Record<string, string> = {
     tiktoken: train english.txt -n 400 ${eot} --format tiktoken --no-ledger -o @/t -w 1
     two: train scripts.txt -n 400 --format gpt2,tiktoken --ledger -o @/two -w 1
     replaced: train code.txt -n 300 -o @/two -w 1
+    + write @/special.txt '<a>\\n\\n[PAD]\\n'
+    + write @/special.json '["<b>", " c"]'
+    special-lines: train english.txt -n 300 -s '<0>' --special-tokens @/special.txt -o @/special -w 1
+    special-list: train english.txt -n 300 --special-tokens @/special.json -s '<0>' --special-tokens @/special.txt -o @/listed -w 1
+    special-taken: train english.txt -n 300 --special-tokens @/listed/tokenizer.json -o @/taken -w 1
+    special-count: count english.txt --special-tokens @/special.txt -w 1 -o @/special.tsv
+    special-ids: encode one.txt --tokenizer @/listed/vocab.json -p gpt2 --special-tokens @/listed/tokenizer.json -w 1
+    special-twice: train english.txt -n 300 -s '[PAD]' --special-tokens @/special.txt -o @/never -w 1
+    special-none: train english.txt -n 300 --special-tokens empty.txt -o @/never -w 1
     record: train english.txt -n 300 -o @/json -w 1 --progress json
     quiet: train english.txt -n 300 -o @/quiet -w 1 -q
     log: train english.txt -n 300 -o @/logged -w 1 -q --log-file @/run.log`,

@@ -1,0 +1,245 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+const tokens = ["<|endoftext|>", "[PAD]", "<|im start|>", "日本=5", '["x"'];
+put(home, "text.txt", `${madeText(5, 400)}[PAD]${madeText(6, 400)}<|endoftext|>日本=5`);
+const run = (...args: string[]) => bpe(args, { cwd: home });
+const train = (output: string, ...args: string[]) =>
+  run("train", "text.txt", "-w", "1", "-n", "320", "-o", output, "-q", ...args);
+const typed = (some: readonly string[]) => some.map((token) => `-s=${token}`);
+const filesOf = (name: string) => tokenizerFiles(join(home, name));
+const specialsOf = (name: string): string[] =>
+  JSON.parse(readFileSync(join(home, name, "training.json"), "utf8")).options.specialTokens;
+const added = (tokens: object[]) => JSON.stringify({ version: "1.0", added_tokens: tokens, model: {} });
+
+describe("--special-tokens", () => {
+  test("is a file of lines, or a JSON list, and the same as --special-token", () => {
+    const lines = tokens.slice(0, 4);
+    expect(train("typed", ...typed(lines))).toMatchObject({ code: 0, stderr: "" });
+    const files = {
+      lines: lines.join("\n"),
+      ended: `\n${lines.join("\n\n")}\n\n`,
+      windows: `${lines.join("\r\n")}\r\n`,
+      marked: `\ufeff${lines.join("\n")}\n`,
+      list: JSON.stringify(lines),
+      "list.json": `\n ${JSON.stringify(lines, null, 1)} \n`,
+    };
+    for (const [name, content] of Object.entries(files)) {
+      put(home, name, content);
+      expect([name, train("filed", "--special-tokens", name)]).toMatchObject([name, { code: 0, stderr: "" }]);
+      expect([name, filesOf("filed")]).toEqual([name, filesOf("typed")]);
+      expect(specialsOf("filed")).toEqual(lines);
+    }
+  });
+
+  test("lines with brackets around are no JSON, and a list holds white space at an edge", () => {
+    put(home, "bert.txt", "[PAD]\n[UNK]\n[CLS]\n");
+    expect(train("bert", "--special-tokens", "bert.txt").code).toBe(0);
+    expect(specialsOf("bert")).toEqual(["[PAD]", "[UNK]", "[CLS]"]);
+    put(home, "spaces.json", '[" a", "b\\n", "[\\"x\\""]');
+    expect(train("spaces", "--special-tokens", "spaces.json").code).toBe(0);
+    expect(specialsOf("spaces")).toEqual([" a", "b\n", '["x"']);
+  });
+
+  test("files and options stand in the order in which they are typed", () => {
+    put(home, "one", "<1>\n<2>\n");
+    put(home, "two", '["<3>", "<4>"]');
+    const args = ["-s", "<0>", "--special-tokens", "one", "-s", "<x>", "--special-tokens=two", "-s<5>"];
+    expect(train("order", ...args)).toMatchObject({ code: 0, stderr: "" });
+    expect(specialsOf("order")).toEqual(["<0>", "<1>", "<2>", "<x>", "<3>", "<4>", "<5>"]);
+  });
+
+  test("a tokenizer.json gives its special tokens by their ids, and it is said what is lost", () => {
+    const flags = { special: true, single_word: false, lstrip: false, rstrip: false, normalized: false };
+    put(
+      home,
+      "other.json",
+      added([
+        { ...flags, id: 9, content: "<last>" },
+        { ...flags, id: 3, content: "<mask>", lstrip: true, normalized: true },
+        { ...flags, id: 4, content: "plain", special: false },
+        { id: 5, content: "<short>", special: true },
+      ]),
+    );
+    const { code, stderr } = run(
+      "train",
+      "text.txt",
+      "-n",
+      "300",
+      "-o",
+      "other",
+      "--special-tokens",
+      "other.json",
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain('what is not kept of special tokens: "<mask>" lstrip, normalized\n');
+    expect(specialsOf("other")).toEqual(["<mask>", "<short>", "<last>"]);
+    expect(train("typed", ...typed(tokens.slice(0, 3))).code).toBe(0);
+    expect(train("again", "--special-tokens", "typed/tokenizer.json")).toMatchObject({ code: 0, stderr: "" });
+    expect(filesOf("again")).toEqual(filesOf("typed"));
+  });
+
+  test("counts, plans, languages, extensions and --like have it, too", () => {
+    put(home, "s", "<|endoftext|>\n[PAD]\n");
+    const both = (command: readonly string[], outputs = ["-o", "filed"]) => {
+      const given = (args: readonly string[]) => run(...command, ...args, "-w", "1", "-q");
+      const [byFile, byHand] = [
+        given(["--special-tokens", "s", ...outputs]),
+        given(
+          ["-s", "<|endoftext|>", "-s", "[PAD]", ...outputs.slice(0, -1), "typed"].slice(
+            0,
+            4 + outputs.length,
+          ),
+        ),
+      ];
+      expect(byFile).toEqual({ code: 0, stderr: "", stdout: byHand.stdout });
+      expect(byHand.code).toBe(0);
+    };
+    both(["count", "text.txt"], []);
+    expect(run("plan", "text.txt", "--range-size", "64KB", "--special-tokens", "s", "-q").stdout).toBe(
+      run("plan", "text.txt", "--range-size", "64KB", "-s", "<|endoftext|>", "-s", "[PAD]", "-q").stdout,
+    );
+    both(["train", "--language", "a=text.txt", "--language", "b=text.txt", "-n", "300"]);
+    expect(filesOf("filed")).toEqual(filesOf("typed"));
+    expect(run("count", "text.txt", "--special-tokens", "s", "-o", "words.tsv", "-q").code).toBe(0);
+    both(["train", "--counts", "words.tsv", "-n", "300"]);
+    expect(filesOf("filed")).toEqual(filesOf("typed"));
+    put(home, "less", "[PAD]");
+    const disagreeing = run(
+      "train",
+      "--counts",
+      "words.tsv",
+      "-n",
+      "300",
+      "-o",
+      "x",
+      "--special-tokens",
+      "less",
+    );
+    expect([disagreeing.code, disagreeing.stderr]).toEqual([1, expect.stringContaining("special token")]);
+    both(["train", "text.txt", "--like", "bert", "-n", "300"]);
+    expect(filesOf("filed")).toEqual(filesOf("typed"));
+    both(["train", "text.txt", "--extend", "bert", "-n", "+20"]);
+    expect(filesOf("filed")).toEqual(filesOf("typed"));
+  });
+
+  test("beside files that have none, a line may have an id, and those of a tokenizer.json have theirs", () => {
+    expect(train("typed", ...typed(["<|endoftext|>", "[PAD]"])).code).toBe(0);
+    const ranks = "typed/tokenizer.tiktoken";
+    const encode = (...args: string[]) =>
+      run("encode", "text.txt", "--tokenizer", ranks, "-p", "gpt2", "-q", ...args);
+    const expected = run("encode", "text.txt", "--tokenizer", "typed", "-q").stdout;
+    expect(encode("--special-tokens", "typed/tokenizer.json").stdout).toBe(expected);
+    const { added_tokens } = JSON.parse(readFileSync(join(home, "typed/tokenizer.json"), "utf8"));
+    put(
+      home,
+      "ids",
+      added_tokens.map(({ id, content }: { id: number; content: string }) => `${content}=${id}\n`).join(""),
+    );
+    expect(encode("--special-tokens", "ids").stdout).toBe(expected);
+    put(home, "texts", "[PAD]\n<|endoftext|>");
+    expect(encode("--special-tokens", "texts")).toEqual(encode("-s", "[PAD]", "-s", "<|endoftext|>"));
+    expect(
+      run("tokens", "text.txt", "--tokenizer", ranks, "-p", "gpt2", "-q", "--special-tokens", "ids").code,
+    ).toBe(0);
+  });
+
+  test("--if-changed looks at the tokens, not at the file that they are in", () => {
+    const changed = (...args: string[]) => {
+      const nightly = ["train", "text.txt", "-n", "300", "-o", "nightly", "--cache", "c", "--if-changed"];
+      const { stderr } = run(...nightly, "--progress", "json", ...args);
+      return JSON.parse(stderr.trim().split("\n").at(-1)!).changed;
+    };
+    put(home, "a.txt", "<a>\n<b>\n");
+    put(home, "b.txt", '["<a>", "<b>"]');
+    expect(changed("--special-tokens", "a.txt")).toBe(true);
+    expect(changed("--special-tokens", "b.txt")).toBe(false);
+    expect(changed("-s", "<a>", "-s", "<b>")).toBe(false);
+    put(home, "a.txt", "<a>\n<c>\n");
+    expect(changed("--special-tokens", "a.txt")).toBe(true);
+    expect(changed()).toBe(true);
+  });
+
+  test("what it cannot be is refused with its place, and nothing is written", () => {
+    mkdirSync(join(home, "directory"));
+    const contents: Record<string, string | Uint8Array> = {
+      empty: "\n\r\n",
+      "none.json": "[]",
+      "numbers.json": "[1, 2]",
+      "half.json": '["a", ]',
+      "half-list": '["a", "b"',
+      "blank.json": '["<a>", ""]',
+      latin: Buffer.from([0x61, 0xe4, 0x0a]),
+      edge: "<a>\n\n<b> \n",
+      start: "\t<a>",
+      twice: "<a>\n<b>\r\n<a>\n",
+      byte: "<a>\na\n",
+      "object.json": '{"model": {}}',
+      "map.json": '{"bos_token": "<s>"}',
+      "strings.json": added([{ id: "1", content: "<a>", special: true }]),
+      "unspecial.json": added([{ id: 1, content: "<a>", special: false }]),
+    };
+    for (const [name, content] of Object.entries(contents)) put(home, name, content);
+    const wrong: [args: string[], message: string][] = [
+      [["directory"], "is a directory"],
+      [["none"], "no such file"],
+      [["empty"], '--special-tokens "empty" has no token'],
+      [["none.json"], '--special-tokens "none.json" has no token'],
+      [["numbers.json"], '--special-tokens "numbers.json" is no list of texts: its "[0]" is 1'],
+      [["half.json"], '"half.json" is not JSON'],
+      [["half-list"], '"half-list" is not JSON'],
+      [["blank.json"], '--special-tokens "blank.json", item 2: a special token is empty'],
+      [["latin"], '--special-tokens "latin" is not valid UTF-8'],
+      [["edge"], '--special-tokens "edge", line 3: "<b> " has white space at its end'],
+      [["start"], 'line 1: "\\x09<a>" has white space at its start'],
+      [["twice"], '--special-tokens "twice", line 3: special token "<a>" is given twice'],
+      [["a.txt", "-s", "<c>"], '--special-token: special token "<c>" is given twice'],
+      [["a.txt", "--special-tokens", "a.txt"], '"a.txt", line 1: special token "<a>" is given twice'],
+      [["byte"], '"byte", line 2: special token "a" equals the key of a single byte'],
+      [["object.json"], 'is no tokenizer.json: it has no "added_tokens"'],
+      [["map.json"], 'is no tokenizer.json: it has no "added_tokens"'],
+      [["strings.json"], 'its "added_tokens[0].id" is "1"'],
+      [["unspecial.json"], '--special-tokens "unspecial.json" has no special token'],
+      [["a.txt", "--input-format", "ids"], "--special-tokens does not go with --input-format ids"],
+    ];
+    for (const [args, message] of wrong) {
+      const { code, stderr } = train("refused", "--special-tokens", ...args);
+      expect({ args, code: code === 1 || code === 2, stderr }).toEqual({
+        args,
+        code: true,
+        stderr: expect.stringContaining(message),
+      });
+      expect(stderr).toStartWith("bpe: error: ");
+    }
+    expect(() => filesOf("refused")).toThrow();
+    expect(train("hf", "--special-tokens", "byte", "--compat", "huggingface")).toMatchObject({ code: 0 });
+  });
+
+  test("names that are nearly these are told apart", () => {
+    const hint = (...args: string[]) =>
+      run(...args)
+        .stderr.trim()
+        .split("\n")
+        .at(-1);
+    expect(hint("train", "text.txt", "--special-tokenss", "s")).toBe("hint: did you mean --special-tokens?");
+    expect(hint("train", "text.txt", "--special-toke", "s")).toBe(
+      "hint: did you mean --special-token or --special-tokens or --special-tokens-as-text?",
+    );
+    expect(hint("encode", "text.txt", "--specialTokens", "s")).toBe("hint: did you mean --special-tokens?");
+    expect(hint("train", "text.txt", "--special_token", "s")).toBe("hint: did you mean --special-token?");
+    expect(hint("train", "text.txt", "--special-tokens-as-tex", "s")).toBe(
+      "hint: did you mean --special-tokens-as-text?",
+    );
+    expect(hint("train", "text.txt", "--special-tokens", "-n", "300")).toContain("--special-tokens=-n");
+  });
+});
+
+test("help of -s says first what it is", () => {
+  expect(run("train", "--help").stdout).toMatch(
+    /--special-token TEXT +a token never merged nor learned across/,
+  );
+});
