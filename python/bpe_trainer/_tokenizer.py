@@ -586,9 +586,9 @@ class Tokenizer:
         self.close()
 
     def __repr__(self) -> str:
-        place = "" if self._files is not None or self._home is not None else f' "{self._path}"'
         if not self._end.alive:
-            return f"<bpe_trainer.Tokenizer{place}, closed>"
+            return "<bpe_trainer.Tokenizer, closed>"
+        place = "" if self._files is not None or self._home is not None else f' "{self._path}"'
         # A debugger may ask in the middle of a call.
         if self._facts is None and not self._lock.locked():
             try:

@@ -64,16 +64,31 @@ class Round:
         tokenizer, source = tokenizer or self.tokenizer, source or self.random
         texts = [made_text(source, source.choice((0, 1, 20, 200, 3000))) for _ in range(source.randrange(1, 6))]
         right = self.reference(texts)
-        call = source.randrange(4)
+        call = source.randrange(7)
         if call == 0:
             ids = [tokenizer.encode(text) for text in texts]
         elif call == 1:
             ids = tokenizer.encode_batch(texts)
         elif call == 2:
             ids, right = list(tokenizer.encode_iterable(texts)), sum(right, [])
-        else:
+        elif call == 3:
             ids = tokenizer.encode_batch(texts)
             must(tokenizer.decode_batch(right) == texts, "wrong text")
+        elif call == 4:
+            ids = tokenizer(texts, return_offsets_mapping=True)["input_ids"]
+            without = [text.replace(END, "") for text in texts]
+            must(tokenizer.decode_batch(ids, skip_special_tokens=True) == without, "wrong text without special tokens")
+        elif call == 5:
+            ids = []
+            for text in texts:
+                found, spans = tokenizer.encode_with_offsets(text, unit="bytes")
+                parts = [text.encode()[start:end] for start, end in spans]
+                must([tokenizer.token_bytes(id) for id in found] == parts, f"wrong offsets: {spans}")
+                ids.append(found)
+        else:
+            vocab = tokenizer.get_vocab()
+            must(len(vocab) == len(tokenizer) == 320, f"{tokenizer!r} has a vocabulary of {len(vocab)}")
+            ids = [[tokenizer.token_to_id(tokenizer.id_to_token(id)) for id in each] for each in right]
         must(ids == right, f"wrong ids: {ids} instead of {right}")
 
     def server(self):
