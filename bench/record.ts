@@ -29,3 +29,12 @@ export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
+
+/** Runs a command to its end, which has to be a good one: its time, that of all its threads, and what it says. */
+export function runProcess(command: string[]) {
+  const startMs = performance.now();
+  const { exitCode, stdout, stderr, resourceUsage } = Bun.spawnSync(command);
+  const seconds = (performance.now() - startMs) / 1000;
+  if (exitCode !== 0) throw new Error(stderr.toString().trim().split("\n").at(-1));
+  return { seconds, processorSeconds: Number(resourceUsage.cpuTime.total) / 1e6, stdout, stderr };
+}

@@ -4,12 +4,12 @@
 //                                       [--special-token '<|endoftext|>'] [--peers gigabpe,tokenizers] [--record name]
 //
 // Whole jobs are compared: start, import, train, write the result (peers/train.py); for a peer its training call alone
-// stands beside it. Corpus and executable are in the page cache when a run begins.
+// stands beside it, with the time of its threads. Corpus and executable are in the page cache when a run begins.
 // Peers that know no documents are given the same file and count the special token's text.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
-import { keepRecord, median } from "./record.ts";
+import { keepRecord, median, runProcess } from "./record.ts";
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -35,6 +35,7 @@ const root = `${import.meta.dir}/..`;
 const python = `${root}/dist/peers/bin/python`;
 type Run = {
   seconds: number;
+  processorSeconds: number;
   wholeSeconds: number;
   peakMemoryBytes: number;
   mergeCount: number;
@@ -53,24 +54,19 @@ function runBpe(): Run {
     "-w",
     values.workers,
   ];
-  const startMs = performance.now();
-  const { exitCode, stderr } = Bun.spawnSync([`${root}/dist/bpe`, ...command, "-o", output, "-q"]);
-  const seconds = (performance.now() - startMs) / 1000;
-  if (exitCode !== 0) throw new Error(stderr.toString());
+  const { seconds, processorSeconds } = runProcess([`${root}/dist/bpe`, ...command, "-o", output, "-q"]);
   const { peakMemoryBytes, mergeCount, mergesSha256 } = JSON.parse(
     readFileSync(`${output}/training.json`, "utf8"),
   );
   rmSync(output, { recursive: true });
-  return { seconds, wholeSeconds: seconds, peakMemoryBytes, mergeCount, mergesSha256 };
+  return { seconds, processorSeconds, wholeSeconds: seconds, peakMemoryBytes, mergeCount, mergesSha256 };
 }
 
 function runPeer(peer: string): Run {
   const started = String(Date.now() / 1000);
   const script = `${import.meta.dir}/peers/train.py`;
   const command = [script, peer, corpus!, values["vocab-size"], values.workers, started];
-  const { exitCode, stdout, stderr } = Bun.spawnSync([python, ...command]);
-  if (exitCode !== 0) throw new Error(stderr.toString().trim().split("\n").at(-1));
-  return JSON.parse(stdout.toString());
+  return JSON.parse(runProcess([python, ...command]).stdout.toString());
 }
 
 const contestants = new Map<string, () => Run>([["bpe", runBpe]]);
@@ -108,6 +104,7 @@ const table = [...runs]
       seconds: Number(seconds.toFixed(3)),
       "MB/s": Number((sizeBytes / 1e6 / seconds).toFixed(1)),
       "x bpe": Number((seconds / ours).toFixed(2)),
+      "processor s": Number(median(done.map((run) => run.processorSeconds)).toFixed(3)),
       "whole s": Number(whole.toFixed(3)),
       "x bpe whole": Number((whole / ours).toFixed(2)),
       "peak MB": Math.round(Math.max(...done.map((run) => run.peakMemoryBytes)) / 1e6),

@@ -1,18 +1,19 @@
 // Encoding against peers, in one run: rounds are interleaved, medians printed, and every answer is compared.
 //
 //   node scripts/bun.mjs bench/encode/encode.ts <text> <tokenizer directory> [--rounds 3] [--workers 1,2]
-//        [--peers huggingface,tiktoken,npm-tiktoken,gigatoken] [--python dist/peers/bin/python] [--binary dist/bpe] [--record name]
+//        [--peers huggingface,huggingface-1,tiktoken,npm-tiktoken,gigatoken] [--python dist/peers/bin/python]
+//        [--python-rc dist/peers-rc/bin/python] [--binary dist/bpe] [--record name]
 //
 // Every job is a whole process, text to .npy, timed from start to exit; of a peer also its batch call alone, on all threads
-// and with the text in memory (see peers.py, npm-tiktoken.ts). The answer is the file: its checksum is compared. For a text
-// with <|endoftext|> between documents, and a vocabulary of 16 bits.
+// and with the text in memory (see peers.py, npm-tiktoken.ts); huggingface-1 is `tokenizers` 1.0. The answer is the file: its
+// checksum is compared. For a text with <|endoftext|> between documents, and a vocabulary of 16 bits.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { npyHead } from "../../src/formats/id-writers.ts";
 import { Tokenizer } from "../../src/index.ts";
-import { keepRecord, median } from "../record.ts";
+import { keepRecord, median, runProcess } from "../record.ts";
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
@@ -20,8 +21,9 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: "string", default: "3" },
     workers: { type: "string", default: "1,2" },
-    peers: { type: "string", default: "huggingface,tiktoken,gigatoken" },
+    peers: { type: "string", default: "huggingface,huggingface-1,tiktoken,gigatoken" },
     python: { type: "string", default: "dist/peers/bin/python" },
+    "python-rc": { type: "string", default: "dist/peers-rc/bin/python" },
     binary: { type: "string", default: "dist/bpe" },
     record: { type: "string" },
   },
@@ -34,6 +36,8 @@ if (text === undefined || directory === undefined) {
 
 type Run = {
   seconds: number;
+  /** Of all threads: of the process, or of the call where there is one. */
+  processorSeconds: number;
   callSeconds?: number;
   idCount: number;
   sha256: string;
@@ -44,17 +48,18 @@ const tokenizer = await Tokenizer.load(directory);
 const endId = tokenizer.specialTokens.get("<|endoftext|>");
 
 /** Runs a command that writes ids to the path it is given last; `read` takes what it says. */
-function run(command: (output: string) => string[], read: (run: Bun.SyncSubprocess) => Partial<Run>): Run {
+function run(
+  command: (output: string) => string[],
+  read: (run: ReturnType<typeof runProcess>) => Partial<Run>,
+): Run {
   const home = mkdtempSync(join(tmpdir(), "bpe-bench-"));
   const output = join(home, "ids.npy");
   try {
-    const startMs = performance.now();
-    const run = Bun.spawnSync(command(output));
-    const seconds = (performance.now() - startMs) / 1000;
-    if (run.exitCode !== 0) throw new Error(run.stderr.toString());
+    const run = runProcess(command(output));
+    const { seconds, processorSeconds } = run;
     const ids = readFileSync(output).subarray(npyHead("uint16", 0).length);
     const sha256 = new Bun.CryptoHasher("sha256").update(ids).digest("hex");
-    return { seconds, idCount: ids.length / 2, sha256, ...read(run) };
+    return { seconds, processorSeconds, idCount: ids.length / 2, sha256, ...read(run) };
   } finally {
     rmSync(home, { recursive: true });
   }
@@ -68,7 +73,7 @@ function runBpe(workers: string): Run {
         "json",
       ]),
     ({ stderr }) => {
-      const { peakMemoryBytes } = JSON.parse(stderr!.toString().trim().split("\n").at(-1)!);
+      const { peakMemoryBytes } = JSON.parse(stderr.toString().trim().split("\n").at(-1)!);
       return { peakMemoryBytes };
     },
   );
@@ -79,12 +84,17 @@ function runPeer(peer: string): Run {
   const program =
     peer === "npm-tiktoken"
       ? [process.execPath, join(import.meta.dir, "npm-tiktoken.ts")]
-      : [values.python, join(import.meta.dir, "peers.py"), peer];
+      : [pythonOf(peer), join(import.meta.dir, "peers.py"), peer];
   return run(
     (output) => [...program, directory!, text!, source!, String(endId), output],
-    ({ stdout }) => ({ callSeconds: JSON.parse(stdout!.toString()).seconds }),
+    ({ stdout }) => {
+      const { peer: _, seconds: callSeconds, ...usage } = JSON.parse(stdout.toString());
+      return { callSeconds, ...usage };
+    },
   );
 }
+
+const pythonOf = (peer: string) => (peer === "huggingface-1" ? values["python-rc"] : values.python);
 
 const contestants = new Map<string, () => Run>();
 for (const workers of values.workers.split(",")) contestants.set(`bpe -w ${workers}`, () => runBpe(workers));
@@ -108,6 +118,7 @@ const results = Array.from(runs, ([name, all]) => {
     name,
     seconds: Number(seconds.toFixed(3)),
     callSeconds: calls.length === 0 ? null : Number(median(calls).toFixed(3)),
+    processorSeconds: Number(median(all.map((run) => run.processorSeconds)).toFixed(3)),
     megabytesPerSecond,
     peakMemoryBytes,
     idCount,
@@ -120,7 +131,9 @@ const results = Array.from(runs, ([name, all]) => {
 const best = results
   .filter(({ callSeconds }) => callSeconds === null)
   .toSorted((a, b) => a.seconds - b.seconds)[0]!;
-for (const { name, seconds, callSeconds, megabytesPerSecond, peakMemoryBytes, sha256 } of results) {
+for (const result of results) {
+  const { name, seconds, callSeconds, processorSeconds, megabytesPerSecond, peakMemoryBytes, sha256 } =
+    result;
   const ratio = (seconds / best.seconds).toFixed(2);
   const call =
     callSeconds === null
@@ -129,7 +142,7 @@ for (const { name, seconds, callSeconds, megabytesPerSecond, peakMemoryBytes, sh
   const memory = peakMemoryBytes === null ? "" : `, ${(peakMemoryBytes / 1e6).toFixed(0)} MB`;
   const answer = sha256 === best.sha256 ? "same ids" : "OTHER IDS";
   console.log(
-    `${name.padEnd(12)} ${seconds.toFixed(3)} s, ${megabytesPerSecond} MB/s, x ${ratio}${call}, ${answer}${memory}`,
+    `${name.padEnd(12)} ${seconds.toFixed(3)} s, ${megabytesPerSecond} MB/s, x ${ratio}${call}, processors ${processorSeconds} s, ${answer}${memory}`,
   );
 }
 if (values.record !== undefined) keepRecord(values.record, { text: basename(text!), sizeBytes, results });

@@ -1,15 +1,19 @@
 """Encodes a file into an .npy as peers do: python peers.py <peer> <tokenizer directory> <text> <pattern> <id> <output.npy>.
 
 The text is cut at <|endoftext|>, whose id goes between, and documents go to the peer's batch call, which uses all threads.
-Prints the seconds of that call alone; whoever starts this program times the whole job.
+Prints the seconds of that call alone (and of all its threads), and the peak memory of the job; whoever starts this program
+times the whole job.
 """
 
 import base64
 import json
+import os
 import sys
-import time
 
 import numpy
+
+sys.path.append(os.path.join(os.path.dirname(__file__), "../peers"))
+from usage import measured, peak_memory_bytes
 
 peer, directory, path, pattern, end_id, output = sys.argv[1:7]
 end = numpy.asarray([int(end_id)], dtype=numpy.uint16)
@@ -36,9 +40,12 @@ if peer == "huggingface":
 
     tokenizer = Tokenizer.from_file(f"{directory}/tokenizer.json")
     encode = lambda: [encoding.ids for encoding in tokenizer.encode_batch_fast(pieces, add_special_tokens=False)]
-elif peer == "tiktoken":
-    import os
+elif peer == "huggingface-1":
+    from tokenizers import Tokenizer
 
+    tokenizer = Tokenizer.from_file(f"{directory}/tokenizer.json")
+    encode = lambda: [encoding.ids_array for encoding in tokenizer.encode_batch(pieces, add_special_tokens=False)]
+elif peer == "tiktoken":
     import tiktoken
 
     lines = open(f"{directory}/tokenizer.tiktoken", "rb").read().splitlines()
@@ -51,9 +58,7 @@ elif peer == "gigatoken":
     tokenizer = gigatoken.Tokenizer(f"{directory}/tokenizer.json")
     encode = lambda: tokenizer.encode_batch(pieces)
 
-start = time.perf_counter()
-lists = encode()
-elapsed = time.perf_counter() - start
+lists, usage = measured(encode)
 parts = []
 piece = 0
 for count in counts:
@@ -62,4 +67,4 @@ for count in counts:
     piece += count
     parts.append(end)
 numpy.save(output, numpy.concatenate(parts[:-1]))
-print(json.dumps({"peer": peer, "seconds": round(elapsed, 3)}))
+print(json.dumps({"peer": peer, **usage, "peakMemoryBytes": peak_memory_bytes()}))

@@ -1,5 +1,5 @@
-"""Trains with one peer and prints a JSON line: seconds of the training call alone and of the whole job, peak memory,
-the merges' checksum.
+"""Trains with one peer and prints a JSON line: seconds of the training call alone (and of all its threads) and of the
+whole job, peak memory, the merges' checksum.
 
     python train.py tokenizers|gigabpe corpus.txt 32000 threads started
 
@@ -10,10 +10,11 @@ process was started, in seconds since 1970.
 import hashlib
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
+
+from usage import measured, peak_memory_bytes
 
 peer, path, vocab_size = sys.argv[1], sys.argv[2], int(sys.argv[3])
 threads, started = int(sys.argv[4]), float(sys.argv[5])
@@ -31,34 +32,32 @@ def train_tokenizers():
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    start = time.perf_counter()
-    tokenizer.train([path], trainer)
-    elapsed = time.perf_counter() - start
+    _, usage = measured(lambda: tokenizer.train([path], trainer))
     tokenizer.save(output.name)
     whole = time.time() - started
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
-    return elapsed, whole, [tuple(merge) for merge in merges]
+    return usage, whole, [tuple(merge) for merge in merges]
 
 
 def train_gigabpe():
     import gigabpe
 
-    start = time.perf_counter()
-    vocabulary, merges = gigabpe.train_bpe([path], vocab_size, pretokenizer="bytelevel", threads=threads)
-    elapsed = time.perf_counter() - start
+    (vocabulary, merges), usage = measured(
+        lambda: gigabpe.train_bpe([path], vocab_size, pretokenizer="bytelevel", threads=threads)
+    )
     json.dump({"vocab": vocabulary, "merges": merges}, output)
     output.flush()
-    return elapsed, time.time() - started, merges
+    return usage, time.time() - started, merges
 
 
-seconds, whole_seconds, merges = {"tokenizers": train_tokenizers, "gigabpe": train_gigabpe}[peer]()
+usage, whole_seconds, merges = {"tokenizers": train_tokenizers, "gigabpe": train_gigabpe}[peer]()
 lines = "".join(f"{left} {right}\n" for left, right in merges)
 print(
     json.dumps(
         {
-            "seconds": seconds,
+            **usage,
             "wholeSeconds": whole_seconds,
-            "peakMemoryBytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "peakMemoryBytes": peak_memory_bytes(),
             "mergeCount": len(merges),
             "mergesSha256": hashlib.sha256(lines.encode()).hexdigest(),
         }

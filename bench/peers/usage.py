@@ -1,0 +1,20 @@
+"""What a peer's call takes."""
+
+import re
+import time
+
+
+def measured(call):
+    """The answer of a call, with its time and that of all threads, in seconds."""
+    start, processor_start = time.perf_counter(), time.process_time()
+    answer = call()
+    return answer, {
+        "seconds": time.perf_counter() - start,
+        "processorSeconds": time.process_time() - processor_start,
+    }
+
+
+def peak_memory_bytes():
+    """Of this process. What `getrusage` says may be that of the process that started it."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))
