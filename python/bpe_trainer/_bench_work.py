@@ -17,6 +17,8 @@ import threading
 import time
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, NoReturn
 
+from ._executable import BpeError
+
 
 class Job(NamedTuple):
     #: What is measured.
@@ -27,6 +29,8 @@ class Job(NamedTuple):
     warm: Callable[[], Any] = lambda: None
 
 
+#: Of a larger file a batch is the beginning: the text and the ids of each library are in memory.
+BATCH_CHARACTERS = 128_000_000
 #: Texts of a batch have so many characters at least, where the file has places to cut.
 TEXT_CHARACTERS = 10_000
 #: As many lines are encoded one by one.
@@ -85,9 +89,9 @@ class Ask:
             return [token["id"] for token in json.load(file)["added_tokens"]]
 
 
-def documents(path: str, special_token: str | None) -> list[str]:
+def documents(path: str, special_token: str | None, limit: int = -1) -> list[str]:
     with open(path, encoding="utf-8", newline="") as file:
-        text = file.read()
+        text = file.read(limit)
     return [part for part in text.split(special_token) if part] if special_token else [text]
 
 
@@ -109,14 +113,14 @@ def texts_of(document: str, least: int = TEXT_CHARACTERS) -> Iterator[str]:
     yield document[first:]
 
 
-def all_texts(ask: Ask) -> list[str]:
-    return [text for document in documents(ask.file, ask.special_token) for text in texts_of(document)]
+def texts_of_file(ask: Ask, limit: int = -1) -> list[str]:
+    return [text for document in documents(ask.file, ask.special_token, limit) for text in texts_of(document)]
 
 
 def some_lines(ask: Ask) -> list[str]:
     """The first lines with something in them, without their ends."""
     lines: list[str] = []
-    for document in documents(ask.file, ask.special_token):
+    for document in documents(ask.file, ask.special_token, BATCH_CHARACTERS):
         lines += [line for line in document.split("\n") if line.strip()][: LINES - len(lines)]
     return lines
 
@@ -154,15 +158,18 @@ def train_tokenizers(ask: Ask) -> Job:
     hf: Any = importlib.import_module("tokenizers")
     if not hasattr(hf, "trainers"):
         raise Cannot(f"{ask.version} has no trainers")
-    cut: Any = hf.pre_tokenizers
     tokenizer = hf.Tokenizer(hf.models.BPE())
-    tokenizer.pre_tokenizer = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json")).pre_tokenizer
     trainer = hf.trainers.BpeTrainer(
         vocab_size=ask.vocab_size,
         special_tokens=ask.special_tokens,
-        initial_alphabet=cut.ByteLevel.alphabet(),
+        initial_alphabet=hf.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
+
+    def warm() -> None:
+        # It cuts as our file has it do.
+        ours = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
+        tokenizer.pre_tokenizer = ours.pre_tokenizer
 
     def work() -> Any:
         if ask.special_token is None:
@@ -173,7 +180,7 @@ def train_tokenizers(ask: Ask) -> Job:
             tokenizer.train_from_iterator((line for part in parts for line in re.findall(r"[^\n]*\n|[^\n]+", part)), trainer)
         return tokenizer
 
-    return Job(work, lambda done: {"merges": spelled(json.loads(done.to_str())["model"]["merges"])})
+    return Job(work, lambda done: {"merges": spelled(json.loads(done.to_str())["model"]["merges"])}, warm)
 
 
 def train_gigabpe(ask: Ask) -> Job:
@@ -202,7 +209,7 @@ def train_rustbpe(ask: Ask) -> Job:
 
     def work() -> Any:
         # It counts texts on all threads, each on one.
-        tokenizer.train_from_iterator(iter(all_texts(ask)), vocab_size, pattern=regex)
+        tokenizer.train_from_iterator(iter(texts_of_file(ask)), vocab_size, pattern=regex)
         return tokenizer
 
     def found(done: Any) -> dict[str, Any]:
@@ -236,7 +243,7 @@ def train_sentencepiece(ask: Ask) -> Job:
     def work() -> Any:
         # As near as it comes: all of the text, as it is, and bytes where it knows no character.
         spm.SentencePieceTrainer.train(
-            input=ask.file,
+            input=[ask.file],
             model_prefix=ask.model[: -len(".model")],
             model_type="bpe",
             vocab_size=ask.vocab_size,
@@ -499,7 +506,7 @@ def memory_bytes(pid: int) -> int:
 
 def measure(ask: Ask, at_main: float) -> dict[str, Any]:
     if ask.work in ("batch", "lines"):
-        ask.texts = all_texts(ask) if ask.work == "batch" else some_lines(ask)
+        ask.texts = texts_of_file(ask, BATCH_CHARACTERS) if ask.work == "batch" else some_lines(ask)
     began = time.monotonic()
     job = JOBS[ask.work, ask.library](ask)
     start = at_main - ask.started + time.monotonic() - began
@@ -537,6 +544,8 @@ def main() -> None:
         answer = measure(ask, at_main)
     except Cannot as error:
         answer = {"cannot": str(error)}
+    except BpeError as error:
+        answer = {"problem": str(error)}
     except BaseException as error:
         # A panic of Rust is no Exception.
         answer = {"problem": f"failed: {type(error).__name__}: {error}"}

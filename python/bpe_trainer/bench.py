@@ -131,14 +131,14 @@ class Text:
     def _look(self) -> tuple[int, int]:
         """Its size, and how many of the 256 bytes it has. So it is in the page cache before the first run, too."""
         decoder = codecs.getincrementaldecoder("utf-8")()
-        size, seen = 0, set[int]()
+        size, seen = 0, b""
         with open(self.path, "rb") as file:
             while data := file.read(1 << 20):
                 try:
                     decoder.decode(data)
                 except UnicodeDecodeError as error:
                     raise self._not_utf8(size + error.start) from None
-                seen.update(data)
+                seen += bytes(set(data.translate(None, seen)))
                 size += len(data)
         try:
             decoder.decode(b"", final=True)
@@ -189,7 +189,7 @@ class Bench:
             row = Row("train", "bpe", rule)
             answer = self._run(row, os.path.join(self.tokenizers, rule))
             if "merges" not in answer:
-                raise Failed(f"bpe: {answer.get('problem', answer)}")
+                raise self._failed(answer["problem"])
             self.merges[rule] = answer["merges"]
 
     def measure(self, rows: list[Row]) -> None:
@@ -208,13 +208,17 @@ class Bench:
                 else:
                     row.problem = answer.get("cannot") or answer["problem"]
                 if row.library == "bpe" and row.problem is not None:
-                    raise Failed(f"bpe: {row.problem}")
+                    raise self._failed(row.problem)
         self._say("")
         self.text.check_unchanged()
         judge(rows, self.merges)
         for row in rows:
             if row.library == "bpe" and not row.is_right:
                 raise Failed(f"bpe gave different results in two runs: {row.verdict}")
+
+    def _failed(self, problem: str) -> Failed:
+        """What `bpe` says, of the file as it was named; its hint is of options that are not here."""
+        return Failed("bpe: " + problem.split("\nhint: ")[0].replace(self.text.path, _shown_line(self.text.given)))
 
     def _run(self, row: Row, output: str) -> dict[str, Any]:
         answer, said = os.path.join(self.home, "answer.json"), os.path.join(self.home, "said")
@@ -411,7 +415,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         def star(name: str, text: str) -> str:
             return f"{text}{'*' if stars[name] is row else ' '}"
 
-        unit = _time if row.work != "lines" else lambda seconds: _micro(seconds / row.runs[0]["texts"])
+        unit = _time if row.work != "lines" else lambda seconds: _micro(seconds / max(1, row.runs[0]["texts"]))
         times = row.values("seconds")
         of_ours = factor(row, rows)
         processor, memory = row.median("processorSeconds"), column(row, "peakMemoryBytes")
@@ -430,7 +434,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _time(seconds: float) -> str:
-    digits = 3 if seconds < 1 else 2 if seconds < 10 else 1
+    digits = 4 if seconds < 0.01 else 3 if seconds < 1 else 2 if seconds < 10 else 1
     return f"{seconds:.{digits}f} s"
 
 
@@ -459,6 +463,14 @@ def _shown_line(text: str, limit: int = 400) -> str:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _load() -> str:
+    """How busy the machine is. Where it is, times are worth little."""
+    try:
+        return f", load {os.getloadavg()[0]:.1f} before"
+    except (OSError, AttributeError):
+        return ""
 
 
 def installed(names: Sequence[str]) -> dict[str, str]:
@@ -499,7 +511,8 @@ def heading(text: Text, options: argparse.Namespace, bench: Bench, names: Sequen
     what = f"the first {size} of {name}" if text.bytes < os.path.getsize(text.given) else f"{name}, {size}"
     yield f"{what}; vocabulary {options.vocab_size:,}, pattern {options.pattern}, {_shown_line(special)}"
     runs = "1 run" if options.runs == 1 else f"medians of {options.runs} runs in turns"
-    yield f"{runs}; {bench.threads} threads, {_cores()} cores; Python {sys.version.split()[0]}; {_own_version()}"
+    python = sys.version.split()[0]
+    yield f"{runs}; {bench.threads} threads, {_cores()} cores{_load()}; Python {python}; {_own_version()}"
     yield ", ".join(f"{name} {bench.versions[name]}" for name in names if name in bench.versions) or "no rival is installed"
     yield from (f"{name}: not installed: pip install {name}" for name in names if name not in bench.versions)
 

@@ -211,6 +211,23 @@ class Tokenizer:
         self.assertRegex(self.row(tables["train"], "tokenizers")["verdict"], r"^\S+ has no trainers$")
         self.assertEqual(self.row(tables["batch"], "tokenizers")["verdict"], "same ids")
 
+    def test_a_file_without_lines_or_merges_is_measured(self) -> None:
+        for data, special in (("\n\n\n", ()), (END * 3, ("-s", END)), ("a", ())):
+            self.corpus.write_text(data)
+            done = self.run_bench(self.corpus, "-n", "300", "--runs", "1", "--only", "tokenizers,tiktoken", *special)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual((done.stdout.count("same merges"), done.stdout.count("same ids")), (1, 4))
+
+    def test_a_large_file_is_a_batch_by_its_beginning(self) -> None:
+        self.corpus.write_text(END.join(["low lower\nlow " * 2000] * 4))
+        for limit, texts in ((-1, 8), (60_000, 5)):
+            ask = mock.Mock(file=str(self.corpus), special_token=END)
+            found = work.texts_of_file(ask, limit)
+            self.assertEqual(len(found), texts)
+            self.assertEqual("".join(found), self.corpus.read_text()[: limit if limit > 0 else None].replace(END, ""))
+        with mock.patch.object(work, "BATCH_CHARACTERS", 25):
+            self.assertEqual(work.some_lines(mock.Mock(file=str(self.corpus), special_token=END)), ["low lower", "low low lower", "l"])
+
     def test_patterns_that_a_rival_does_not_have_are_said(self) -> None:
         self.fake("gigabpe", RAISES)
         table = self.tables("--runs", "1", "--only", "gigabpe,tokenizers", "-p", "cl100k")["train"]
@@ -333,6 +350,13 @@ class Files(Bench):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(done.stdout.startswith("-x \\n\\udcff.jsonl, 2,970 bytes; vocabulary 270"))
         self.assertIn("same merges", done.stdout)
+
+    def test_what_bpe_refuses_is_said_in_its_words(self) -> None:
+        self.corpus.write_bytes(b"a\0b" * 50)
+        done = self.run_bench(self.corpus, "-n", "300", "--only", "tokenizers")
+        self.assertEqual(done.returncode, 1)
+        message = f'bpe_trainer.bench: error: bpe: "{self.corpus}" is no text: it has a zero byte at offset 1\n'
+        self.assertEqual(done.stderr, message)
 
     def test_a_file_that_changes_ends_the_runs(self) -> None:
         self.fake("gigabpe", "def train_bpe(files, *_, **__):\n open(files[0], 'a').write('more')\n return {}, []")
