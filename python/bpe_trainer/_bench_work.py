@@ -33,8 +33,9 @@ class Job(NamedTuple):
 BATCH_CHARACTERS = 128_000_000
 #: Texts of a batch have so many characters at least, where the file has places to cut.
 TEXT_CHARACTERS = 10_000
-#: As many lines are encoded one by one.
+#: As many lines are encoded one by one, of so much text at most.
 LINES = 20_000
+LINES_CHARACTERS = 8_000_000
 #: No text in UTF-8 has it, so it cuts nothing.
 _NO_SEPARATOR = b"\xff\xff"
 
@@ -120,7 +121,7 @@ def texts_of_file(ask: Ask, limit: int = -1) -> list[str]:
 def some_lines(ask: Ask) -> list[str]:
     """The first lines with something in them, without their ends."""
     lines: list[str] = []
-    for document in documents(ask.file, ask.special_token, BATCH_CHARACTERS):
+    for document in documents(ask.file, ask.special_token, LINES_CHARACTERS):
         lines += [line for line in document.split("\n") if line.strip()][: LINES - len(lines)]
     return lines
 
@@ -507,6 +508,7 @@ def memory_bytes(pid: int) -> int:
 def measure(ask: Ask, at_main: float) -> dict[str, Any]:
     if ask.work in ("batch", "lines"):
         ask.texts = texts_of_file(ask, BATCH_CHARACTERS) if ask.work == "batch" else some_lines(ask)
+    before = peak_memory_bytes()
     began = time.monotonic()
     job = JOBS[ask.work, ask.library](ask)
     start = at_main - ask.started + time.monotonic() - began
@@ -521,6 +523,7 @@ def measure(ask: Ask, at_main: float) -> dict[str, Any]:
         "seconds": seconds,
         "processorSeconds": own + theirs if sys.platform == "linux" else None,
         "peakMemoryBytes": peak_memory_bytes(),
+        "textMemoryBytes": before,
         "startSeconds": start,
         **job.found(result),
     }

@@ -428,9 +428,10 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
             f"{_time(row.median('startSeconds') or 0.0)}",
         )
         yield f"  {row.library:<17}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS)) + f"  {row.verdict}"
-    who = fastest(rows)
-    if who is not None:
-        yield who
+    text = rows[0].median("textMemoryBytes") if rows[0].work in ("batch", "lines") else None
+    notes = [fastest(rows), None if text is None else f"Python and the texts alone have {_megabytes(text)}."]
+    if any(notes):
+        yield " ".join(note for note in notes if note)
 
 
 def _time(seconds: float) -> str:
@@ -529,6 +530,7 @@ def as_json(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
         "medianSeconds": row.median("seconds"),
         "processorSeconds": row.median("processorSeconds"),
         "peakMemoryBytes": column(row, "peakMemoryBytes"),
+        "textMemoryBytes": row.median("textMemoryBytes"),
         "startSeconds": row.median("startSeconds"),
         "timesOurs": factor(row, rows),
         "best": [name for name in BEST if best(rows, name) is row],

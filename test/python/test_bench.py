@@ -111,6 +111,7 @@ class Rivals(Bench):
                     self.assertGreater(row["startSeconds"], 0)
                     self.assertGreater(row["processorSeconds"], 0)
                     self.assertGreater(row["peakMemoryBytes"], 5e6)
+                    self.assertGreater(row["peakMemoryBytes"], row["textMemoryBytes"])
                 # The process behind our object counts as ours.
                 for name in ("train", "batch", "lines", "file"):
                     self.assertGreater(self.row(tables[name], "bpe")["peakMemoryBytes"], 40e6)
@@ -225,7 +226,7 @@ class Tokenizer:
             found = work.texts_of_file(ask, limit)
             self.assertEqual(len(found), texts)
             self.assertEqual("".join(found), self.corpus.read_text()[: limit if limit > 0 else None].replace(END, ""))
-        with mock.patch.object(work, "BATCH_CHARACTERS", 25):
+        with mock.patch.object(work, "LINES_CHARACTERS", 25):
             self.assertEqual(work.some_lines(mock.Mock(file=str(self.corpus), special_token=END)), ["low lower", "low low lower", "l"])
 
     def test_patterns_that_a_rival_does_not_have_are_said(self) -> None:
@@ -254,17 +255,25 @@ class Verdicts(unittest.TestCase):
         rows = [bench.Row("train", name) for name in ("bpe", "tokenizers", "gigabpe")[: len(seconds)]]
         for row, times in zip(rows, seconds):
             row.runs = [
-                {"seconds": time, "processorSeconds": time, "peakMemoryBytes": 9, "startSeconds": 0.1, "merges": ["a b"]}
+                {"seconds": time, "processorSeconds": time, "peakMemoryBytes": 9, "textMemoryBytes": 3, "startSeconds": 0.1, "merges": ["a b"]}
                 for time in times
             ]
         return rows
 
     def test_each_run_has_to_be_right(self) -> None:
-        rows = self.rows([1.0], [1.0, 1.0])
-        rows[1].runs[1]["merges"] = ["a c"]
+        for wrong in (0, 1, 2):
+            rows = self.rows([1.0], [1.0, 1.0, 1.0])
+            rows[1].runs[wrong]["merges"] = ["a c"]
+            bench.judge(rows, {"huggingface": ["a b"]})
+            self.assertEqual([row.is_right for row in rows], [True, False])
+            self.assertEqual(rows[1].verdict, "OTHER MERGES from 1 on")
+
+    def test_times_are_medians_and_memory_is_the_largest(self) -> None:
+        rows = self.rows([3.0, 1.0, 7.0], [6.0])
+        for run, size in zip(rows[0].runs, (5e6, 9e6, 6e6)):
+            run["peakMemoryBytes"] = size
         bench.judge(rows, {"huggingface": ["a b"]})
-        self.assertEqual([row.is_right for row in rows], [True, False])
-        self.assertEqual(rows[1].verdict, "OTHER MERGES from 1 on")
+        self.assertRegex("\n".join(bench.table(rows)), r"\n  bpe +3\.00 s\* +1\.00-7\.00 +3\.00 s\* +9 MB +1\.00 .*\n.* 2\.00 ")
 
     def test_the_winner_is_beside_the_best_of_the_others(self) -> None:
         for times, said in [
@@ -305,6 +314,24 @@ class Verdicts(unittest.TestCase):
             row.runs[0]["peakMemoryBytes"] = 123_456_000_000
         bench.judge(rows, {"huggingface": ["a b"]})
         self.assertLessEqual(max(map(len, bench.table(rows))), 110)
+
+
+class Measures(unittest.TestCase):
+    def test_processes_that_run_and_that_ended_are_counted(self) -> None:
+        script = "import sys, time\nheld = bytearray(b'x') * 90_000_000\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\nsys.stdin.read()"
+        # As a shell does, with a process between.
+        command = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {script!r}])"]
+        before = work.children_seconds()
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            self.assertEqual(len(work.descendants(os.getpid())), 2)
+            self.assertGreater(work.children_seconds() - before, 0.3)
+            self.assertGreater(work.peak_memory_bytes(), 100e6)
+            self.assertGreater(work.memory_bytes(process.pid), 90e6)
+        self.assertGreater(work.children_seconds() - before, 0.3)
+        self.assertGreater(work.peak_memory_bytes(), 100e6)
+        self.assertEqual(work.memory_bytes(process.pid), 0)
 
 
 class Files(Bench):
@@ -392,9 +419,9 @@ class Ends(Bench):
             """
 import os, subprocess, time
 def train_bpe(*_, **__):
-    child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    near, far = (subprocess.Popen(["sleep", "1000"], start_new_session=apart) for apart in (False, True))
     with open(os.environ["KEPT"] + ".new", "w") as file:
-        file.write(f"{os.getpid()} {child.pid}")
+        file.write(f"{os.getpid()} {near.pid} {far.pid}")
     os.rename(os.environ["KEPT"] + ".new", os.environ["KEPT"])
     time.sleep(1000)
 """,
@@ -414,7 +441,7 @@ def train_bpe(*_, **__):
             self.assertEqual((process.returncode, said), (exit_code, ""))
             kept.unlink()
             if number == signal.SIGKILL:
-                # Nobody is left who could clear up, but the run ends.
+                # Nobody is left who could clear up, but the run ends, with what is in its group.
                 os.kill(pids.pop(), signal.SIGKILL)
             else:
                 self.assertEqual(os.listdir(self.places), [])
