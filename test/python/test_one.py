@@ -4,6 +4,7 @@ The texts are those of test/real, as setup.ts sorts them by the tables of Unicod
 tested, too, so that docs/comparison.md stays true.
 """
 
+import itertools
 import json
 import pickle
 import random
@@ -141,14 +142,26 @@ class Patterns(One):
             ours = self.train(pattern=name, files=words, vocab_size=262)
             self.assertEqual(self.differing(ours, self.load(self.path), texts), differing)
 
+    def test_all_strings_of_signs_that_patterns_tell_apart(self) -> None:
+        signs = "'\u017fsSa \n1/!"
+        texts = ["".join(each) for length in range(1, 5) for each in itertools.product(signs, repeat=length)]
+        self.corpus.write_text("\n".join(["\u017fa"] * 99 + random.choices(texts, k=9000)), "utf-8", newline="")
+        for name in ("gpt2", "llama3", "qwen2", "o200k", "tekken", "deepseek-v3"):
+            with self.subTest(name):
+                differing = self.differing(self.train(pattern=name), self.load(self.path), texts)
+                self.assertEqual([text for text in differing if LONG_S not in text], [])
+                self.assertEqual(bool(differing), name in ("llama3", "qwen2", "o200k"))
+
     def test_its_unicode_is_17(self) -> None:
         ours = self.train()
         theirs = self.load(self.path)
-        differing = self.differing(ours, theirs, NEWER)
-        self.assertTrue(differing)
-        # U+1E6C0 came with 17, and U+1CCF0 with 16; U+0378 is in none. Behind a letter or digit 's is a contraction.
-        characters = ["\U0001e6c0", "\U0001ccf0", "\u0378"]
-        self.assertEqual(self.differing(ours, theirs, [one + "'s" for one in characters]), [characters[0] + "'s"])
+        self.assertTrue(self.differing(ours, theirs, NEWER))
+        # Behind a letter or digit 's is a contraction.
+        characters = [chr(point) for point in range(0x40000) if not 0xD800 <= point < 0xE000]
+        differing = {text[0] for text in self.differing(ours, theirs, [one + "'s" for one in characters])}
+        self.assertEqual(len(differing), 4657)
+        # U+1E6C0 came with 17, and U+1CCF0 with 16; U+0378 is in none.
+        self.assertEqual(differing & {"\U0001e6c0", "\U0001ccf0", "\u0378"}, {"\U0001e6c0"})
 
 
 class Forms(One):
@@ -314,6 +327,18 @@ class Statements(One):
             {name for name in dir(tokenizers.Encoding) if not name.startswith("_")},
             {*fields, *(f"{name}_array" for name in fields)},
         )
+
+    def test_other_models_are_encoded(self) -> None:
+        for model, expected in (
+            ({"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0, "a": 1, "##b": 2, "c": 3}}, [1, 2, 3]),
+            ({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["b", -2], ["ab", -1.5], ["c", -3]]}, [3, 4]),
+            ({"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "ab": 1}}, [1, 0]),
+        ):
+            if model["type"] == "WordPiece":
+                model |= {"continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+            path = self.home / "tokenizer.json"
+            path.write_text(json.dumps({"version": "1.0", "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": model}))
+            self.assertEqual(self.load(self.home).encode("ab c").ids, expected)
 
     def test_what_is_not_there(self) -> None:
         for module in ("trainers", "models", "pre_tokenizers", "normalizers", "decoders", "processors", "implementations"):

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Encoding, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 import bpe_trainer as bpe
@@ -94,6 +94,15 @@ class Beside(unittest.TestCase):
         self.assertTrue(wanted)
         for line in wanted:
             self.assertIn("<0.24", line.split(";")[0])
+
+    def test_what_the_other_one_lacks_is_here(self) -> None:
+        for name in ("get_vocab", "token_to_id", "add_tokens", "save", "to_str", "from_str", "pre_tokenizer", "train"):
+            self.assertTrue(hasattr(Tokenizer, name), name)
+        for name in ("offsets", "tokens", "word_ids"):
+            self.assertTrue(hasattr(Encoding, name), name)
+        self.assertFalse(hasattr(Encoding, "ids_array"))
+        for name in ("BpeTrainer", "UnigramTrainer", "WordPieceTrainer", "WordLevelTrainer"):
+            self.assertTrue(hasattr(trainers, name), name)
 
 
 class Like(unittest.TestCase):
