@@ -21,6 +21,8 @@ _REQUEST_ITEMS = 1 << 16
 _TEXT_BYTES_MAX = 1 << 30
 #: Most answers are read at once.
 _READ_BYTES = 1 << 16
+#: The head of a request or an answer, without items and with one.
+_HEAD, _HEAD_OF_ONE = struct.Struct("<2I"), struct.Struct("<3I")
 #: How `bpe` ends by signals that it serves: SIGHUP, SIGINT, SIGTERM.
 _SERVED_SIGNALS = {128 + number: number for number in (1, 2, 15)}
 
@@ -57,24 +59,34 @@ class Server:
     def ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
         """The answers to the items of a request. Raises BpeError where it is refused, and Ended."""
         self.is_between = False
-        head = struct.pack(f"<{2 + len(items)}I", kind, len(items), *map(len, items))
         try:
-            if len(items) == 1 and len(items[0]) > _REQUEST_BYTES:
-                # It is not copied.
-                self.process.write(head)
-                self.process.write(items[0])
+            if len(items) == 1:
+                (item,) = items
+                head = _HEAD_OF_ONE.pack(kind, 1, len(item))
+                if len(item) > _REQUEST_BYTES:
+                    # It is not copied.
+                    self.process.write(head)
+                    self.process.write(item)
+                else:
+                    self.process.write(head + item)
             else:
+                head = struct.pack(f"<{2 + len(items)}I", kind, len(items), *map(len, items))
                 self.process.write(b"".join((head, *items)))
         except (OSError, ValueError):
             raise self._ended() from None
         return self._answer()
 
     def _answer(self) -> list[bytes]:
-        data = self._read_to(b"", 8)
-        status, count = struct.unpack_from("<2I", data)
-        pos = 8 + 4 * count
+        data = self._read_to(b"", _HEAD.size)
+        status, count = _HEAD.unpack_from(data)
+        pos = _HEAD.size + 4 * count
         data = self._read_to(data, pos)
-        sizes = struct.unpack_from(f"<{count}I", data, 8)
+        if status == _DONE and count == 1:
+            end = pos + int(_HEAD_OF_ONE.unpack_from(data)[2])
+            data = self._read_to(data, end)
+            self.is_between = True
+            return [data[pos:end]]
+        sizes = struct.unpack_from(f"<{count}I", data, _HEAD.size)
         data = self._read_to(data, pos + sum(sizes))
         items: list[bytes] = []
         for size in sizes:
@@ -89,7 +101,7 @@ class Server:
         """What was read, and as much more as makes it that size at least."""
         if len(data) >= size:
             return data
-        parts, left = [data], size - len(data)
+        parts, left = [data] if data else [], size - len(data)
         while left > 0:
             try:
                 part = self._read(_READ_BYTES)
@@ -99,7 +111,7 @@ class Server:
                 raise self._ended()
             parts.append(part)
             left -= len(part)
-        return b"".join(parts)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _ended(self) -> Ended:
         process = self.process

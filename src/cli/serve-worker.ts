@@ -9,6 +9,7 @@ import { writeAll } from "../runtime/file-calls.ts";
 import { collectGarbage, createSha256, openLibc, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
+import { allowedCores } from "../runtime/system-limits.ts";
 import { versionLine } from "../runtime/version.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import { OffsetFinder, type OffsetUnit } from "../tokenizer/offsets.ts";
@@ -399,11 +400,42 @@ const isGone = 0x38 << 16;
 
 let libc: ReturnType<typeof openLibc<"poll">> | undefined;
 
+/**
+ * To be woken takes longer than to encode a short text. So a client that asks again at once is waited for awake, for some 50
+ * µs, if it and this thread have a core each. Where that is in vain it is tried again after twice as many short waits.
+ */
+const awakePolls = 128;
+const shortWaitMs = 0.1;
+const waitsMax = 32;
+let isAwake = false;
+let shortWaits = 0;
+let neededWaits = 1;
+let mayBeAwake: boolean | undefined;
+
+/** Waits until stdin has something, or has ended, or nobody can read stdout. */
+function waitForStdin({ poll }: NonNullable<typeof libc>): void {
+  if (isAwake) {
+    for (let i = 0; i < awakePolls; i++) {
+      if (poll(polled, 2n, 0) === 0) continue;
+      neededWaits = Math.max(1, neededWaits - 1);
+      return;
+    }
+    isAwake = false;
+    shortWaits = 0;
+    neededWaits = Math.min(2 * neededWaits, waitsMax);
+  }
+  const startMs = performance.now();
+  poll(polled, 2n, -1);
+  if (performance.now() - startMs > shortWaitMs) return;
+  mayBeAwake ??= allowedCores() > 1;
+  isAwake = mayBeAwake && ++shortWaits >= neededWaits;
+}
+
 /** Waits for bytes and reads them into `into` from `pos` on; 0 at the end. Throws if nobody can read the answers. */
 function readStdin(into: Uint8Array, pos: number): number {
   libc ??= openLibc("poll");
   for (;;) {
-    libc?.poll(polled, 2n, -1);
+    if (libc) waitForStdin(libc);
     if ((polled[3]! & isGone) !== 0) throw new ReaderGone("the reader of stdout has gone");
     try {
       return readSync(stdin, into, pos, into.length - pos, null);

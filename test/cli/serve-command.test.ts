@@ -303,6 +303,24 @@ test.skipIf(!existsSync("/proc/self/stat"))(
   120_000,
 );
 
+test("whoever asks again and again is waited for awake, but an idle process takes no processor time", async () => {
+  const run = start(tokenizer);
+  const reader = run.stdout.getReader();
+  await reader.read();
+  for (let i = 0; i < 300; i++) {
+    run.stdin.write(request(0, ["low lower"]));
+    await run.stdin.flush();
+    await reader.read();
+  }
+  // What the runtime itself does behind a burst is over.
+  await Bun.sleep(500);
+  const beforeMs = processorMs(run.pid);
+  await Bun.sleep(1000);
+  expect(processorMs(run.pid) - beforeMs).toBeLessThan(100);
+  run.stdin.end();
+  expect(await run.exited).toBe(0);
+});
+
 test("a superword tokenizer is served as bpe encode encodes, and a signal ends it while it encodes", async () => {
   const path = join(home, "superword");
   const text = "low lower lowest <|e|>of the new newer 你好 of the low\n".repeat(40);
