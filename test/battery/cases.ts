@@ -293,6 +293,12 @@ export const smallGroups: Record<string, string> = {
     typed: train scripts.txt --like @/base -n 400,500 -s '<s>' --bos '<s>' --add-bos --compat rustbpe -o @/typed -w 1
     pattern: train scripts.txt --like @/base -p o200k -n 500 -o @/pattern -w 1
     itself: train scripts.txt --like @/base -n 500 -o @/base -w 1`,
+  whole: `
+    ${each(["lines.jsonl", "scripts.txt", "invalid.txt"], (file) => `${file}: train ${file} -n 500 --compat huggingface --whole-texts ${eot} -o @/${file} -w 2`)}
+    like: train scripts.txt --like @/scripts.txt --whole-texts -n 400 -o @/like -w 1
+    counts: train lines.jsonl -n 400 --compat huggingface --whole-texts ${eot} -o @/c -w 1 --save-counts @/c.tsv
+    other: train --counts @/c.tsv -n 400 --compat huggingface ${eot} -o @/other
+    rule: train lines.jsonl -n 400 --whole-texts -o @/rule -w 1`,
   superwords: `
     base: train english.txt -n 700 ${eot} --superwords-from 500 -o @/base -w 1
     two: train english.txt -n 700 ${eot} --superwords-from 500 -o @/two -w 2
