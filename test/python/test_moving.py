@@ -258,6 +258,107 @@ def _(case, name):
     other(case, our(size=280, max_token_length=3), our(size=280))
 
 
+# ParityBpeTrainer
+
+Y = "tokenizers: ParityBpeTrainer"
+LANGUAGES = {
+    "en": ["low lower lowest\n", "the newest of the new\n"] * 9,
+    "de": ["tief tiefer am tiefsten\n", "das neue neuer\n"] * 4,
+    "ja": ["新しい新しい 低い\n", "低い低い\n"] * 2,
+}
+DEV = {"en": ["low the\n"], "de": ["tief das\n"] * 2, "ja": ["新しい低い\n"]}
+
+
+def parity(dev=None, ratio=None, size=278, normalizer=None, pre_tokenizer=BYTE_LEVEL, **parameters):
+    """A tokenizer of HF, trained on languages."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer, made.normalizer, made.decoder = pre_tokenizer, normalizer, decoders.ByteLevel()
+    wanted = {"num_merges": size, "total_symbols": True, "initial_alphabet": ALPHABET, "show_progress": False}
+    trainer = trainers.ParityBpeTrainer(**{**wanted, **parameters})
+    iterators = [iter(lines) for lines in LANGUAGES.values()]
+    trainer.train_from_iterator(made, iterators, dev and [iter(lines) for lines in dev.values()], ratio)
+    return made
+
+
+def our_parity(dev=None, **options):
+    with tempfile.TemporaryDirectory() as home, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+
+        def paths(kind, texts):
+            for name, lines in texts.items():
+                Path(home, f"{kind}-{name}").write_text("".join(lines), "utf-8", newline="")
+            return {name: f"{home}/{kind}-{name}" for name in texts}
+
+        given = {} if dev is None else {"languages_dev": paths("dev", dev)}
+        wanted = {"vocab_size": 278, "compat": "huggingface", **given, **options}
+        with bpe_closing(bpe.train(languages=paths("train", LANGUAGES), **wanted)) as made:
+            return made.to_hf()
+
+
+@differs(Y, "num_merges", "total_symbols", "initial_alphabet", "train_from_iterator(train_iterators)")
+def _(case, name):
+    same(case, our_parity(), parity())
+    same(case, our_parity(), parity(num_merges=278 - 256, total_symbols=False))
+    no_option(case, name if "(" not in name else "train_iterators")
+    other(case, our_parity(), parity(num_merges=30, total_symbols=False, initial_alphabet=[]))
+    other(case, our_parity(), our([line for lines in LANGUAGES.values() for line in lines], 278))
+
+
+@differs(Y, "train_from_iterator(dev_iterators)")
+def _(case, name):
+    same(case, our_parity(DEV), parity(DEV))
+    other(case, our_parity(DEV), our_parity())
+    no_option(case, "dev_iterators")
+
+
+@equal(Y, "variant", "window_size", "alpha")
+def _(case, name):
+    # Where a language has no pair left, HF may never end: few merges.
+    for size, alpha in ((10, 2.0), (6, 1.5)):
+        theirs = parity(DEV, variant="window", window_size=size, alpha=alpha)
+        same(case, our_parity(DEV, language_window=(size, alpha)), theirs)
+    other(case, our_parity(DEV), our_parity(DEV, language_window=(6, 1.5)))
+
+
+@equal(Y, "ratio", "train_from_iterator(ratio)")
+def _(case, name):
+    ratio = [1.0, 2.5, 1.5]
+    theirs = parity(ratio=ratio) if "(" in name else parity(**{name: ratio})
+    same(case, our_parity(language_ratio=ratio), theirs)
+    other(case, our_parity(language_ratio=ratio), our_parity())
+    with case.assertRaises(bpe.BpeError):
+        our_parity(DEV, language_ratio=ratio)
+
+
+@equal(Y, "min_frequency", "global_merges", "max_token_length")
+def _(case, name):
+    value = {"min_frequency": 5, "global_merges": 9, "max_token_length": 3}[name]
+    same(case, our_parity(DEV, **{name: value}), parity(DEV, **{name: value}))
+    other(case, our_parity(DEV, **{name: value}), our_parity(DEV))
+
+
+@equal(Y, "special_tokens")
+def _(case, name):
+    same(case, our_parity(special_tokens=SPECIAL), parity(special_tokens=SPECIAL))
+
+
+@equal(Y, "train_from_iterator(tokenizer)")
+def _(case, name):
+    theirs = parity(DEV, normalizer=normalizers.NFKC(), pre_tokenizer=BARE)
+    same(case, our_parity(DEV, normalize="NFKC", pattern="none"), theirs)
+
+
+@differs(Y, "show_progress")
+def _(case, name):
+    ROWS[B, "show_progress"][1](case, name)
+
+
+@missing(Y, "limit_alphabet", "continuing_subword_prefix", "end_of_word_suffix")
+def _(case, name):
+    no_option(case, name)
+    case.assertIn(name, inspect.signature(trainers.ParityBpeTrainer).parameters)
+
+
 # ByteLevelBPETokenizer
 
 L = "tokenizers: ByteLevelBPETokenizer"
@@ -665,8 +766,9 @@ def _(case, name):
     root["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [{"type": "Sequence", "pretokenizers": [root["pre_tokenizer"]]}]}
     made = Tokenizer.from_str(json.dumps(root))
     anew(case, made, initial_alphabet=ALPHABET)
-    with case.assertRaisesRegex(bpe.BpeError, r"sees no ByteLevel(?s:.*)hint: initial_alphabet=ByteLevel.alphabet\(\)"):
-        anew(case, made)
+    for given in ({}, {name: ["a", "b"]}):
+        with case.assertRaisesRegex(bpe.BpeError, r"sees no ByteLevel(?s:.*)hint: initial_alphabet=ByteLevel.alphabet\(\)"):
+            anew(case, made, **given)
     refuses(case, base(), "initial_alphabet has '新', which stands for no byte", initial_alphabet=["新"])
 
 
@@ -924,6 +1026,8 @@ def expected():
         T: parameters(Tokenizer.train, of="train")
         | parameters(Tokenizer.train_from_iterator, of="train_from_iterator"),
         B: parameters(trainers.BpeTrainer),
+        Y: parameters(trainers.ParityBpeTrainer)
+        | parameters(trainers.ParityBpeTrainer.train_from_iterator, of="train_from_iterator"),
         L: parameters(ByteLevelBPETokenizer.__init__)
         | parameters(ByteLevelBPETokenizer.train, of="train")
         | parameters(ByteLevelBPETokenizer.train_from_iterator, of="train_from_iterator"),
@@ -974,7 +1078,7 @@ def tested(title):
     return test
 
 
-for title in (T, B, L, M, P, N, D, R, F, S):
+for title in (T, B, Y, L, M, P, N, D, R, F, S):
     setattr(Page, f"test_{re.sub('[^a-z_]+', '_', title.lower()).strip('_')}", tested(title))
 
 
