@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { binary, environment } from "../binary.ts";
 
@@ -81,7 +81,7 @@ export function play(page: string, directory: string, python?: string): Played[]
         // Only what hangs takes so long.
         timeout: 100_000,
       });
-      Bun.spawnSync(["rm", path]);
+      rmSync(path);
       return { script, code: run.exitCode, printed: run.stdout.toString() };
     });
 }

@@ -20,7 +20,11 @@ for (const path of named.length > 0 ? named : playedPages()) {
   const played = play(lines.join("\n"), directory, existsSync(python) ? python : undefined);
   // From the end, so that the lines before stay where they are.
   for (const { script, code, printed } of played.toReversed()) {
-    if (code !== 0) console.error(`${path}:${script.line}: exit code ${code}\n${printed}`);
+    if (code !== 0) {
+      console.error(`${path}:${script.line}: exit code ${code}\n${printed}`);
+      process.exitCode = 1;
+      continue;
+    }
     const { output } = script;
     if (output === undefined || isShown(output.text, printed)) continue;
     const oldCount = output.text.split("\n").length - 1;
