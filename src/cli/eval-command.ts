@@ -17,6 +17,7 @@ import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
 import type { ComparisonTable } from "../report/report-data.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
+import { slashed } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
@@ -159,7 +160,7 @@ export async function openTexts(
       files.push(file);
       if (!isStream) continue;
       await copyPipe(path === "-" ? "/dev/stdin" : path, file);
-      copied.set(file, path);
+      copied.set(slashed(file), path);
     }
     const { inputs, skipped } = findCorpus(files, options);
     output.tellSkipped(skipped);

@@ -13,6 +13,7 @@ import {
 } from "../pipeline/encode-corpus.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
+import { slashed } from "../runtime/windows.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeJson, writeLines } from "./data-output.ts";
 import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
@@ -111,7 +112,7 @@ function tableOf({ files, directories, total }: TokenCounts): Line[] {
   for (const [f, file] of files.entries()) {
     rows.push([file.path, file]);
     for (const directory of endingAt.get(f + 1) ?? [])
-      rows.push([directory.path.replace(/\/*$/, "/"), directory]);
+      rows.push([slashed(directory.path).replace(/\/*$/, "/"), directory]);
   }
   // A single directory's line is the total.
   const isTold = directories.length === 1 && directories[0]!.files === files.length;

@@ -1,0 +1,13 @@
+// bcryptprimitives.dll as Bun needs it: wine before version 9 has none. Windows has it with this function since version 10.
+#include <windows.h>
+#include <ntsecapi.h>
+
+BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T size) {
+  while (size > 0) {
+    ULONG part = size > 1 << 20 ? 1 << 20 : (ULONG)size;
+    if (!RtlGenRandom(bytes, part)) return FALSE;
+    bytes += part;
+    size -= part;
+  }
+  return TRUE;
+}

@@ -1,0 +1,78 @@
+// Puts wine into dist/windows, from the packages of the machine's own Debian (12), and builds the executable for Windows
+// beside what it needs there; nothing is installed.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { buildExecutable } from "../../build.ts";
+import { run } from "../../scripts/release/run.ts";
+import { fetchRuntime, pinnedRuntime } from "../../scripts/release/runtimes.ts";
+import { home, programs, wineDirectory, wineLibraries } from "./wine.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const packages = ["wine64", "libwine", "libunwind8", "libz-mingw-w64"];
+/** A compiler for Windows, and what it needs. */
+const compilerPackages = [
+  "gcc-mingw-w64-base",
+  "gcc-mingw-w64-x86-64-win32",
+  "gcc-mingw-w64-x86-64-win32-runtime",
+  "binutils-mingw-w64-x86-64",
+  "mingw-w64-x86-64-dev",
+  "mingw-w64-common",
+  "libgmp10",
+  "libisl23",
+  "libmpc3",
+  "libmpfr6",
+];
+
+const stamp = join(home, "done");
+if (!existsSync(stamp)) {
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(programs, { recursive: true });
+  console.error(
+    `fetching wine and a compiler into ${home}: 160 MB, 2 GB unpacked for some minutes, then 1.1 GB`,
+  );
+  fetchWine();
+  compile();
+  writeFileSync(stamp, "");
+}
+const runtimePath = fetchRuntime(pinnedRuntime(root, "@oven/bun-windows-x64"), join(root, "dist/runtimes"));
+await buildExecutable(join(programs, "bpe"), { target: "bun-windows-x64", runtimePath });
+
+function unpack(names: readonly string[], into: string): void {
+  const archives = join(home, "packages");
+  mkdirSync(archives, { recursive: true });
+  run("apt-get", ["-q", "download", ...names], archives);
+  for (const name of readdirSync(archives)) run("dpkg", ["-x", join(archives, name), into]);
+  rmSync(archives, { recursive: true });
+}
+
+function fetchWine(): void {
+  const unpacked = join(home, "root");
+  unpack(packages, unpacked);
+  // A script that looks for an installed wine.
+  rmSync(join(wineDirectory, "wineserver"));
+  symlinkSync("wineserver64", join(wineDirectory, "wineserver"));
+  rmSync(join(wineLibraries, "wine/i386-windows"), { recursive: true });
+  const zlib = join(unpacked, "usr/x86_64-w64-mingw32/lib/zlib1.dll");
+  copyFileSync(zlib, join(wineLibraries, "wine/x86_64-windows/zlib1.dll"));
+}
+
+/** Compiles the programs of this directory, and removes the compiler. */
+function compile(): void {
+  const unpacked = join(home, "compiler");
+  unpack(compilerPackages, unpacked);
+  const gcc = join(unpacked, "usr/bin/x86_64-w64-mingw32-gcc-win32");
+  const env = { ...process.env, LD_LIBRARY_PATH: join(unpacked, "usr/lib/x86_64-linux-gnu") };
+  const source = (name: string) => join(import.meta.dir, name);
+  const library = join(programs, "bcryptprimitives.dll");
+  run(gcc, ["-O2", "-s", "-shared", "-o", library, source("process-prng.c"), "-ladvapi32"], home, env);
+  run(gcc, ["-O2", "-s", "-municode", "-o", join(programs, "hold.exe"), source("hold.c")], home, env);
+  rmSync(unpacked, { recursive: true });
+}

@@ -1,0 +1,313 @@
+// `npm run test:windows`: the executable for Windows in wine. It makes the same bytes as the one for Linux, and what is
+// different there holds: locks, publication, signals, paths. docs/release.md says what wine cannot show.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { xxHash32 } from "../../src/runtime/host.ts";
+import { binary, environment } from "../binary.ts";
+import { beginWine, bpeExe, driveC, endWine, start, startOnConsole } from "./wine.ts";
+
+/** A directory of drive C with a space and letters that are not ASCII, and its name there. */
+let home = "";
+let homeOnC = "";
+let texts: string[] = [];
+
+beforeAll(() => {
+  beginWine();
+  const { code, stdout, stderr } = bpeExe(["--version"], { cwd: "/" });
+  expect([code, stderr.includes("bpe:")]).toEqual([0, false]);
+  expect(stdout.toString()).toStartWith("bpe ");
+  home = mkdtempSync(join(driveC, "Größe 数 "));
+  homeOnC = `C:\\${home.slice(driveC.length + 1)}`;
+  // What sorts by "/" and not by "\": the order of inputs is that of their paths with "/".
+  texts = ["corpus/a/one.txt", "corpus/a!.txt", "corpus/aB/two.txt", "corpus/äö.txt"];
+  for (const [i, path] of texts.entries()) {
+    mkdirSync(join(home, path, ".."), { recursive: true });
+    writeFileSync(join(home, path), textOf(i, 150_000));
+  }
+}, 100_000);
+
+afterAll(() => {
+  endWine();
+  if (home !== "") rmSync(home, { recursive: true, force: true });
+});
+
+/** Words of some scripts with documents, line ends of Windows, bytes that are no UTF-8, and the sign that ends a text there. */
+function textOf(seed: number, sizeBytes: number): Buffer {
+  const words = [
+    "der",
+    "Größe",
+    "数据",
+    "the",
+    "data",
+    "δεδομένα",
+    "2026",
+    "🦊",
+    "don't",
+    "\r\n",
+    "\x1a",
+    "<|endoftext|>",
+  ];
+  const parts: string[] = [];
+  let state = seed + 1;
+  for (let size = 0; size < sizeBytes; size += 7) {
+    state = (state * 48271) % 0x7fffffff;
+    const letters = (state % 4096).toString(26).replaceAll(/\d/g, "e");
+    parts.push(words[state % words.length]! + (state % 3 === 0 ? letters : ""));
+  }
+  return Buffer.concat([Buffer.from(parts.join(" ")), Buffer.from([0xff, 0xfe, 0, 0x0d, 0x0a])]);
+}
+
+type Options = { readonly input?: Uint8Array; readonly code?: number };
+
+/** Runs it in `home`, and gives what it said. */
+function windows(args: readonly string[], { input, code = 0 }: Options = {}) {
+  const run = bpeExe(args, { cwd: home, ...(input && { input }) });
+  if (run.code !== code) throw new Error(`${args.join(" ")}: ${run.code}, ${run.stderr}`);
+  return run;
+}
+
+function linux(args: readonly string[], { input, code = 0 }: Options = {}): Buffer {
+  const run = Bun.spawnSync([binary, ...args], { cwd: home, env: environment, stdin: input ?? "ignore" });
+  if (run.exitCode !== code) throw new Error(`${args.join(" ")}: ${run.exitCode}, ${run.stderr}`);
+  return run.stdout;
+}
+
+/** wine 8 lists no directory by a relative path of several names, as Bun asks it. */
+const onC = (path: string) => `${homeOnC}\\${path.replaceAll("/", "\\")}`;
+
+const bytes = (name: string) => readFileSync(join(home, name));
+
+/** The files of a result, but its record, which has paths and times. */
+function files(name: string): Record<string, string> {
+  const paths = readdirSync(join(home, name), { recursive: true, encoding: "utf8", withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== "training.json")
+    .map((entry) => join(entry.parentPath, entry.name).slice(home.length + name.length + 2))
+    .sort();
+  return Object.fromEntries(paths.map((path) => [path, Bun.hash(bytes(`${name}/${path}`)).toString(16)]));
+}
+
+/** Names beside outputs that nobody should find after a run. */
+const hidden = () => readdirSync(home).filter((entry) => entry.startsWith("."));
+
+const special = ["-s", "<|endoftext|>", "-q"];
+
+describe("the same bytes as on Linux:", () => {
+  test("train, of several sizes, from a glob and a directory with backslashes, by two workers", () => {
+    linux(["train", "corpus/**/*.txt", "-n", "500,900", "-w", "2", ...special, "-o", "linux"]);
+    windows(["train", onC("corpus/**/*.txt"), "-n", "500,900", "-w", "2", ...special, "-o", "windows"]);
+    expect(Object.keys(files("linux")).length).toBeGreaterThan(7);
+    expect(files("windows")).toEqual(files("linux"));
+    windows(["train", `${homeOnC}\\corpus\\`, "-n", "500,900", ...special, "-o", `${homeOnC}\\again\\`]);
+    expect(files("again")).toEqual(files("linux"));
+    const { peakMemoryBytes, inputs } = JSON.parse(bytes("windows/training.json").toString());
+    expect(peakMemoryBytes).toBeGreaterThan(60e6);
+    expect(peakMemoryBytes).toBeLessThan(2e9);
+    const inOrder = ["a!.txt", "a/one.txt", "aB/two.txt", "äö.txt"];
+    const pathOf = (name: string) => onC(`corpus/${name}`).replaceAll("\\", "/");
+    expect(inputs.map(({ path }: { path: string }) => path)).toEqual(inOrder.map(pathOf));
+    windows(["count", "corpus\\*.txt", ...special, "-o", "words"]);
+    linux(["count", "corpus/*.txt", ...special, "-o", "linux words"]);
+    expect(bytes("words").equals(bytes("linux words"))).toBe(true);
+    expect(hidden()).toEqual([]);
+  });
+
+  test("encode and decode, of files and through pipes", () => {
+    for (const [name, tokenizer] of [
+      ["ids.npy", "windows\\900"],
+      ["ids ü.bin", "windows\\900"],
+    ]) {
+      windows(["encode", onC("corpus"), "--tokenizer", tokenizer!, "-q", "-o", name!]);
+      linux(["encode", "corpus", "--tokenizer", "linux/900", "-q", "-o", `linux ${name}`]);
+      expect(bytes(name!).equals(bytes(`linux ${name}`))).toBe(true);
+    }
+    windows(["decode", "ids.npy", "--tokenizer", "windows\\900", "-q", "-o", "text"]);
+    expect(bytes("text").equals(linux(["decode", "linux ids.npy", "--tokenizer", "linux/900", "-q"]))).toBe(
+      true,
+    );
+    const input = bytes(texts[0]!);
+    const ids = windows(["encode", "-", "--tokenizer", "windows/900", "-q"], { input }).stdout;
+    expect(ids.equals(linux(["encode", "-", "--tokenizer", "linux/900", "-q"], { input }))).toBe(true);
+    expect(
+      windows(["decode", "-", "--tokenizer", "windows/900", "-q"], { input: ids }).stdout.equals(input),
+    ).toBe(true);
+  });
+
+  /** Runs both, and compares what they write to `made`; a directory is given to Windows by its whole path. */
+  function both(args: readonly string[]): void {
+    windows(args.map((arg) => (arg === "corpus" ? onC(arg) : arg)).concat("-o", "made"));
+    linux([...args, "-o", "linux made"]);
+    if (existsSync(join(home, "made/tokenizer.json"))) expect(files("made")).toEqual(files("linux made"));
+    else expect(bytes("made").equals(bytes("linux made"))).toBe(true);
+    for (const name of ["made", "linux made"]) rmSync(join(home, name), { recursive: true });
+  }
+
+  test("count, extend, prune", () => {
+    both(["count", "corpus", ...special]);
+    both(["train", "corpus", "--extend", "linux/500/tokenizer.json", "-n", "700", "-q"]);
+    both(["prune", "linux/900/tokenizer.json", "--text", "corpus", "-n", "600", "-q"]);
+    expect(hidden()).toEqual([]);
+  });
+
+  test("tokens, inspect, eval and diff", () => {
+    const [large, small] = ["linux/900/tokenizer.json", "linux/500/tokenizer.json"] as const;
+    const [text] = texts as [string];
+    for (const args of [
+      ["inspect", large, "--json"],
+      ["tokens", ...texts, "--tokenizer", large],
+      ["eval", `l=${large}`, `s=${small}`, "--text", text, "--json"],
+      ["diff", large, small, "--json"],
+    ]) {
+      expect(windows(args).stdout.toString()).toBe(linux(args).toString());
+    }
+    const args = ["eval", `l=${large}`, "--text", "-", "--json"];
+    const input = bytes(text);
+    expect(windows(args, { input }).stdout.toString()).toBe(linux(args, { input }).toString());
+  });
+
+  test("the manual", () => {
+    expect(windows(["help", "docs\\eval.md"]).stdout.toString()).toBe(
+      linux(["help", "docs/eval.md"]).toString(),
+    );
+  });
+});
+
+describe("publication:", () => {
+  const train = (...more: string[]) => ["train", "corpus/äö.txt", ...special, "-o", "out", ...more];
+
+  test("a result replaces an older one, an empty directory, and nothing else; former ones are kept", () => {
+    mkdirSync(join(home, "out"));
+    for (const size of ["300", "310"]) windows(train("-n", size));
+    linux([...train("-n", "310").slice(0, -4), "-o", "linux out", "-n", "310"]);
+    expect(files("out")).toEqual(files("linux out"));
+    windows(train("-n", "320", "--keep", "1"));
+    expect(readdirSync(home).filter((name) => name.startsWith("out."))).toHaveLength(1);
+    writeFileSync(join(home, "out/mine"), "");
+    expect(windows(train("-n", "330"), { code: 1 }).stderr).toContain('it holds "mine"');
+    rmSync(join(home, "out/mine"));
+    expect(hidden()).toEqual([]);
+  });
+
+  test("a cache is filled and used, and an unchanged result stays", () => {
+    const cached = train("-n", "330", "--cache", onC("cache"), "--if-changed").filter((arg) => arg !== "-q");
+    windows(cached);
+    expect(windows(cached).stderr).toContain('unchanged: "out"');
+    expect(readdirSync(join(home, "cache")).filter((name) => name.startsWith("."))).toEqual([]);
+    writeFileSync(join(home, "corpus/äö.txt"), textOf(9, 150_000));
+    expect(windows(cached).stderr).not.toContain("unchanged");
+  });
+
+  test("what a run left that died between its two renames is put back by the next", async () => {
+    const before = files("out");
+    const { host } = await killed();
+    const left = `.out.bpe-${xxHash32(host).toString(16).padStart(8, "0")}-00000001`;
+    renameSync(join(home, "out"), join(home, `${left}.old`));
+    mkdirSync(join(home, `${left}.new`));
+    for (const name of readdirSync(home).filter((name) => name.startsWith("out.")))
+      rmSync(join(home, name), { recursive: true });
+    windows(train("-n", "340", "--keep", "1"));
+    const [kept] = readdirSync(home).filter((name) => name.startsWith("out."));
+    expect([files(kept!), hidden()]).toEqual([before, []]);
+  });
+
+  test("one run at a time writes an output; a run that was killed holds nothing", async () => {
+    const { run } = await started();
+    const refused = windows(train("-n", "300"), { code: 1 }).stderr;
+    expect(refused).toContain('"out" is being written by process ');
+    run.kill("SIGKILL");
+    await run.exited;
+    windows(train("-n", "300", "--wait"));
+    expect(hidden()).toEqual([]);
+  });
+
+  test("a result, or a file, that a program has open is not replaced, and the new one is named", async () => {
+    const encode = ["encode", "corpus/äö.txt", "--tokenizer", "out", "-q", "-o", "held.npy"];
+    windows(encode);
+    const before = bytes("held.npy");
+    const holder = start("hold.exe", [onC("held.npy")], home);
+    await shown(holder, "held");
+    windows(["train", "corpus/äö.txt", "-n", "350", ...special, "-o", "out"]);
+    const { stderr } = windows(encode, { code: 1 });
+    expect(stderr).toBe(
+      `bpe: error: "held.npy" is not replaced: a program has it open, or it is read-only\nhint: the finished file is "${onC("held.npy.new")}"\n`,
+    );
+    expect(bytes("held.npy").equals(before)).toBe(true);
+    holder.stdin.end();
+    await holder.exited;
+    windows(encode);
+    expect(bytes("held.npy").equals(bytes("held.npy.new"))).toBe(true);
+    expect(hidden()).toEqual([]);
+  });
+});
+
+test("a run that Ctrl-C stops on a console leaves nothing behind", async () => {
+  const users = join(driveC, "users");
+  const scratchNames = () =>
+    readdirSync(users)
+      .map((user) => join(users, user, "Temp"))
+      .filter(existsSync)
+      .flatMap((temporary) => readdirSync(temporary))
+      .filter((name) => name.startsWith(".bpe-"));
+  const before = files("out");
+  writeFileSync(join(home, "long.txt"), longText());
+  const session = startOnConsole(
+    "bpe.exe",
+    ["train", "long.txt", "-n", "60000", "-w", "1", "-o", "out"],
+    home,
+  );
+  await lockedBy();
+  session.type("\x03");
+  expect(await session.exited).toBe(130);
+  expect([files("out"), hidden(), scratchNames()]).toEqual([before, [], []]);
+});
+
+/** 30 MB of 400,000 words, which take some seconds. */
+function longText(): string {
+  const words = Array.from({ length: 400_000 }, (_, i) => ((i * 2654435761) % 2 ** 32).toString(36));
+  return `${words.join(" ")}\n`.repeat(10);
+}
+
+/** A training of `out` that ends when its standard input does. */
+const endless = ["train", "-", "-n", "300", ...special, "-o", "out"];
+
+const lock = () => join(home, ".out.bpe-lock");
+
+/** Waits until a run has the lock of `out`: then it serves signals. Gives the host that the lock names. */
+async function lockedBy(): Promise<string> {
+  for (let i = 0; i < 3000; i++) {
+    await Bun.sleep(10);
+    const text = existsSync(lock()) ? readFileSync(lock(), "utf8") : "";
+    if (text.endsWith("}\n")) return JSON.parse(text).host;
+  }
+  throw new Error("no run has taken the lock");
+}
+
+async function started() {
+  const run = start("bpe.exe", endless, home);
+  return { run, host: await lockedBy() };
+}
+
+async function killed() {
+  const { run, host } = await started();
+  run.kill("SIGKILL");
+  await run.exited;
+  return { host };
+}
+
+async function shown(run: ReturnType<typeof start>, text: string): Promise<void> {
+  let all = "";
+  for await (const chunk of run.stdout) {
+    all += Buffer.from(chunk).toString();
+    if (all.includes(text)) return;
+  }
+  throw new Error(`it shows ${JSON.stringify(all)}`);
+}

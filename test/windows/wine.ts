@@ -1,0 +1,61 @@
+import { join, resolve } from "node:path";
+import { openTerminal, type Session } from "../pseudo-terminal.ts";
+
+/** What setup.ts makes. */
+export const home = resolve(import.meta.dir, "../../dist/windows");
+/** The executable, and the programs of this directory. */
+export const programs = join(home, "programs");
+export const wineDirectory = join(home, "root/usr/lib/wine");
+export const wineLibraries = join(home, "root/usr/lib/x86_64-linux-gnu");
+const prefix = join(home, "prefix");
+/** The root of drive C: a path below it is `C:\…` to programs. That of drive Z: is the root of this machine. */
+export const driveC = join(prefix, "drive_c");
+
+const env = {
+  HOME: home,
+  // Names of files are UTF-8 to wine only where the locale says so.
+  LC_ALL: "C.UTF-8",
+  LD_LIBRARY_PATH: wineLibraries,
+  WINEPREFIX: prefix,
+  WINEDEBUG: "-all",
+  // Neither .NET, nor a browser, nor menus of a desktop.
+  WINEDLLOVERRIDES: "mscoree=;mshtml=;winemenubuilder.exe=",
+};
+
+const wine = join(wineDirectory, "wine64");
+const commandOf = (program: string, args: readonly string[]) => [wine, join(programs, program), ...args];
+
+type Place = { readonly cwd: string; readonly input?: Uint8Array };
+type Finished = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string };
+
+/** Runs the executable for Windows to its end. */
+export function bpeExe(args: readonly string[], { cwd, input }: Place): Finished {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(commandOf("bpe.exe", args), {
+    cwd,
+    env,
+    stdin: input ?? "ignore",
+    timeout: 100_000,
+  });
+  return { code: exitCode, stdout, stderr: stderr.toString().replaceAll("\r\n", "\n") };
+}
+
+/** Starts a program of `programs`. */
+export const start = (program: string, args: readonly string[], cwd: string) =>
+  Bun.spawn(commandOf(program, args), { cwd, env, stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+
+/** Starts one on a console. */
+export const startOnConsole = (program: string, args: readonly string[], cwd: string): Session =>
+  openTerminal(commandOf(program, args), { cwd, env, columns: 200 });
+
+/** Starts wine: its server and its services, which would otherwise start anew for each program, and end some seconds later. */
+export function beginWine(): void {
+  // They go on, and whoever waits for the end of streams that they have waits for them.
+  const stdio = ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"];
+  Bun.spawnSync([join(wineDirectory, "wineserver"), "-p"], { env, stdio });
+  Bun.spawnSync([wine, "wineboot"], { env, stdio });
+}
+
+/** Ends what still runs in this wine, and its server. */
+export function endWine(): void {
+  Bun.spawnSync([join(wineDirectory, "wineserver"), "-k"], { env });
+}
