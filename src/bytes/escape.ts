@@ -27,7 +27,11 @@ export function escapeBytes(bytes: Uint8Array): string {
 }
 
 /** The same for text, such as a path or a message: it stays on its line and does nothing to the terminal. */
-export const escapeText = (text: string) => escapeBytes(new TextEncoder().encode(text));
+export const escapeText = (text: string) =>
+  isPlain.test(text) ? text : escapeBytes(new TextEncoder().encode(text));
+
+/** Most text has nothing to escape, and a table of files has many lines. */
+const isPlain = /^[\x20-\x7e]*$/;
 
 /** JSON on one line, for a screen too: what is invisible is `\uNNNN` in its strings, which programs read as the same. */
 export const jsonLine = (value: unknown) =>

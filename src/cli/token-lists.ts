@@ -71,7 +71,7 @@ export function takeSpecialTokens(
 
 /** What cannot be a special token by the rule that is typed, told with its place. Rules from elsewhere are settled later. */
 function checkAt(place: string, token: string, options: TypedOptions): void {
-  const isRuleElsewhere = ["like", "counts", "extend"].some((name) => options.has(name));
+  const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
   const asked = options.word("compat") ?? (isRuleElsewhere ? "huggingface" : "cs336");
   try {
     checkSpecialTokens([token], asked === "extension" ? "huggingface" : asked);

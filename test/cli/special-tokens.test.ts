@@ -148,6 +148,34 @@ describe("--special-tokens", () => {
     ).toBe(0);
   });
 
+  test("ids of a tokenizer.json that leave gaps are kept, in a plan for encode, too", () => {
+    expect(train("typed", ...typed(["<|endoftext|>", "[PAD]"])).code).toBe(0);
+    put(
+      home,
+      "apart.json",
+      added([
+        { id: 900, content: "<|endoftext|>", special: true },
+        { id: 700, content: "[PAD]", special: true },
+      ]),
+    );
+    const given = ["--tokenizer", "typed/tokenizer.tiktoken", "-p", "gpt2", "-q"];
+    const byHand = ["-s", "<|endoftext|>=900", "-s", "[PAD]=700"];
+    for (const command of ["encode", "plan"]) {
+      const found = run(command, "text.txt", ...given, "--special-tokens", "apart.json");
+      expect(found).toEqual(run(command, "text.txt", ...given, ...byHand));
+      expect(found.code).toBe(0);
+      if (command === "encode") expect(found.stdout).toContain(" 700 ");
+    }
+  });
+
+  test("the rule of the tokenizer of --like decides what may be a special token", () => {
+    put(home, "byte", "a\n");
+    expect(train("hf", "--compat", "huggingface", "--special-tokens", "byte").code).toBe(0);
+    expect(train("alike", "--like", "hf", "--special-tokens", "byte").code).toBe(0);
+    expect(specialsOf("alike")).toEqual(["a"]);
+    expect(train("refused", "--like", "bert", "--special-tokens", "byte").code).toBe(2);
+  });
+
   test("--if-changed looks at the tokens, not at the file that they are in", () => {
     const changed = (...args: string[]) => {
       const nightly = ["train", "text.txt", "-n", "300", "-o", "nightly", "--cache", "c", "--if-changed"];
