@@ -377,6 +377,10 @@ def _tiktoken(ask: Ask) -> Any:
 
 def _gigatoken(ask: Ask) -> Any:
     gigatoken: Any = importlib.import_module("gigatoken")
+    if ask.pattern == "cl100k":
+        # It knows the expression by name, and does not know its newer spelling in our tokenizer.json.
+        ranks = os.path.join(ask.tokenizer, "tokenizer.tiktoken")
+        return gigatoken.Tokenizer.from_tiktoken(ranks, pretokenizer="cl100k")
     return gigatoken.Tokenizer(os.path.join(ask.tokenizer, "tokenizer.json"))
 
 

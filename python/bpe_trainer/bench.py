@@ -400,7 +400,7 @@ def fastest(rows: Sequence[Row]) -> str | None:
 
 
 _HEADS = ("time", "range", "processor", "memory", "x bpe", "start")
-_WIDTHS = (9, 15, 10, 10, 7, 7)
+_WIDTHS = (10, 15, 10, 10, 7, 8)
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:

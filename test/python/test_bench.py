@@ -191,6 +191,48 @@ class Encoding:
         self.assertGreater(row["texts"], 2)
         self.assertEqual(self.row(tables["lines"], "tiktoken")["verdict"], "same ids")
 
+    def test_a_file_is_compared_without_special_tokens_that_a_rival_leaves_out(self) -> None:
+        self.fake(
+            "gigatoken",
+            """
+import bpe_trainer as bpe
+import numpy, os
+class TextFileSource:
+    def __init__(self, paths, separator):
+        text = open(paths[0], encoding="utf-8").read()
+        self.texts = [text] if separator is None else [part for part in text.split(separator) if part]
+class Tokenizer:
+    def __init__(self, path): self.ours = bpe.Tokenizer.load(path)
+    @staticmethod
+    def from_tiktoken(path, pretokenizer):
+        assert (os.path.basename(path), pretokenizer) == ("tokenizer.tiktoken", "cl100k")
+        return Tokenizer(os.path.dirname(path))
+    def encode(self, text): return numpy.asarray(self.ours.encode(text), dtype="uint32")
+    def encode_batch_list(self, texts): return self.ours.encode_batch(texts)
+    def encode_batch(self, texts): return [self.encode(text) for text in texts]
+    def encode_files(self, source): return self.encode_batch(source.texts)
+""",
+        )
+        (self.fakes / "gigatoken" / "gigatoken_rs.py").write_text(
+            """
+import bpe_trainer as bpe, json
+def train_bpe(file, vocab_size, special_tokens, *, tie_breaking, separator):
+    assert (tie_breaking, separator) == ("raw_token_ids", b"<|endoftext|>")
+    ours = bpe.train(file, vocab_size, special_tokens=special_tokens, compat="rustbpe").to_hf()
+    merges = [merge.split() if isinstance(merge, str) else merge for merge in json.loads(ours.to_str())["model"]["merges"]]
+    whole = {letter: bytes([byte]) for byte, letter in __import__("bpe_trainer._bench_work")._bench_work._LETTERS.items()}
+    return {}, [tuple(b"".join(whole[letter] for letter in part) for part in merge) for merge in merges]
+"""
+        )
+        self.corpus.write_text(END.join(lines(100) for _ in range(5)) + END * 2, "utf-8")
+        tables = self.tables("--runs", "1", "--only", "gigatoken", "-s", END)
+        self.assertEqual(self.row(tables["train2"], "gigatoken")["verdict"], "same merges")
+        rivals = [row for name in ("batch", "lines", "file") for row in tables[name]["rows"] if row["name"] != "bpe"]
+        self.assertEqual([row["verdict"] for row in rivals], ["same ids"] * 4)
+        tables = self.tables("--runs", "1", "--only", "gigatoken", "-p", "cl100k")
+        self.assertEqual(self.row(tables["train2"], "gigatoken")["verdict"], "trains as gpt2 cuts only")
+        self.assertEqual(self.row(tables["file"], "gigatoken")["verdict"], "same ids")
+
     def test_tokenizers_without_trainers_encode_only(self) -> None:
         self.fake(
             "tokenizers",
@@ -417,8 +459,9 @@ class Ends(Bench):
         self.fake(
             "gigabpe",
             """
-import os, subprocess, time
+import os, subprocess, tempfile, time
 def train_bpe(*_, **__):
+    tempfile.mkstemp()
     near, far = (subprocess.Popen(["sleep", "1000"], start_new_session=apart) for apart in (False, True))
     with open(os.environ["KEPT"] + ".new", "w") as file:
         file.write(f"{os.getpid()} {near.pid} {far.pid}")
