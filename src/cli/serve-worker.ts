@@ -219,7 +219,11 @@ function answerTo(request: Request, parts: TokenizerParts, encodings: Encodings)
  * the ids whose bytes are text where HF's vocabulary spells others in GPT-2's characters.
  */
 function tableItems(parts: TokenizerParts): Items {
-  const { starts, bytes, rawIds = [] } = parts.tokens;
+  const { starts, bytes, rawIds = [], tokenCount, nameCount = tokenCount } = parts.tokens;
+  if (nameCount !== tokenCount)
+    throw new UserError(
+      "two tokens of its files have one id, or one is empty: there is no table of tokens by id",
+    );
   const textIds = Uint32Array.from(new Set([...allAddedTokens(parts).map(({ id }) => id), ...rawIds]));
   const items = [bytesOf(starts), bytes, bytesOf(textIds)];
   return { sizes: Uint32Array.from(items, ({ length }) => length), items: Buffer.concat(items) };

@@ -120,7 +120,8 @@ export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken
       tokens.push([id, bytes ?? encoder.encode(text)]);
     }
     for (const { id, content } of addedTokens) tokens.push([id, encoder.encode(content)]);
-    return { ...buildTokenTable(tokens), rawIds };
+    const beside = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
+    return { ...buildTokenTable(tokens), rawIds, nameCount: vocab.size + beside.length };
   });
 }
 

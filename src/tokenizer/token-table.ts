@@ -16,6 +16,8 @@ export type TokenTable = {
   readonly starts: Uint32Array;
   /** Tokens whose key in the file has characters that stand for no byte, like "🙂" for "ðŁĻĤ": no merge can make them. */
   readonly rawIds?: ReadonlySet<number>;
+  /** How many tokens the files name: more than `tokenCount` where two have one id, or one is empty. */
+  readonly nameCount?: number;
 };
 
 /** Ids from here on are refused, because the table has an entry for each id. */
@@ -63,6 +65,9 @@ export function lateTokenTable(make: () => TokenTable): TokenTable {
     },
     get rawIds() {
       return table().rawIds ?? new Set<number>();
+    },
+    get nameCount() {
+      return table().nameCount ?? table().tokenCount;
     },
   };
 }
