@@ -746,6 +746,11 @@ def _(case, name):
     }
     changed = anew(case, base(), **{name: given[name]})
     case.assertNotEqual(changed.to_str(), anew(case, base()).to_str())
+    made = base(model={"unk_token": "<s>"}, post_processor=template())
+    made.enable_padding(pad_id=0, pad_token="<s>")
+    bare = json.loads(bpe.train_new_from_iterator(made, TEXTS, SIZE, **{name: given[name]}).to_str())
+    method = bpe.train_new_from_iterator(PreTrainedTokenizerFast(tokenizer_object=made), TEXTS, SIZE, **{name: given[name]})
+    case.assertEqual(bare, json.loads(method.backend_tokenizer.to_str()))
 
 
 @differs(F, "show_progress", "progress_format")
