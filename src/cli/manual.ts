@@ -28,7 +28,8 @@ export function withPlainLinks(markdown: string, directory: string): string {
     const path = posix.join(directory, target);
     if (picture === "!") return `(picture in the sources: ${text})`;
     if (pageAt(path) === null) return `${text} (in the sources)`;
-    return posix.basename(path) === posix.basename(text) ? path : `${text} (${path})`;
+    const isNamed = posix.basename(path, ".md") === posix.basename(text, ".md");
+    return isNamed ? path : `${text} (${path})`;
   });
 }
 

@@ -141,8 +141,8 @@ test("a wheel's and the packages' pages have no dead link", () => {
 
 test("links to pages become what bpe help takes; others say where they lead; sites and headings stay", () => {
   const plain = (markdown: string, directory = "") => withPlainLinks(markdown, directory);
-  expect(plain("[docs/eval.md](docs/eval.md), [page](docs/eval.md#a-b)")).toBe(
-    "docs/eval.md, page (docs/eval.md)",
+  expect(plain("[docs/eval.md](docs/eval.md), [docs/eval](docs/eval.md), [page](docs/eval.md#a-b)")).toBe(
+    "docs/eval.md, docs/eval.md, page (docs/eval.md)",
   );
   expect(plain("[eval.md](eval.md)\n[the\nlist](../docs/eval.md)", "docs")).toBe(
     "docs/eval.md\nthe\nlist (docs/eval.md)",
