@@ -321,7 +321,10 @@ def lines_sentencepiece(ask: Ask) -> Job:
 def file_bpe(ask: Ask) -> Job:
     import bpe_trainer as bpe
 
-    numpy: Any = importlib.import_module("numpy")
+    try:
+        numpy: Any = importlib.import_module("numpy")
+    except ImportError:
+        raise Cannot("its array is one of numpy: pip install numpy") from None
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
     workers = ask.threads if ask.is_limited else None
 

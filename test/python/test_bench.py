@@ -233,6 +233,18 @@ def train_bpe(file, vocab_size, special_tokens, *, tie_breaking, separator):
         self.assertEqual(self.row(tables["train2"], "gigatoken")["verdict"], "trains as gpt2 cuts only")
         self.assertEqual(self.row(tables["file"], "gigatoken")["verdict"], "same ids")
 
+    def test_without_numpy_a_file_is_not_encoded(self) -> None:
+        self.fake("numpy", "raise ImportError('not here')")
+        self.fake("gigatoken", "")
+        done = self.run_bench(self.corpus, "-n", "300", "--runs", "1", "--only", "gigatoken")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("\n  bpe                its array is one of numpy: pip install numpy\n", done.stdout)
+        rows = [bench.Row("file", name) for name in ("bpe", "gigatoken")]
+        rows[0].problem, rows[1].runs = "no numpy", [{"seconds": 1.0, "digests": ["00"], "ids": 1, "texts": 1}]
+        bench.judge(rows, {})
+        self.assertEqual((rows[1].is_right, rows[1].verdict), (None, "nothing to compare it with"))
+        self.assertIsNone(bench.fastest(rows))
+
     def test_tokenizers_without_trainers_encode_only(self) -> None:
         self.fake(
             "tokenizers",
