@@ -55,11 +55,9 @@ function followedBy(one: PostProcessing, other: PostProcessing): PostProcessing 
 
 /** Of a step that takes spaces off the offsets: whether it leaves a single one before a text's first token. */
 function trimsOf(step: JsonObject): boolean[] {
-  const { trim_offsets, add_prefix_space } = fieldsOf({
-    trim_offsets: optional(flag),
-    add_prefix_space: optional(flag),
-  })(step, String(step.type));
-  return trim_offsets === false ? [] : [add_prefix_space !== false];
+  const flags = { trim_offsets: flag, add_prefix_space: flag };
+  const { trim_offsets, add_prefix_space } = fieldsOf(flags)(step, String(step.type));
+  return trim_offsets ? [add_prefix_space] : [];
 }
 
 const id = wholeNumber();

@@ -87,7 +87,7 @@ export class OffsetFinder {
       const [startByte, endByte] = [starts[i]!, ends[i]!];
       // The first one has the byte at `startByte`, though it may begin before.
       let start = countTo(startByte + 1) - 1;
-      let end = Math.max(countTo(endByte), start + 1);
+      let end = countTo(endByte);
       const isFound = found[nextFound]?.index === i;
       if (isFound) nextFound++;
       if (trims.length > 0) {

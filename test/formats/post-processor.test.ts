@@ -55,6 +55,7 @@ test("what cannot be told is an obstacle that names it", () => {
     [{ type: "BertProcessing", cls: ["<s>"], sep: ["</s>", 4] }, "no pair of token and id"],
     [{ type: "BertProcessing", cls: ["<s>", -1], sep: ["</s>", 4] }, "no whole number"],
     [{ ...byteLevel(true, true), trim_offsets: "yes" }, "neither true nor false"],
+    [{ type: "ByteLevel", trim_offsets: true }, 'no "ByteLevel.add_prefix_space"'],
     [sequence(7 as never), "no object"],
     ["ByteLevel", "no object"],
     [{}, 'no "post_processor.type"'],

@@ -121,6 +121,11 @@ test("what a post-processor trims is as HF trims it", () => {
   ]);
 });
 
+test("a text that is one space is trimmed from either side, as HF does it", () => {
+  expect(finderOf({}, { trims: [true] })(" ", "characters")).toEqual([[0, 0]]);
+  expect(finderOf({}, { trims: [false] })(" ", "characters")).toEqual([[1, 1]]);
+});
+
 test("steps that trim in two ways are refused for characters", () => {
   const find = finderOf({}, { trims: [true, false] });
   expect(find("b a", "bytes")).toHaveLength(2);
