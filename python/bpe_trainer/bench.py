@@ -193,7 +193,18 @@ class Bench:
             self.merges[rule] = answer["merges"]
 
     def measure(self, rows: list[Row]) -> None:
-        """Runs rows in turns, each at each place of the order, and says what came out."""
+        """Runs rows in turns, and says what came out."""
+        try:
+            self._take_turns(rows)
+        finally:
+            self._say("")
+        self.text.check_unchanged()
+        judge(rows, self.merges)
+        for row in rows:
+            if row.library == "bpe" and row.runs and not row.is_right:
+                raise Failed(f"bpe gave different results in two runs: {row.verdict}")
+
+    def _take_turns(self, rows: list[Row]) -> None:
         for turn in range(self.options.runs):
             first = turn % len(rows)
             for row in rows[first:] + rows[:first]:
@@ -209,12 +220,6 @@ class Bench:
                     row.problem = answer.get("cannot") or answer["problem"]
                 if row.library == "bpe" and "problem" in answer:
                     raise self._failed(answer["problem"])
-        self._say("")
-        self.text.check_unchanged()
-        judge(rows, self.merges)
-        for row in rows:
-            if row.library == "bpe" and row.runs and not row.is_right:
-                raise Failed(f"bpe gave different results in two runs: {row.verdict}")
 
     def _failed(self, problem: str) -> Failed:
         """What `bpe` says, of the file as it was named; its hint is of options that are not here."""

@@ -519,6 +519,29 @@ def train_bpe(*_, **__):
         self.assertEqual(process.returncode, 141)
         self.assertEqual(os.listdir(self.places), [])
 
+    def test_a_terminal_sees_who_has_the_turn_and_keeps_no_trace_of_it(self) -> None:
+        self.fake("gigabpe", "import os, signal\ndef train_bpe(*_, **__): os.kill(int(os.environ['BENCH']), signal.SIGINT)")
+        ours, theirs = os.openpty()
+        script = "import os, sys; os.environ['BENCH'] = str(os.getpid()); from bpe_trainer import bench; sys.exit(bench.main())"
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(self.corpus), "-n", "300", "--only", "gigabpe"],
+            env=self.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        said = b""
+        try:
+            while part := os.read(ours, 1 << 12):
+                said += part
+        except OSError:
+            pass  # So a terminal ends on Linux.
+        os.close(ours)
+        self.assertEqual(process.wait(), 130)
+        turns = [f"\r\x1b[Ktrain, as HF does: {name}, run 1 of 3" for name in ("bpe", "gigabpe")]
+        self.assertEqual(said.decode(), "".join(turns) + "\r\x1b[K")
+        self.assertEqual(os.listdir(self.places), [])
+
     def test_it_is_loaded_by_nobody_else(self) -> None:
         script = "import sys, bpe_trainer; bpe_trainer.Tokenizer; print(*sys.modules)"
         loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.split()
