@@ -553,6 +553,7 @@ export const smallGroups: Record<string, string> = {
       "not-a-shell": "completions csh",
       "help-topic": "help train tokenss",
       "help-command": "help trian",
+      "help-page": "help docs/nothing.md",
     }),
     ([name, line]) => `${name}: ${line}`,
   ),

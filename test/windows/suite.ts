@@ -118,6 +118,14 @@ describe("the same bytes as on Linux:", () => {
     windows(["count", "corpus\\*.txt", ...special, "-o", "words"]);
     linux(["count", "corpus/*.txt", ...special, "-o", "linux words"]);
     expect(bytes("words").equals(bytes("linux words"))).toBe(true);
+    windows(["train", onC("corpus"), "--include", "aB\\*.txt", "-n", "300", ...special, "-o", "some"]);
+    linux(["train", "corpus", "--include", "aB/*.txt", "-n", "300", ...special, "-o", "linux some"]);
+    expect(files("some")).toEqual(files("linux some"));
+    const weights = (path: string) => ["--weight", `${path}:3`, "-n", "300", ...special, "-o"];
+    windows(["train", onC("corpus"), ...weights(`${homeOnC}\\corpus\\a`), "heavy"]);
+    linux(["train", "corpus", ...weights("corpus/a"), "linux heavy"]);
+    expect(files("heavy")).toEqual(files("linux heavy"));
+    expect(files("heavy")).not.toEqual(files("some"));
     expect(hidden()).toEqual([]);
   });
 
