@@ -1,6 +1,5 @@
 // `npm run test:python`: the wheel, installed, beside HF's tokenizers of two versions and tiktoken; and its types.
 import { expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { scratch } from "../binary.ts";
@@ -11,11 +10,12 @@ const root = resolve(import.meta.dir, "../..");
 /** The modules of the second environment; the first has all others. */
 const ofOne = ["test_one"];
 
-const saidBy = (environment: string, ...args: string[]) => {
+const saidBy = async (environment: string, ...args: string[]) => {
   const python = join(root, "dist", environment, "bin/python");
   // Not in the project's directory, where the sources of the module are.
-  const { status, stdout, stderr } = spawnSync(python, args, { encoding: "utf8", cwd: import.meta.dir });
-  return { status, text: stdout + stderr };
+  const run = Bun.spawn([python, ...args], { cwd: import.meta.dir, stdout: "pipe", stderr: "pipe" });
+  const [out, log] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  return { status: await run.exited, text: out + log };
 };
 const said = (...args: string[]) => saidBy("python", ...args);
 
@@ -31,11 +31,11 @@ for (const [environment, wanted] of [
   ["python", modules.filter((name) => !ofOne.includes(name)).toSorted()],
   ["python-rc", ofOne],
 ] as const) {
-  const listed = saidBy(environment, "-W", "ignore", "-c", list, ...wanted);
+  const listed = await saidBy(environment, "-W", "ignore", "-c", list, ...wanted);
   if (listed.status !== 0) throw new Error(listed.text);
   for (const name of listed.text.split("\n").filter((line) => line.startsWith("test_"))) {
-    test(name.slice(name.indexOf(".") + 1).replaceAll("_", " "), () => {
-      const { status, text } = saidBy(
+    test.concurrent(name.slice(name.indexOf(".") + 1).replaceAll("_", " "), async () => {
+      const { status, text } = await saidBy(
         environment,
         ...(name.startsWith("test_transformers") ? [] : ["-W", "error::ResourceWarning"]),
         "-m",
@@ -48,13 +48,13 @@ for (const [environment, wanted] of [
   }
 }
 
-test("rounds of the fault campaign lose nothing", () => {
-  const { status, text } = said("campaign.py", "--seed", "1", "--rounds", "16");
+test.concurrent("rounds of the fault campaign lose nothing", async () => {
+  const { status, text } = await said("campaign.py", "--seed", "1", "--rounds", "16");
   expect(status, text).toBe(0);
 });
 
-test("the types of the module are whole", () => {
-  const { status, text } = said(
+test.concurrent("the types of the module are whole", async () => {
+  const { status, text } = await said(
     "-m",
     "mypy",
     "--strict",
