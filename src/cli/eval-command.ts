@@ -50,7 +50,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   warnOfInvalidBytes(evaluation, output);
   const elapsedMs = performance.now() - startMs;
   if (reportPath !== undefined) {
-    const { writeEvalReport } = await import("./report-writer.ts");
+    const { writeEvalReport } = await import("./eval-report.ts");
     const command = shellLine(["bpe", "eval", ...invocation.typed]);
     const compared = { tokenizers, texts, command, elapsedMs };
     await writeEvalReport(reportPath, { ...evaluated, ...compared });

@@ -1,25 +1,22 @@
 import { closeSync } from "node:fs";
 import { basename } from "node:path";
-import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { type Input, openFile } from "../corpus/input.ts";
 import { readHead } from "../corpus/inspect-input.ts";
-import { addCounts, type Measures, type NamedTokenizer } from "../evaluation/evaluation.ts";
 import { readWrittenLedger } from "../formats/tokens-tsv.ts";
-import type { Evaluated, NamedText } from "../pipeline/evaluate.ts";
 import { Tokenizer } from "../pipeline/tokenizer.ts";
-import type { Fact, ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
+import type { ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
 import { reportPage } from "../report/report-page.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { taken, writeData } from "./data-output.ts";
-import { overallTables, textTable } from "./evaluation-tables.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 
 /** Writes the report as one HTML file, which appears when it is whole; `-` is stdout. */
-async function writeReport(path: string, data: ReportData): Promise<void> {
+export async function writeReport(path: string, data: ReportData): Promise<void> {
   const encoder = new TextEncoder();
   await writeData(path, async (out) => {
     for await (const piece of reportPage(data, deflate)) {
@@ -36,7 +33,7 @@ export const deflate = (bytes: Uint8Array<ArrayBuffer>) => Bun.deflateSync(bytes
 export const shortName = (path: string) => basename(path) || path;
 
 /** A loaded tokenizer as reports draw it. */
-function reportTokenizer(
+export function reportTokenizer(
   name: string,
   parts: TokenizerParts,
   known: Pick<ReportTokenizer, "counts" | "ledger">,
@@ -54,7 +51,7 @@ const headBytesMax = 1 << 14;
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 
 /** Texts that a report shows. */
-const samplesMax = 6;
+export const samplesMax = 6;
 
 /** The beginnings of the first inputs that have one. */
 export function sampleTextsOf(inputs: readonly Input[]): SampleText[] {
@@ -68,7 +65,7 @@ export function sampleTextsOf(inputs: readonly Input[]): SampleText[] {
 }
 
 /** The beginning of the input's text; null where it cannot be read without reading the input: streams, Parquet, JSON arrays. */
-function sampleTextOf({ path, isStream, format, textField }: Input): Uint8Array | null {
+export function sampleTextOf({ path, isStream, format, textField }: Input): Uint8Array | null {
   if (isStream || format === "parquet" || format === "json") return null;
   const fd = openFile(path);
   try {
@@ -114,90 +111,6 @@ export function cutSamples(
       Array.from(tokenizer.encode(bytes), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
     ),
   }));
-}
-
-/** What `bpe eval` compared, and what came out. */
-type Comparison = Evaluated & {
-  readonly tokenizers: readonly NamedTokenizer[];
-  readonly texts: readonly NamedText[];
-  readonly command: string;
-  readonly elapsedMs: number;
-};
-
-/** The report of `bpe eval`: each tokenizer on each text, side by side. */
-export async function writeEvalReport(path: string, comparison: Comparison): Promise<void> {
-  const { evaluation, tokenizers, texts, tokenCounts } = comparison;
-  const of = texts.length === 1 ? texts[0]!.name : "all texts together";
-  const countsOf = (tokenizer: number) => {
-    const endCounts = new Float64Array(tokenizers[tokenizer]!.parts.tokens.idLimit);
-    for (const ofText of tokenCounts[tokenizer]!) addCounts(endCounts, ofText);
-    return { of, endCounts };
-  };
-  const valuesOf = (value: (measures: Measures) => number | null) =>
-    evaluation.tokenizers.map((tokenizer) => tokenizer.texts.map(value));
-  const cutters = tokenizers.map(({ parts }) => ({ parts, tokens: parts.tokens }));
-  const sampled = texts.flatMap(({ name, inputs }) => {
-    const text = inputs.map(sampleTextOf).find((text) => text !== null);
-    return text == null ? [] : [{ name, bytes: text }];
-  });
-  await writeReport(path, {
-    title: `${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")}`,
-    highlights: evaluation.tokenizers.map(({ name, overall, vocabularySize }) => ({
-      name,
-      value: `${overall.bytesPerToken?.toFixed(3) ?? "–"} bytes per token`,
-      note: `${grouped(vocabularySize)} tokens in the vocabulary, ${grouped(overall.usedTokens)} of them used`,
-    })),
-    // docs/eval.md has the formulas of these measures and of others.
-    matrix: {
-      tokenizers: tokenizers.map(({ name }) => name),
-      texts: texts.map(({ name }) => name),
-      measures: [
-        {
-          name: "Bytes per token",
-          note: "Higher is better.",
-          best: "high",
-          values: valuesOf(({ bytesPerToken }) => bytesPerToken),
-        },
-        {
-          name: "Fertility",
-          note: "Tokens per word; lower is better.",
-          best: "low",
-          values: valuesOf(({ fertility }) => fertility),
-        },
-        {
-          name: "Tokens per character",
-          note: "Lower is better.",
-          best: "low",
-          values: valuesOf(({ tokensPerCharacter }) => tokensPerCharacter),
-        },
-      ],
-    },
-    sideBySide: [...(texts.length === 1 ? [textTable(evaluation, 0)] : []), ...overallTables(evaluation)],
-    tokenizers: tokenizers.map(({ name, parts }, i) => reportTokenizer(name, parts, { counts: countsOf(i) })),
-    samples: cutSamples(sampled.slice(0, samplesMax), cutters),
-    provenance: factsOf(comparison),
-  });
-}
-
-const namesShown = 3;
-
-function factsOf({ evaluation, command, elapsedMs, tokenizers }: Comparison): Fact[] {
-  const { texts, wordPattern } = evaluation;
-  return [
-    ["command", command],
-    ...tokenizers.map(
-      ({ name, path, parts }) => ["tokenizer", `${name}: ${path} (${parts.description.kind})`] as const,
-    ),
-    ...texts.map(({ name, inputs, bytes: size, words }) => {
-      const more = inputs.length > namesShown ? ` and ${inputs.length - namesShown} more` : "";
-      const files = inputs.slice(0, namesShown).join(", ") + more;
-      return ["text", `${name}: ${bytes(size)}, ${counted(words, "word")}, ${files}`] as const;
-    }),
-    ["words are found by", wordPattern],
-    ["time", seconds(elapsedMs / 1000)],
-    ["written", new Date().toISOString()],
-    ["bpe", `${build.version}, Bun ${build.bunVersion}, commit ${build.commit}`],
-  ];
 }
 
 /** A text that was encoded: how often each token occurs in it, by id, and its first tokens. */

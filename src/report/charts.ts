@@ -161,6 +161,13 @@ export type BarGroup = {
   readonly texts: readonly string[];
 };
 
+/** A group of shares, which stand beside their bars in per cent. */
+export const barGroup = (name: string, values: readonly number[]): BarGroup => ({
+  name,
+  values,
+  texts: values.map(percent),
+});
+
 export type BarChart = {
   readonly title: string;
   /** Names of what is compared. */

@@ -3,21 +3,18 @@ import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { scriptShares } from "../tokenizer/vocabulary-statistics.ts";
 import pageScript from "./browser/page-script.js" with { type: "text" };
 import pageStyle from "./browser/page-style.css" with { type: "text" };
+import { matrixSection, sampleSection, sideBySideSection } from "./comparison-sections.ts";
 import { type Html, html, type Section, sectionHtml, tableHtml, trustedHtml } from "./html.ts";
 import { type Deflate, packVocabulary, treeSection } from "./packed-vocabulary.ts";
 import { type Fact, type ReportBody, type ReportData, type ReportFrame, reportMark } from "./report-data.ts";
+import { compressionSection, residueSection } from "./training-sections.ts";
 import {
-  compressionSection,
   frequencySection,
   lengthSection,
   longestIdsOf,
   longestSection,
-  matrixSection,
-  residueSection,
-  sampleSection,
   scriptSection,
-  sideBySideSection,
-} from "./sections.ts";
+} from "./vocabulary-sections.ts";
 
 /**
  * The report as one HTML page, in pieces: nothing in it comes from elsewhere. Its policy lets only its own script and its own
