@@ -17,6 +17,7 @@ import threading
 import time
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, NoReturn
 
+from ._characters import character_of
 from ._executable import BpeError
 
 
@@ -423,12 +424,7 @@ def spelled(merges: Iterable[Any]) -> list[str]:
 
 
 def letters(token: bytes) -> str:
-    return "".join(_LETTERS[byte] for byte in token)
-
-
-_PLAIN = [*range(33, 127), *range(161, 173), *range(174, 256)]
-_LETTERS = {byte: chr(byte) for byte in _PLAIN}
-_LETTERS.update({byte: chr(256 + i) for i, byte in enumerate(sorted(set(range(256)) - set(_PLAIN)))})
+    return token.decode("latin-1").translate(character_of)
 
 
 def _digests(batch: Iterable[Any], *, is_own: bool = False) -> dict[str, Any]:

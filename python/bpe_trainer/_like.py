@@ -11,6 +11,7 @@ import re
 import sys
 from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
+from ._characters import character_of
 from ._executable import BpeError, Home
 from ._training import refuse_no_texts, refuse_text, run_training, shown_warnings, train
 from ._types import Progress, Texts
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from types import FunctionType
 
 #: The characters that stand for bytes, as GPT-2 has them.
-_PRINTED = (*range(33, 127), *range(161, 173), *range(174, 256))
-_ALPHABET = frozenset(map(chr, (*_PRINTED, *range(256, 512 - len(_PRINTED)))))
+_ALPHABET = frozenset("".join(map(chr, range(256))).translate(character_of))
 #: What `transformers`' method has to call by these names, so that others can stand in their place.
 _REPLACED = ("TokenizerFast", "MODEL_TO_TRAINER_MAPPING")
 

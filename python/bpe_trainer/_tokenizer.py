@@ -616,7 +616,7 @@ class _Vocabulary:
         self._ids: Union[dict[str, int], None] = None
 
     def bytes_of(self, id: int) -> bytes:
-        """None where no token has the id."""
+        """Empty where no token has the id."""
         return self._tokens[self._starts[id] : self._starts[id + 1]] if 0 <= id < len(self._starts) - 1 else b""
 
     def spelled(self, id: int) -> Union[str, None]:

@@ -33,6 +33,10 @@ function listedIn(option: string, path: string, content: string): ListedToken[] 
         .map((token, i) => ({ token, place: `${file}, line ${i + 1}` }))
         .filter(({ token }) => token !== "");
   if (listed.length === 0) throw new UserError(`${file} has no token`, { hint: "a token is a line" });
+  const zero = listed.find(({ token }) => token.includes("\0"));
+  if (zero !== undefined && !isJson(path, content)) {
+    throw new UserError(`${zero.place}: there is a zero byte`, { hint: "save it as UTF-8, not as UTF-16" });
+  }
   return listed;
 }
 

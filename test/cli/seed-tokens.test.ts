@@ -58,6 +58,7 @@ describe("--seed-tokens", () => {
     put(home, "empty", "\n\n");
     put(home, "numbers.json", "[1, 2]");
     put(home, "half.json", '["a", ]');
+    put(home, "wide", Buffer.from("ab\ncd\n", "utf16le"));
     put(home, "latin", Buffer.from([0x61, 0xe4, 0x0a]));
     const wrong: [string, string][] = [
       ["directory", "is a directory"],
@@ -65,6 +66,7 @@ describe("--seed-tokens", () => {
       ["empty", '--seed-tokens "empty" has no token'],
       ["numbers.json", '--seed-tokens "numbers.json" is no list of texts'],
       ["half.json", "half.json"],
+      ["wide", '--seed-tokens "wide", line 1: there is a zero byte'],
       ["latin", '--seed-tokens "latin" is not valid UTF-8'],
     ];
     for (const [name, message] of wrong) {

@@ -212,6 +212,7 @@ describe("--special-tokens", () => {
       "unspecial.json": added([{ id: 1, content: "<a>", special: false }]),
     };
     for (const [name, content] of Object.entries(contents)) put(home, name, content);
+    put(home, "wide", Buffer.from("<a>\n<b>\n", "utf16le"));
     const wrong: [args: string[], message: string][] = [
       [["directory"], "is a directory"],
       [["none"], "no such file"],
@@ -221,6 +222,7 @@ describe("--special-tokens", () => {
       [["half.json"], '"half.json" is not JSON'],
       [["half-list"], '"half-list" is not JSON'],
       [["blank.json"], '--special-tokens "blank.json", item 2: a special token is empty'],
+      [["wide"], '--special-tokens "wide", line 1: there is a zero byte'],
       [["latin"], '--special-tokens "latin" is not valid UTF-8'],
       [["edge"], '--special-tokens "edge", line 3: "<b> " has white space at its end'],
       [["start"], 'line 1: "\\x09<a>" has white space at its start'],
