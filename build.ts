@@ -1,5 +1,6 @@
 // Builds dist/bpe: one executable with the program, its workers and Bun in it.
 import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
@@ -68,4 +69,31 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
   return outfile;
 }
 
-if (import.meta.main) console.log(`built ${await buildExecutable(`${import.meta.dir}/dist/bpe`)}`);
+/** A hash of all that the executable is made from. */
+function digestOfSources(): string {
+  const hash = new Bun.CryptoHasher("sha256").update(`${Bun.version} ${commit()}\n`);
+  const paths = ["build.ts", "package-lock.json", "{src,scripts}/**/*", "docs/*.md"]
+    .flatMap((glob) => [...new Bun.Glob(glob).scanSync(import.meta.dir)])
+    .filter((path) => !path.includes("node_modules/"));
+  for (const path of paths.sort()) {
+    hash.update(`${path}\n`).update(readFileSync(`${import.meta.dir}/${path}`));
+  }
+  return hash.digest("hex");
+}
+
+/** Builds dist/bpe, unless it is the one that was built from these sources. */
+async function buildIfChanged(): Promise<void> {
+  const stamp = `${import.meta.dir}/dist/bpe.stamp`;
+  // Before the build: what is edited meanwhile is built next time.
+  const sources = digestOfSources();
+  const stampOf = (path: string) => `${sources} ${Bun.hash(readFileSync(path))} ${path}\n`;
+  const built = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
+  // The third field, which may have spaces.
+  const path = built.trim().split(" ").slice(2).join(" ");
+  if (existsSync(path) && stampOf(path) === built) return;
+  const executable = await buildExecutable(`${import.meta.dir}/dist/bpe`);
+  writeFileSync(stamp, stampOf(executable));
+  console.log(`built ${executable}`);
+}
+
+if (import.meta.main) await buildIfChanged();
