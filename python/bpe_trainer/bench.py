@@ -1,6 +1,6 @@
 """`python -m bpe_trainer.bench FILE`: `bpe` on your own file, beside what is installed here of its rivals.
 
-Each run is a process of its own (_bench_work.py); the rows of a table take turns. What is compared, and how: docs/bench.md.
+Each run is a process of its own (_bench_work.py); the rows of a table take turns. What is compared, and how: docs/speed.md.
 """
 
 from __future__ import annotations

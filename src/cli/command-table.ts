@@ -186,7 +186,7 @@ const languages: readonly OptionSpec[] = [
     excludes: withoutLanguages,
     description: "text of a language; merges are shared out",
     details:
-      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/parity.md). FILE is what a file may be, and there may be several; the same NAME again adds to it. The order of the languages decides between equal ones.",
+      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). FILE is what a file may be, and there may be several; the same NAME again adds to it. The order of the languages decides between equal ones.",
   },
   {
     name: "language-dev",
@@ -1025,7 +1025,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<tokenizer>...",
     description: "measures of tokenizers on texts, side by side",
     details:
-      "Encodes each text with each tokenizer: how many bytes, characters and words a token has, how words and numbers are cut, how much of the vocabulary is used, and how alike the texts are in what they cost. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/eval.md has the formulas.",
+      "Encodes each text with each tokenizer: how many bytes, characters and words a token has, how words and numbers are cut, how much of the vocabulary is used, and how alike the texts are in what they cost. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/evaluate.md has the formulas.",
     options: [
       {
         name: "text",

@@ -39,7 +39,7 @@ export async function writeEvalReport(path: string, comparison: Comparison): Pro
       value: `${overall.bytesPerToken?.toFixed(3) ?? "–"} bytes per token`,
       note: `${grouped(vocabularySize)} tokens in the vocabulary, ${grouped(overall.usedTokens)} of them used`,
     })),
-    // docs/eval.md has the formulas of these measures and of others.
+    // docs/evaluate.md has the formulas of these measures and of others.
     matrix: {
       tokenizers: tokenizers.map(({ name }) => name),
       texts: texts.map(({ name }) => name),

@@ -257,7 +257,7 @@ export async function runInspectIds(invocation: Invocation, mergesPath: string):
     return `${symbols.subarray(0, symbolsShown).join(" ")}${more}`;
   };
   const rows: [string, string][] = [
-    ["tokenizer", `${mergesPath} (merges over ids, bpe help docs/ids.md)`],
+    ["tokenizer", `${mergesPath} (merges over ids, bpe help docs/extend.md)`],
     ["size", `${counted(alphabetSize + left.length, "token")}, ${counted(left.length, "merge")}`],
     ["alphabet", `${counted(alphabetSize, "id")}, 0 to ${grouped(alphabetSize - 1)}`],
     ...longest.map((id, i): [string, string] => [

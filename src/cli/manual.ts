@@ -5,7 +5,7 @@ import { slashed } from "../runtime/windows.ts";
 
 /**
  * The manual: the pages of docs/, which every executable has. Help and errors name them as they are asked for:
- * `bpe help docs/eval.md`.
+ * `bpe help docs/evaluate.md`.
  */
 
 /** A page as it was written, with links that can be followed by `bpe help`. `docs` alone is the list of pages. */

@@ -4,7 +4,7 @@ import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-part
 import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 
-/** What `bpe eval --json` prints. docs/eval.md has the formulas, docs/evaluation.schema.json the schema. */
+/** What `bpe eval --json` prints. docs/evaluate.md has the formulas, docs/evaluation.schema.json the schema. */
 export type Evaluation = {
   readonly format: "bpe-evaluation";
   readonly version: 1;
@@ -84,7 +84,7 @@ export type TextMeasures = Measures & {
   readonly dearestWords: readonly DearestWord[];
 };
 
-/** The numbers of a text, which are runs of decimal digits, and how its tokens cut them. docs/eval.md has the formulas. */
+/** The numbers of a text, which are runs of decimal digits, and how its tokens cut them. docs/evaluate.md has the formulas. */
 export type NumberMeasures = {
   readonly count: number;
   /** Groups of three digits from the right; the first has one to three. */
@@ -366,7 +366,7 @@ function numberMeasures(counts: NumberCounts): NumberMeasures {
   };
 }
 
-// The formulas of docs/eval.md: numbers in, numbers out. Sums go by ascending id, so that they do not depend on who counted.
+// The formulas of docs/evaluate.md: numbers in, numbers out. Sums go by ascending id, so that they do not depend on who counted.
 
 /** Tokens of a text, by id. */
 export type TokenCounts = Float64Array;

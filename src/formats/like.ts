@@ -17,7 +17,7 @@ import { readBeside, roleKeys } from "./model-files.ts";
 import { frameWithIds } from "./tokenizer-json.ts";
 import { recordedBeside } from "./training-json.ts";
 
-/** What a training takes from the tokenizer at a path, or of a name (docs/like.md). A UserError if that cannot be reproduced. */
+/** What a training takes from the tokenizer at a path, or of a name (docs/your-model.md). A UserError if that cannot be reproduced. */
 export const readLike = async (typed: string): Promise<Like> =>
   (statOf(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
 

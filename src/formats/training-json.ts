@@ -78,7 +78,7 @@ export type ExtensionRecord = RunRecord &
     } & TokenLimits & { readonly weights?: readonly InputWeight[] };
   };
 
-/** The same of merges over ids (docs/ids.md). */
+/** The same of merges over ids (docs/extend.md). */
 export type IdsRecord = RunRecord &
   Pick<CorpusRecord, "mergeCount"> & {
     readonly options: {

@@ -9,7 +9,7 @@ export type TokenLimits = {
   readonly minFrequency: number;
   /** Longest token in bytes, or in start tokens if these have no bytes; under `huggingface` HF's own rule: strictly less, and two bytes always merge. */
   readonly maxTokenLength: number | null;
-  /** No token joins a whole character with a part of another (docs/clean-vocabularies.md). The start tokens are spelled. */
+  /** No token joins a whole character with a part of another (docs/clean-and-fair.md). The start tokens are spelled. */
   readonly wholeCharacters?: true;
 };
 

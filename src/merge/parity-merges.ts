@@ -24,7 +24,7 @@ import {
 import { type Merges, readMerges } from "./merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
 
-/** How merges are shared out among languages (docs/parity.md). */
+/** How merges are shared out among languages (docs/clean-and-fair.md). */
 export type Parity = {
   /** How many times shorter the text of each language shall get, in proportion; null: lengths are compared as they are. */
   readonly ratio: readonly number[] | null;

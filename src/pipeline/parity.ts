@@ -1,7 +1,7 @@
 import { usageError } from "../errors.ts";
 import type { Parity } from "../merge/parity-merges.ts";
 
-/** What may be said of how merges are shared out among languages (docs/parity.md). */
+/** What may be said of how merges are shared out among languages (docs/clean-and-fair.md). */
 export type AskedParity = {
   readonly languageRatio?: readonly number[] | undefined;
   readonly languageWindow?: { readonly size: number; readonly alpha: number } | undefined;

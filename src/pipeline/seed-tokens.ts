@@ -18,7 +18,7 @@ type SeedCutting = {
 const seedBytesMax = 1024;
 
 /**
- * The texts that the vocabulary shall have as tokens (docs/clean-vocabularies.md), each once. A usage error for one that cannot
+ * The texts that the vocabulary shall have as tokens (docs/clean-and-fair.md), each once. A usage error for one that cannot
  * be a token, or that could never be used.
  */
 export function settleSeedTokens(

@@ -59,7 +59,7 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     readonly superwords: SuperwordSettings | null;
     /** How often the words of inputs count; of several that fit an input the last decides. Left out: each once. */
     readonly weights?: readonly InputWeight[];
-    /** The tokenizer whose settings were taken (docs/like.md). */
+    /** The tokenizer whose settings were taken (docs/your-model.md). */
     readonly like: Like | null;
     /** Texts that are tokens, whatever their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
@@ -76,7 +76,7 @@ export type Base = {
   readonly files: BaseFiles;
   /** Special tokens that only fill its size. */
   readonly reservedTokens: readonly string[];
-  /** Who decides ties: a trainer, or the reference for extensions (docs/extension.md). */
+  /** Who decides ties: a trainer, or the reference for extensions (docs/extend.md). */
   readonly rule: ExtensionRule;
 };
 

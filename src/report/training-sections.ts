@@ -90,7 +90,7 @@ function doublingsUpTo(first: number, last: number): number[] {
 /**
  * An estimate of bytes per token at twice the size: the last doubling brought a part of what the one before it brought, and
  * the next one brings the same part of the last, but not more than the last did. Null where the curve is too short, or does
- * not rise. docs/report.md has its error on five corpora.
+ * not rise. docs/evaluate.md has its error on five corpora.
  */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;

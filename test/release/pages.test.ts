@@ -36,7 +36,7 @@ function deadLinks(markdown: string): string[] {
   return linksOf(markdown).filter((target) => !headings.includes(target));
 }
 
-/** Names of pages in a text, as they are in the sources: `docs/eval.md`. */
+/** Names of pages in a text, as they are in the sources: `docs/evaluate.md`. */
 const namedIn = (text: string) => [...text.matchAll(/\bdocs\/[\w./-]*\w/g)].map(([name]) => name);
 
 test("the executable shows every page, with links that it can follow, wherever it is", () => {
@@ -141,11 +141,13 @@ test("a wheel's and the packages' pages have no dead link", () => {
 
 test("links to pages become what bpe help takes; others say where they lead; sites and headings stay", () => {
   const plain = (markdown: string, directory = "") => withPlainLinks(markdown, directory);
-  expect(plain("[docs/eval.md](docs/eval.md), [docs/eval](docs/eval.md), [page](docs/eval.md#a-b)")).toBe(
-    "docs/eval.md, docs/eval.md, page (docs/eval.md)",
-  );
-  expect(plain("[eval.md](eval.md)\n[the\nlist](../docs/eval.md)", "docs")).toBe(
-    "docs/eval.md\nthe\nlist (docs/eval.md)",
+  expect(
+    plain(
+      "[docs/evaluate.md](docs/evaluate.md), [docs/evaluate](docs/evaluate.md), [page](docs/evaluate.md#a-b)",
+    ),
+  ).toBe("docs/evaluate.md, docs/evaluate.md, page (docs/evaluate.md)");
+  expect(plain("[evaluate.md](evaluate.md)\n[the\nlist](../docs/evaluate.md)", "docs")).toBe(
+    "docs/evaluate.md\nthe\nlist (docs/evaluate.md)",
   );
   expect(plain("[A](../ARCHITECTURE.md), [m](measured/), ![x y](a.png)", "docs")).toBe(
     "A (in the sources), m (in the sources), (picture in the sources: x y)",

@@ -194,7 +194,7 @@ describe("the same bytes as on Linux:", () => {
 
   test("the manual", () => {
     expect(windows(["help", "docs\\eval.md"]).stdout.toString()).toBe(
-      linux(["help", "docs/eval.md"]).toString(),
+      linux(["help", "docs/evaluate.md"]).toString(),
     );
   });
 });

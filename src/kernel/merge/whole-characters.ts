@@ -1,7 +1,7 @@
 import { characterStates, hasCharacterStates } from "./merge-regions";
 
 /**
- * Whole characters: no token joins a whole character with a part of another (docs/clean-vocabularies.md). What a token is made
+ * Whole characters: no token joins a whole character with a part of another (docs/clean-and-fair.md). What a token is made
  * of, as far as the rule asks, is the state of a reader of UTF-8 behind its last byte.
  *
  *   REGION           ELEMENT  ELEMENTS       MEANING
