@@ -111,7 +111,7 @@ const parts = [
       ["vocabulary that the texts use", ({ overall }) => percent(overall.vocabularyUtilization)],
     ]),
     ...rowsOf(records, [
-      ["residues", ({ residueCount }) => count(residueCount ?? 0)],
+      ["intermediate tokens", ({ residueCount }) => count(residueCount ?? 0)],
       ["tokens that the corpus does not use", ({ neverReachedCount }) => count(neverReachedCount ?? 0)],
     ]),
   ]),

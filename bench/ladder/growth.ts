@@ -21,7 +21,7 @@ export type Timing = {
 
 /**
  * The time for `mergeCount` merges. A run that was stopped goes on at the pace that it had since its last checkpoint. The
- * first merges are the dearest by far, so that the pace before the first checkpoint says nothing. Undefined if the words
+ * first merges are the costliest by far, so that the pace before the first checkpoint says nothing. Undefined if the words
  * give fewer merges.
  */
 export function timeAt(timing: Timing, wordCount: number, mergeCount: number): Point | undefined {

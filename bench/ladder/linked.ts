@@ -53,12 +53,12 @@ function* train(words: WordTable, mergeCount: number, learned: Learned): Generat
     learned.counts.push(count);
     const id = tokenBytes.push(tokenBytes[left]! + tokenBytes[right]!) - 1;
     index.delete(pair);
-    const born = new Set<PairKey>();
-    mergePositions(chain, index, positions, left, right, id, born);
-    for (const newPair of born) {
+    const created = new Set<PairKey>();
+    mergePositions(chain, index, positions, left, right, id, created);
+    for (const newPair of created) {
       const newCount = index.get(newPair)!.count;
       if (newCount > 0) push(heap, tokenBytes, newCount, newPair);
-      else index.delete(newPair); // "xyxy": (xy, x) was born and lost again
+      else index.delete(newPair); // "xyxy": (xy, x) was created and lost again
     }
     yield;
   }
@@ -117,7 +117,7 @@ function takeBest(heap: Heap, index: OccurrenceIndex, tokenBytes: TokenBytes): P
   return undefined;
 }
 
-/** Merges every position that still holds the pair; `born` gathers the pairs of the new token. */
+/** Merges every position that still holds the pair; `created` gathers the pairs of the new token. */
 function mergePositions(
   chain: Chain,
   index: OccurrenceIndex,
@@ -125,7 +125,7 @@ function mergePositions(
   left: number,
   right: number,
   id: number,
-  born: Set<PairKey>,
+  created: Set<PairKey>,
 ): void {
   const { tokens, prev, next, weights } = chain;
   for (const pos of positions) {
@@ -138,13 +138,13 @@ function mergePositions(
       lose(index, pairKey(tokens[before]!, left), weight);
       const pair = pairKey(tokens[before]!, id);
       addOccurrence(index, pair, weight, before);
-      born.add(pair);
+      created.add(pair);
     }
     if (behind >= 0) {
       lose(index, pairKey(right, tokens[behind]!), weight);
       const pair = pairKey(id, tokens[behind]!);
       addOccurrence(index, pair, weight, pos);
-      born.add(pair);
+      created.add(pair);
       prev[behind] = pos;
     }
     tokens[pos] = id;

@@ -69,7 +69,7 @@ export function languagesPage({ evaluation, languageCount }: Compared): string {
     measure("bytes per token", ({ bytesPerToken }) => bytesPerToken!, "high"),
     measure("tokens per word", ({ fertility }) => fertility!, "low"),
     paragraph(
-      `Chinese puts no blanks between words, so a "word" is a sentence there. [evaluate.md](evaluate.md) has the formulas.`,
+      `Chinese puts no spaces between words, so a "word" is a sentence there. [evaluate.md](evaluate.md) has the formulas.`,
     ),
     "![Heat maps of the tokenizers on the texts, and a text cut by two of them](report.png)",
     paragraph("Parts of the page that `bpe eval --report` writes ([evaluate.md](evaluate.md))."),

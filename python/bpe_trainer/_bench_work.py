@@ -419,7 +419,7 @@ JOBS: dict[tuple[str, str], Callable[[Ask], Job]] = {
 
 
 def spelled(merges: Iterable[Any]) -> list[str]:
-    """Each merge as its two tokens in HF's letters for bytes, which have no blank."""
+    """Each merge as its two tokens in HF's letters for bytes, which have no space."""
     return [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
 
 

@@ -3,17 +3,17 @@ import { characterLengthAt, codePointOf } from "./text.ts";
 /**
  * What a token looks like to people.
  *
- *   SHAPE     MEANING                                                        EXAMPLES
- *   letters   it holds a letter                                              " the", "aaaa", "3rd"
- *   blank     two or more white-space characters and nothing else            "    ", "\n\n"
- *   rule      one sign, three times or more, with or without blanks between  "-----", " ====", ". . .", "───"
- *   other     all else: digits, a single blank, signs, parts of characters   "2026", ").", "\xe2\x94"
+ *   SHAPE       MEANING                                                                  EXAMPLES
+ *   letters     it holds a letter                                                        " the", "aaaa", "3rd"
+ *   whitespace  two or more white-space characters and nothing else                      "    ", "\n\n"
+ *   separator   one sign, three times or more, with or without white space between       "-----", " ====", ". . .", "───"
+ *   other       all else: digits, one white-space character, signs, parts of characters  "2026", ").", "\xe2\x94"
  *
  * A sign is a character that is no letter, mark, digit or white space.
  */
-export type TokenShape = "letters" | "blank" | "rule" | "other";
+export type TokenShape = "letters" | "whitespace" | "separator" | "other";
 
-const isBlank = (character: string) =>
+const isWhitespace = (character: string) =>
   character < "\x80"
     ? "\t\n\v\f\r ".includes(character) && character !== ""
     : /\p{White_Space}/u.test(character);
@@ -23,24 +23,24 @@ const isAsciiLetter = (byte: number) => (byte | 0x20) >= 0x61 && (byte | 0x20) <
 export function shapeOf(bytes: Uint8Array, start: number, end: number): TokenShape {
   // Most tokens have a letter at their first or second byte.
   for (let pos = start; pos < end; pos++) if (isAsciiLetter(bytes[pos]!)) return "letters";
-  let isRule = true;
-  let blankCount = 0;
+  let isSeparator = true;
+  let whitespaceCount = 0;
   let signCount = 0;
   let sign = "";
   for (let pos = start; pos < end; ) {
     const lengthBytes = characterLengthAt(bytes, pos, end);
     const character = lengthBytes === 0 ? "" : String.fromCodePoint(codePointOf(bytes, pos));
     if (lengthBytes > 1 && /\p{L}/u.test(character)) return "letters";
-    if (isBlank(character)) blankCount++;
+    if (isWhitespace(character)) whitespaceCount++;
     else {
       signCount++;
-      isRule &&= character !== "" && (sign === "" || sign === character);
+      isSeparator &&= character !== "" && (sign === "" || sign === character);
       sign = character;
     }
     pos += Math.max(lengthBytes, 1);
   }
-  if (signCount === 0) return blankCount >= 2 ? "blank" : "other";
-  return isRule && signCount >= 3 && !/[\p{M}\p{N}\p{Cc}]/u.test(sign) ? "rule" : "other";
+  if (signCount === 0) return whitespaceCount >= 2 ? "whitespace" : "other";
+  return isSeparator && signCount >= 3 && !/[\p{M}\p{N}\p{Cc}]/u.test(sign) ? "separator" : "other";
 }
 
 /**

@@ -11,7 +11,7 @@ export const topics = {
   output: { title: "Output", about: "what is written, and where" },
   model: { title: "Model", about: "what transformers reads beside the vocabulary" },
   speed: { title: "Speed and memory", about: "how much of the machine a run may use" },
-  nightly: { title: "Nightly", about: "runs that come again, with nobody watching" },
+  nightly: { title: "Nightly", about: "unattended runs that come again" },
   general: { title: "General", about: "what every command shows" },
 } as const;
 
@@ -111,7 +111,7 @@ const logFile: OptionSpec = {
   description: "append progress, warnings and the record",
   details: "The record of the run is the last line, as JSON, whether it went well or not.",
 };
-/** For commands that may run for long, with nobody watching. */
+/** For commands that may run for long, unattended. */
 const unattended: readonly OptionSpec[] = [
   {
     name: "wait",
@@ -755,7 +755,7 @@ export const commands: readonly CommandSpec[] = [
         excludes: [notExtending, notOfIds],
         description: "write tokens.tsv: how often each token occurs",
         details:
-          "At its birth and at the end, with the halves that it was made of. Without this option it is written beside a --report, and if it is below 1 MB and --format is not given.",
+          "When it was created and at the end, with the halves that it was made of. Without this option it is written beside a --report, and if it is below 1 MB and --format is not given.",
       },
       report,
       {

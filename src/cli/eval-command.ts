@@ -181,7 +181,7 @@ function evaluationTable(evaluation: Evaluation, columns: number): Line[] {
     const title = `${name}: ${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words, ${grouped(distinctWords)} of them distinct`;
     lines.push(title, ...tableLines(names, textTable(evaluation, i), columns));
     for (const [t, tokenizer] of tokenizers.entries()) {
-      lines.push(...dearestLines(names[t]!, tokenizer.texts[i]!, columns));
+      lines.push(...costliestLines(names[t]!, tokenizer.texts[i]!, columns));
     }
     lines.push("");
   }
@@ -208,8 +208,8 @@ function tableLines(names: readonly string[], { rows }: ComparisonTable, columns
     const line = (head: string, cells: readonly string[], best: ReadonlySet<number>): Piece[] => [
       head.padEnd(headWidth),
       ...shownColumns.flatMap((t) => {
-        const blank = " ".repeat(gap + widths[t]! - cells[t]!.length);
-        return [blank, best.has(t) ? piece("bold", cells[t]!) : cells[t]!];
+        const space = " ".repeat(gap + widths[t]! - cells[t]!.length);
+        return [space, best.has(t) ? piece("bold", cells[t]!) : cells[t]!];
       }),
     ];
     if (first > 0) lines.push("");
@@ -226,8 +226,8 @@ export const piecesText = (pieces: readonly string[], shownMax: number) =>
 
 const shownPiecesMax = 8;
 
-/** The dearest words of a text: how often each occurs, and its tokens. */
-function dearestLines(name: string, { dearestWords }: TextMeasures, columns: number): string[] {
+/** The costliest words of a text: how often each occurs, and its tokens. */
+function costliestLines(name: string, { dearestWords }: TextMeasures, columns: number): string[] {
   if (dearestWords.length === 0) return [];
   const items = dearestWords.map(({ word, count, pieces }) => {
     // Pieces of characters do not show the word.
@@ -243,7 +243,7 @@ function dearestLines(name: string, { dearestWords }: TextMeasures, columns: num
     else if (gap + line.length + 1 + text.length <= columns) lines[lines.length - 1] += ` ${text}`;
     else lines.push(text);
   }
-  return [`dearest words of ${name}:`, ...lines.map((line) => " ".repeat(gap) + line)];
+  return [`costliest words of ${name}:`, ...lines.map((line) => " ".repeat(gap) + line)];
 }
 
 /** The name of the rows of all texts together. */

@@ -25,7 +25,7 @@ import { type Line, type Output, type Piece, plain, rowLines, stylesFor } from "
 import { takeReportPlace } from "./report-option.ts";
 import type { CountedText } from "./report-writer.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
-import { blanksAndRules } from "./train-summary.ts";
+import { whitespaceAndSeparators } from "./train-summary.ts";
 
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
@@ -121,7 +121,7 @@ function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatisti
       const { length } = tokenBytesOf(tokens, id);
       return [i === 0 ? "longest" : "", `${length} bytes  ${id} "${shown(parts, id)}"`];
     }),
-    ["blank", blanksAndRules(statistics)],
+    ["whitespace", whitespaceAndSeparators(statistics)],
     ...shareRows("by script", statistics.scripts, size - addedTokens.length),
     ...shareRows("by bytes", statistics.lengths, size - addedTokens.length),
     ["not UTF-8", `${counted(invalidCount, "token")} with a part of a character`],
@@ -188,8 +188,9 @@ function inspectionOf(
       .map((token) => ({ ...token, isFound: !control.has(token) }))
       .sort((a, b) => a.id - b.id),
     longestTokens: statistics.longestIds.map(inspected),
-    blankTokens: statistics.blankCount,
-    ruleTokens: statistics.ruleCount,
+    // These two keys are older than the words.
+    blankTokens: statistics.whitespaceCount,
+    ruleTokens: statistics.separatorCount,
     scripts: statistics.scripts,
     lengths: statistics.lengths,
     notUtf8Tokens: statistics.invalidCount,

@@ -88,7 +88,7 @@ function textOfLines(head: Uint8Array, field: string): Uint8Array | null {
   return null;
 }
 
-/** The first bytes of a text, cut before a blank if there is one, and never within a character. */
+/** The first bytes of a text, cut before a space if there is one, and never within a character. */
 function wholeWords(text: Uint8Array): Uint8Array {
   if (text.length <= sampleBytesMax) return text;
   let end = sampleBytesMax;

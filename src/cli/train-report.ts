@@ -84,7 +84,7 @@ function highlightsOf(record: TrainingRecord, size: number): Highlight[] {
           : `${half.bytesPerToken.toFixed(3)} at half the size`,
     },
     {
-      name: "residues",
+      name: "intermediate tokens",
       value: grouped(residueCount),
       note: `${((100 * residueCount) / Math.max(1, mergeCount)).toFixed(1)} % of the learned tokens`,
     },

@@ -59,9 +59,9 @@ export function trainingSummary(
     ],
     ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
     ["bytes/token", compression(record)],
-    ["residues", residues(record)],
+    ["absorbed", intermediates(record)],
     ["longest", shapes.longestTokens.join(" ")],
-    ["blank", blanksAndRules(shapes)],
+    ["whitespace", whitespaceAndSeparators(shapes)],
     ["written", writtenFiles(output, record.options.sizes, record.files)],
     ["kept", keptPath ?? ""],
   ]);
@@ -96,7 +96,7 @@ export function extensionSummary(
       `counting ${ms(timings.countMs)}, merging ${ms(timings.mergeMs)}, in all ${ms(timings.totalMs)}`,
     ],
     ["memory", `${bytes(peakMemoryBytes)} at its peak`],
-    ["bytes/token", `${rate(tokenCount)}, by the base ${rate(tokenCountBefore)}`],
+    ["bytes/token", `${rate(tokenCount)}, with the base ${rate(tokenCountBefore)}`],
     ["written", writtenFiles(output, options.sizes, files)],
   ]);
 }
@@ -153,12 +153,12 @@ function compression({ bytesPerToken, half }: TrainingRecord): string {
   return bytesPerToken.toFixed(3) + before;
 }
 
-/** Tokens that other tokens used up. */
-function residues({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
+/** Tokens that later merges absorbed. */
+function intermediates({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
   if (mergeCount === 0) return "";
   const share = `${((100 * residueCount) / mergeCount).toFixed(1)} %`;
   const gone = neverReachedCount === 0 ? "" : `, ${grouped(neverReachedCount)} of them occur nowhere`;
-  return `${counted(residueCount, "token")} (${share}) that others used up${gone}`;
+  return `${counted(residueCount, "intermediate token")} (${share})${gone}`;
 }
 
 /** Who reads the summary knows inputs by the names of their weights. */
@@ -216,8 +216,8 @@ type LearnedShapes = ShapeCounts & {
   readonly longestTokens: readonly string[];
 };
 
-/** How many tokens have the shapes `blank` and `rule`. */
-type ShapeCounts = { readonly blankCount: number; readonly ruleCount: number };
+/** How many tokens have the shapes `whitespace` and `separator`. */
+type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: number };
 
 const longestCount = 10;
 
@@ -228,8 +228,8 @@ function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
   const longest = longestWithLetters(lengths, (token) => shapes[token - first]!, longestCount, first);
   return {
     longestTokens: longest.map((token) => shownToken(tokenBytes, token)),
-    blankCount: shapes.filter((shape) => shape === "blank").length,
-    ruleCount: shapes.filter((shape) => shape === "rule").length,
+    whitespaceCount: shapes.filter((shape) => shape === "whitespace").length,
+    separatorCount: shapes.filter((shape) => shape === "separator").length,
   };
 }
 
@@ -243,11 +243,11 @@ function shapeOfToken(tokens: TokenBytes, token: number) {
   return shapeOf(bytes, 0, bytes.length);
 }
 
-/** How many tokens are blank or rules, or nothing if there are none. */
-export function blanksAndRules({ blankCount, ruleCount }: ShapeCounts): string {
+/** How many whitespace tokens and separator tokens there are, or nothing if there are none. */
+export function whitespaceAndSeparators({ whitespaceCount, separatorCount }: ShapeCounts): string {
   const parts = [
-    ...(blankCount > 0 ? [`${counted(blankCount, "token")} of blanks`] : []),
-    ...(ruleCount > 0 ? [`${grouped(ruleCount)} of one sign, such as -----`] : []),
+    ...(whitespaceCount > 0 ? [counted(whitespaceCount, "whitespace token")] : []),
+    ...(separatorCount > 0 ? [`${counted(separatorCount, "separator token")}, such as -----`] : []),
   ];
   return parts.join(", ");
 }

@@ -81,7 +81,8 @@ export type Measures = {
 
 export type TextMeasures = Measures & {
   readonly text: string;
-  readonly dearestWords: readonly DearestWord[];
+  /** The costliest words. This name and those of `Parity` are keys of the JSON that is printed, older than the word. */
+  readonly dearestWords: readonly CostliestWord[];
 };
 
 /** The numbers of a text, which are runs of decimal digits, and how its tokens cut them. docs/evaluate.md has the formulas. */
@@ -109,7 +110,7 @@ type Renyi = { readonly alpha: number; readonly entropy: number; readonly effici
  * The word itself, U+FFFD in the place of what is not UTF-8; of a long one the beginning. Its pieces are escaped for people:
  * `\xNN` stands for a byte that cannot be shown.
  */
-export type DearestWord = {
+export type CostliestWord = {
   readonly word: string;
   /** Of the whole word. */
   readonly bytes: number;
@@ -119,7 +120,10 @@ export type DearestWord = {
   readonly pieces: readonly string[];
 };
 
-/** How alike the texts are in what they cost: by words, by bytes, by characters, and each as a whole, if they are parallel. */
+/**
+ * How alike the texts are in what they cost: per word, per byte, per character, and each as a whole, if they are parallel.
+ * `dearest` in the names is the costliest: they are keys of the JSON that is printed.
+ */
 export type Parity = {
   /** Of tokens per word. */
   readonly giniFertility: number;
@@ -127,7 +131,7 @@ export type Parity = {
   readonly giniBytes: number;
   readonly cheapestText: string;
   readonly dearestText: string;
-  /** Tokens per word of the dearest text, by those of the cheapest. */
+  /** Tokens per word of the costliest text, divided by those of the cheapest. */
   readonly costRatio: number | null;
   readonly cheapestTextByBytes: string;
   readonly dearestTextByBytes: string;
@@ -320,9 +324,9 @@ function parityOf(facts: readonly TextFacts[], texts: readonly TextMeasures[]): 
   if (measured.length < 2) return null;
   const compare = (costOf: (of: (typeof measured)[0]) => number) => {
     const costs = measured.map((of) => ({ text: of.text, cost: costOf(of) })).sort((a, b) => a.cost - b.cost);
-    const [cheapest, dearest] = [costs[0]!, costs.at(-1)!];
+    const [cheapest, costliest] = [costs[0]!, costs.at(-1)!];
     const all = costs.map(({ cost }) => cost);
-    return { gini: gini(all), cheapest, dearest, costRatio: ratio(dearest.cost, cheapest.cost) };
+    return { gini: gini(all), cheapest, costliest, costRatio: ratio(costliest.cost, cheapest.cost) };
   };
   const byWords = compare(({ fertility }) => fertility!);
   const byBytes = compare(({ tokens, facts }) => tokens / facts.bytes);
@@ -332,18 +336,18 @@ function parityOf(facts: readonly TextFacts[], texts: readonly TextMeasures[]): 
     giniFertility: byWords.gini,
     giniBytes: byBytes.gini,
     cheapestText: byWords.cheapest.text,
-    dearestText: byWords.dearest.text,
+    dearestText: byWords.costliest.text,
     costRatio: byWords.costRatio,
     cheapestTextByBytes: byBytes.cheapest.text,
-    dearestTextByBytes: byBytes.dearest.text,
+    dearestTextByBytes: byBytes.costliest.text,
     costRatioByBytes: byBytes.costRatio,
     giniCharacters: byCharacters.gini,
     cheapestTextByCharacters: byCharacters.cheapest.text,
-    dearestTextByCharacters: byCharacters.dearest.text,
+    dearestTextByCharacters: byCharacters.costliest.text,
     costRatioByCharacters: byCharacters.costRatio,
     giniTokens: byTokens.gini,
     cheapestTextByTokens: byTokens.cheapest.text,
-    dearestTextByTokens: byTokens.dearest.text,
+    dearestTextByTokens: byTokens.costliest.text,
     costRatioByTokens: byTokens.costRatio,
   };
 }

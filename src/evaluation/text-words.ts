@@ -13,23 +13,23 @@ import { holdsDigit } from "./number-counts.ts";
  */
 export const placedWordPattern = String.raw`[\s\x1c-\x1f]?[^\s\x1c-\x1f]+|[\s\x1c-\x1f]+(?![^\s\x1c-\x1f])`;
 
-const blanks = unionOf([whiteSpace, [0x1c, 0x1f]]);
+const whitespace = unionOf([whiteSpace, [0x1c, 0x1f]]);
 
 /**
  * TextWords: the distinct placed words of a text. Its arrays are in shared memory.
  *
- *   ARRAY         TYPE          LENGTH          MEANING
- *   placed        WordTable     placed words    the placed words, with their occurrences in the text
- *   blankBytes    Uint8Array    placed words    length of the white space at the start of each, 0 to 3 bytes
- *   wordOf        Uint32Array   placed words    index of its text word, below distinctCount
- *   hasDigit      Uint8Array    placed words    1 if a decimal digit is in it
- *   firstPlaced   Uint32Array   distinctCount   the first placed word of each text word
+ *   ARRAY            TYPE         LENGTH         MEANING
+ *   placed           WordTable    placed words   the placed words, with their occurrences in the text
+ *   whitespaceBytes  Uint8Array   placed words   length of the white space at the start of each, 0 to 3 bytes
+ *   wordOf           Uint32Array  placed words   index of its text word, below distinctCount
+ *   hasDigit         Uint8Array   placed words   1 if a decimal digit is in it
+ *   firstPlaced      Uint32Array  distinctCount  the first placed word of each text word
  *
- * "a b\nb" gives placed words "a", " b" and "\nb", blankBytes = [0, 1, 1], wordOf = [0, 1, 1], firstPlaced = [0, 1].
+ * "a b\nb" gives placed words "a", " b" and "\nb", whitespaceBytes = [0, 1, 1], wordOf = [0, 1, 1], firstPlaced = [0, 1].
  */
 export type TextWords = {
   readonly placed: WordTable;
-  readonly blankBytes: Uint8Array;
+  readonly whitespaceBytes: Uint8Array;
   readonly wordOf: Uint32Array;
   /** Only where numbers are measured: it takes as long as the other arrays. */
   readonly hasDigit: Uint8Array | null;
@@ -58,9 +58,10 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
       const count = counts[piece]!;
       characterCount += count * characterCountOf(bytes, start, end);
       textBytes += count * (end - start);
-      const blank = blankBytesAt(bytes, start, end);
+      const leading = whitespaceBytesAt(bytes, start, end);
       // Behind the white space of a placed word there is a word; a run of white space goes on.
-      if (blank > 0 && (start + blank === end || blankBytesAt(bytes, start + blank, end) > 0)) continue;
+      if (leading > 0 && (start + leading === end || whitespaceBytesAt(bytes, start + leading, end) > 0))
+        continue;
       isPlaced[piece] = 1;
       wordCount += count;
     }
@@ -84,15 +85,15 @@ export function* slicesOf(end: number, start = 0): Generator<WordSlice> {
 
 /** Whether a text holds a character at which words end. */
 export const holdsWhiteSpace = (text: string) =>
-  Array.from(text).some((character) => contains(blanks, character.codePointAt(0)!));
+  Array.from(text).some((character) => contains(whitespace, character.codePointAt(0)!));
 
 /** Length of the character of white space at `pos`; 0 if another character is there. */
-function blankBytesAt(bytes: Uint8Array, pos: number, end: number): number {
+function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80)
     return lead === 0x20 || (lead >= 0x09 && lead <= 0x0d) || (lead >= 0x1c && lead <= 0x1f) ? 1 : 0;
   const codePoint = codePointAt(bytes, pos, end);
-  if (codePoint < 0 || !contains(blanks, codePoint)) return 0;
+  if (codePoint < 0 || !contains(whitespace, codePoint)) return 0;
   return codePoint < 0x800 ? 2 : 3;
 }
 
@@ -112,18 +113,18 @@ const noWord = 0xffffffff;
  */
 function* numberWords(placed: WordTable, withNumbers: boolean) {
   const { wordCount: placedCount, bytes, starts } = placed;
-  const blankBytes = new Uint8Array(new SharedArrayBuffer(placedCount));
+  const whitespaceBytes = new Uint8Array(new SharedArrayBuffer(placedCount));
   const wordOf = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
   const hasDigit = withNumbers ? new Uint8Array(new SharedArrayBuffer(placedCount)) : null;
   const firstPlaced = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
   let slotCount = 16;
   while (slotCount < 2 * placedCount) slotCount *= 2;
   const slots = new Uint32Array(slotCount).fill(noWord);
-  const numbered = { placed, blankBytes, firstPlaced };
+  const numbered = { placed, whitespaceBytes, firstPlaced };
   let distinctCount = 0;
   for (const { first, end } of slicesOf(placedCount)) {
     for (let p = first; p < end; p++) {
-      blankBytes[p] = blankBytesAt(bytes, starts[p]!, starts[p + 1]!);
+      whitespaceBytes[p] = whitespaceBytesAt(bytes, starts[p]!, starts[p + 1]!);
       if (hasDigit !== null && holdsDigit(bytes, starts[p]!, starts[p + 1]!)) hasDigit[p] = 1;
       const slot = slotOf(numbered, p, slots);
       if (slots[slot] === noWord) {
@@ -134,22 +135,28 @@ function* numberWords(placed: WordTable, withNumbers: boolean) {
     }
     yield;
   }
-  return { blankBytes, wordOf, hasDigit, firstPlaced: firstPlaced.subarray(0, distinctCount), distinctCount };
+  return {
+    whitespaceBytes,
+    wordOf,
+    hasDigit,
+    firstPlaced: firstPlaced.subarray(0, distinctCount),
+    distinctCount,
+  };
 }
 
 /** The slot of the text word of a placed word: the one that has its number, or the free one for it. */
 function slotOf(
-  { placed: { bytes, starts }, blankBytes, firstPlaced }: Numbered,
+  { placed: { bytes, starts }, whitespaceBytes, firstPlaced }: Numbered,
   p: number,
   slots: Uint32Array,
 ): number {
-  const start = starts[p]! + blankBytes[p]!;
+  const start = starts[p]! + whitespaceBytes[p]!;
   const length = starts[p + 1]! - start;
   for (let slot = hashOf(bytes, start, start + length); ; slot++) {
     slot &= slots.length - 1;
     if (slots[slot] === noWord) return slot;
     const other = firstPlaced[slots[slot]!]!;
-    const otherStart = starts[other]! + blankBytes[other]!;
+    const otherStart = starts[other]! + whitespaceBytes[other]!;
     if (starts[other + 1]! - otherStart !== length) continue;
     let i = 0;
     while (i < length && bytes[start + i] === bytes[otherStart + i]) i++;
@@ -157,7 +164,7 @@ function slotOf(
   }
 }
 
-type Numbered = Pick<TextWords, "placed" | "blankBytes" | "firstPlaced">;
+type Numbered = Pick<TextWords, "placed" | "whitespaceBytes" | "firstPlaced">;
 
 /** FNV-1a, with its high bits mixed in: the slot is made of the low ones. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
@@ -219,7 +226,7 @@ export const placedAt = ({ placed: { bytes, starts } }: TextWords, p: number) =>
   bytes.subarray(starts[p]!, starts[p + 1]!);
 
 /** Those of its text word. */
-export const wordAt = (words: TextWords, p: number) => placedAt(words, p).subarray(words.blankBytes[p]!);
+export const wordAt = (words: TextWords, p: number) => placedAt(words, p).subarray(words.whitespaceBytes[p]!);
 
 /**
  * How often each special token occurs in a text, found from the left, longest first, not overlapping, as encoding finds

@@ -80,7 +80,7 @@ export class WordEncoder {
   countTokens(words: TextWords, slice: WordSlice, tokenCounts: Uint32Array, numbers: NumberCounts): void {
     for (let p = slice.first; p < slice.end; p++) {
       const idCount = this.encode(words, p);
-      tokenCounts[p] = idCount - this.blankCount(words, p, idCount);
+      tokenCounts[p] = idCount - this.whitespaceCount(words, p, idCount);
       if (words.hasDigit?.[p] === 1) this.addNumbers(words.placed, p, idCount, numbers);
     }
   }
@@ -120,7 +120,7 @@ export class WordEncoder {
   /** The ids of a placed word without those of the white space before it. The next call overwrites them. */
   wordIdsOf(words: TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
-    return this.encoding.out.ids.subarray(this.blankCount(words, p, idCount), idCount);
+    return this.encoding.out.ids.subarray(this.whitespaceCount(words, p, idCount), idCount);
   }
 
   /** The bytes of the first tokens, escaped for people. */
@@ -136,10 +136,10 @@ export class WordEncoder {
   }
 
   /** How many of the first ids are only white space: what all ids stand for is longer than the word by that white space. */
-  private blankCount(words: TextWords, p: number, idCount: number): number {
+  private whitespaceCount(words: TextWords, p: number, idCount: number): number {
     const { starts: tokenStarts } = this.tokenizer.tokens;
     const { ids } = this.encoding.out;
-    let left = words.blankBytes[p]!;
+    let left = words.whitespaceBytes[p]!;
     if (!this.keepsBytes) {
       left = -this.keptBytes(wordAt(words, p));
       for (let i = 0; i < idCount; i++) left += tokenStarts[ids[i]! + 1]! - tokenStarts[ids[i]!]!;
@@ -243,7 +243,7 @@ const byFrequency = (words: TextWords) => (p: number, q: number) =>
   words.placed.counts[q]! - words.placed.counts[p]! || Buffer.compare(placedAt(words, p), placedAt(words, q));
 
 /** How many of the words are listed whose tokens beyond the first are the most in all; of equal ones the first by their bytes. */
-const dearestMax = 20;
+const costliestMax = 20;
 
 /**
  * What the words of a text cost; yields between slices of work.
@@ -270,10 +270,10 @@ export function* wordCosts(
     }
     yield;
   }
-  const dearest = yield* dearestOf(words, beyondFirst);
-  const placesOf = new Map(dearest.map((word) => [word, [] as number[]]));
+  const costliest = yield* costliestOf(words, beyondFirst);
+  const placesOf = new Map(costliest.map((word) => [word, [] as number[]]));
   for (let p = 0; p < placedCount; p++) placesOf.get(wordOf[p]!)?.push(p);
-  const dearestWords = dearest.map((word) => {
+  const dearestWords = costliest.map((word) => {
     const places = placesOf.get(word)!.sort(byFrequency(words));
     const sum = (numberOf: (p: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
     // It is shown as it is cut where it occurs most often.
@@ -291,22 +291,22 @@ export function* wordCosts(
 }
 
 /** The numbers of the text words that cost most. */
-function* dearestOf(words: TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
+function* costliestOf(words: TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
   const bytesOf = (word: number) => wordAt(words, words.firstPlaced[word]!);
-  const isDearer = (a: number, b: number): boolean =>
+  const isCostlier = (a: number, b: number): boolean =>
     beyondFirst[a] !== beyondFirst[b]
       ? beyondFirst[a]! > beyondFirst[b]!
       : Buffer.compare(bytesOf(a), bytesOf(b)) < 0;
-  const dearest: number[] = [];
+  const costliest: number[] = [];
   for (const { first, end } of slicesOf(beyondFirst.length)) {
     for (let word = first; word < end; word++) {
       if (beyondFirst[word] === 0) continue;
-      if (dearest.length === dearestMax && !isDearer(word, dearest[dearestMax - 1]!)) continue;
-      const place = dearest.findIndex((other) => isDearer(word, other));
-      dearest.splice(place < 0 ? dearest.length : place, 0, word);
-      dearest.length = Math.min(dearest.length, dearestMax);
+      if (costliest.length === costliestMax && !isCostlier(word, costliest[costliestMax - 1]!)) continue;
+      const place = costliest.findIndex((other) => isCostlier(word, other));
+      costliest.splice(place < 0 ? costliest.length : place, 0, word);
+      costliest.length = Math.min(costliest.length, costliestMax);
     }
     yield;
   }
-  return dearest;
+  return costliest;
 }

@@ -16,7 +16,7 @@ import { recordedLedger } from "./training-json.ts";
  *   id      of the token
  *   token   in byte-to-character form, as in merges.txt: it has no tab and no line end
  *   bytes   how many it has
- *   birth   how often it occurred in the corpus when it was made; of a byte: before the first merge
+ *   birth   how often it occurred in the corpus when it was created (the name is older than the word); of a byte: before the first merge
  *   end     how often it occurs when all merges are made
  *   left    id of its left half
  *   right   id of its right half
@@ -34,7 +34,7 @@ export function tokensTsv(vocabulary: Vocabulary, ledger: Ledger): OutputFile {
 /** Text is gathered as one string, because few and large steps are fast before code is compiled. */
 function* rows(vocabulary: Vocabulary, ledger: Ledger): Generator<Uint8Array> {
   const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
-  const { startCount, birthCounts, endCounts } = ledger;
+  const { startCount, createdCounts, endCounts } = ledger;
   const chunk = new Chunk();
   const tokenOf = tokensOfIds(vocabulary);
   const spelled = spelledTokens(vocabulary);
@@ -47,7 +47,7 @@ function* rows(vocabulary: Vocabulary, ledger: Ledger): Generator<Uint8Array> {
     } else {
       const merge = token - startCount;
       const halves = merge < 0 ? "\t" : `${tokenIds[left[merge]!]}\t${tokenIds[right[merge]!]}`;
-      const numbers = `${tokenBytes.lengths[token]}\t${birthCounts[token]}\t${endCounts[token]}\t${halves}`;
+      const numbers = `${tokenBytes.lengths[token]}\t${createdCounts[token]}\t${endCounts[token]}\t${halves}`;
       const short = spelled[token];
       if (short === undefined) {
         chunk.text(`${text}${id}\t`);
@@ -124,17 +124,17 @@ export function mostLedgerBytes(
 /**
  * What `tokens.tsv` and the record beside a tokenizer say of its training, by id.
  *
- *   ARRAY        TYPE          LENGTH          MEANING
- *   birthCounts  Float64Array  idLimit         occurrences of each token when it was made; 0 of special tokens
- *   endCounts    Float64Array  idLimit         occurrences when all merges are made
- *   tokensAfter  Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
+ *   ARRAY          TYPE          LENGTH          MEANING
+ *   createdCounts  Float64Array  idLimit         occurrences of each token when it was made; 0 of special tokens
+ *   endCounts      Float64Array  idLimit         occurrences when all merges are made
+ *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
  */
 export type WrittenLedger = {
   readonly facts: LedgerFacts;
-  readonly birthCounts: Float64Array;
+  readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
   readonly tokensAfter: Float64Array;
-  readonly isResidue: (id: number) => boolean;
+  readonly isIntermediate: (id: number) => boolean;
 };
 
 /**
@@ -149,28 +149,28 @@ export function* readWrittenLedger(parts: TokenizerParts): Generator<undefined, 
   if (facts === null || basename(path) === ledgerName || !isFile(tablePath)) return null;
   const rows = yield* parseRows(readText(tablePath), tokens.idLimit);
   if (rows === null) return null;
-  const { lengths, birthCounts, endCounts, left, right } = rows;
+  const { lengths, createdCounts, endCounts, left, right } = rows;
   for (let id = 0; id < tokens.idLimit; id++) {
     if (lengths[id] !== tokens.starts[id + 1]! - tokens.starts[id]!) return null;
   }
   const { merges } = model;
   const mergeCount = merges.merged.length;
   const tokensAfter = new Float64Array(mergeCount + 1);
-  for (let id = 0; id < tokens.idLimit; id++) if (left[id] === none) tokensAfter[0]! += birthCounts[id]!;
+  for (let id = 0; id < tokens.idLimit; id++) if (left[id] === none) tokensAfter[0]! += createdCounts[id]!;
   for (let k = 0; k < mergeCount; k++) {
     const id = merges.merged[k]!;
     if (left[id] !== merges.left[k] || right[id] !== merges.right[k]) return null;
-    tokensAfter[k + 1] = tokensAfter[k]! - birthCounts[id]!;
+    tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
   // Of a pair of equal tokens fewer are replaced than were counted: then the table does not tell how many were.
   const last = merges.merged[mergeCount - 1];
-  const lastCount = last === undefined ? 0 : birthCounts[last]!;
-  const isResidue = (id: number) =>
-    left[id] !== none && endCounts[id]! < lastCount && endCounts[id]! < birthCounts[id]!;
-  const residueCount = merges.merged.reduce((count, id) => count + Number(isResidue(id)), 0);
+  const lastCount = last === undefined ? 0 : createdCounts[last]!;
+  const isIntermediate = (id: number) =>
+    left[id] !== none && endCounts[id]! < lastCount && endCounts[id]! < createdCounts[id]!;
+  const residueCount = merges.merged.reduce((count, id) => count + Number(isIntermediate(id)), 0);
   if (residueCount !== facts.residueCount) return null;
-  return { facts, birthCounts, endCounts, tokensAfter, isResidue };
+  return { facts, createdCounts, endCounts, tokensAfter, isIntermediate };
 }
 
 const none = -1;
@@ -179,7 +179,7 @@ const rowsPerSlice = 1 << 14;
 /** The columns by id; null if there is not a row for each id, in their order. */
 function* parseRows(text: string, idLimit: number) {
   const lengths = new Float64Array(idLimit);
-  const birthCounts = new Float64Array(idLimit);
+  const createdCounts = new Float64Array(idLimit);
   const endCounts = new Float64Array(idLimit);
   const left = new Int32Array(idLimit).fill(none);
   const right = new Int32Array(idLimit).fill(none);
@@ -192,13 +192,13 @@ function* parseRows(text: string, idLimit: number) {
     const cells = text.slice(start, end).split("\t");
     if (cells.length !== cellCount || cells[0] !== String(id)) return null;
     lengths[id] = Number(cells[2]);
-    birthCounts[id] = Number(cells[3]);
+    createdCounts[id] = Number(cells[3]);
     endCounts[id] = Number(cells[4]);
     if (cells[5] !== "") left[id] = Number(cells[5]);
     if (cells[6] !== "") right[id] = Number(cells[6]);
     start = end + 1;
   }
-  return id === idLimit ? { lengths, birthCounts, endCounts, left, right } : null;
+  return id === idLimit ? { lengths, createdCounts, endCounts, left, right } : null;
 }
 
 const cellCount = 7;

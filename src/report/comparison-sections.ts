@@ -14,7 +14,7 @@ export function matrixSection({ tokenizers, texts, measures }: Matrix): Section 
     id: "matrix",
     title: "Tokenizers on texts",
     isWide: true,
-    text: "Colour goes by the logarithm of the measure, over all texts: full is better. The best of each text is bold.",
+    text: "The stronger the colour, the better the value; colours follow the logarithm of the measure over all texts. The best value of each text is bold.",
     content: html`<div class="columns">${measures.map(
       (measure) => html`<div class="heat"><h3>${measure.name}</h3><p class="quiet">${measure.note}</p>
 ${tableHtml({

@@ -55,7 +55,7 @@ export function tokenText(bytes: Uint8Array, lengthBytes = bytes.length): string
   return lengthBytes > shownBytesMax ? `${shown}…` : shown;
 }
 
-/** A token in a table or a sentence: on a background, so that its blanks can be seen. */
+/** A token in a table or a sentence: on a background, so that its spaces can be seen. */
 export const tokenHtml = (bytes: Uint8Array, lengthBytes?: number) =>
   html`<code class="t">${tokenText(bytes, lengthBytes)}</code>`;
 

@@ -16,7 +16,7 @@ import type { ReportTokenizer } from "./report-data.ts";
  *   COLUMN   MEANING
  *   left     id of the left half of the merge
  *   right    id of its right half
- *   birth    occurrences at its birth; only with a ledger, and counts of the same corpus
+ *   created  occurrences when its merge was made; only with a ledger, and counts of the same corpus
  *   end      occurrences at the end; only with counts
  */
 export type PackedVocabulary = {
@@ -54,7 +54,7 @@ export function packVocabulary(
     // Counts of a text say nothing beside those of the training.
     ...(ledger === undefined || ledger.endCounts !== counts?.endCounts
       ? []
-      : [countsOfMerges("birth", ledger.birthCounts, merged)]),
+      : [countsOfMerges("created", ledger.createdCounts, merged)]),
     ...(counts === undefined ? [] : [countsOfMerges("end", counts.endCounts, merged)]),
   ].map((column) => ({ ...column, width: widthOf(column.limit) }));
   const raw = new Uint8Array(columns.reduce((sum, { width }) => sum + width * merged.length, 0));

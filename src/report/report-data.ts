@@ -1,6 +1,6 @@
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
-import { isResidue, type Ledger } from "../vocabulary/ledger.ts";
+import { isIntermediate, type Ledger } from "../vocabulary/ledger.ts";
 import { copyTokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 
 /** Stands near the head of every report, so that a later one knows that it may take its place. */
@@ -37,10 +37,10 @@ export type Highlight = { readonly name: string; readonly value: string; readonl
 /**
  * A tokenizer as the report draws it.
  *
- *   ARRAY      TYPE          LENGTH       MEANING
- *   lengths    Uint32Array   idLimit      bytes of each token; 0 where an id has none
- *   endCounts  Float64Array  idLimit      occurrences of each token in the text (of the corpus: when all merges are made)
- *   birthCounts Float64Array idLimit      occurrences of each token when its merge was made
+ *   ARRAY          TYPE          LENGTH   MEANING
+ *   lengths        Uint32Array   idLimit  bytes of each token; 0 where an id has none
+ *   endCounts      Float64Array  idLimit  occurrences of each token in the text (of the corpus: when all merges are made)
+ *   createdCounts  Float64Array  idLimit  occurrences of each token when its merge was made
  */
 export type ReportTokenizer = {
   readonly name: string;
@@ -65,10 +65,10 @@ export type ReportMerges = {
 
 /** What a training knows of its tokens, by id. */
 export type ReportLedger = {
-  readonly birthCounts: Float64Array;
+  readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
   /** Whether other tokens used this one up. */
-  readonly isResidue: (id: number) => boolean;
+  readonly isIntermediate: (id: number) => boolean;
 };
 
 /**
@@ -127,9 +127,9 @@ export function vocabularyTokenizer(
     return made;
   };
   const endCounts = byId(ledger.endCounts);
-  const residues = new Uint8Array(size);
+  const intermediates = new Uint8Array(size);
   for (let token = startCount; token < tokenIds.length; token++) {
-    residues[tokenIds[token]!] = Number(isResidue(ledger, token));
+    intermediates[tokenIds[token]!] = Number(isIntermediate(ledger, token));
   }
   const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
@@ -139,7 +139,11 @@ export function vocabularyTokenizer(
     addedTokens,
     merges: { left: idsOf(left), right: idsOf(right), merged: tokenIds.slice(startCount) },
     counts: { of, endCounts },
-    ledger: { birthCounts: byId(ledger.birthCounts), endCounts, isResidue: (id) => residues[id] === 1 },
+    ledger: {
+      createdCounts: byId(ledger.createdCounts),
+      endCounts,
+      isIntermediate: (id) => intermediates[id] === 1,
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { matrixSection, sampleSection, sideBySideSection } from "./comparison-se
 import { type Html, html, type Section, sectionHtml, tableHtml, trustedHtml } from "./html.ts";
 import { type Deflate, packVocabulary, treeSection } from "./packed-vocabulary.ts";
 import { type Fact, type ReportBody, type ReportData, type ReportFrame, reportMark } from "./report-data.ts";
-import { compressionSection, residueSection } from "./training-sections.ts";
+import { compressionSection, intermediateSection } from "./training-sections.ts";
 import {
   frequencySection,
   lengthSection,
@@ -45,7 +45,7 @@ export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGe
   }
   yield sectionHtml(scriptSection(tokenizers, shares));
   for (const tokenizer of tokenizers) {
-    const section = residueSection(tokenizer);
+    const section = intermediateSection(tokenizer);
     if (section !== null) yield sectionHtml(section);
   }
   const longest = tokenizers.map((tokenizer) => longestIdsOf(tokenizer, longestShown));

@@ -132,48 +132,52 @@ function changeText(value: number, chosen: number): string {
 }
 
 const parts = 10;
-const residuesShown = 20;
+const intermediatesShown = 20;
 
-/** Tokens that other tokens used up, by their place in the order of merges; null without what the training counted. */
-export function residueSection(tokenizer: ReportTokenizer): Section | null {
+/** Intermediate tokens, by their place in the order of merges; null without what the training counted. */
+export function intermediateSection(tokenizer: ReportTokenizer): Section | null {
   const { ledger, merges } = tokenizer;
   const mergeCount = merges.merged.length;
   if (ledger === undefined || mergeCount === 0) return null;
-  const residues = merges.merged.filter(ledger.isResidue);
-  const unreachedCount = residues.filter((id) => ledger.endCounts[id] === 0).length;
+  const intermediates = merges.merged.filter(ledger.isIntermediate);
+  const unreachedCount = intermediates.filter((id) => ledger.endCounts[id] === 0).length;
   const groups = Array.from({ length: Math.min(parts, mergeCount) }, (_, part) => {
     const count = Math.min(parts, mergeCount);
     const from = Math.floor((mergeCount * part) / count);
     const to = Math.floor((mergeCount * (part + 1)) / count);
-    const found = merges.merged.subarray(from, to).filter(ledger.isResidue).length;
+    const found = merges.merged.subarray(from, to).filter(ledger.isIntermediate).length;
     const group = barGroup(`${grouped(from + 1)}–${grouped(to)}`, [found / (to - from)]);
     return { ...group, row: [group.name, grouped(found), group.texts[0]!] };
   });
   return {
-    id: "residues",
-    title: "Residues",
-    text: html`<strong>${grouped(residues.length)}</strong> of ${grouped(mergeCount)} learned tokens are residues:
-      steps on the way to longer tokens, which left fewer of them than the last pair merged has.
+    id: "intermediate",
+    title: "Intermediate tokens",
+    text: html`<strong>${grouped(intermediates.length)}</strong> of ${grouped(mergeCount)} learned tokens are intermediate (scaffold) tokens.
+      Later merges absorbed them into longer tokens, and now they occur less often than the last pair that was merged.
       ${grouped(unreachedCount)} of them occur nowhere. The bars are the tenths of the merges, the first merges first.`,
-    content: html`<figure>${barChart({ title: "Share of residues by order of merges", series: ["residues"], groups })}</figure>
-<h3>What was used up most</h3>
-${usedUpTable(tokenizer, ledger, residues)}`,
-    table: { head: ["merges", "residues", "share"], rows: groups.map(({ row }) => row) },
+    content: html`<figure>${barChart({ title: "Share of intermediate tokens, in the order of merges", series: ["intermediate tokens"], groups })}</figure>
+<h3>The most absorbed tokens</h3>
+${absorbedTable(tokenizer, ledger, intermediates)}`,
+    table: { head: ["merges", "intermediate tokens", "share"], rows: groups.map(({ row }) => row) },
   };
 }
 
-/** Residues that lost most occurrences to other tokens. */
-function usedUpTable({ tokens, lengths }: ReportTokenizer, ledger: ReportLedger, residues: Int32Array) {
-  const { birthCounts, endCounts } = ledger;
-  const lost = (id: number) => birthCounts[id]! - endCounts[id]!;
-  const rows = [...residues]
+/** Intermediate tokens that lost most occurrences to longer tokens. */
+function absorbedTable(
+  { tokens, lengths }: ReportTokenizer,
+  ledger: ReportLedger,
+  intermediates: Int32Array,
+) {
+  const { createdCounts, endCounts } = ledger;
+  const lost = (id: number) => createdCounts[id]! - endCounts[id]!;
+  const rows = [...intermediates]
     .sort((a, b) => lost(b) - lost(a) || a - b)
-    .slice(0, residuesShown)
+    .slice(0, intermediatesShown)
     .map((id): Cell[] => [
       tokenHtml(tokenBytesOf(tokens, id), lengths[id]!),
       id,
-      grouped(birthCounts[id]!),
+      grouped(createdCounts[id]!),
       grouped(endCounts[id]!),
     ]);
-  return tableHtml({ head: ["token", "id", "at birth", "at the end"], rows });
+  return tableHtml({ head: ["token", "id", "created", "at the end"], rows });
 }

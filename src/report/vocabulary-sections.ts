@@ -151,7 +151,7 @@ function countsContent(
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** The longest tokens that are not blank or rules: they have a letter. `longest`: their ids, of each tokenizer. */
+/** The longest tokens that have a letter: no whitespace tokens, no separator tokens. `longest`: their ids, of each tokenizer. */
 export function longestSection(
   tokenizers: readonly ReportTokenizer[],
   longest: readonly (readonly number[])[],
@@ -159,7 +159,7 @@ export function longestSection(
   return {
     id: "longest",
     title: "Longest tokens",
-    text: "The longest tokens that have a letter: runs of blanks, rules and digits are left out.",
+    text: "The longest tokens that have a letter. Whitespace tokens, separator tokens and digits are left out.",
     content: html`<div class="columns">${tokenizers.map(
       (
         { name, tokens, lengths },

@@ -24,7 +24,7 @@ const wordsAtOnce = 1 << 18;
  * Finds out which merges stay, from words that all of them have been made in. Yields between slices of some milliseconds.
  *
  * Each token of the words was made by merges that its halves tell, down to bytes. So the words tell how often every merge was
- * made. Where none was, its pair may still have occurred: between two tokens that other merges used up. `Boundaries` looks
+ * made. Where none was, its pair may still have occurred: between two tokens that other merges absorbed. `Boundaries` looks
  * for that.
  */
 export function* findKeptMerges(words: TokenWords, merges: Halves): Generator<undefined, KeptMerges> {
@@ -154,7 +154,7 @@ class Boundaries {
     this.look(before, behind, Number.POSITIVE_INFINITY);
   }
 
-  /** Looks at a place between two tokens that merge `usedBy` used up, or none. */
+  /** Looks at a place between two tokens that merge `usedBy` absorbed, or none. */
   look(before: number, behind: number, usedBy: number): void {
     const { byLeft, mayEnd, merges, found } = this;
     const { right } = merges;

@@ -9,9 +9,9 @@ export type VocabularyStatistics = {
   readonly idLimit: number;
   /** Ids of the longest tokens with a letter, by bytes, the longest first; of equal lengths the lower id first. */
   readonly longestIds: readonly number[];
-  /** Tokens of blanks, and of one sign again and again (`TokenShape`). */
-  readonly blankCount: number;
-  readonly ruleCount: number;
+  /** Whitespace tokens and separator tokens (`TokenShape`). */
+  readonly whitespaceCount: number;
+  readonly separatorCount: number;
   /** Tokens by script or kind, the most frequent first. */
   readonly scripts: readonly Share[];
   /** Tokens by length in bytes, ascending. */
@@ -34,15 +34,15 @@ export function* vocabularyStatistics(
   /** By id; 0 for what is not the model's. */
   const byteCounts = new Uint32Array(tokens.idLimit);
   const shapeOfId = (id: number) => shapeOf(tokens.bytes, tokens.starts[id]!, tokens.starts[id + 1]!);
-  let [blankCount, ruleCount] = [0, 0];
+  let [whitespaceCount, separatorCount] = [0, 0];
   for (let id = 0; id < tokens.idLimit; id++) {
     if (id % idsPerSlice === 0) yield;
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0 || added.has(id)) continue;
     byteCounts[id] = bytes.length;
     const shape = shapeOfId(id);
-    if (shape === "blank") blankCount++;
-    if (shape === "rule") ruleCount++;
+    if (shape === "whitespace") whitespaceCount++;
+    if (shape === "separator") separatorCount++;
     lengths[lengthClasses.findIndex(({ most }) => bytes.length <= most)]!++;
   }
   const scripts = yield* scriptShares(tokens, addedTokens);
@@ -50,8 +50,8 @@ export function* vocabularyStatistics(
     size: tokens.tokenCount,
     idLimit: tokens.idLimit,
     longestIds: longestWithLetters(byteCounts, shapeOfId, longestCount),
-    blankCount,
-    ruleCount,
+    whitespaceCount,
+    separatorCount,
     scripts,
     lengths: lengthClasses.map(({ name }, i) => ({ name, tokenCount: lengths[i]! })),
     invalidCount: scripts.find(({ name }) => name === invalidName)?.tokenCount ?? 0,
@@ -132,7 +132,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * characters are in it that are not ASCII, Latin up to U+024F, or punctuation from U+2010 to U+205E.
  */
 function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
-  let [hasLetter, hasDigit, hasSign, hasBlank] = [false, false, false, false];
+  let [hasLetter, hasDigit, hasSign, hasWhitespace] = [false, false, false, false];
   for (let pos = start; pos < end; ) {
     const lengthBytes = characterLengthAt(bytes, pos, end);
     if (lengthBytes === 0) return invalidName;
@@ -142,18 +142,18 @@ function commonScript(bytes: Uint8Array, start: number, end: number): string | u
     if ((lower >= 0x61 && lower <= 0x7a) || isLatinLetter(code)) hasLetter = true;
     else if (code >= 0x80 && !(code >= 0x2010 && code <= 0x205e)) return undefined;
     else if (code >= 0x30 && code <= 0x39) hasDigit = true;
-    else if (code === 0x20 || (code >= 0x09 && code <= 0x0d) || isWideBlank(code)) hasBlank = true;
+    else if (code === 0x20 || (code >= 0x09 && code <= 0x0d) || isWideWhitespace(code)) hasWhitespace = true;
     else if (code > 0x20 && code !== 0x7f && !isFormat(code)) hasSign = true;
   }
   if (hasLetter) return "Latin";
   if (hasDigit) return "digits";
   if (hasSign) return "punctuation and symbols";
-  return hasBlank ? "white space" : "control and other";
+  return hasWhitespace ? "white space" : "control and other";
 }
 
 const isLatinLetter = (code: number) => code >= 0xc0 && code <= 0x24f && code !== 0xd7 && code !== 0xf7;
 /** Line and paragraph separator, narrow no-break space. */
-const isWideBlank = (code: number) => code === 0x2028 || code === 0x2029 || code === 0x202f;
+const isWideWhitespace = (code: number) => code === 0x2028 || code === 0x2029 || code === 0x202f;
 /** Marks of direction. */
 const isFormat = (code: number) => code >= 0x202a && code <= 0x202e;
 

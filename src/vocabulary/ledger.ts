@@ -6,23 +6,23 @@ import type { Vocabulary } from "./vocabulary.ts";
  * Ledger: how often each token occurs in the corpus, when it was made and at the end. The merges tell it, so the corpus
  * is not read again. Token numbers are the engine's: the bytes come first, merge k makes `startCount + k`.
  *
- *   ARRAY        TYPE          LENGTH          MEANING
- *   birthCounts  Float64Array  tokenCount      occurrences when the token's merge was made; of bytes: before any merge
- *   endCounts    Float64Array  tokenCount      occurrences when all merges are made
- *   pairCounts   Float64Array  mergeCount      occurrences of the pair that was merged: more than at birth, if they overlap
- *   tokensAfter  Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
+ *   ARRAY          TYPE          LENGTH          MEANING
+ *   createdCounts  Float64Array  tokenCount      occurrences when the token's merge was made; of bytes: before any merge
+ *   endCounts      Float64Array  tokenCount      occurrences when all merges are made
+ *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if they overlap
+ *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
  *
- * The words "aab" and "ab" and the merges "a b", "a ab" give birthCounts = [a: 3, b: 2, 2, 1], endCounts = [a: 0, b: 0, 1, 1],
- * pairCounts = [2, 1] and tokensAfter = [5, 3, 2].
+ * The words "aab" and "ab" and the merges "a b", "a ab" give createdCounts = [a: 3, b: 2, 2, 1],
+ * endCounts = [a: 0, b: 0, 1, 1], pairCounts = [2, 1] and tokensAfter = [5, 3, 2].
  *
  * Why that is exact: each place that merge k replaces holds its left and its right token, which are gone then, and holds
- * the new token. Nothing else makes or takes tokens. So the occurrences at the end are those at birth, without one for
- * each place where a later merge took the token.
+ * the new token. Nothing else makes or takes tokens. So the occurrences at the end are those created, less one
+ * for each place where a later merge absorbed the token.
  */
 export type Ledger = {
   /** Tokens that were there before the first merge. */
   readonly startCount: number;
-  readonly birthCounts: Float64Array;
+  readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
   readonly pairCounts: Float64Array;
   readonly tokensAfter: Float64Array;
@@ -31,10 +31,10 @@ export type Ledger = {
 /** @param startCounts occurrences of each token that was there before the first merge */
 export function makeLedger(merges: Merges, startCounts: Float64Array): Ledger {
   const { startCount, mergeCount, left, right, counts, replacedCounts } = merges;
-  const birthCounts = new Float64Array(startCount + mergeCount);
-  birthCounts.set(startCounts);
-  birthCounts.set(replacedCounts, startCount);
-  const endCounts = birthCounts.slice();
+  const createdCounts = new Float64Array(startCount + mergeCount);
+  createdCounts.set(startCounts);
+  createdCounts.set(replacedCounts, startCount);
+  const endCounts = createdCounts.slice();
   const tokensAfter = new Float64Array(mergeCount + 1);
   tokensAfter[0] = startCounts.reduce((sum, count) => sum + count, 0);
   for (let k = 0; k < mergeCount; k++) {
@@ -43,18 +43,18 @@ export function makeLedger(merges: Merges, startCounts: Float64Array): Ledger {
     endCounts[right[k]!]! -= replacedCount;
     tokensAfter[k + 1] = tokensAfter[k]! - replacedCount;
   }
-  return { startCount, birthCounts, endCounts, pairCounts: counts, tokensAfter };
+  return { startCount, createdCounts, endCounts, pairCounts: counts, tokensAfter };
 }
 
 /** The ledger of a training that stopped after the first so many of its merges. */
 export function ledgerOfFirst(ledger: Ledger, pairs: LearnedPairs): Ledger {
-  const { startCount, birthCounts, pairCounts } = ledger;
+  const { startCount, createdCounts, pairCounts } = ledger;
   const { mergeCount, left, right } = pairs;
   if (mergeCount === pairCounts.length) return ledger;
   const counts = pairCounts.subarray(0, mergeCount);
-  const replacedCounts = birthCounts.subarray(startCount, startCount + mergeCount);
+  const replacedCounts = createdCounts.subarray(startCount, startCount + mergeCount);
   const merges = { startCount, mergeCount, left, right, counts, replacedCounts };
-  return makeLedger(merges, birthCounts.subarray(0, startCount));
+  return makeLedger(merges, createdCounts.subarray(0, startCount));
 }
 
 /** Bytes that are looked at between two yields: some milliseconds of work. */
@@ -88,14 +88,14 @@ function countSome(
 }
 
 /**
- * Whether other tokens used this one up: it was learned, and now it occurs less often than the last pair that was
- * merged. If it were not there already, that many occurrences would not have made it a token.
+ * An intermediate token (a scaffold token): it was learned, later merges absorbed it, and now it occurs less often than the
+ * last pair that was merged. If it were not there already, that many occurrences would not have made it a token.
  */
-export function isResidue(ledger: Ledger, token: number): boolean {
-  const { startCount, birthCounts, endCounts, pairCounts } = ledger;
+export function isIntermediate(ledger: Ledger, token: number): boolean {
+  const { startCount, createdCounts, endCounts, pairCounts } = ledger;
   if (token < startCount || endCounts[token]! >= pairCounts.at(-1)!) return false;
-  // Of a pair such as the "a a" in "aaa" fewer are replaced than were counted, so a token may be born this rare.
-  return endCounts[token]! < birthCounts[token]!;
+  // Of a pair such as the "a a" in "aaa" fewer are replaced than were counted, so a new token may be this rare.
+  return endCounts[token]! < createdCounts[token]!;
 }
 
 /** What a training says of its ledger. */
@@ -108,9 +108,9 @@ export type LedgerFacts = {
   readonly half: CurvePoint | null;
   /** The size of the vocabulary after each tenth of the merges, ascending; the last point is the whole. */
   readonly curve: readonly CurvePoint[];
-  /** See `isResidue`. */
+  /** See `isIntermediate`. The name is a key of `training.json`, older than the word. */
   readonly residueCount: number;
-  /** Residues that occur nowhere in the corpus any more. */
+  /** Intermediate tokens that occur nowhere in the corpus any more. */
   readonly neverReachedCount: number;
 };
 
@@ -136,7 +136,7 @@ export function ledgerFacts(ledger: Ledger, vocabulary: Vocabulary): LedgerFacts
   let residueCount = 0;
   let neverReachedCount = 0;
   for (let token = startCount; token < endCounts.length; token++) {
-    if (!isResidue(own, token)) continue;
+    if (!isIntermediate(own, token)) continue;
     residueCount++;
     if (endCounts[token] === 0) neverReachedCount++;
   }

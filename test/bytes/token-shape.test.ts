@@ -10,8 +10,8 @@ const shape = (text: string | number[]) => {
 
 const examples = {
   letters: ["a", "Z", " the", "----a", "-é", "漢字", "  ü", "3rd", "aaaa", "\n\nThe"],
-  blank: ["  ", "\n\n", " \t\r\n\v\f", "\u00a0\u00a0", "\u3000 "],
-  rule: ["---", " ====", "-----\n", ". . .", "───", "***", "  ### ", "。。。", "___"],
+  whitespace: ["  ", "\n\n", " \t\r\n\v\f", "\u00a0\u00a0", "\u3000 "],
+  separator: ["---", " ====", "-----\n", ". . .", "───", "***", "  ### ", "。。。", "___"],
   other: [
     "",
     " ",
@@ -39,7 +39,7 @@ for (const [name, texts] of Object.entries(examples)) {
   });
 }
 
-test("parts of characters and bytes that are no UTF-8 are neither blank nor a rule", () => {
+test("parts of characters and bytes that are no UTF-8 are neither white space nor a separator", () => {
   expect(shape([0xe2, 0x94])).toBe("other");
   expect(shape([0xff, 0xff, 0xff])).toBe("other");
   expect(shape([0x2d, 0x2d, 0x2d, 0xe2])).toBe("other");

@@ -12,7 +12,7 @@ const train = (name: string, ...args: string[]) => {
   return output;
 };
 
-test("-p none: a document is one word, and tokens cross blanks and line ends", () => {
+test("-p none: a document is one word, and tokens cross spaces and line ends", () => {
   const corpus = put(home, "corpus.txt", "a b\na b\na b<|end|>a b\na b\n".repeat(5));
   const first = train("w1", corpus, "-p", "none", "-s", "<|end|>", "-w", "1");
   for (const workers of ["2", "7"]) {

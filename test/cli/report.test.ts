@@ -15,7 +15,7 @@ test("with a text, the page has frequencies and the text cut into tokens", () =>
   expect(bpe(["inspect", tokenizer, "--text", text, "--report", path]).code).toBe(0);
   const page = readFileSync(path, "utf8");
   expect(sections(page)).toEqual(
-    "compression frequency lengths scripts residues longest samples tree provenance".split(" "),
+    "compression frequency lengths scripts intermediate longest samples tree provenance".split(" "),
   );
   expect(page.includes("rank 1: ")).toBe(true);
   const shown = [...page.matchAll(/<i data-id="\d+" data-n="\d+">([^<]*)<\/i>/g)].map(([, token]) => token);
@@ -34,7 +34,7 @@ test("inspect --report draws of a training what train --report drew", () => {
     for (const of of [output, join(output, "tokenizer.json")]) {
       expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
       const inspected = readFileSync(path, "utf8");
-      for (const id of ["compression", "residues"]) {
+      for (const id of ["compression", "intermediate"]) {
         const section = new RegExp(`<section id="${id}".*?</section>`, "s");
         expect(section.exec(inspected)?.[0]).toBe(section.exec(trained)![0]);
       }
@@ -61,11 +61,11 @@ test("a table of tokens that is not of this tokenizer is left out", () => {
   for (const content of wrong) {
     put(other, "tokens.tsv", content);
     expect(bpe(["inspect", other, "--report", path]).code).toBe(0);
-    expect(sections(readFileSync(path, "utf8"))).not.toContain("residues");
+    expect(sections(readFileSync(path, "utf8"))).not.toContain("intermediate");
   }
   put(other, "tokens.tsv", whole);
   expect(bpe(["inspect", other, "--report", path]).code).toBe(0);
-  expect(sections(readFileSync(path, "utf8"))).toContain("residues");
+  expect(sections(readFileSync(path, "utf8"))).toContain("intermediate");
 });
 
 test("records show the text of the first one", () => {
@@ -102,10 +102,10 @@ const trainedPage = (name: string, ...more: string[]) => {
   };
 };
 
-test("train --report writes the curve, residues and counts of the training, and keeps the ledger", () => {
+test("train --report writes the curve, intermediate tokens and counts of the training, and keeps the ledger", () => {
   const { page, record } = trainedPage("trained");
   expect(sections(page)).toEqual(
-    "compression frequency lengths scripts residues longest samples tree provenance".split(" "),
+    "compression frequency lengths scripts intermediate longest samples tree provenance".split(" "),
   );
   expect(page.includes(`270: ${record.bytesPerToken.toFixed(3)}</text>`)).toBe(true);
   expect(page).toContain(`<strong>${record.residueCount}</strong> of ${record.mergeCount} learned tokens`);

@@ -346,7 +346,7 @@ test("--if-changed makes the table anew if it is asked for otherwise", () => {
   expect(tableOf("nightly")).toBe(null);
 });
 
-test("the summary names residues and the half, and its longest tokens have letters", () => {
+test("the summary names intermediate tokens and the half, and its longest tokens have letters", () => {
   const { stderr } = bpe(["train", ledgerCorpus, "-n", "600", "-o", "told", "-w", "1"], { cwd: directory });
   const record = JSON.parse(readFileSync(join(directory, "told/training.json"), "utf8"));
   const { residueCount, mergeCount, half, bytesPerToken } = record;
@@ -354,12 +354,12 @@ test("the summary names residues and the half, and its longest tokens have lette
   expect(stderr).toContain(
     `bytes/token ${bytesPerToken.toFixed(3)}, ${half.bytesPerToken.toFixed(3)} at half the size (300)\n`,
   );
-  expect(stderr).toContain(`residues    ${residueCount} tokens (${share} %) that others used up`);
+  expect(stderr).toContain(`absorbed    ${residueCount} intermediate tokens (${share} %)`);
   const [, longest] = /^longest +(.*)$/m.exec(stderr)!;
   const shown = longest!.match(/"[^"]*"/g)!;
   expect(shown).toHaveLength(10);
   for (const token of shown) expect(token).toMatch(/\p{L}/u);
-  expect(stderr).toMatch(/^blank +\d+ tokens? of blanks, \d+ of one sign, such as -----$/m);
+  expect(stderr).toMatch(/^whitespace +\d+ whitespace tokens?, \d+ separator tokens?, such as -----$/m);
 });
 
 test("nothing is left in the temporary outputs of failed runs", () => {

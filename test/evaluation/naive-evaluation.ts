@@ -2,14 +2,16 @@ import type { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 
 // The measures in a few obvious lines, with strings and Maps. Texts are valid UTF-8.
 
-const blank = String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
+const whitespace = String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 
 /** The words of a text, as Python's `str.split()` finds them, each with the one white space before it. */
 export const naiveWords = (text: string) =>
-  [...text.matchAll(new RegExp(`(${blank}?)((?:(?!${blank})[^])+)`, "gu"))].map(([, before, word]) => ({
-    before: before!,
-    word: word!,
-  }));
+  [...text.matchAll(new RegExp(`(${whitespace}?)((?:(?!${whitespace})[^])+)`, "gu"))].map(
+    ([, before, word]) => ({
+      before: before!,
+      word: word!,
+    }),
+  );
 
 /** The text as the tokenizer cuts it. */
 export type Normalize = (text: string) => string;
@@ -151,7 +153,7 @@ export function naiveMeasures(tokenizer: Tokenizer, documents: readonly string[]
     },
     scoreSum: total(({ score }) => score),
     content: [...counts].reduce((sum, [id, count]) => sum + (specials.has(id) ? 0 : count), 0),
-    dearest: [...costs]
+    costliest: [...costs]
       .map(([word, { count, tokens }]) => ({ word, count, tokens, beyond: tokens - count }))
       .filter(({ beyond }) => beyond > 0)
       .sort((a, b) => b.beyond - a.beyond || Buffer.compare(Buffer.from(a.word), Buffer.from(b.word)))

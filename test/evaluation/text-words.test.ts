@@ -51,9 +51,9 @@ test("words are the runs without white space, as str.split finds them, each with
       expect(words.textBytes).toBe(Buffer.byteLength(text));
       const found = new Map<string, number>();
       for (let p = 0; p < words.placed.wordCount; p++) {
-        const blank = Buffer.from(placedAt(words, p).subarray(0, words.blankBytes[p]!)).toString();
+        const before = Buffer.from(placedAt(words, p).subarray(0, words.whitespaceBytes[p]!)).toString();
         const word = Buffer.from(wordAt(words, p)).toString();
-        found.set(JSON.stringify([blank, word]), words.placed.counts[p]!);
+        found.set(JSON.stringify([before, word]), words.placed.counts[p]!);
       }
       const wanted = new Map<string, number>();
       for (const { before, word } of naive) {

@@ -45,7 +45,7 @@ for (const compat of ["cs336", "huggingface"] as const) {
     vocabulary.tokenIds.forEach((id, token) => {
       const [, spelled, length, birth, end, left, right] = rows[id]!;
       expect(Number(length)).toBe(decodeCharacters(spelled!)!.length);
-      expect([Number(birth), Number(end)]).toEqual([ledger.birthCounts[token]!, ledger.endCounts[token]!]);
+      expect([Number(birth), Number(end)]).toEqual([ledger.createdCounts[token]!, ledger.endCounts[token]!]);
       if (token < 256) expect([spelled, left, right]).toEqual([encodeBytes(Uint8Array.of(token)), "", ""]);
       else {
         const [l, r] = [merges.left[token - 256]!, merges.right[token - 256]!];

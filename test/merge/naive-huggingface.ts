@@ -3,7 +3,7 @@ import { anyTwo, type NaiveMerge, type NaiveOptions, type NaiveWords } from "./n
 
 /**
  * What HF's BpeTrainer does, step by step, with Maps: ids by string; counts that are changed and never counted anew;
- * a queue entry for each time a pair is born, with the words it was born in. `mergeCount` is the number of entries
+ * a queue entry for each time a pair is created, with the words it was created in. `mergeCount` is the number of entries
  * that the vocabulary may gain.
  *
  * The count of a merged pair stays as it was, and only the words of an entry are merged. Both are seen when a string
@@ -29,21 +29,21 @@ export function naiveHuggingface(
   }));
   const pairCounts = new Map<string, number>();
   const queue: { left: number; right: number; count: number; words: Set<number> }[] = [];
-  const born = new Map<string, Set<number>>();
+  const created = new Map<string, Set<number>>();
   const keyOf = (left: number, right: number) => `${left} ${right}`;
   const change = (left: number, right: number, w: number, sign: number) => {
     const key = keyOf(left, right);
     pairCounts.set(key, (pairCounts.get(key) ?? 0) + sign * texts[w]!.count);
-    if (sign > 0) born.set(key, (born.get(key) ?? new Set()).add(w));
+    if (sign > 0) created.set(key, (created.get(key) ?? new Set()).add(w));
   };
   const enqueueBorn = () => {
-    for (const [key, bornIn] of born) {
+    for (const [key, createdIn] of created) {
       const [left, right] = key.split(" ").map(Number) as [number, number];
       const count = pairCounts.get(key)!;
       const isAllowed = mayJoin === anyTwo || mayJoin(bytesOf(left), bytesOf(right));
-      if (count > 0 && isAllowed) queue.push({ left, right, count, words: bornIn });
+      if (count > 0 && isAllowed) queue.push({ left, right, count, words: createdIn });
     }
-    born.clear();
+    created.clear();
   };
   texts.forEach(({ tokens }, w) => {
     for (let i = 0; i + 1 < tokens.length; i++) change(tokens[i]!.id, tokens[i + 1]!.id, w, 1);

@@ -123,7 +123,7 @@ describe("random words, every knob turned", () => {
     }
   });
 
-  test("no two merges make the same bytes: a pair is born once, and the engine relies on it", () => {
+  test("no two merges make the same bytes: a pair is created once, and the engine relies on it", () => {
     for (let seed = 1; seed <= rounds(100); seed++) {
       const words = makeWords(seededRandom(seed * 31337));
       const made = naiveMerges("rustbpe", words, { mergeCount: 300 }).map(({ left, right }) => left + right);

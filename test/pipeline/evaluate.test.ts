@@ -47,13 +47,13 @@ const run = (given: Given, workerCount?: number, specialTokensAsText?: boolean):
 /** Words of a few letters behind all kinds of white space, with special tokens, some of them within words. */
 function randomText(length: number, n: number): string {
   const random = randomNumbers(seed + n);
-  const blanks = [" ", " ", " ", "\n", "\t", "  ", "\r\n", "\xa0", "\u3000", " \n "];
+  const spaces = [" ", " ", " ", "\n", "\t", "  ", "\r\n", "\xa0", "\u3000", " \n "];
   const parts = ["the", "th", "é", "e\u0301", "漢字", "don't", "a,", "😀", "x1", "THE", "...", "ﬁ"];
   parts.push("2026", "1", "123", "٣٤", "५", "９", "𝟠𝟡", "²");
   return Array.from({ length }, () => {
     const chosen = random(12);
     if (chosen === 0) return specialTokens[random(specialTokens.length)]!;
-    return chosen < 5 ? blanks[random(blanks.length)]! : parts[random(parts.length)]!;
+    return chosen < 5 ? spaces[random(spaces.length)]! : parts[random(parts.length)]!;
   }).join("");
 }
 
@@ -110,12 +110,12 @@ function check({ evaluation, tokenCounts }: Evaluated, t: number, i: number, nai
     close(entropy, naive.entropies[a]!);
     close(efficiency, naive.entropies[a]! / Math.log2(naive.used));
   }
-  const dearest = measures.dearestWords.map(({ count, tokens, tokensBeyondFirst }) => ({
+  const costliest = measures.dearestWords.map(({ count, tokens, tokensBeyondFirst }) => ({
     count,
     tokens,
     beyond: tokensBeyondFirst,
   }));
-  expect(dearest).toEqual(naive.dearest.map(({ count, tokens, beyond }) => ({ count, tokens, beyond })));
+  expect(costliest).toEqual(naive.costliest.map(({ count, tokens, beyond }) => ({ count, tokens, beyond })));
 }
 
 const gpt2 = await Tokenizer.load(writeTokenizer("gpt2"));

@@ -213,16 +213,16 @@ test("the tree of each token has its halves down to bytes, with the counts of th
       return read(document.querySelector(".tree > .node")!);
     });
     expect(drawn).toEqual(treeOf(id));
-    const [, , bytes, birth, end, left] = ledger[id]!;
+    const [, , bytes, created, end, left] = ledger[id]!;
     if (left === "") continue;
     const facts = await page.locator("#tree-view p").textContent();
     expect(facts).toContain(`${bytes} bytes`);
-    expect(facts!.replaceAll(",", "")).toContain(`${birth} occurrences at its birth ${end} at the end`);
+    expect(facts!.replaceAll(",", "")).toContain(`${created} occurrences created ${end} at the end`);
   }
   await page.close();
 });
 
-test("a search finds the token itself first, then with a blank, then what begins with it", async () => {
+test("a search finds the token itself first, then with a space, then what begins with it", async () => {
   const { page } = await open(trained);
   await page.fill("#tree-query", "the");
   await page.waitForSelector("#tree-found button");

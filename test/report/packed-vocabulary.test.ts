@@ -42,7 +42,7 @@ test("merges and counts come out as they went in", () => {
     for (const [k, id] of merged.entries()) byId[id] = values[k]!;
     return byId;
   };
-  const birthCounts = counts([2 ** 50 + 3, 2 ** 40 - 1, 2 ** 32 - 1, 255]);
+  const createdCounts = counts([2 ** 50 + 3, 2 ** 40 - 1, 2 ** 32 - 1, 255]);
   const endCounts = counts([0, 256, 65_535, 1]);
   const packed = packVocabulary(
     {
@@ -51,7 +51,7 @@ test("merges and counts come out as they went in", () => {
       lengths: new Uint32Array(70_001),
       merges: { ...made.merges, merged },
       counts: { of: "x.txt", endCounts },
-      ledger: { birthCounts, endCounts, isResidue: () => false },
+      ledger: { createdCounts, endCounts, isIntermediate: () => false },
     },
     299,
     Bun.deflateSync,
@@ -60,7 +60,7 @@ test("merges and counts come out as they went in", () => {
     left: [...made.merges.left],
     right: [...made.merges.right],
     merged: [...merged],
-    birth: [2 ** 50 + 3, 2 ** 40 - 1, 2 ** 32 - 1, 255],
+    created: [2 ** 50 + 3, 2 ** 40 - 1, 2 ** 32 - 1, 255],
     end: [0, 256, 65_535, 1],
   });
   expect(packed.firstShown).toBe(299);

@@ -4,7 +4,7 @@ import { trainMerges } from "../../src/merge/train-merges.ts";
 import { tokenBytesMax, vocabularyTokenizer } from "../../src/report/report-data.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { tokenBytesOf } from "../../src/tokenizer/token-table.ts";
-import { countBytes, isResidue, makeLedger } from "../../src/vocabulary/ledger.ts";
+import { countBytes, isIntermediate, makeLedger } from "../../src/vocabulary/ledger.ts";
 import {
   buildVocabulary,
   copyTokenBytes,
@@ -49,8 +49,8 @@ for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
       }
       for (const [token, id] of tokenIds.entries()) {
         expect(made.counts!.endCounts[id]).toBe(ledger.endCounts[token]!);
-        expect(made.ledger!.birthCounts[id]).toBe(ledger.birthCounts[token]!);
-        expect(made.ledger!.isResidue(id)).toBe(isResidue(ledger, token));
+        expect(made.ledger!.createdCounts[id]).toBe(ledger.createdCounts[token]!);
+        expect(made.ledger!.isIntermediate(id)).toBe(isIntermediate(ledger, token));
       }
       for (let k = 0; k < mergeCount; k++) {
         expect(made.merges.left[k]).toBe(tokenIds[left[k]!]!);

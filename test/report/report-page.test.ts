@@ -65,7 +65,7 @@ test("only what there is has a section", async () => {
   const full = {
     ...plain,
     counts: { of: "x", endCounts },
-    ledger: { birthCounts: endCounts, endCounts, isResidue: () => false },
+    ledger: { createdCounts: endCounts, endCounts, isIntermediate: () => false },
   };
   const rest = {
     compression: { baseSize: 256, tokensAfter: Float64Array.of(4, 2) },
@@ -73,6 +73,6 @@ test("only what there is has a section", async () => {
     samples: [{ name: "x", cuts: [[]] }],
   };
   expect(sections(await pageOf(madeReport([full], rest)))).toEqual(
-    "matrix compression frequency lengths scripts residues longest samples tree provenance".split(" "),
+    "matrix compression frequency lengths scripts intermediate longest samples tree provenance".split(" "),
   );
 });

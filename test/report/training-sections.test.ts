@@ -4,7 +4,7 @@ import {
   compressionSection,
   curvePoint,
   estimateDoubled,
-  residueSection,
+  intermediateSection,
 } from "../../src/report/training-sections.ts";
 import { madeTokenizer } from "./made-report.ts";
 
@@ -45,19 +45,22 @@ test("the chart marks the chosen size, and the table has its halves", () => {
   expect(sectionHtml(compressionSection(curveOf(256, 256, () => 1))).text).toContain("1.000");
 });
 
-test("residues are counted by tenths of the merges, and those that lost most come first", () => {
+test("intermediate tokens are counted by tenths of the merges, and those that lost most come first", () => {
   const letters = [..."abcdefghijklmnopqrst"];
   const tokenizer = madeTokenizer(
     "t",
     letters.map((letter) => [letter, "z"] as const),
   );
-  const [birthCounts, endCounts] = [new Float64Array(276), new Float64Array(276)];
+  const [createdCounts, endCounts] = [new Float64Array(276), new Float64Array(276)];
   for (let k = 0; k < 20; k++) {
-    birthCounts[256 + k] = 100 - k;
+    createdCounts[256 + k] = 100 - k;
     endCounts[256 + k] = k < 5 ? k : 50;
   }
-  const isResidue = (id: number) => id < 261;
-  const section = residueSection({ ...tokenizer, ledger: { birthCounts, endCounts, isResidue } })!;
+  const isIntermediate = (id: number) => id < 261;
+  const section = intermediateSection({
+    ...tokenizer,
+    ledger: { createdCounts, endCounts, isIntermediate },
+  })!;
   expect(section.table!.rows.slice(0, 4)).toEqual([
     ["1–2", "2", "100 %"],
     ["3–4", "2", "100 %"],
@@ -74,5 +77,5 @@ test("residues are counted by tenths of the merges, and those that lost most com
     "259",
     "260",
   ]);
-  expect(residueSection(tokenizer)).toBeNull();
+  expect(intermediateSection(tokenizer)).toBeNull();
 });

@@ -17,12 +17,12 @@ test("the longest tokens with letters come first, of equal ones the lower id, an
   expect(await longest(100)).toEqual([2, 4, 7, 0, 3, 1, 6]);
 });
 
-test("tokens of blanks and of one sign are counted, and are none of the longest", async () => {
+test("whitespace tokens and separator tokens are counted, and are none of the longest", async () => {
   const texts = ["     ", "-------", "the", "\n\n", "....", "    <|x|>", " "];
   const tokens = buildTokenTable(texts.map((text, id) => [id, bytes(text)] as const));
   const special = [{ id: 5, content: "    <|x|>", ...plainSpecial }];
   const found = await inTurns(vocabularyStatistics(tokens, special, 3));
-  expect(found).toMatchObject({ longestIds: [2], blankCount: 2, ruleCount: 2 });
+  expect(found).toMatchObject({ longestIds: [2], whitespaceCount: 2, separatorCount: 2 });
 });
 
 test("a large vocabulary is gone through in slices", () => {

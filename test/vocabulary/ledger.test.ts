@@ -4,7 +4,7 @@ import { trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import {
   countBytes,
-  isResidue,
+  isIntermediate,
   type Ledger,
   ledgerFacts,
   ledgerOfFirst,
@@ -49,7 +49,7 @@ function naiveLedger(words: NaiveWords, merges: Merges): Ledger {
   const after = Array.from({ length: merges.mergeCount + 1 }, (_, k) => naiveCounts(words, merges, k));
   return {
     startCount: 256,
-    birthCounts: Float64Array.from([...after[0]!, ...after.slice(1).map((counts) => counts.at(-1)!)]),
+    createdCounts: Float64Array.from([...after[0]!, ...after.slice(1).map((counts) => counts.at(-1)!)]),
     endCounts: Float64Array.from(after.at(-1)!),
     pairCounts: merges.counts,
     tokensAfter: Float64Array.from(after, sum),
@@ -66,7 +66,7 @@ const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: num
 };
 
 for (const compat of compats) {
-  test(`${compat}: counts are those of a naive encoder, at birth, at the end and after each merge`, () => {
+  test(`${compat}: counts are those of a naive encoder, when created, at the end and after each merge`, () => {
     for (let seed = 1; seed <= rounds(20); seed++) {
       const words = makeWords(seededRandom(seed * 7919));
       const { merges, ledger } = learn(words, 1 + (seed % 60), compat, seed);
@@ -79,7 +79,7 @@ test("what occurs where a pair overlaps itself is counted once", () => {
   const { merges, ledger } = learn(new Map([["aaaaaaa", 10]]), 2, "cs336");
   // "a a" is there 6 times, and 3 are replaced; then "aa aa" twice, and one is.
   expect([...merges.counts]).toEqual([60, 20]);
-  expect([...ledger.birthCounts.subarray(256)]).toEqual([30, 10]);
+  expect([...ledger.createdCounts.subarray(256)]).toEqual([30, 10]);
   expect([...ledger.endCounts.subarray(256), ledger.endCounts[97]!]).toEqual([10, 10, 10]);
   expect([...ledger.tokensAfter]).toEqual([70, 40, 30]);
 });
@@ -101,31 +101,31 @@ const exampleWords = new Map([
   ["newest", 6],
 ]);
 
-test("a residue is a token that others used up, so that it occurs less often than the last pair that was merged", () => {
+test("an intermediate token is one that later merges absorbed, so that it occurs less often than the last pair that was merged", () => {
   // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are gone, "est" has 3 left.
   const { ledger } = learn(exampleWords, 7, "cs336");
-  const residues = [256, 257, 258, 259, 260, 261, 262].filter((token) => isResidue(ledger, token));
+  const intermediates = [256, 257, 258, 259, 260, 261, 262].filter((token) => isIntermediate(ledger, token));
   expect([...ledger.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
-  expect(residues).toEqual([256, 257, 258, 260, 261]);
-  // Bytes are given: none is a residue, though "s" is gone too.
-  expect([ledger.endCounts[115], isResidue(ledger, 115)]).toEqual([0, false]);
-  // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but nobody used it.
+  expect(intermediates).toEqual([256, 257, 258, 260, 261]);
+  // Bytes are given: none is an intermediate token, though "s" is gone too.
+  expect([ledger.endCounts[115], isIntermediate(ledger, 115)]).toEqual([0, false]);
+  // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but no merge absorbed it.
   const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").ledger;
-  expect([overlapping.pairCounts[0], overlapping.endCounts[256], isResidue(overlapping, 256)]).toEqual([
+  expect([overlapping.pairCounts[0], overlapping.endCounts[256], isIntermediate(overlapping, 256)]).toEqual([
     2,
     1,
     false,
   ]);
 });
 
-test("a token that is left as often as the last pair occurred is no residue", () => {
+test("a token that is left as often as the last pair occurred is no intermediate token", () => {
   const words = new Map([
     ["abc", 2],
     ["ab", 2],
   ]);
   const { ledger } = learn(words, 2, "cs336");
-  expect([[...ledger.pairCounts], ledger.birthCounts[256], ledger.endCounts[256]]).toEqual([[4, 2], 4, 2]);
-  expect(isResidue(ledger, 256)).toBe(false);
+  expect([[...ledger.pairCounts], ledger.createdCounts[256], ledger.endCounts[256]]).toEqual([[4, 2], 4, 2]);
+  expect(isIntermediate(ledger, 256)).toBe(false);
 });
 
 test("sizes are without the tokens that only fill the vocabulary", () => {
@@ -137,7 +137,7 @@ test("sizes are without the tokens that only fill the vocabulary", () => {
   expect(filled).toEqual(plain!);
 });
 
-test("facts: bytes per token at ten sizes and at half the size, and how many tokens are used up", () => {
+test("facts: bytes per token at ten sizes and at half the size, and how many tokens are absorbed", () => {
   const words = makeWords(seededRandom(12345));
   const table = tableOf(words);
   for (const compat of compats) {
@@ -170,9 +170,11 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
         rate(merges.mergeCount),
       ]);
       const learned = Array.from({ length: merges.mergeCount }, (_, k) => 256 + k);
-      const residues = learned.filter((token) => isResidue(ledger, token));
-      expect(facts.residueCount).toBe(residues.length);
-      expect(facts.neverReachedCount).toBe(residues.filter((token) => ledger.endCounts[token] === 0).length);
+      const intermediates = learned.filter((token) => isIntermediate(ledger, token));
+      expect(facts.residueCount).toBe(intermediates.length);
+      expect(facts.neverReachedCount).toBe(
+        intermediates.filter((token) => ledger.endCounts[token] === 0).length,
+      );
     }
   }
 });

@@ -372,7 +372,7 @@ function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const right = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
-    // Words that end in ASCII: Unicode's blanks stand before spaces in ordinary tokenizers, too.
+    // Words that end in ASCII: Unicode's spaces stand before spaces in ordinary tokenizers, too.
     if ((left & 255) <= space || (left & 255) >= del || firstByte(right) !== space) continue;
     model.lateRank = rank;
     return;

@@ -9,7 +9,7 @@ import { keepGivenPair } from "./rebuild-index";
  * Exchange: how words that do not fit into one memory are merged. They lie in several, a slice of the words in each,
  * and each memory has an engine. Every engine has all tokens, and the cells and the lists of its own words. The first
  * one leads: it alone has the counts of all pairs and the queue. It says which pair is merged; all of them walk over
- * their lists of it, and are then told what the neighbours weigh in all memories. So they know which pairs are born, and
+ * their lists of it, and are then told what the neighbours weigh in all memories. So they know which pairs are created, and
  * the first one knows what the others lost.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING

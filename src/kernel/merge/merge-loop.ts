@@ -3,7 +3,7 @@ import {
   currentMerge,
   endMerge,
   endWalk,
-  hasRoomForBirths,
+  hasRoomForNewPairs,
   mergeSome,
   settleNeighbours,
   startMerge,
@@ -42,7 +42,7 @@ export enum Pause {
   /** The pair on top has more entries than a slice, or the arena must make room. */
   largePairOnTop,
   topBelowThreshold,
-  /** There is no room for the pairs that would be born: the engine cannot go on. */
+  /** There is no room for the pairs that would be created: the engine cannot go on. */
   noRoom,
 }
 
@@ -100,12 +100,12 @@ export function mergeUntilPause(work: i32): i32 {
     if (!settleTop()) return withoutTop();
     const p = topPair();
     const listLength = pairAt(p).listLength;
-    // A merge gives birth to at most two entries for each that it takes.
+    // A merge creates at most two entries for each that it takes.
     if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Pause.largePairOnTop;
     startMerge(p, takeTop());
     mergeSome(listLength);
     endWalk();
-    if (!hasRoomForBirths()) return Pause.noRoom;
+    if (!hasRoomForNewPairs()) return Pause.noRoom;
     settleMerge();
     writeSome(listLength);
     endMerge();
@@ -116,14 +116,14 @@ export function mergeUntilPause(work: i32): i32 {
 }
 
 /**
- * Merges a pair with a list that a slice has time for. False if there is no room for the pairs that would be born.
+ * Merges a pair with a list that a slice has time for. False if there is no room for the pairs that would be created.
  * `mergeUntilPause` has these steps in its loop: a call for each merge costs some 3 %.
  */
 function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
   startMerge(p, id);
   mergeSome(listLength);
   endWalk();
-  if (!hasRoomForBirths()) return false;
+  if (!hasRoomForNewPairs()) return false;
   settleMerge();
   writeSome(listLength);
   endMerge();
@@ -258,7 +258,7 @@ export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   if (p === noPair || pairAt(p).count === 0) return Chosen.absent;
   const listLength = pairAt(p).listLength;
   workLeft -= listLength;
-  // Two pairs are born for each distinct neighbour at most.
+  // Two pairs are created for each distinct neighbour at most.
   if (<u64>pairCount + 2 * <u64>min(listLength, madeCount) > recordsMax) return Chosen.tooManyRecords;
   if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Chosen.large;
   mergeAtOnce(p, writeMerge(left, right, pairAt(p).count), listLength);
@@ -270,7 +270,7 @@ export function largeListLength(): u32 {
   return pairAt(largePair).listLength;
 }
 
-/** After the walk has ended: whether room must be made for what will be born. */
+/** After the walk has ended: whether room must be made for what will be created. */
 export function needsRoom(): bool {
   neededEntries = countBornEntries(threshold);
   return !hasRoomForEntries(neededEntries);
@@ -291,9 +291,9 @@ export function startCleaningAll(): void {
   startCompaction(neededEntries, largePair, threshold, all);
 }
 
-/** Before what was merged is written: false if there is no room for the pairs that are born. */
+/** Before what was merged is written: false if there is no room for the pairs that are created. */
 export function settleLargeMerge(): bool {
-  if (!hasRoomForBirths()) return false;
+  if (!hasRoomForNewPairs()) return false;
   settleMerge();
   return true;
 }

@@ -8,7 +8,7 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table
 
 /**
  * One merge, in steps: the list of occurrences is walked once (neighbours.ts), the distinct neighbours once (which
- * pairs lose, which are born), and the lists of those born are written. Walking and writing may be done a bit at a
+ * pairs lose, which are created), and the lists of those created are written. Walking and writing may be done a bit at a
  * time, and by several threads; the merge in work stands in the region `merge`.
  */
 let pairInWork: u32 = noPair;
@@ -165,14 +165,14 @@ function sumsOfPart(sums: usize, k: u32): usize {
   return sums + (leftSumsOf(k) - leftSumsOf(0));
 }
 
-/** Whether there are records for all pairs that may be born. */
-export function hasRoomForBirths(): bool {
+/** Whether there are records for all pairs that may be created. */
+export function hasRoomForNewPairs(): bool {
   const part = partAt(0);
   return hasRoomForPairs(part.leftSeenCount + part.rightSeenCount);
 }
 
 /**
- * Goes through the distinct neighbours: pairs of before lose what the merge took, pairs with the new token are born if
+ * Goes through the distinct neighbours: pairs of before lose what the merge took, pairs with the new token are created if
  * they have `threshold` or more, and the sums are 0 again. How much weight was replaced. The arena has room.
  */
 export function settleNeighbours(threshold: u64): f64 {
@@ -197,7 +197,7 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = load<u32>(rightSeenOf(0) + ((<usize>k) << 2));
     let weight = sumAt(rightSumsOf(0), t).weight;
     if (t !== boundary) loseCount(y, t, weight);
-    // In "xyxy" the first merge noted x as its right neighbour and the second took it away: nothing is born there.
+    // In "xyxy" the first merge noted x as its right neighbour and the second took it away: nothing is created there.
     if (t === x) weight -= part.voidWeight;
     const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
     const entryCount = isBorn ? countInAllParts(rightSumsOf(0), t) : 0;
@@ -218,7 +218,7 @@ function loseCount(left: u32, right: u32, weight: u64): void {
   pair.count -= min(weight, pair.count);
 }
 
-/** Makes a record for a pair that is born, and puts it into the queue; where its list begins is returned. */
+/** Makes a record for a pair that is created, and puts it into the queue; where its list begins is returned. */
 function createPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
   const listStart = takeEntries(entryCount);
   pushPair(count, addPair(left, right, count, listStart, entryCount));
@@ -238,7 +238,7 @@ function giveSlots(sums: usize, id: u32, listStart: u32): void {
   }
 }
 
-/** Writes the next `share` of what each part staged into the lists of the pairs born; true while some is left. */
+/** Writes the next `share` of what each part staged into the lists of the pairs created; true while some is left. */
 export function writeSome(share: u32): bool {
   currentMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved it
   return workTogether(Work.writeStaged, partsInWork, share);

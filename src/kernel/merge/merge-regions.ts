@@ -201,7 +201,7 @@ const pairCapacityMin: u64 = 1 << 17;
 const cellsPerPairMax: u64 = 128;
 /** Of a cell. With fewer the engine does not begin. */
 const entriesMin: f64 = 1.25;
-/** Of a cell. More are never needed: a cleaned arena has one at most, and the pairs that are born two at most. */
+/** Of a cell. More are never needed: a cleaned arena has one at most, and the pairs that are created two at most. */
 const entriesMax: u64 = 3;
 
 /** The first address that has no region yet. */
@@ -216,7 +216,7 @@ export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   const capacity = <u64>capacityBytes;
   placeFixedRegions();
   const leastBytes = max(<u64>(entriesMin * <f64>cellCount) * sizeof<u32>(), wordRegionBytes()) + alignment;
-  // A merge takes one cell away for each occurrence, and two pairs at most are born of it.
+  // A merge takes one cell away for each occurrence, and two pairs at most are created of it.
   let leastPairCount = pairCapacityMin;
   while (leastPairCount < cellCountOfAll / cellsPerPairMax) leastPairCount *= 2;
   let pairCount = leastPairCount;
@@ -356,7 +356,7 @@ export class Sum {
   weight: u64;
   /** Occurrences. */
   count: u32;
-  /** Where the next occurrence of the pair born goes in the arena, or `noSlot`. */
+  /** Where the next occurrence of the pair created goes in the arena, or `noSlot`. */
   slot: u32;
 }
 
@@ -384,7 +384,7 @@ export class Merge {
  *   next             the same   what is next
  *   step             steps      the weight step that the walk has come to (word-layout.ts)
  *   stagedCount      entries    occurrences merged (neighbours.ts)
- *   writtenCount     entries    of those, how many have been written into the lists of the pairs that were born
+ *   writtenCount     entries    of those, how many have been written into the lists of the pairs that were created
  *   leftSeenCount    tokens     distinct left neighbours
  *   rightSeenCount   tokens     distinct right neighbours
  *   hasMore          bool       whether something is left of the work in hand

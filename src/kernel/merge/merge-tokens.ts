@@ -212,7 +212,7 @@ function giveWordFacts(id: u32, left: u32, right: u32): void {
 }
 
 /**
- * Which pairs may be merged at all. A pair that may not gets no record when it is born, or when it is indexed: nothing is
+ * Which pairs may be merged at all. A pair that may not gets no record when it is created, or when it is indexed: nothing is
  * ever done for it.
  */
 

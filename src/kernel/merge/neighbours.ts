@@ -26,7 +26,7 @@ import { stepCount, stepOf } from "./word-layout";
  *   stagedRights  u16 or u32  cellCount              its right neighbour
  *
  * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so the right sum of
- * d: (a, b) and (c, d) lose 2, (a, Z) and (Z, d) are born with 2.
+ * d: (a, b) and (c, d) lose 2, (a, Z) and (Z, d) are created with 2.
  */
 export const noSlot: u32 = 0;
 
@@ -141,7 +141,7 @@ function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
 }
 
 /**
- * Writes the next `work` staged occurrences of a part into the lists of the pairs that were born; the slots are as
+ * Writes the next `work` staged occurrences of a part into the lists of the pairs that were created; the slots are as
  * `settleNeighbours` left them. True while some are left.
  */
 export function writeStaged<T>(merge: Merge, part: Part, index: u32, work: u32): bool {

@@ -4,7 +4,7 @@ import { pairAt, pairCount } from "./pair-table";
 
 /**
  * Occurrences: where each pair stands. One arena; a pair's list is a run of ascending positions in it, written once
- * when the pair is born.
+ * when the pair is created.
  *
  *   REGION   ELEMENT  ELEMENTS          MEANING
  *   entries  u32      entryCapacityMax  position of the first cell of the left token; entries [1, used) are in use,

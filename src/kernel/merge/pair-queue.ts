@@ -2,7 +2,7 @@ import { isFirst, pairCapacity, QueueEntry, queue, queueEntryBytes } from "./mer
 import { pairWins } from "./tie-rules";
 
 /**
- * The count threshold: no pair without a record has a count of `threshold` or more. A pair born with less gets no
+ * The count threshold: no pair without a record has a count of `threshold` or more. A pair created with less gets no
  * record, no list and no place in the queue.
  *
  * Why that is exact: counts only fall, and the threshold only rises while records are kept. As long as the best pair of

@@ -38,7 +38,7 @@ async function unpackColumns({ columns, runs, data, mergeCount }) {
 
 /** Tokens by id: bytes as Latin-1 text (the first of long ones), length, halves and counts. */
 async function unpack(packed) {
-  const { left, right, merged, birth, end } = await unpackColumns(packed);
+  const { left, right, merged, created, end } = await unpackColumns(packed);
   const tokens = new Map();
   for (const [id, text, length, endCount] of packed.leaves)
     tokens.set(id, { id, text, length, end: endCount });
@@ -49,7 +49,7 @@ async function unpack(packed) {
     if (a === undefined || b === undefined) continue;
     const text = a.length >= keptBytes ? a.text : (a.text + b.text).slice(0, keptBytes);
     const token = { id: merged[k], text, length: a.length + b.length, left: a, right: b, rank: k };
-    if (birth) token.birth = birth[k];
+    if (created) token.created = created[k];
     if (end) token.end = end[k];
     tokens.set(token.id, token);
   }
@@ -86,7 +86,7 @@ function shown({ text, length }) {
   return length > text.length ? `${made}…` : made;
 }
 
-/** Ids that match: #id, then the text itself, with a blank before it, what begins with it, and what holds it. */
+/** Ids that match: #id, then the text itself, with a space before it, what begins with it, and what holds it. */
 function search(tokens, query) {
   if (/^#\d+$/.test(query)) {
     const token = tokens.get(Number(query.slice(1)));
@@ -107,9 +107,9 @@ function search(tokens, query) {
 function describe(token, countsOf) {
   const facts = [`id ${token.id}`, `${grouped(token.length)} bytes`];
   facts.push(token.rank === undefined ? "no merge makes it" : `merge ${grouped(token.rank + 1)}`);
-  if (token.birth !== undefined) facts.push(`${grouped(token.birth)} occurrences at its birth`);
+  if (token.created !== undefined) facts.push(`${grouped(token.created)} occurrences created`);
   if (token.end != null) {
-    facts.push(`${grouped(token.end)} ${token.birth === undefined ? "" : "at the end "}in ${countsOf}`);
+    facts.push(`${grouped(token.end)} ${token.created === undefined ? "" : "at the end "}in ${countsOf}`);
   }
   return facts.join(", ");
 }
