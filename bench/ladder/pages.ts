@@ -15,5 +15,5 @@ export function writePages(ladder: Ladder, directory: string): void {
 
 if (import.meta.main) {
   const record = readFileSync(`${import.meta.dir}/../record/ladder.json`, "utf8");
-  writePages(JSON.parse(record), resolve(import.meta.dir, "../../docs"));
+  writePages(JSON.parse(record), resolve(import.meta.dir, "../../docs/internals"));
 }

@@ -138,7 +138,7 @@ ${list([
   [
     "5.",
     `*ours*: a position stores no link and no weight, no occurrence needs a look-up in a hash table, and pairs that can
-     no longer win are dropped when they are new. \`docs/merge.md\` says how.`,
+     no longer win are dropped when they are new. \`docs/internals/merge.md\` says how.`,
   ],
 ])}`;
 

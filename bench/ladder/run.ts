@@ -1,11 +1,11 @@
 // The ladder: the same merges learned in every way from the textbook's to ours, on words that grow tenfold.
 //
 //   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
-//                                            [--output docs]
+//                                            [--output docs/internals]
 //
 // Words are made from the text (default: documentation of the installed packages). Every run is a process of its own,
 // stopped after `--bound` seconds; the merges of each are compared with ours. Runs that are short are repeated, medians
-// taken. Writes ladder.md and ladder.svg into `--output`, and a record if that is docs/.
+// taken. Writes ladder.md and ladder.svg into `--output`, and a record if that is docs/internals/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ import type { Comparison, Ladder, RungResult } from "./report.ts";
 import { type Measured, measure, ourName, type Rung, rungsOf } from "./rungs.ts";
 import { mergeSize } from "./words-file.ts";
 
-const docs = resolve(import.meta.dir, "../../docs");
+const docs = resolve(import.meta.dir, "../../docs/internals");
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {

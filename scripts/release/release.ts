@@ -1,4 +1,4 @@
-// Builds everything that a release is made of into dist/release/: `npm run release`. docs/release.md says what that is.
+// Builds everything that a release is made of into dist/release/: `npm run release`. docs/internals/building.md says what that is.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -46,7 +46,9 @@ export function inBareEnvironment([program, ...args]: readonly string[], cwd: st
 
 /** Some 200 KB: our own documents, and lines of other scripts. */
 function corpus(): string {
-  const names = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+  const names = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".md"),
+  );
   const texts = names.sort().map((name) => readFileSync(join(root, "docs", name), "utf8"));
   const others = Array.from(
     { length: 400 },

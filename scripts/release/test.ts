@@ -1,4 +1,4 @@
-// Tries what `npm run release` made: `npm run test:release`. docs/release.md says what is tried and what cannot be.
+// Tries what `npm run release` made: `npm run test:release`. docs/internals/building.md says what is tried and what cannot be.
 import {
   cpSync,
   existsSync,

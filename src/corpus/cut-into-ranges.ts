@@ -88,7 +88,7 @@ const behindCutBytes = 12;
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * How far from the wished place a cut is looked for. Text has one every few bytes (docs/pattern.md); where a megabyte has
+ * How far from the wished place a cut is looked for. Text has one every few bytes (docs/internals/pattern.md); where a megabyte has
  * none, the next may well have none either, and the range ends where a later search succeeds.
  */
 const searchSizeBytes = 1 << 20;

@@ -183,7 +183,7 @@ export type Mapping = {
  * valid. `advance` moves the window to the bytes that are still needed. The window grows only if they fill half of it.
  *
  * With a `Mapping`, parts of a large file are mapped into the window, from the start of a page on, so the text may begin
- * before the range does. A mapped window does not grow: its bytes are read into memory instead. docs/reading.md says
+ * before the range does. A mapped window does not grow: its bytes are read into memory instead. docs/internals/reading.md says
  * what is mapped, and why.
  */
 export class RangeReader {

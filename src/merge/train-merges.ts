@@ -81,7 +81,7 @@ export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions
 /**
  * The memory that the engine will take beside the word table, in bytes, said before it starts. Cells, the order of
  * the words and the arena are nearly exact; the longest list and the number of records are guesses (the measured
- * ones stand in docs/merge.md), and the arena grows if a text is unlike any seen. Words that need several memories
+ * ones stand in docs/internals/merge.md), and the arena grows if a text is unlike any seen. Words that need several memories
  * (src/merge/merge-memories.ts) have their tokens and pairs in each of them.
  */
 export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOptions): number {

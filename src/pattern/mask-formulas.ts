@@ -1,7 +1,7 @@
 /*
  * Where pretokens begin, as formulas over masks: what they are written in, the classes of characters that they ask for, and a
  * formula for each family of patterns. The build makes loops of the kernel of them (scripts/generate-mask-loops.ts) and proves
- * that they are right for each named pattern (scripts/masks). docs/masks.md explains it.
+ * that they are right for each named pattern (scripts/masks). docs/internals/masks.md explains it.
  */
 
 /**

@@ -3,7 +3,7 @@ import { binaryPropertyBase64, categoryBase64, foldingsBase64, scriptBase64 } fr
 
 /*
  * What Unicode says of characters, of one pinned version: the one that the regular expressions of HF `tokenizers` and
- * tiktoken know (docs/pattern.md). It is embedded, and the running engine is never asked: the splits of a tokenizer must
+ * tiktoken know (docs/internals/pattern.md). It is embedded, and the running engine is never asked: the splits of a tokenizer must
  * not change with the version of Bun.
  */
 

@@ -410,7 +410,7 @@ export type TrainTokenizerOptions = {
   readonly workers?: number | undefined;
   /** The memory of this process. Words for which it has no room go to disk. Default: 80 % of what it may use. */
   readonly memoryLimitBytes?: number | undefined;
-  /** A directory that keeps the words of each file, so that only what is new is counted (docs/cache.md). Default: none. */
+  /** A directory that keeps the words of each file, so that only what is new is counted (docs/nightly.md). Default: none. */
   readonly cache?: string | undefined;
   /** Size limit of the cache. What was used longest ago is removed. Default: no limit. */
   readonly cacheLimitBytes?: number | undefined;

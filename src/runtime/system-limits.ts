@@ -113,7 +113,7 @@ function read(path: string): string {
 /** The default limit, as a share of what the machine or the control group allows. */
 const defaultShare = 0.8;
 
-/** What the main thread and each worker need for themselves: code, compilers, windows of text. Measured: docs/words.md. */
+/** What the main thread and each worker need for themselves: code, compilers, windows of text. Measured: docs/internals/words.md. */
 const mainThreadBytes = 75e6;
 export const workerBytes = 20e6;
 const wordBytesLeast = 40e6;
@@ -189,7 +189,7 @@ const megabytes = (bytes: number, space = " ") => `${Math.ceil(bytes / 1e6)}${sp
 
 const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 
-/** Below this, starting a worker and compiling its code costs more than it saves (docs/measured/cache.md). */
+/** Below this, starting a worker and compiling its code costs more than it saves (docs/internals/measured/cache.md). */
 const smallCorpusBytes = 32e6;
 /** What a worker needs on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;

@@ -69,8 +69,8 @@ describe("worked example", () => {
   });
 });
 
-test("docs/merge.md prints the naive twin as it is", () => {
-  const page = readFileSync(join(import.meta.dir, "../../docs/merge.md"), "utf8");
+test("docs/internals/merge.md prints the naive twin as it is", () => {
+  const page = readFileSync(join(import.meta.dir, "../../docs/internals/merge.md"), "utf8");
   const source = readFileSync(join(import.meta.dir, "naive.ts"), "utf8");
   const [, printed] = /```ts\n(.*?)\n```/s.exec(page)!;
   expect(source).toContain(printed!);

@@ -31,7 +31,7 @@ import {
 
 /*
  * The oracles are asked here, so a test fails when a dev dependency brings an engine of another Unicode version: then
- * take the package of that version for scripts/generate-unicode-data.ts, and say it in docs/pattern.md.
+ * take the package of that version for scripts/generate-unicode-data.ts, and say it in docs/internals/pattern.md.
  */
 
 const generalCategories = Object.keys(categoryNames).filter((name) => name.length === 2 && name !== "LC");

@@ -13,7 +13,7 @@ import { family } from "./mask-tables";
 export const masksLookAhead: i32 = 132;
 
 /**
- * Finds ends of pretokens by masks (docs/masks.md), for a pattern that has a formula. Without SIMD it finds none.
+ * Finds ends of pretokens by masks (docs/internals/masks.md), for a pattern that has a formula. Without SIMD it finds none.
  *
  * @param start an end; positions count from `text`
  * @param stop ends are wanted up to there; it is behind `start`
