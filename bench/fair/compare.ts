@@ -6,7 +6,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Evaluation, Measures, TokenizerResult } from "../../src/evaluation/evaluation.ts";
+import type { Evaluation, TokenizerResult } from "../../src/evaluation/evaluation.ts";
+import type { Measures } from "../../src/evaluation/measures.ts";
 import type { TrainingRecord } from "../../src/formats/training-json.ts";
 import { patterns } from "../../src/pattern/named-patterns.ts";
 import { table } from "../markdown.ts";

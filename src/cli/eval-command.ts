@@ -5,13 +5,8 @@ import { type FoundInputs, findCorpus, type Skipped } from "../corpus/find-input
 import { expectedTextBytes, type Input, refuseOverwriting } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { UserError, usageError } from "../errors.ts";
-import {
-  alphas,
-  type Evaluation,
-  type Measures,
-  type TextFacts,
-  type TextMeasures,
-} from "../evaluation/evaluation.ts";
+import type { Evaluation, TextFacts, TextMeasures } from "../evaluation/evaluation.ts";
+import { type Measures, textMeasures } from "../evaluation/measures.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
 import type { ComparisonTable } from "../report/report-data.ts";
@@ -257,38 +252,16 @@ type Row = {
   readonly measures: Measures;
 };
 
-const columns: readonly (readonly [name: string, value: (row: Row) => string | number | null])[] = [
+type Column = readonly [name: string, value: (row: Row) => string | number | null];
+
+const columns: readonly Column[] = [
   ["tokenizer", ({ tokenizer }) => tokenizer],
   ["text", ({ text }) => text],
   ["vocabulary_size", ({ vocabularySize }) => vocabularySize],
   ["bytes", ({ facts }) => facts.bytes],
   ["characters", ({ facts }) => facts.characters],
   ["words", ({ facts }) => facts.words],
-  ["tokens", ({ measures }) => measures.tokens],
-  ["bytes_per_token", ({ measures }) => measures.bytesPerToken],
-  ["characters_per_token", ({ measures }) => measures.charactersPerToken],
-  ["words_per_token", ({ measures }) => measures.wordsPerToken],
-  ["fertility", ({ measures }) => measures.fertility],
-  ["single_token_words", ({ measures }) => measures.singleTokenWords],
-  ["single_token_share", ({ measures }) => measures.singleTokenShare],
-  ["continued_words", ({ measures }) => measures.continuedWords],
-  ["continued_share", ({ measures }) => measures.continuedShare],
-  ["used_tokens", ({ measures }) => measures.usedTokens],
-  ["vocabulary_utilization", ({ measures }) => measures.vocabularyUtilization],
-  ...alphas.flatMap((alpha, i) => [
-    [`renyi_entropy_${alpha}`, ({ measures }: Row) => measures.renyi[i]!.entropy] as const,
-    [`renyi_efficiency_${alpha}`, ({ measures }: Row) => measures.renyi[i]!.efficiency] as const,
-  ]),
-  ["not_utf8_tokens", ({ measures }) => measures.notUtf8Tokens],
-  ["not_utf8_share", ({ measures }) => measures.notUtf8Share],
-  ["tokens_per_character", ({ measures }) => measures.tokensPerCharacter],
-  ["mixed_tokens", ({ measures }) => measures.mixedTokens],
-  ["numbers", ({ measures: { numbers } }) => numbers?.count ?? null],
-  ["tokens_per_digit_group", ({ measures: { numbers } }) => numbers?.tokensPerDigitGroup ?? null],
-  ["digit_alignment", ({ measures: { numbers } }) => numbers?.alignment ?? null],
-  ["long_numbers", ({ measures: { numbers } }) => numbers?.longCount ?? null],
-  ["from_right_share", ({ measures: { numbers } }) => numbers?.fromRightShare ?? null],
-  ["from_left_share", ({ measures: { numbers } }) => numbers?.fromLeftShare ?? null],
+  ...textMeasures.map(({ key, value }): Column => [key, ({ measures }) => value(measures)]),
 ];
 
 /** One row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their digits. */

@@ -1,5 +1,6 @@
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
-import { addCounts, type Measures, type NamedTokenizer } from "../evaluation/evaluation.ts";
+import { addCounts, type NamedTokenizer } from "../evaluation/evaluation.ts";
+import type { Measures } from "../evaluation/measures.ts";
 import type { Evaluated, NamedText } from "../pipeline/evaluate.ts";
 import type { Fact } from "../report/report-data.ts";
 import { build } from "../runtime/version.ts";

@@ -1,6 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import {
+  alphas,
+  type Measures,
+  type NumberMeasures,
+  type Parity,
+  type TermTokens,
+  type VocabularyFacts,
+} from "./measures.ts";
 import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 
@@ -26,19 +34,14 @@ export type TextFacts = {
   readonly invalidBytes: number;
 };
 
-export type TokenizerResult = {
+export type TokenizerResult = VocabularyFacts & {
   readonly name: string;
   readonly path: string;
   /** What kind of files it was loaded from. */
   readonly kind: string;
   readonly pattern: string | null;
-  readonly vocabularySize: number;
   /** Of each text, in their order. */
   readonly texts: readonly TextMeasures[];
-  /** Tokens of the vocabulary that are not special and no whole UTF-8 characters. */
-  readonly notUtf8InVocabulary: number;
-  /** Those of them that join a character with a part of another one. */
-  readonly mixedInVocabulary: number;
   /** Of all texts together. */
   readonly overall: Measures;
   /** null with fewer than two texts that have words. */
@@ -47,64 +50,11 @@ export type TokenizerResult = {
   readonly terms: readonly TermTokens[];
 };
 
-/** How many tokens a term is encoded into, and how many with a space before it. */
-export type TermTokens = {
-  readonly term: string;
-  readonly tokens: number;
-  readonly tokensBehindSpace: number;
-};
-
-export type Measures = {
-  readonly tokens: number;
-  readonly bytesPerToken: number | null;
-  readonly charactersPerToken: number | null;
-  readonly tokensPerCharacter: number | null;
-  readonly wordsPerToken: number | null;
-  /** Tokens per word. */
-  readonly fertility: number | null;
-  readonly singleTokenWords: number;
-  readonly singleTokenShare: number | null;
-  readonly continuedWords: number;
-  readonly continuedShare: number | null;
-  readonly usedTokens: number;
-  readonly vocabularyUtilization: number;
-  readonly renyi: readonly Renyi[];
-  /** Occurrences of tokens that are not whole UTF-8 characters. */
-  readonly notUtf8Tokens: number;
-  /** Of the tokens that are not special. */
-  readonly notUtf8Share: number | null;
-  /** Occurrences of those of them that join a character with a part of another one. */
-  readonly mixedTokens: number;
-  /** null where they are not asked for. */
-  readonly numbers: NumberMeasures | null;
-};
-
 export type TextMeasures = Measures & {
   readonly text: string;
-  /** The costliest words. This name and those of `Parity` are keys of the JSON that is printed, older than the word. */
+  /** The costliest words. This name, and those of `Parity`, are keys of the JSON that is printed, older than the word. */
   readonly dearestWords: readonly CostliestWord[];
 };
-
-/** The numbers of a text, which are runs of decimal digits, and how its tokens cut them. docs/evaluate.md has the formulas. */
-export type NumberMeasures = {
-  readonly count: number;
-  /** Groups of three digits from the right; the first has one to three. */
-  readonly digitGroups: number;
-  /** Tokens that hold a part of a number. */
-  readonly tokens: number;
-  readonly tokensPerDigitGroup: number | null;
-  /** How well the borders of tokens are those of the groups, from 0 to 1: the mean of F1. */
-  readonly alignment: number | null;
-  /** Numbers of more than three digits. */
-  readonly longCount: number;
-  /** Those of them whose tokens are their groups of three, from the right, and from the left. */
-  readonly fromRight: number;
-  readonly fromRightShare: number | null;
-  readonly fromLeft: number;
-  readonly fromLeftShare: number | null;
-};
-
-type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number | null };
 
 /**
  * The word itself, U+FFFD in the place of what is not UTF-8; of a long one the beginning. Its pieces are escaped for people:
@@ -120,35 +70,6 @@ export type CostliestWord = {
   readonly pieces: readonly string[];
 };
 
-/**
- * How alike the texts are in what they cost: per word, per byte, per character, and each as a whole, if they are parallel.
- * `dearest` in the names is the costliest: they are keys of the JSON that is printed.
- */
-export type Parity = {
-  /** Of tokens per word. */
-  readonly giniFertility: number;
-  /** Of tokens per byte. */
-  readonly giniBytes: number;
-  readonly cheapestText: string;
-  readonly dearestText: string;
-  /** Tokens per word of the costliest text, divided by those of the cheapest. */
-  readonly costRatio: number | null;
-  readonly cheapestTextByBytes: string;
-  readonly dearestTextByBytes: string;
-  readonly costRatioByBytes: number | null;
-  /** Of tokens per character. */
-  readonly giniCharacters: number;
-  readonly cheapestTextByCharacters: string;
-  readonly dearestTextByCharacters: string;
-  readonly costRatioByCharacters: number | null;
-  /** Of tokens. */
-  readonly giniTokens: number;
-  readonly cheapestTextByTokens: string;
-  readonly dearestTextByTokens: string;
-  readonly costRatioByTokens: number | null;
-};
-
-export const alphas = [2, 2.5];
 const shownBytesMax = 160;
 
 /** The first bytes, whole characters of them. */

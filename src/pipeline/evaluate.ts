@@ -7,12 +7,12 @@ import {
   type NamedTokenizer,
   ratio,
   sumOf,
-  type TermTokens,
   type TextFacts,
   type TokenCounts,
   TokenizerMeasures,
   textFacts,
 } from "../evaluation/evaluation.ts";
+import type { TermTokens } from "../evaluation/measures.ts";
 import {
   countSpecialTokens,
   gatherTextWords,

@@ -1,0 +1,443 @@
+import { grouped } from "../bytes/quantities.ts";
+
+// What is measured: the types of the results, and behind them the one list of measures that CSV, the terminal and the report
+// are made of.
+
+export type Measures = {
+  readonly tokens: number;
+  readonly bytesPerToken: number | null;
+  readonly charactersPerToken: number | null;
+  readonly tokensPerCharacter: number | null;
+  readonly wordsPerToken: number | null;
+  /** Tokens per word. */
+  readonly fertility: number | null;
+  readonly singleTokenWords: number;
+  readonly singleTokenShare: number | null;
+  readonly continuedWords: number;
+  readonly continuedShare: number | null;
+  readonly usedTokens: number;
+  readonly vocabularyUtilization: number;
+  readonly renyi: readonly Renyi[];
+  /** Occurrences of tokens that are not whole UTF-8 characters. */
+  readonly notUtf8Tokens: number;
+  /** Of the tokens that are not special. */
+  readonly notUtf8Share: number | null;
+  /** Occurrences of those of them that join a character with a part of another one. */
+  readonly mixedTokens: number;
+  /** null where they are not asked for. */
+  readonly numbers: NumberMeasures | null;
+};
+
+/** The numbers of a text, which are runs of decimal digits, and how its tokens cut them. docs/evaluate.md has the formulas. */
+export type NumberMeasures = {
+  readonly count: number;
+  /** Groups of three digits from the right; the first has one to three. */
+  readonly digitGroups: number;
+  /** Tokens that hold a part of a number. */
+  readonly tokens: number;
+  readonly tokensPerDigitGroup: number | null;
+  /** How well the borders of tokens are those of the groups, from 0 to 1: the mean of F1. */
+  readonly alignment: number | null;
+  /** Numbers of more than three digits. */
+  readonly longCount: number;
+  /** Those of them whose tokens are their groups of three, from the right, and from the left. */
+  readonly fromRight: number;
+  readonly fromRightShare: number | null;
+  readonly fromLeft: number;
+  readonly fromLeftShare: number | null;
+};
+
+type Renyi = { readonly alpha: number; readonly entropy: number; readonly efficiency: number | null };
+
+/**
+ * How alike the texts are in what they cost: per word, per byte, per character, and each as a whole, if they are parallel.
+ * `dearest` in the names is the costliest: they are keys of the JSON that is printed.
+ */
+export type Parity = {
+  /** Of tokens per word. */
+  readonly giniFertility: number;
+  /** Of tokens per byte. */
+  readonly giniBytes: number;
+  readonly cheapestText: string;
+  readonly dearestText: string;
+  /** Tokens per word of the costliest text, divided by those of the cheapest. */
+  readonly costRatio: number | null;
+  readonly cheapestTextByBytes: string;
+  readonly dearestTextByBytes: string;
+  readonly costRatioByBytes: number | null;
+  /** Of tokens per character. */
+  readonly giniCharacters: number;
+  readonly cheapestTextByCharacters: string;
+  readonly dearestTextByCharacters: string;
+  readonly costRatioByCharacters: number | null;
+  /** Of tokens. */
+  readonly giniTokens: number;
+  readonly cheapestTextByTokens: string;
+  readonly dearestTextByTokens: string;
+  readonly costRatioByTokens: number | null;
+};
+
+/** The vocabulary of a tokenizer. */
+export type VocabularyFacts = {
+  readonly vocabularySize: number;
+  /** Tokens that are not special and no whole UTF-8 characters. */
+  readonly notUtf8InVocabulary: number;
+  /** Those of them that join a character with a part of another one. */
+  readonly mixedInVocabulary: number;
+};
+
+/** How many tokens a term is encoded into, and how many with a space before it. */
+export type TermTokens = {
+  readonly term: string;
+  readonly tokens: number;
+  readonly tokensBehindSpace: number;
+};
+
+/** The orders of Rényi entropy. */
+export const alphas = [2, 2.5];
+
+/** A measure as people and programs know it. `Of` is the result that holds its value. */
+export type Measure<Of> = {
+  /** Its column in CSV, and the value of `--measure`. */
+  readonly key: string;
+  /** In running text, without a capital. */
+  readonly name: string;
+  /** Which values are better; null: neither. */
+  readonly better: "higher" | "lower" | null;
+  /** What it is, in a line. */
+  readonly formula: string;
+  /** null where there is none. */
+  readonly value: (of: Of) => number | null;
+  /** The value with its unit. */
+  readonly shown: (value: number) => string;
+};
+
+const decimal = (digits: number) => (value: number) => value.toFixed(digits);
+const percent = (value: number) => `${(100 * value).toFixed(2)} %`;
+
+/** The measures of a tokenizer on a text, and on all of them together, in the order of the columns of CSV. */
+export const textMeasures: readonly Measure<Measures>[] = [
+  {
+    key: "tokens",
+    name: "tokens",
+    better: "lower",
+    formula: "tokens that the text is encoded into",
+    value: (of) => of.tokens,
+    shown: grouped,
+  },
+  {
+    key: "bytes_per_token",
+    name: "bytes per token",
+    better: "higher",
+    formula: "bytes divided by tokens",
+    value: (of) => of.bytesPerToken,
+    shown: decimal(3),
+  },
+  {
+    key: "characters_per_token",
+    name: "characters per token",
+    better: "higher",
+    formula: "characters divided by tokens",
+    value: (of) => of.charactersPerToken,
+    shown: decimal(3),
+  },
+  {
+    key: "words_per_token",
+    name: "words per token",
+    better: "higher",
+    formula: "words divided by tokens",
+    value: (of) => of.wordsPerToken,
+    shown: decimal(3),
+  },
+  {
+    key: "fertility",
+    name: "fertility",
+    better: "lower",
+    formula: "tokens divided by words",
+    value: (of) => of.fertility,
+    shown: decimal(3),
+  },
+  {
+    key: "single_token_words",
+    name: "one-token words",
+    better: "higher",
+    formula: "words that are one token",
+    value: (of) => of.singleTokenWords,
+    shown: grouped,
+  },
+  {
+    key: "single_token_share",
+    name: "share of one-token words",
+    better: "higher",
+    formula: "one-token words divided by words",
+    value: (of) => of.singleTokenShare,
+    shown: percent,
+  },
+  {
+    key: "continued_words",
+    name: "continued words",
+    better: "lower",
+    formula: "words of two or more tokens",
+    value: (of) => of.continuedWords,
+    shown: grouped,
+  },
+  {
+    key: "continued_share",
+    name: "share of continued words",
+    better: "lower",
+    formula: "continued words divided by words",
+    value: (of) => of.continuedShare,
+    shown: percent,
+  },
+  {
+    key: "used_tokens",
+    name: "tokens used",
+    better: null,
+    formula: "different tokens that occur",
+    value: (of) => of.usedTokens,
+    shown: grouped,
+  },
+  {
+    key: "vocabulary_utilization",
+    name: "vocabulary used",
+    better: "higher",
+    formula: "tokens used divided by the size of the vocabulary",
+    value: (of) => of.vocabularyUtilization,
+    shown: percent,
+  },
+  ...alphas.flatMap((alpha, i): Measure<Measures>[] => [
+    {
+      key: `renyi_entropy_${alpha}`,
+      name: `Rényi entropy (α = ${alpha})`,
+      better: null,
+      formula: "log2 of the sum of p^α, divided by 1 - α; p is a token's share of the text's tokens",
+      value: (of) => of.renyi[i]!.entropy,
+      shown: decimal(3),
+    },
+    {
+      key: `renyi_efficiency_${alpha}`,
+      name: `Rényi efficiency (α = ${alpha})`,
+      better: "higher",
+      formula: "Rényi entropy divided by log2 of the tokens used",
+      value: (of) => of.renyi[i]!.efficiency,
+      shown: decimal(4),
+    },
+  ]),
+  {
+    key: "not_utf8_tokens",
+    name: "tokens that are not UTF-8",
+    better: "lower",
+    formula: "tokens that are not whole characters",
+    value: (of) => of.notUtf8Tokens,
+    shown: grouped,
+  },
+  {
+    key: "not_utf8_share",
+    name: "share of tokens that are not UTF-8",
+    better: "lower",
+    formula: "these divided by the tokens that are not special",
+    value: (of) => of.notUtf8Share,
+    shown: percent,
+  },
+  {
+    key: "tokens_per_character",
+    name: "tokens per character",
+    better: "lower",
+    formula: "tokens divided by characters",
+    value: (of) => of.tokensPerCharacter,
+    shown: decimal(3),
+  },
+  {
+    key: "mixed_tokens",
+    name: "mixed tokens",
+    better: "lower",
+    formula: "tokens that join a character with a part of another one",
+    value: (of) => of.mixedTokens,
+    shown: grouped,
+  },
+  {
+    key: "numbers",
+    name: "numbers",
+    better: null,
+    formula: "runs of decimal digits in words",
+    value: (of) => of.numbers?.count ?? null,
+    shown: grouped,
+  },
+  {
+    key: "tokens_per_digit_group",
+    name: "tokens per digit group",
+    better: "lower",
+    formula: "tokens of numbers divided by their groups of three digits",
+    value: (of) => of.numbers?.tokensPerDigitGroup ?? null,
+    shown: decimal(3),
+  },
+  {
+    key: "digit_alignment",
+    name: "digit alignment",
+    better: "higher",
+    formula: "mean F1 of where tokens end against where groups of three digits end",
+    value: (of) => of.numbers?.alignment ?? null,
+    shown: decimal(3),
+  },
+  {
+    key: "long_numbers",
+    name: "long numbers",
+    better: null,
+    formula: "numbers of more than three digits",
+    value: (of) => of.numbers?.longCount ?? null,
+    shown: grouped,
+  },
+  {
+    key: "from_right_share",
+    name: "numbers cut from the right",
+    better: "higher",
+    formula: "long numbers whose tokens are threes from the right, divided by all",
+    value: (of) => of.numbers?.fromRightShare ?? null,
+    shown: percent,
+  },
+  {
+    key: "from_left_share",
+    name: "numbers cut from the left",
+    better: null,
+    formula: "long numbers whose tokens are threes from the left, divided by all",
+    value: (of) => of.numbers?.fromLeftShare ?? null,
+    shown: percent,
+  },
+];
+
+/** Those that are measured only when they are asked for. */
+export const digitMeasures = textMeasures.slice(textMeasures.findIndex(({ key }) => key === "numbers"));
+
+/** The measures of a vocabulary, without any text. */
+export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [
+  {
+    key: "vocabulary_size",
+    name: "tokens",
+    better: null,
+    formula: "tokens of the vocabulary",
+    value: (of) => of.vocabularySize,
+    shown: grouped,
+  },
+  {
+    key: "not_utf8_in_vocabulary",
+    name: "not UTF-8",
+    better: "lower",
+    formula: "tokens that are not whole characters",
+    value: (of) => of.notUtf8InVocabulary,
+    shown: grouped,
+  },
+  {
+    key: "mixed_in_vocabulary",
+    name: "mixed",
+    better: "lower",
+    formula: "those that join a character with a part of another one",
+    value: (of) => of.mixedInVocabulary,
+    shown: grouped,
+  },
+];
+
+/** What `parity` says of one kind of cost. */
+export type CostParity = {
+  readonly gini: number;
+  readonly costRatio: number | null;
+  readonly cheapestText: string;
+  readonly costliestText: string;
+};
+
+/** The costs by which texts are compared. */
+export const parityCosts: readonly { readonly name: string; readonly of: (parity: Parity) => CostParity }[] =
+  [
+    {
+      name: "per word",
+      of: (parity) => ({
+        gini: parity.giniFertility,
+        costRatio: parity.costRatio,
+        cheapestText: parity.cheapestText,
+        costliestText: parity.dearestText,
+      }),
+    },
+    {
+      name: "per byte",
+      of: (parity) => ({
+        gini: parity.giniBytes,
+        costRatio: parity.costRatioByBytes,
+        cheapestText: parity.cheapestTextByBytes,
+        costliestText: parity.dearestTextByBytes,
+      }),
+    },
+    {
+      name: "per character",
+      of: (parity) => ({
+        gini: parity.giniCharacters,
+        costRatio: parity.costRatioByCharacters,
+        cheapestText: parity.cheapestTextByCharacters,
+        costliestText: parity.dearestTextByCharacters,
+      }),
+    },
+    {
+      name: "whole text",
+      of: (parity) => ({
+        gini: parity.giniTokens,
+        costRatio: parity.costRatioByTokens,
+        cheapestText: parity.cheapestTextByTokens,
+        costliestText: parity.dearestTextByTokens,
+      }),
+    },
+  ];
+
+/** How alike the texts are in what they cost, of each cost. */
+export const parityMeasures: readonly Measure<CostParity>[] = [
+  {
+    key: "gini",
+    name: "Gini coefficient",
+    better: "lower",
+    formula: "of the texts' costs; 0 is parity",
+    value: (of) => of.gini,
+    shown: decimal(4),
+  },
+  {
+    key: "cost_ratio",
+    name: "cost ratio",
+    better: "lower",
+    formula: "the costliest text's cost divided by the cheapest one's",
+    value: (of) => of.costRatio,
+    shown: decimal(2),
+  },
+];
+
+/** How many tokens a term takes. */
+export const termMeasures: readonly Measure<TermTokens>[] = [
+  {
+    key: "tokens",
+    name: "tokens of terms",
+    better: "lower",
+    formula: "as texts of their own",
+    value: (of) => of.tokens,
+    shown: grouped,
+  },
+  {
+    key: "tokens_behind_space",
+    name: "tokens of terms behind a space",
+    better: "lower",
+    formula: "with a space before each",
+    value: (of) => of.tokensBehindSpace,
+    shown: grouped,
+  },
+];
+
+/** Where the best of some values stand, all of equal ones; nowhere if no direction is better, or if all values are equal. */
+export function bestOf(
+  { better }: Pick<Measure<never>, "better">,
+  values: readonly (number | null)[],
+): Set<number> {
+  const known = values.filter((value) => value !== null);
+  if (better === null || new Set(known).size < 2) return new Set();
+  const best = better === "lower" ? Math.min(...known) : Math.max(...known);
+  return new Set(values.flatMap((value, i) => (value === best ? [i] : [])));
+}
+
+/** The value as people see it; a dash where there is none. */
+export function shownValue<Of>({ value, shown }: Measure<Of>, of: Of): string {
+  const found = value(of);
+  return found === null ? "-" : shown(found);
+}
