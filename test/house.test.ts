@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
-// The order of the house, as ARCHITECTURE.md tells it. Circles of imports are the linter's (biome.json).
+// The order of the modules, as ARCHITECTURE.md tells it. Circles of imports are the linter's (biome.json).
 
 const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) =>
@@ -17,15 +17,15 @@ const sources = filesBelow("src/**/*.ts").filter((path) => !isGenerated(path));
 const pages = [...filesBelow("*.md"), ...filesBelow("{docs,examples,npm,python,.github}/**/*.md")];
 const linesOf = (path: string) => readFileSync(join(root, path), "utf8").split("\n");
 
-/** The room of a source file: the directory below src, "" for what lies at the top. */
-const roomOf = (path: string) => (path.split("/").length > 2 ? path.split("/")[1]! : "");
+/** The module of a source file: the directory below src, "" for what lies at the top. */
+const moduleOf = (path: string) => (path.split("/").length > 2 ? path.split("/")[1]! : "");
 
-/** The rooms in the order in which ARCHITECTURE.md lists them. */
-function listedRooms(): string[] {
+/** The modules in the order in which ARCHITECTURE.md lists them. */
+function listedModules(): string[] {
   const rows = linesOf("ARCHITECTURE.md")
     .join("\n")
     .matchAll(/^\| `(\w+)\/` \|/gm);
-  return [...rows].map(([, room]) => room!);
+  return [...rows].map(([, module]) => module!);
 }
 
 function importsOf(path: string): string[] {
@@ -36,7 +36,7 @@ function importsOf(path: string): string[] {
 }
 
 test("only errors, the libraries and the entry lie at the top of src", () => {
-  expect(sources.filter((path) => roomOf(path) === "")).toEqual([
+  expect(sources.filter((path) => moduleOf(path) === "")).toEqual([
     "src/browser.ts",
     "src/errors.ts",
     "src/index.ts",
@@ -44,21 +44,21 @@ test("only errors, the libraries and the entry lie at the top of src", () => {
   ]);
 });
 
-test("ARCHITECTURE.md lists every room", () => {
-  const rooms = new Set(sources.map(roomOf).filter((room) => room !== ""));
-  expect(listedRooms().sort()).toEqual([...rooms].sort());
+test("ARCHITECTURE.md lists every module", () => {
+  const modules = new Set(sources.map(moduleOf).filter((module) => module !== ""));
+  expect(listedModules().sort()).toEqual([...modules].sort());
 });
 
-test("a room knows only the rooms that are listed before it, and the kernel knows none", () => {
-  const rooms = listedRooms();
+test("a module knows only the modules that are listed before it, and the kernel knows none", () => {
+  const modules = listedModules();
   const upward = sources.flatMap((path) => {
-    const room = roomOf(path);
+    const module = moduleOf(path);
     return importsOf(path)
       .filter((target) => target.startsWith("src/"))
       .filter((target) => {
-        const other = roomOf(target);
-        if (room === "" || other === "" || other === room) return false;
-        return room === "kernel" || other === "kernel" || rooms.indexOf(other) > rooms.indexOf(room);
+        const other = moduleOf(target);
+        if (module === "" || other === "" || other === module) return false;
+        return module === "kernel" || other === "kernel" || modules.indexOf(other) > modules.indexOf(module);
       })
       .map((target) => `${path} -> ${target}`);
   });

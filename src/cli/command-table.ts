@@ -61,7 +61,7 @@ const notExtending: Exclusion = { other: "extend" };
 /** Ids are numbers: nothing is cut, named or cached. */
 const notOfIds: Exclusion = { other: "input-format ids" };
 
-/** The options whose value is a word, with the words. `--input-format` lists what other rooms know. */
+/** The options whose value is a word, with the words. `--input-format` lists what other modules know. */
 export const optionWords = {
   progress: ["auto", "bar", "plain", "json", "none"],
   "input-format": ["text", "jsonl", "json", "parquet", "fasta", "ids"],

@@ -25,7 +25,7 @@ export {
 } from "./portable-source.ts";
 
 /*
- * A pattern as the other rooms use it: this file and what it passes on.
+ * A pattern as the other modules use it: this file and what it passes on.
  */
 
 export type ResolvedPattern = {

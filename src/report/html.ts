@@ -19,7 +19,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
   return new Html(text);
 }
 
-/** HTML that this room made of numbers and of its own words, or escaped by itself. */
+/** HTML that this module made of numbers and of its own words, or escaped by itself. */
 export const trustedHtml = (text: string) => new Html(text);
 
 function textOf(value: Value): string {

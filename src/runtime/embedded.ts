@@ -8,8 +8,8 @@ const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.s
 // The binary keeps the entry of its workers, and the files that were built into it, beside its own entry, whichever module
 // asks. In the source tree that depends on the module, so this one is the only one that asks.
 
-const entryUrl = (room: string, name: string) =>
-  new URL(isEmbedded ? `./${name}` : `../${room}/${name}`, import.meta.url).href;
+const entryUrl = (directory: string, name: string) =>
+  new URL(isEmbedded ? `./${name}` : `../${directory}/${name}`, import.meta.url).href;
 const workerUrl = entryUrl("pipeline", "worker.ts");
 
 /** Starts a worker. It loads the code of its job, and then serves the messages that came meanwhile. */

@@ -1,8 +1,8 @@
 /**
- * `npm run test:mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the room. A change that
+ * `npm run test:mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the module. A change that
  * no test sees (a survivor) is a missing test, or gives the same result: then explained.ts says why.
  *
- *   npm run test:mutants -- [--count 120] [--seed 1] [--room words,merge] [--file counts-format]
+ *   npm run test:mutants -- [--count 120] [--seed 1] [--module words,merge] [--file counts-format]
  *
  * It works in a copy of the tree. Exit code 1: survivors without an explanation, or explanations of lines that are no more.
  */
@@ -24,13 +24,13 @@ import { parseArgs } from "node:util";
 import { randomSource } from "../../bench/random.ts";
 import { type Change, changesOf } from "./changes.ts";
 import { type Explained, explained } from "./explained.ts";
-import { type Room, rooms } from "./rooms.ts";
+import { type Module, modules } from "./modules.ts";
 
 const { values } = parseArgs({
   options: {
     count: { type: "string", default: "120" },
     seed: { type: "string", default: "1" },
-    room: { type: "string" },
+    module: { type: "string" },
     file: { type: "string", default: "" },
   },
 });
@@ -39,7 +39,7 @@ const root = resolve(import.meta.dir, "../..");
 /** Made by programs, or data. */
 const notMutated = /data\.ts$/;
 
-type Mutant = Change & { readonly file: string; readonly room: Room };
+type Mutant = Change & { readonly file: string; readonly module: Module };
 
 const keyOf = ({ file, before, line, changed }: Explained) =>
   [file, ...[before, line, changed].map((text) => text.trim())].join("\n");
@@ -72,7 +72,7 @@ const executable = join(copy, "dist/bpe");
 const unchangedExecutable = join(copy, "dist/bpe-unchanged");
 if (!(await bun(build, buildLimitMs))) throw new Error("the build fails without a change");
 copyFileSync(executable, unchangedExecutable);
-// The build makes the kernel where the tests of other rooms find it.
+// The build makes the kernel where the tests of other modules find it.
 const [kernel, unchangedKernel] = [join(copy, "dist/kernel"), join(copy, "dist/kernel-unchanged")];
 cpSync(kernel, unchangedKernel, { recursive: true });
 
@@ -82,7 +82,7 @@ const limitsMs = new Map<readonly string[], number | null>();
 for (const mutant of choose()) {
   const outcome = explanations.has(keyOf(mutant)) ? "explained" : await play(mutant);
   outcomes.set(outcome, [...(outcomes.get(outcome) ?? []), mutant]);
-  console.log(`${outcome.padEnd(9)} ${mutant.room.name.padEnd(10)} ${described(mutant)}`);
+  console.log(`${outcome.padEnd(9)} ${mutant.module.name.padEnd(10)} ${described(mutant)}`);
 }
 const countOf = (outcome: Outcome) => outcomes.get(outcome)?.length ?? 0;
 console.log(
@@ -95,20 +95,20 @@ function described({ file, lineIndex, line, changed }: Mutant): string {
   return `${file}:${lineIndex + 1}\n  - ${line.trim()}\n  + ${changed.trim()}`;
 }
 
-/** As many of each room, in the order of the rooms; within a room at random. */
+/** As many of each module, in the order of the modules; within a module at random. */
 function choose(): Mutant[] {
   const random = randomSource(Number(values.seed));
-  const wanted = values.room?.split(",");
-  const chosenRooms = rooms.filter(({ name }) => wanted?.includes(name) ?? true);
-  return chosenRooms.flatMap((room, i) => {
+  const wanted = values.module?.split(",");
+  const chosenModules = modules.filter(({ name }) => wanted?.includes(name) ?? true);
+  return chosenModules.flatMap((module, i) => {
     const all = tracked.flatMap((file) => {
-      if (!file.startsWith(`src/${room.name}/`) || !file.endsWith(".ts")) return [];
+      if (!file.startsWith(`src/${module.name}/`) || !file.endsWith(".ts")) return [];
       if (notMutated.test(file) || !file.includes(values.file)) return [];
-      return changesOf(readFileSync(join(root, file), "utf8")).map((change) => ({ ...change, file, room }));
+      return changesOf(readFileSync(join(root, file), "utf8")).map((change) => ({ ...change, file, module }));
     });
     const share =
-      Math.floor(((i + 1) * Number(values.count)) / chosenRooms.length) -
-      Math.floor((i * Number(values.count)) / chosenRooms.length);
+      Math.floor(((i + 1) * Number(values.count)) / chosenModules.length) -
+      Math.floor((i * Number(values.count)) / chosenModules.length);
     return Array.from(
       { length: Math.min(share, all.length) },
       () => all.splice(random.below(all.length), 1)[0]!,
@@ -116,13 +116,13 @@ function choose(): Mutant[] {
   });
 }
 
-/** Whether a test sees it; "untested" where the tests of the room fail without a change. */
-async function play({ file, lineIndex, changed, room }: Mutant): Promise<Outcome> {
+/** Whether a test sees it; "untested" where the tests of the module fail without a change. */
+async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outcome> {
   const path = join(copy, file);
   const original = readFileSync(path, "utf8");
   const lines = original.split("\n");
   lines[lineIndex] = changed;
-  const runs = [room.tests, room.executableTests].filter((tests) => tests !== undefined);
+  const runs = [module.tests, module.executableTests].filter((tests) => tests !== undefined);
   for (const tests of runs) {
     if (!limitsMs.has(tests)) limitsMs.set(tests, await limitOf(tests));
     if (limitsMs.get(tests) === null) return "untested";
@@ -130,11 +130,11 @@ async function play({ file, lineIndex, changed, room }: Mutant): Promise<Outcome
   writeFileSync(path, lines.join("\n"));
   // The tests of the file itself see most, and soonest.
   const ownTests = file.replace(/^src\/(.*)\.ts$/, "test/$1.test.ts");
-  const hasOwn = room.tests !== undefined && tryRead(join(copy, ownTests)) !== undefined;
-  let isKilled = hasOwn && !(await bun([...test, "--bail", ownTests], limitsMs.get(room.tests!)!));
+  const hasOwn = module.tests !== undefined && tryRead(join(copy, ownTests)) !== undefined;
+  let isKilled = hasOwn && !(await bun([...test, "--bail", ownTests], limitsMs.get(module.tests!)!));
   for (const tests of isKilled ? [] : runs) {
     // What cannot be built is seen.
-    if (tests === room.executableTests && !(await bun(build, buildLimitMs))) isKilled = true;
+    if (tests === module.executableTests && !(await bun(build, buildLimitMs))) isKilled = true;
     isKilled ||= !(await bun([...test, "--bail", ...tests], limitsMs.get(tests)!));
     if (isKilled) break;
   }

@@ -1,14 +1,14 @@
 /** Which tests look after which sources. */
-export type Room = {
+export type Module = {
   /** The directory below src/. */
   readonly name: string;
-  /** Tests that run the sources. The kernel has none: its modules have to be built. */
+  /** Tests that run the sources. The kernel has none: its files have to be built. */
   readonly tests?: readonly string[];
   /** Tests that run what is built, which is built anew for them: only for what the others let pass. */
   readonly executableTests?: readonly string[];
 };
 
-export const rooms: readonly Room[] = [
+export const modules: readonly Module[] = [
   {
     name: "pipeline",
     tests: ["test/pipeline", "test/errors.test.ts", "test/count", "test/tokenizer/streaming.test.ts"],
