@@ -1,4 +1,4 @@
-"""A `bpe serve` that answers through a pipe: docs/serve.md."""
+"""A `bpe serve` that answers through a pipe: docs/encode.md."""
 
 from __future__ import annotations
 
