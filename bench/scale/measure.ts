@@ -1,4 +1,4 @@
-// Measures what docs/SCALE.md computes with, keeps it as bench/record/scale.json, and writes the page anew:
+// Measures what docs/many-machines.md computes with, keeps it as bench/record/scale.json, and writes that section anew:
 //
 //   node scripts/bun.mjs bench/scale/measure.ts english.txt multilingual.txt web.txt code.txt
 //

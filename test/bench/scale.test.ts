@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { drawScale } from "../../bench/scale/chart.ts";
 import { bounds, casesOf, costOf, largestCorpus, mergeCostOf } from "../../bench/scale/cost.ts";
 import { continuationError, extrapolate, growthOf, type Point } from "../../bench/scale/heaps.ts";
-import { scalePage } from "../../bench/scale/pages.ts";
+import { withScale } from "../../bench/scale/pages.ts";
 import type { ScaleRecord } from "../../bench/scale/record.ts";
 
 const pointsOf = (factor: number, exponent: number): Point[] =>
@@ -130,7 +130,13 @@ test("the chart's frame holds every point and line, and its width every legend",
   }
 });
 
-test("docs/SCALE.md and its chart say what their record says", () => {
+test("docs/many-machines.md and its chart say what their record says", () => {
+  const page = readFileSync(`${root}/docs/many-machines.md`, "utf8");
+  expect(withScale(page, kept)).toBe(page);
+  expect(withScale(page, record)).not.toBe(page);
   expect(readFileSync(`${root}/docs/scale.svg`, "utf8")).toBe(drawScale(kept));
-  expect(readFileSync(`${root}/docs/SCALE.md`, "utf8")).toBe(scalePage(kept));
+});
+
+test("a page without the section is an error", () => {
+  expect(() => withScale("# Many machines\n", kept)).toThrow("What terabytes cost");
 });
