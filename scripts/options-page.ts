@@ -18,7 +18,7 @@ const head = [
   "# Every option of every command",
   "For looking up. All that `bpe help COMMAND all` says of each command is here once for all of them, by topic:",
   "```sh run\nbpe help train nightly | head -n 5\n```",
-  "```output\nUsage: bpe train <file>... -n N -o DIR [options]\n\nNightly: unattended runs that come again\n\n      --cache DIR\n```",
+  "```output\nUsage: bpe train <file>... -n N -o DIR [options]\n\nNightly: repeated, unattended runs\n\n      --cache DIR\n```",
   "[train.md](train.md) tells of the commands in their order, and how numbers and sizes are written. This page is made from the table by which the command line is read (`npm run docs:options`), so it has all of them.",
 ];
 const tail = [

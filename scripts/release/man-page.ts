@@ -30,7 +30,7 @@ export function manPage({ version, seconds }: ManPageOptions): string {
     ...commands.flatMap((command) => [synopsis(command), ".br"]).slice(0, -1),
     ".SH DESCRIPTION",
     roff(
-      "bpe trains byte-level BPE tokenizers, and encodes and decodes with those that it or others trained. Data goes to standard output, all else to standard error.",
+      "bpe trains byte-level BPE tokenizers, and encodes and decodes with those that it or others trained. Data goes to standard output, everything else to standard error.",
     ),
     ".PP",
     roff(
@@ -38,7 +38,7 @@ export function manPage({ version, seconds }: ManPageOptions): string {
     ),
     ".PP",
     roff(
-      "A file is a path, a directory (the files below it), a glob in quotes, or - for standard input. Each may be packed by gzip or zstd.",
+      "A file is a path, a directory (the files below it), a glob in quotes, or - for standard input. Each may be compressed by gzip or zstd.",
     ),
     ...commands.flatMap(commandSection),
     ".SH OPTIONS OF EVERY COMMAND",
@@ -51,15 +51,15 @@ const ending = () => [
   ".SH EXIT STATUS",
   ...[
     ["0", "Done."],
-    ["1", "Something in the world is wrong: a file is missing, damaged or cannot be written."],
+    ["1", "Something outside the command line is wrong: a file is missing or damaged, or the disk is full."],
     ["2", "Something on the command line is wrong."],
-    ["129, 130, 143", "The terminal went away; interrupted; terminated."],
+    ["129, 130, 143", "A signal ended the run: the terminal closed, an interrupt, or a request to end."],
   ].flatMap(([code, meaning]) => [".TP", `.B ${code}`, roff(meaning!)]),
   ".SH ENVIRONMENT",
   ...[
-    ["TMPDIR", "Where words go for which memory has no room, without --cache."],
-    ["NO_COLOR", "If it is set, nothing is coloured."],
-    ["TERM", "If it is dumb, nothing is coloured, and there is no bar."],
+    ["TMPDIR", "The directory for words that do not fit into memory, without --cache."],
+    ["NO_COLOR", "If it is set, output has no colours."],
+    ["TERM", "If it is dumb, output has no colours and no progress bar."],
   ].flatMap(([name, meaning]) => [".TP", `.B ${roff(name!)}`, roff(meaning!)]),
 ];
 

@@ -11,8 +11,8 @@ export const topics = {
   output: { title: "Output", about: "what is written, and where" },
   model: { title: "Model", about: "what transformers reads beside the vocabulary" },
   speed: { title: "Speed and memory", about: "how much of the machine a run may use" },
-  nightly: { title: "Nightly", about: "unattended runs that come again" },
-  general: { title: "General", about: "what every command shows" },
+  nightly: { title: "Nightly", about: "repeated, unattended runs" },
+  general: { title: "General", about: "options of every command" },
 } as const;
 
 export type Topic = keyof typeof topics;
@@ -56,7 +56,7 @@ type Exclusion = Need & {
 };
 
 /** The base says it, and its files are written with the new tokens put in. */
-const asBaseHasIt: Exclusion = { other: "extend", hint: "it stays as the base has it" };
+const asBaseHasIt: Exclusion = { other: "extend", hint: "it stays as it is in the base" };
 const notExtending: Exclusion = { other: "extend" };
 /** Ids are numbers: nothing is cut, named or cached. */
 const notOfIds: Exclusion = { other: "input-format ids" };
@@ -80,7 +80,7 @@ const report: OptionSpec = {
   excludes: [notExtending, notOfIds],
   description: "write charts, tables and tokens as one HTML page",
   details:
-    "The page needs no network and runs nothing of the text that it shows. It holds all tokens, so that the merge tree of each can be seen.",
+    "The page needs no network, and nothing in the texts that it shows can run as code. It holds all tokens, and shows the merge tree of each.",
 };
 
 const outputOption: Pick<OptionSpec, "name" | "short" | "topic"> = {
@@ -109,7 +109,7 @@ const logFile: OptionSpec = {
   value: "FILE",
   topic: "nightly",
   description: "append progress, warnings and the record",
-  details: "The record of the run is the last line, as JSON, whether it went well or not.",
+  details: "The last line is the record of the run, as JSON, also if the run failed.",
 };
 /** For commands that may run for long, unattended. */
 const unattended: readonly OptionSpec[] = [
@@ -118,7 +118,7 @@ const unattended: readonly OptionSpec[] = [
     topic: "nightly",
     rare: true,
     description: "wait while another run writes the output",
-    details: "Without it the second run ends at once, and names the process of the first.",
+    details: "Without it, the second run ends at once with an error that names the process of the first.",
   },
   logFile,
 ];
@@ -131,22 +131,22 @@ export const everywhere: readonly OptionSpec[] = [
     topic: "general",
     description: "how progress is shown",
     details:
-      "auto is a bar on a terminal, and plain lines elsewhere. json writes one object a line; the last one is the result.",
+      "auto shows a bar on a terminal and plain lines elsewhere. json writes one object a line; the last is the result.",
     default: "auto",
   },
   {
     name: "quiet",
     short: "q",
     topic: "general",
-    description: "only errors",
+    description: "show only errors",
     details: "No progress, no summary, no warnings.",
   },
-  { name: "help", short: "h", topic: "general", description: "this help; --help TOPIC tells more" },
+  { name: "help", short: "h", topic: "general", description: "show this help; --help TOPIC says more" },
 ];
 
 const rangesKnow: Exclusion = {
   other: "ranges",
-  why: "the ranges know their files, and what these are read as",
+  why: "the plan says which files are read, and how",
 };
 
 const weight: OptionSpec = {
@@ -157,23 +157,23 @@ const weight: OptionSpec = {
   rare: true,
   excludes: [
     notOfIds,
-    { other: "superwords-from", why: "superwords are learned from the text as it is" },
+    { other: "superwords-from", why: "superwords are learned from text without weights" },
     {
       other: "save-counts",
-      why: "counts are kept as the text has them",
-      hint: "bpe count keeps them; a weight is for files of --counts, too",
+      why: "saved counts are those of the text, without weights",
+      hint: "save them with bpe count; --weight also applies to files of --counts",
     },
   ],
-  description: "words of these inputs count so often: 'corpus/en:0.5'",
+  description: "weight of the words of some inputs, e.g. 'corpus/en:0.5'",
   details:
-    "GLOB is the path of an input or of a file of --counts, as it is named or found, a folder above it, or a glob; without a slash it describes names at any depth. The last that fits an input decides; others have the weight 1. WEIGHT is a number from 0 to 1,000,000 with at most six digits behind the point. Of each word the sum of counts times weights is exact, and rounded once, half up; a word with 0 is gone. NAME is for people.",
+    "GLOB is the path of an input or of a file of --counts, as it is named or found, a folder above it, or a glob. Without a slash, it matches names at any depth. The last one that fits an input decides; without one, the weight is 1. WEIGHT is a number from 0 to 1,000,000 with at most six digits after the point. The sum of counts times weights of a word is exact, then rounded once, half up; a word with 0 is left out. NAME is only shown.",
 };
 
 const withoutLanguages: readonly Exclusion[] = [
   notExtending,
   notOfIds,
   { other: "superwords-from", why: "superwords are learned from all text together" },
-  { other: "counts", why: "the words of these files are in no language" },
+  { other: "counts", why: "word counts belong to no language" },
 ];
 const languagesFirst = { other: "language", hint: "e.g. --language en=corpus/en --language hi=corpus/hi" };
 const languages: readonly OptionSpec[] = [
@@ -184,9 +184,9 @@ const languages: readonly OptionSpec[] = [
     many: true,
     topic: "input",
     excludes: withoutLanguages,
-    description: "text of a language; merges are shared out",
+    description: "text of one language, to treat languages fairly",
     details:
-      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). FILE is what a file may be, and there may be several; the same NAME again adds to it. The order of the languages decides between equal ones.",
+      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow, each whatever <file> may be. The same NAME again adds files to the language. Of languages that are equally badly off, the first one wins.",
   },
   {
     name: "language-dev",
@@ -196,8 +196,8 @@ const languages: readonly OptionSpec[] = [
     topic: "input",
     rare: true,
     needs: { other: "language", hint: "e.g. --language en=corpus/en --language-dev en=dev/en" },
-    description: "text by which the languages are compared",
-    details: "For all of them or for none. Nothing is learned from it.",
+    description: "text on which the languages are compared",
+    details: "Give it for all languages or for none. Nothing is learned from it.",
   },
   {
     name: "language-ratio",
@@ -205,10 +205,10 @@ const languages: readonly OptionSpec[] = [
     topic: "input",
     rare: true,
     needs: languagesFirst,
-    excludes: [{ other: "language-dev", why: "lengths of dev text are compared as they are" }],
-    description: "how many times shorter the text of each shall get",
+    excludes: [{ other: "language-dev", why: "the lengths of dev text are compared directly" }],
+    description: "how many times shorter the text of each should get",
     details:
-      "One number for each language, in their order. The language whose text is the fewest times shorter than in bytes, divided by its number, has its turn.",
+      "One number for each language, in their order. Bytes per token, divided by this number, say how well off a language is; the one with the least gets the next merge.",
   },
   {
     name: "language-window",
@@ -216,8 +216,8 @@ const languages: readonly OptionSpec[] = [
     topic: "input",
     rare: true,
     needs: languagesFirst,
-    description: "of N turns a language has at most FACTOR times its share",
-    details: "As in 100:2.0. A language that has had more waits, if another one has not.",
+    description: "in N merges, a language gets at most FACTOR times its share",
+    details: "E.g. 100:2.0. A language above its limit waits, unless all are above theirs.",
   },
   {
     name: "global-merges",
@@ -226,7 +226,7 @@ const languages: readonly OptionSpec[] = [
     topic: "input",
     rare: true,
     needs: languagesFirst,
-    description: "the first N merges are those of all text together",
+    description: "learn the first N merges from all text together",
   },
 ];
 
@@ -237,7 +237,7 @@ const reading: readonly OptionSpec[] = [
     value: "NAME",
     topic: "input",
     excludes: [notOfIds],
-    description: "of records: the field with the text",
+    description: "record field with the text",
     details:
       "Records are lines of JSON, elements of a JSON array, and rows of Parquet. Each is a document; its text is in a field, or column, of this name.",
     default: "text",
@@ -248,8 +248,9 @@ const reading: readonly OptionSpec[] = [
     repeatable: true,
     topic: "input",
     excludes: [notOfIds, rangesKnow],
-    description: "of a directory: only files like this",
-    details: "Without a slash it describes names at any depth, with one the path below the directory.",
+    description: "in directories, read only files that match",
+    details:
+      "Without a slash, GLOB matches file names at any depth. With one, it matches paths below the directory.",
   },
   {
     name: "input-format",
@@ -258,7 +259,7 @@ const reading: readonly OptionSpec[] = [
     topic: "input",
     rare: true,
     excludes: [rangesKnow],
-    description: "what everything named is read as",
+    description: "read every input as this format",
     default: "by name and content",
   },
   {
@@ -268,9 +269,9 @@ const reading: readonly OptionSpec[] = [
     topic: "input",
     rare: true,
     excludes: [notOfIds, rangesKnow],
-    description: "read what is no text as text",
+    description: "read files that are not text as text",
     details:
-      "Without it an archive, an image or a program is an error; in a directory it is skipped and listed.",
+      "Without it, an archive, an image or a program is an error; in a directory, it is skipped and listed.",
   },
 ];
 
@@ -281,9 +282,9 @@ const specialToken: OptionSpec = {
   repeatable: true,
   topic: "tokens",
   excludes: [notOfIds],
-  description: "a token never merged nor learned across; repeatable",
+  description: "one token, never merged; ends documents; repeatable",
   details:
-    "A document ends at it, wherever it occurs. Its text is never counted, and it gets an id of its own. Where two of them match, the longest does.",
+    "A document ends wherever it occurs. Its text is never counted, and it has an id of its own. Where several match, the longest wins.",
 };
 const specialTokensFile: OptionSpec = {
   name: "special-tokens",
@@ -294,7 +295,7 @@ const specialTokensFile: OptionSpec = {
   excludes: [notOfIds],
   description: "special tokens from a file: one a line, or JSON",
   details:
-    "As if each were given by --special-token, in the order in which both are typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines do not count; white space at an edge of a line is an error, and needs the list.",
+    "Each counts as if given by --special-token, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.",
 };
 /** What is never merged. */
 const specialTokens = [specialToken, specialTokensFile];
@@ -309,9 +310,9 @@ const pattern: OptionSpec = {
   value: "NAME|REGEX",
   topic: "tokens",
   excludes: [{ ...notOfIds, unless: "none", why: "a document is one word" }],
-  description: "cuts words: name (-p help) or regex",
+  description: "cuts text: name (-p help) or regex",
   details:
-    "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name, and -p help lists them; anything else is a regular expression. With -p none a document is one word.",
+    "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression. With -p none, a document is one word.",
   default: "gpt2",
 };
 const normalizing: OptionSpec = {
@@ -323,20 +324,20 @@ const normalizing: OptionSpec = {
   excludes: [
     asBaseHasIt,
     notOfIds,
-    { other: "like", hint: "it is that tokenizer's" },
-    { other: "ranges", why: "a plan cuts text that stays as it is", hint: "count whole files" },
+    { other: "like", hint: "the normalization is that tokenizer's" },
+    { other: "ranges", why: "a plan is for text that is not changed", hint: "count whole files" },
   ],
   description: "change text before it is cut, e.g. NFC or NFKC,lowercase",
-  details: `Steps in their order, with commas between: ${optionWords.normalize.join(", ")}. Text between special tokens becomes that when it is counted, and when the tokenizer encodes it: tokenizer.json says so. Formats that cannot are not written.`,
+  details: `Steps in their order, separated by commas: ${optionWords.normalize.join(", ")}. Text between special tokens is changed so when it is counted, and whenever the tokenizer encodes it. Only tokenizer.json can store this, so other formats are not written.`,
 };
 const compat: OptionSpec = {
   name: "compat",
   value: "RULE",
   words: optionWords.compat,
   topic: "tokens",
-  description: "whose trainer to agree with",
+  description: "which trainer to match",
   details:
-    "Merges and ids are those of that trainer: it decides which of equally frequent pairs is merged, and how text is fed.",
+    "Merges and ids are those of that trainer. It decides which of equally frequent pairs is merged first, and whether text is read line by line.",
   default: "cs336",
 };
 const workers: OptionSpec = {
@@ -345,9 +346,9 @@ const workers: OptionSpec = {
   value: "N",
   least: 1,
   topic: "speed",
-  description: "threads",
+  description: "number of threads",
   details:
-    "The main one is among them. The default is all cores that this process may use, and 1 for small inputs. The result is the same with any number.",
+    "The main thread is one of them. The default is all cores that this process may use, and 1 for small inputs. The result does not depend on it.",
   default: "all cores",
 };
 const memoryLimit: OptionSpec = {
@@ -355,9 +356,9 @@ const memoryLimit: OptionSpec = {
   value: "SIZE",
   least: 1,
   topic: "speed",
-  description: "words beyond it go to disk",
+  description: "memory to use; the rest goes to disk",
   details:
-    "A size such as 800MB, 2GB or 1.5GiB. The result does not depend on it. The default is a share of what the machine or the control group allows.",
+    "A size such as 800MB, 2GB or 1.5GiB. The result does not depend on it. The default is a share of the memory that the machine or the control group has.",
   default: "80 %",
 };
 const savedCounts: readonly OptionSpec[] = [
@@ -370,7 +371,7 @@ const savedCounts: readonly OptionSpec[] = [
     excludes: [notOfIds],
     description: "word counts to add to the corpus",
     details:
-      "FILE is a path or a glob. The counts may stand for the corpus. Pattern and special tokens come from them where they are not given; given, they must agree.",
+      "FILE is a path or a glob. With counts, no corpus is needed. Pattern and special tokens come from the counts; if they are given as well, they must agree.",
   },
   {
     name: "save-counts",
@@ -378,8 +379,8 @@ const savedCounts: readonly OptionSpec[] = [
     topic: "output",
     rare: true,
     excludes: [notOfIds],
-    description: "keep the word counts",
-    details: "They are text in a .tsv, and in the compact binary form under any other name.",
+    description: "also write the word counts",
+    details: "A name that ends in .tsv gets text, any other name the compact binary form.",
   },
 ];
 const ofCache: Need = { other: "cache", hint: "e.g. --cache cache" };
@@ -400,7 +401,7 @@ const caching: readonly OptionSpec[] = [
     rare: true,
     needs: ofCache,
     description: "with --cache: how large it may be, e.g. 10GB",
-    details: "What was used longest ago goes.",
+    details: "The entries that were used longest ago are removed first.",
     default: "no limit",
   },
 ];
@@ -411,7 +412,7 @@ const tokenizer: OptionSpec = {
   topic: "input",
   description: "tokenizer directory, or one of its files",
   details:
-    "A directory that train or another tool wrote, or a tokenizer.json, tekken.json, vocab.json (its merges.txt beside it) or file of ranks (.tiktoken).",
+    "A directory that train or another tool wrote, or a tokenizer.json, tekken.json, vocab.json (with merges.txt beside it) or file of ranks (.tiktoken).",
 };
 /** What some tokenizers' files do not say. */
 const besideTokenizer: readonly OptionSpec[] = [
@@ -422,8 +423,8 @@ const besideTokenizer: readonly OptionSpec[] = [
     topic: "input",
     rare: true,
     excludes: [{ ...notOfIds, unless: "none", why: "a document is one word" }],
-    description: "what cuts words, for files that do not say it",
-    details: "A vocab.json or a file of ranks. Published ranks that are known need none.",
+    description: "how text is cut, for files that do not say it",
+    details: "For a vocab.json or a file of ranks. Well-known published ranks do not need it.",
   },
   {
     name: "special-token",
@@ -434,13 +435,13 @@ const besideTokenizer: readonly OptionSpec[] = [
     rare: true,
     excludes: [notOfIds],
     description: "a special token, for files that have none",
-    details: "A vocab.json or a file of ranks. Without an ID it gets the next free one.",
+    details: "For a vocab.json or a file of ranks. Without an ID, it gets the next free one.",
   },
   {
     ...specialTokensFile,
     topic: "input",
     details:
-      "As if each line were given by --special-token, in the order in which both are typed. JSON is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines do not count; white space at an edge of a line is an error, and needs the list.",
+      "Each line counts as if given by --special-token, in the order typed. JSON is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.",
   },
 ];
 /** Of options that a tokenizer to extend has decided already. */
@@ -451,7 +452,7 @@ const role = (name: string, rest: string): OptionSpec => ({
   topic: "model",
   rare: true,
   excludes: decidedByBase,
-  description: `the special token that is ${name} to a model`,
+  description: `the special token that a model uses as ${name}`,
   details: rest,
 });
 const proposed = "An empty TEXT means none.";
@@ -461,13 +462,13 @@ const forModels: readonly OptionSpec[] = [
   { ...role("bos", proposed), default: byName },
   { ...role("eos", proposed), default: byName },
   { ...role("pad", proposed), default: byName },
-  role("unk", "None is proposed: every text can be encoded."),
+  role("unk", "There is none by default: every text can be encoded without it."),
   {
     name: "add-bos",
     topic: "model",
     rare: true,
     excludes: decidedByBase,
-    description: "encoding puts bos in front of a text",
+    description: "put bos in front of every text that is encoded",
     details: "A post-processor in tokenizer.json does it.",
   },
   {
@@ -476,7 +477,7 @@ const forModels: readonly OptionSpec[] = [
     topic: "model",
     excludes: decidedByBase,
     description: "how a chat becomes text",
-    details: "One of the names chatml, gemma and llama3, or a file of Jinja.",
+    details: "One of the names chatml, gemma and llama3, or a file with a Jinja template.",
   },
   {
     name: "model-max-length",
@@ -493,7 +494,7 @@ const forModels: readonly OptionSpec[] = [
     topic: "model",
     rare: true,
     excludes: decidedByBase,
-    description: "the class of transformers that loads it",
+    description: "the transformers class that loads it",
     default: "PreTrainedTokenizerFast",
   },
   {
@@ -502,7 +503,8 @@ const forModels: readonly OptionSpec[] = [
     rare: true,
     excludes: [notExtending, notOfIds],
     description: "write README.md, the page that a model hub shows",
-    details: "What the tokenizer is, what it was trained on, and how it is used. It names no file.",
+    details:
+      "It says what the tokenizer is, what it was trained on, and how to use it. It names none of your files.",
   },
 ];
 
@@ -528,21 +530,21 @@ const ranges: OptionSpec = {
   topic: "input",
   rare: true,
   excludes: [notOfIds],
-  description: "instead of files: these ranges of a plan (see bpe plan)",
+  description: "read these ranges of a plan, not files (see bpe plan)",
   details: "- reads them from standard input.",
 };
 
 const encodingWorkers: OptionSpec = {
   ...workers,
   details:
-    "The main one is among them. The default is all cores that this process may use, and 1 below 80 MB. The ids are the same with any number.",
+    "The main thread is one of them. The default is all cores that this process may use, and 1 below 80 MB. The ids do not depend on it.",
 };
 const encodingMemory: OptionSpec = {
   ...memoryLimit,
   excludes: [notOfIds],
-  description: "what encoding may use",
+  description: "memory that encoding may use",
   details:
-    "A size such as 800MB, 2GB or 1.5GiB. It bounds the default of --workers, and lines and pages that are read as a whole; a tokenizer that needs more is refused.",
+    "A size such as 800MB, 2GB or 1.5GiB. It limits the default of --workers, and lines and pages that are read whole. A tokenizer that needs more is an error.",
 };
 
 export type CommandSpec = {
@@ -575,7 +577,7 @@ export type Example = { readonly what: string; readonly command: string };
 const texts = {
   filesDescription: "text, JSON lines, Parquet; directories, globs, -",
   filesDetails:
-    "Each may be packed by gzip or zstd. A directory stands for the files below it, a glob in quotes for what it matches, - for standard input, which is also read where nothing is named and a pipe is there.",
+    "Each may be compressed by gzip or zstd. A directory stands for the files below it, a glob in quotes for the files that it matches, - for standard input. A pipe is also read if nothing is named.",
 };
 
 export const commands: readonly CommandSpec[] = [
@@ -583,9 +585,9 @@ export const commands: readonly CommandSpec[] = [
     name: "train",
     files: "<file>...",
     ...texts,
-    description: "corpus -> tokenizer directory",
+    description: "learn a tokenizer from text",
     details:
-      "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers and tiktoken. docs/moving.md has the options of other trainers beside these.",
+      "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers and tiktoken. docs/moving.md compares these options with those of other trainers.",
     readsPipe: true,
     filesFrom: ["counts", "language"],
     options: [
@@ -595,9 +597,9 @@ export const commands: readonly CommandSpec[] = [
         value: "N",
         required: true,
         topic: "tokens",
-        description: "vocabulary size, e.g. 32000 or 32k (k: 1,024 times)",
+        description: "vocabulary size, e.g. 32000 or 32k (32 x 1,024)",
         details:
-          "It counts 256 bytes, special tokens and merges. 32k is 32 times 1,024, and 1m is 1,024 times 1,024. Several sizes from one run, with commas between: -n 16k,32k makes DIR/16384 and DIR/32768.",
+          "It includes 256 bytes, special tokens and merges. 32k is 32 x 1,024, and 1m is 1,024 x 1,024. Several sizes from one run, separated by commas: -n 16k,32k writes DIR/16384 and DIR/32768.",
       },
       ...specialTokens,
       pattern,
@@ -608,7 +610,7 @@ export const commands: readonly CommandSpec[] = [
         value: "N",
         topic: "tokens",
         rare: true,
-        description: "stop when the best pair occurs fewer times",
+        description: "stop when the most frequent pair occurs fewer times",
         default: "1; with --compat huggingface 0",
       },
       {
@@ -618,7 +620,7 @@ export const commands: readonly CommandSpec[] = [
         topic: "tokens",
         rare: true,
         description: "longest token, in bytes",
-        details: "With --compat huggingface by that trainer's own rule.",
+        details: "With --compat huggingface, that trainer's own rule applies.",
       },
       {
         name: "whole-characters",
@@ -627,23 +629,23 @@ export const commands: readonly CommandSpec[] = [
         excludes: [{ ...notOfIds, why: "ids have no bytes" }],
         description: "no token joins a whole character with a part of another",
         details:
-          "Two tokens are merged only if both are whole characters, or if the left one is the beginning of a character and the right one its next byte. Bytes that are not UTF-8 stay alone.",
+          "Two tokens are merged only if both are whole characters, or if the left one is the beginning of a character and the right one its next byte. Bytes that are not UTF-8 are never merged.",
       },
       {
         ...seedTokens,
         name: "seed-token",
         value: "TEXT",
         repeatable: true,
-        description: "the vocabulary shall have this token; repeatable",
+        description: "make sure that the vocabulary has this token; repeatable",
         details:
-          "An ordinary token, found in text only as the pattern cuts it. The merges of seed tokens come first, whatever their counts, and go on to merge. One that the pattern would cut is refused.",
+          "It is an ordinary token, found in text only where the pattern cuts text so. The merges of seed tokens come first, whatever their counts, and later merges build on them. A token that the pattern would cut is an error.",
       },
       {
         ...seedTokens,
         name: "seed-tokens",
         value: "FILE",
         description: "seed tokens from a file: one a line, or a JSON list",
-        details: "They come behind those of --seed-token. A line end in a token needs the list.",
+        details: "They come after those of --seed-token. A token with a line end needs the JSON list.",
       },
       {
         name: "superwords-from",
@@ -656,13 +658,13 @@ export const commands: readonly CommandSpec[] = [
           notOfIds,
           {
             other: "counts",
-            why: "it needs the text, and these have only its words",
+            why: "superwords need the text, and counts have only its words",
             hint: "name the files that were counted",
           },
         ],
         description: "from a vocabulary of N on, learn tokens that cross spaces",
         details:
-          "SuperBPE: an ordinary training up to N, then merges over whole lines, up to four words a token. Reads the corpus twice.",
+          "SuperBPE: ordinary training up to N, then merges across the words of a line, up to four words a token. The corpus is read twice.",
       },
       {
         name: "superword-pattern",
@@ -670,7 +672,7 @@ export const commands: readonly CommandSpec[] = [
         topic: "tokens",
         rare: true,
         needs: { other: "superwords-from", hint: "e.g. --superwords-from 24000" },
-        description: "how superwords, and the tokenizer, cut text",
+        description: "how the tokenizer and its superwords cut text",
         default: "SuperBPE's: numbers and runs of punctuation apart",
       },
       {
@@ -686,9 +688,9 @@ export const commands: readonly CommandSpec[] = [
         topic: "tokens",
         rare: true,
         excludes: [notOfIds],
-        description: "add tokens to this tokenizer: -n +8k, or the size it shall have",
+        description: "add tokens to this tokenizer: -n +8k, or the new size",
         details:
-          "Its merges go on, on the new text. Its own tokens keep their ids, new ones come behind all of them, and its files are written with the new tokens put in. Several sizes from one run: -n +1k,+2k makes a directory for each, named by the size of its vocabulary. Pattern and special tokens are its own. Documents end at those that its training.json names, and at what -s names. Ties are decided as --compat says, else as the tokenizer was trained, else by the rule extension: the smaller pair of strings in byte-to-character form.",
+          "Training goes on after its merges, on the new text. Its tokens keep their ids, new ones get the ids after all of them, and its files are written again with the new tokens. Several sizes from one run: -n +1k,+2k writes a directory for each, named by the size of its vocabulary. Pattern and special tokens stay. Documents end at the special tokens that its training.json names, and at those of -s. --compat decides ties; without it, the rule with which the tokenizer was trained; if that is not known, the rule extension: the smaller pair of strings in byte-to-character form.",
       },
       {
         name: "like",
@@ -698,21 +700,25 @@ export const commands: readonly CommandSpec[] = [
         excludes: [
           notExtending,
           notOfIds,
-          { other: "pattern", hint: "it is that tokenizer's" },
+          { other: "pattern", hint: "the pattern is that tokenizer's" },
           { other: "superwords-from", hint: "the pattern is that tokenizer's" },
         ],
-        description: "all but the merges as this tokenizer has it",
+        description: "take everything but the merges from this tokenizer",
         details:
-          "Pattern, normalization, special tokens, roles, chat template, post-processor and class are those of a tokenizer that exists, as transformers' train_new_from_iterator takes them; what is typed besides wins. Ties and ids are as --compat says, else as its training.json says, else as by huggingface. Added tokens that are not special get ids behind the size that is asked for. It is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.",
+          "Pattern, normalization, special tokens, roles, chat template, post-processor and class come from an existing tokenizer, as in transformers' train_new_from_iterator. Options that you add win. Ties and ids follow --compat; without it, its training.json; without that, huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.",
       },
       {
         name: "whole-texts",
         topic: "tokens",
         rare: true,
-        excludes: [notExtending, notOfIds, { other: "superwords-from", hint: "it cuts lines" }],
-        description: "with --compat huggingface: cut no lines, as for an iterator",
+        excludes: [
+          notExtending,
+          notOfIds,
+          { other: "superwords-from", hint: "superwords are learned line by line" },
+        ],
+        description: "with --compat huggingface: do not cut text at line ends",
         details:
-          "That trainer reads files line by line, and the texts of an iterator as they are: a token may go over a line end, and special tokens in a text are text. So every text or record is taken.",
+          "That trainer reads files line by line, but texts of an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
       },
       {
         ...specialTokensAsText,
@@ -728,7 +734,7 @@ export const commands: readonly CommandSpec[] = [
         rare: true,
         excludes: [notOfIds],
         description: "fill the vocabulary to a multiple of N",
-        details: "With reserved special tokens, behind all others.",
+        details: "Reserved special tokens are added after all others.",
       },
       ...reading,
       ...languages,
@@ -736,7 +742,7 @@ export const commands: readonly CommandSpec[] = [
       {
         ...outputDirectory,
         details:
-          "It may be absent, empty, or hold what an earlier training wrote, which is replaced as a whole. Anything else in it is an error, and nothing is touched.",
+          "DIR may be absent or empty, or hold the result of an earlier training, which is replaced as a whole. If it holds anything else, the run ends with an error and changes nothing.",
       },
       {
         name: "format",
@@ -745,7 +751,7 @@ export const commands: readonly CommandSpec[] = [
         topic: "output",
         excludes: decidedByBase,
         description: "which files to write",
-        details: `Names with commas between: ${describeWritten()}.`,
+        details: `Names, separated by commas: ${describeWritten()}.`,
         default: "all that apply",
       },
       {
@@ -755,7 +761,7 @@ export const commands: readonly CommandSpec[] = [
         excludes: [notExtending, notOfIds],
         description: "write tokens.tsv: how often each token occurs",
         details:
-          "When it was created and at the end, with the halves that it was made of. Without this option it is written beside a --report, and if it is below 1 MB and --format is not given.",
+          "It has the occurrences when the token was created and at the end, and the two tokens that were merged into it. Without this option it is written beside a --report, or if it is below 1 MB and --format is not given.",
       },
       report,
       {
@@ -774,7 +780,8 @@ export const commands: readonly CommandSpec[] = [
         needs: ofCache,
         excludes: [notExtending],
         description: "with --cache: do nothing if nothing changed",
-        details: "That is, if inputs and options are those that the tokenizer in the output was made of.",
+        details:
+          "That is, if the tokenizer in the output was made from the same inputs with the same options.",
       },
       {
         name: "keep",
@@ -782,7 +789,7 @@ export const commands: readonly CommandSpec[] = [
         topic: "nightly",
         rare: true,
         description: "keep the last N results that were replaced",
-        details: "They are beside the output, as DIR.<UTC start of their run>.",
+        details: "They stay beside the output, as DIR.<UTC start of their run>.",
       },
       ...savedCounts,
       ...forModels,
@@ -807,16 +814,16 @@ export const commands: readonly CommandSpec[] = [
     name: "count",
     files: "<file>...",
     ...texts,
-    description: "corpus -> word counts",
+    description: "count the words of a corpus, to train from",
     details:
-      "Counts words, for training: the distinct words of a corpus, as a pattern cuts them. The tokens of files: bpe tokens. Training can start from the counts.",
+      "Counts the distinct words of a corpus, as a pattern cuts them. bpe train --counts trains from such counts. To count tokens, use bpe tokens.",
     readsPipe: true,
     filesFrom: ["counts", "ranges"],
     options: [
       {
         ...outputFile,
         description: "where the counts go",
-        details: "As text in a .tsv, in the compact binary form under any other name.",
+        details: "A name that ends in .tsv gets text, any other name the compact binary form.",
         default: "stdout, as text",
       },
       {
@@ -826,7 +833,7 @@ export const commands: readonly CommandSpec[] = [
         topic: "output",
         description: "leave out words that occur fewer times",
         details:
-          "Without it counts are exact. With it, parts of a corpus cannot be added up exactly any more.",
+          "Without it, counts are exact. With it, the counts of parts of a corpus no longer add up exactly.",
       },
       ranges,
       ...specialTokens,
@@ -854,10 +861,10 @@ export const commands: readonly CommandSpec[] = [
     name: "plan",
     files: "<file>...",
     filesDescription: "text, JSON lines, Parquet; directories, globs",
-    description: "corpus -> ranges that machines can count by themselves",
+    description: "cut a corpus into ranges for several machines",
     details:
-      "Cuts files into ranges of bytes, a line of JSON each. Any number of machines can count or encode them, by --ranges of count and encode; the results add up to those of the whole.",
-    // Refused by name: what is piped in is no file that others can read.
+      "Cuts files into ranges of bytes, one line of JSON each. Any number of machines can count or encode them, with --ranges of count and encode. The results add up to those of the whole corpus.",
+    // So that the error can say why: what is piped in is no file that others can read.
     readsPipe: true,
     options: [
       {
@@ -866,19 +873,19 @@ export const commands: readonly CommandSpec[] = [
         // Smaller ranges would cost more to plan than to count.
         least: 64_000,
         topic: "output",
-        description: "wished size of a range, e.g. 64MB or 1GiB",
+        description: "approximate size of a range, e.g. 64MB or 1GiB",
         default: "256MB",
       },
       { ...outputFile, description: "where the plan goes" },
       ...specialTokens,
       pattern,
-      { ...compat, excludes: [{ other: "tokenizer", why: "that one says how text is cut" }] },
+      { ...compat, excludes: [{ other: "tokenizer", why: "the tokenizer says how text is cut" }] },
       ...reading,
       {
         ...tokenizer,
         required: false,
         description: "plan for bpe encode with this tokenizer",
-        details: "It takes -p and -s as encode does.",
+        details: "-p and -s then mean what they mean for encode.",
       },
       {
         ...specialTokensAsText,
@@ -889,7 +896,7 @@ export const commands: readonly CommandSpec[] = [
         topic: "output",
         rare: true,
         description: "count the documents that begin in each range",
-        details: "That takes reading the corpus.",
+        details: "The corpus is then read.",
       },
       ...unattended,
       ...everywhere,
@@ -905,9 +912,9 @@ export const commands: readonly CommandSpec[] = [
     name: "encode",
     files: "<file>...",
     ...texts,
-    description: "text -> token ids",
+    description: "turn text into token ids",
     details:
-      "Encodes with any byte-level BPE tokenizer, and gives the ids that the tokenizer's own library gives.",
+      "Encodes text with any byte-level BPE tokenizer. The ids are those that the tokenizer's own library gives.",
     readsPipe: true,
     filesFrom: ["ranges"],
     options: [
@@ -915,7 +922,7 @@ export const commands: readonly CommandSpec[] = [
       {
         ...outputFile,
         description: "ids as .npy or .bin",
-        details: "Without it decimal ids go to stdout, a line for each input or record.",
+        details: "Without it, decimal ids go to stdout, one line for each input or record.",
         default: "stdout, decimal",
       },
       ranges,
@@ -925,7 +932,7 @@ export const commands: readonly CommandSpec[] = [
         value: "TEXT",
         topic: "output",
         excludes: [notOfIds],
-        description: "special token behind each input or record",
+        description: "special token to add after each input or record",
       },
       specialTokensAsText,
       ...besideTokenizer,
@@ -949,9 +956,9 @@ export const commands: readonly CommandSpec[] = [
     name: "tokens",
     files: "<file>...",
     ...texts,
-    description: "how many tokens files have",
+    description: "count the tokens of files",
     details:
-      "Counts tokens as wc counts words: of each file, of each directory that is named, and in all. Words to train from: bpe count. The numbers are those of the ids that encode gives. Bytes are those of the text, unpacked, and of records those of their field. Nothing is written but stdout.",
+      "Counts tokens as wc counts words: of each file, of each directory that is named, and in total. The numbers are those of the ids that encode gives. Bytes are those of the text, uncompressed; of records, those of the text field. It writes only to stdout. To count words for training, use bpe count.",
     readsPipe: true,
     options: [
       tokenizer,
@@ -976,9 +983,9 @@ export const commands: readonly CommandSpec[] = [
     name: "decode",
     files: "<file>",
     filesDescription: "ids: .npy, .bin, or decimal; - is standard input",
-    description: "token ids -> text",
+    description: "turn token ids into text",
     details:
-      "Reads .npy, .bin, or decimal ids between white space, and gives the exact bytes. With a tokenizer of ids it gives the ids of the alphabet, a line for each document.",
+      "Reads .npy, .bin, or decimal ids separated by white space, and writes the exact bytes. With a tokenizer of ids, it writes the ids of the alphabet, one line for each document.",
     readsPipe: true,
     options: [
       tokenizer,
@@ -1002,7 +1009,7 @@ export const commands: readonly CommandSpec[] = [
     name: "inspect",
     files: "<path>",
     filesDescription: "tokenizer directory, or one of its files",
-    description: "what is in a tokenizer",
+    description: "show what is in a tokenizer",
     details:
       "Describes a tokenizer: its size, pattern and special tokens, its longest tokens, scripts and lengths.",
     options: [
@@ -1010,8 +1017,8 @@ export const commands: readonly CommandSpec[] = [
         name: "text",
         value: "FILE",
         topic: "input",
-        description: "a text to encode, and to show",
-        details: "Bytes per token, how much of the vocabulary it uses, and its first tokens.",
+        description: "a text to encode and show",
+        details: "Shows bytes per token, how much of the vocabulary the text uses, and its first tokens.",
       },
       { name: "json", topic: "output", description: "the result as JSON" },
       report,
@@ -1023,9 +1030,9 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "eval",
     files: "<tokenizer>...",
-    description: "measures of tokenizers on texts, side by side",
+    description: "measure and compare tokenizers on texts",
     details:
-      "Encodes each text with each tokenizer: how many bytes, characters and words a token has, how words and numbers are cut, how much of the vocabulary is used, and how alike the texts are in what they cost. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/evaluate.md has the formulas.",
+      "Encodes each text with each tokenizer, and measures bytes, characters and words per token, how words and numbers are cut, how much of the vocabulary is used, and how equal the texts are in their costs. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/evaluate.md has the formulas.",
     options: [
       {
         name: "text",
@@ -1034,36 +1041,37 @@ export const commands: readonly CommandSpec[] = [
         many: true,
         required: true,
         topic: "input",
-        description: "a text: a file, directory or glob; with one NAME they are one text",
+        description: "a text; files with the same NAME are one text",
         details:
-          "All that encode reads, and - for standard input. Files behind it are more texts, so the tokenizers come first.",
+          "A file, directory or glob: anything that encode reads, or - for standard input. Every file after --text is a text, so name the tokenizers first.",
       },
       {
         name: "term",
         value: "TEXT",
         repeatable: true,
         topic: "input",
-        excludes: [{ other: "csv", why: "its rows are texts" }],
-        description: "a term: how many tokens it takes, alone and behind a space",
+        excludes: [{ other: "csv", why: "the rows of the CSV are texts" }],
+        description: "a term: its tokens, alone and after a space",
       },
       {
         name: "terms",
         value: "FILE",
         topic: "input",
         rare: true,
-        excludes: [{ other: "csv", why: "its rows are texts" }],
+        excludes: [{ other: "csv", why: "the rows of the CSV are texts" }],
         description: "a file of terms, a line each",
       },
       {
         name: "numbers",
         topic: "output",
-        description: "also how numbers are cut: groups of three digits, aligned or not",
+        description: "also measure how numbers are cut",
+        details: "Tokens per group of three digits, and how often tokens end where groups do.",
       },
       ...besideTokenizer,
       specialTokensAsText,
       ...reading,
       { name: "json", topic: "output", description: "the result as JSON, with all digits" },
-      { name: "csv", topic: "output", description: "the measures as CSV, a row for each tokenizer and text" },
+      { name: "csv", topic: "output", description: "the measures as CSV: a row per tokenizer and text" },
       report,
       workers,
       memoryLimit,
@@ -1088,14 +1096,14 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "diff",
     files: "<a> <b>",
-    description: "what differs between two tokenizers",
+    description: "show how two tokenizers differ",
     details:
-      "Tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they cut differently.",
+      "Shows tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they cut differently.",
     options: [
       {
         ...textFiles,
         description: "a text: which of its words are cut differently, and how often",
-        details: "All that encode reads, and - for standard input. Several files are one text.",
+        details: "Anything that encode reads, or - for standard input. Several files are one text.",
       },
       ...besideTokenizer,
       specialTokensAsText,
@@ -1111,16 +1119,16 @@ export const commands: readonly CommandSpec[] = [
     name: "prune",
     files: "<tokenizer>",
     filesDescription: "tokenizer directory, or one of its files",
-    description: "a smaller vocabulary",
+    description: "make a vocabulary smaller",
     details:
-      "Takes tokens out of any byte-level BPE tokenizer, one by one: the rarest in a text that no other token is made of. Bytes and added tokens stay. The result is written as the kinds of file that the tokenizer came as, with ids.tsv, which has the new id of each old one.",
+      "Removes tokens from any byte-level BPE tokenizer, one by one: always the rarest token in a text that no other token is made of. Bytes and added tokens stay. The result has the same kinds of files as the tokenizer, and ids.tsv, which has the new id of each old one.",
     options: [
       {
         ...textFiles,
         required: true,
         description: "texts that show how often each token occurs",
         details:
-          "All that encode reads, and - for standard input. Files behind it are more texts, so the tokenizer comes first.",
+          "Anything that encode reads, or - for standard input. Every file after --text is a text, so name the tokenizer first.",
       },
       {
         name: "vocab-size",
@@ -1129,7 +1137,7 @@ export const commands: readonly CommandSpec[] = [
         least: 1,
         required: true,
         topic: "tokens",
-        description: "how many tokens stay, special tokens among them",
+        description: "how many tokens stay, special tokens included",
       },
       outputDirectory,
       ...besideTokenizer,
@@ -1148,7 +1156,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "serve",
     files: "",
-    description: "encodes and decodes for another program",
+    description: "encode and decode for another program",
     details:
       "Encodes and decodes for another program, through stdin and stdout. bpe help docs/encode.md says what requests look like.",
     options: [tokenizer, ...besideTokenizer, ...everywhere],
@@ -1159,7 +1167,7 @@ export const commands: readonly CommandSpec[] = [
     files: "<shell>",
     filesDescription: "bash, zsh or fish",
     fileWords: ["bash", "zsh", "fish"],
-    description: "what a shell needs to complete command lines",
+    description: "print completions for a shell",
     details: "Prints a script for a shell, which then completes commands, options and their values.",
     options: everywhere,
     examples: [

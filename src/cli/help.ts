@@ -41,7 +41,7 @@ export function programHelp(page: Page): string {
     ...table(
       [
         ...rows,
-        { label: "help [command] [topic]", text: "this; a command, or a topic of it; the manual: docs" },
+        { label: "help [command] [topic]", text: "help on a command or topic; help docs: the manual" },
       ],
       page,
     ),
@@ -168,7 +168,7 @@ export function described(option: OptionSpec): string {
     sentences(description, details),
     words.length > 0 && `${which} ${words.join(", ")}.`,
     repeatable && "May be given several times.",
-    required && "Must be given.",
+    required && "Required.",
     option.default && `Default: ${option.default}.`,
   ]
     .filter((sentence) => sentence)

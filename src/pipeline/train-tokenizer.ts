@@ -198,7 +198,9 @@ function settleOptions(options: TrainTokenizerOptions, like: Like | undefined): 
       throw usageError(message, hint);
   }
   if (options.languageRatio !== undefined && options.languages?.some(({ dev = [] }) => dev.length > 0))
-    throw usageError("languageRatio does not go with dev: lengths of dev text are compared as they are");
+    throw usageError(
+      "languageRatio cannot be combined with dev: the lengths of dev text are compared directly",
+    );
   const weights =
     options.weights &&
     Object.entries(options.weights).map(([glob, weight]) => ({ name: null, glob, weight }));
@@ -310,7 +312,7 @@ const togetherRules: readonly TogetherRule[] = [
     name: "weights",
     other: "superwordsFrom",
     isGiven: false,
-    message: "weights do not go with superwordsFrom: superwords are learned from the text as it is",
+    message: "weights do not go with superwordsFrom: superwords are learned from text without weights",
   },
   {
     name: "weights",
