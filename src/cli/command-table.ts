@@ -131,7 +131,7 @@ export const everywhere: readonly OptionSpec[] = [
     topic: "general",
     description: "how progress is shown",
     details:
-      "auto shows a bar on a terminal and plain lines elsewhere. json writes one object a line; the last is the result.",
+      "auto shows a bar on a terminal and plain lines elsewhere: one for each stage of a second or more, at its end, and one every ten minutes. json writes one object a line; the last is the result.",
     default: "auto",
   },
   {

@@ -7,7 +7,8 @@ import { type Holder, heldError, isLock, isLockedHere, takeLock } from "../store
 import { type Place, pathOf } from "../store/output-place.ts";
 import { checkOutputFile, placeOfFile, writeStaged } from "../store/staged-file.ts";
 import type { Invocation } from "./arguments.ts";
-import { type Line, type Output, printable, stylesFor } from "./output.ts";
+import { isTerminal, type Line, type Output, printable, stylesFor } from "./output.ts";
+import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
 
 /** Writes data into a file that appears when it is whole, into a named pipe, or to stdout: no path, or `-`. */
@@ -15,7 +16,10 @@ export async function writeData<T>(
   path: string | undefined,
   make: (out: ByteSink) => Promise<T>,
 ): Promise<T> {
-  if (path === undefined || path === "-") return throughStream(new StreamWriter(), make);
+  if (path === undefined || path === "-") {
+    const write = () => throughStream(new StreamWriter(), make);
+    return isTerminal(stdout) ? withoutBar(write) : write();
+  }
   if (placeOfFile(path) !== null) return writeStaged(path, onStop, make);
   // Opening a named pipe waits for its reader. Signals are served meanwhile.
   // Loading it takes 0.4 ms, which a start does without.

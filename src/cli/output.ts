@@ -1,6 +1,6 @@
 import { fstatSync, writeSync } from "node:fs";
 import { escapeText, jsonLine } from "../bytes/escape.ts";
-import { bytes, clock, counted, grouped } from "../bytes/quantities.ts";
+import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import { type Input, type InputFormat, refuseOverwriting } from "../corpus/input.ts";
 import { exitCode, UserError } from "../errors.ts";
@@ -14,6 +14,7 @@ import { openToAppend, Untrusted } from "../store/trusted-files.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import { oneOf } from "./arguments.ts";
 import { optionWords } from "./command-table.ts";
+import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
 
 export type OutputOptions = {
   readonly quiet: boolean;
@@ -45,8 +46,8 @@ export const rowLines = (rows: readonly (readonly [name: string, text: string])[
 export class Output {
   private readonly startedAt = new Date().toISOString();
   private readonly mode: ProgressMode;
-  private readonly display: ProgressDisplay;
-  private readonly logged: ProgressDisplay | undefined;
+  /** What stderr shows, and what the log holds. */
+  private readonly displays: readonly ProgressDisplay[];
   private success: { summary: Summary; record: object } = { summary: [], record: {} };
 
   constructor(private readonly options: OutputOptions) {
@@ -54,8 +55,8 @@ export class Output {
     const asked = oneOf("--progress", progress, optionWords.progress);
     const canDraw = () => isTerminal(stderr) && !isDumb();
     this.mode = quiet ? "none" : asked !== "auto" ? asked : canDraw() ? "bar" : "plain";
-    this.display = createProgress(this.mode, writeStderr, () => terminalColumns(stderr));
-    this.logged = log && createProgress("log", (text) => log.line(text));
+    const shown = createProgress(this.mode, writeStderr, () => terminalColumns(stderr));
+    this.displays = log === undefined ? [shown] : [shown, createProgress("log", (text) => log.line(text))];
     if (log !== undefined) log.onFailure = (message) => this.showWarning(message);
   }
 
@@ -72,8 +73,12 @@ export class Output {
   }
 
   progress(progress: StageProgress): void {
-    this.display.update(progress);
-    this.logged?.update(progress);
+    for (const display of this.displays) display.update(progress);
+  }
+
+  /** The stage has ended, and this is what it found. One that says nothing more ends where the next one begins. */
+  endStage(found = ""): void {
+    for (const display of this.displays) display.end("took", found);
   }
 
   tellMemory(stage: string, estimatedBytes: number): void {
@@ -110,6 +115,7 @@ export class Output {
   }
 
   end(): void {
+    this.endStage();
     const { summary, record } = this.success;
     const { log, quiet } = this.options;
     const isShown = this.mode !== "json" && !quiet;
@@ -137,12 +143,14 @@ export class Output {
   }
 
   private failWith(lines: readonly (readonly Piece[])[], record: object): void {
+    for (const display of this.displays) display.end("stopped after");
     this.endWith(lines, record, lines.with(0, ["bpe: ", ...lines[0]!]));
   }
 
   /** `logged` is for the log, `shown` for people. */
   private endWith(logged: readonly Line[], record: object, shown: readonly Line[]): void {
     const { log, command } = this.options;
+    for (const display of this.displays) display.clear();
     if (logged.length > 0) log?.line(logged);
     const endedAt = new Date().toISOString();
     log?.record({ event: "result", startedAt: this.startedAt, endedAt, command, ...record });
@@ -164,7 +172,7 @@ export class Output {
   }
 
   private write(text: string): void {
-    this.display.clear();
+    for (const display of this.displays) display.clear();
     writeStderr(`${text}\n`);
   }
 }
@@ -235,143 +243,12 @@ function explain(error: unknown): { message: string; hint: string | undefined; c
   };
 }
 
-/** `log` is for a file that is read days later: few lines, without the program's name. */
-type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
-
-/** Shows how far a long stage is. Its methods may be called at any time, any number of times. */
-type ProgressDisplay = {
-  update(progress: StageProgress): void;
-  /** Removes the bar from the screen, so that other text can be written. */
-  clear(): void;
-};
-
-const intervalMs = { bar: 100, plain: 2000, json: 500, log: 10_000, none: Number.POSITIVE_INFINITY };
-/** A stage that ends sooner is not shown to people. Programs are told of each stage at once. */
-const silentMs = { bar: 500, plain: 900, json: 0, log: 0, none: 0 };
-
-export function createProgress(
-  mode: ProgressMode,
-  write: (text: string) => void,
-  columns = () => 80,
-): ProgressDisplay {
-  let stage = "";
-  let stageStartMs = 0;
-  let lastShownMs = 0;
-  let barShown = false;
-
-  const clear = () => {
-    if (barShown) write("\r\x1b[K");
-    barShown = false;
-  };
-  return {
-    clear,
-    update(progress) {
-      if (mode === "none") return;
-      const nowMs = performance.now();
-      if (progress.stage !== stage) {
-        stage = progress.stage;
-        stageStartMs = nowMs;
-        lastShownMs = nowMs + silentMs[mode] - intervalMs[mode];
-      }
-      if (nowMs - lastShownMs < intervalMs[mode]) return;
-      lastShownMs = nowMs;
-      const figures = measure(progress, (nowMs - stageStartMs) / 1000);
-      if (mode === "json") write(`${JSON.stringify({ event: "progress", ...figures })}\n`);
-      else if (mode === "log") write(sentence(progress, figures));
-      else if (mode === "plain") write(`bpe: ${sentence(progress, figures)}\n`);
-      else {
-        write(`\r${barLine(progress, figures, columns() - 1)}\x1b[K`);
-        barShown = true;
-      }
-    },
-  };
-}
-
-type Figures = ReturnType<typeof measure>;
-
-/** Where the total is unknown, share and time left are, too. */
-function measure(progress: StageProgress, elapsedSeconds: number) {
-  const { stage, total, unit, distinctWordCount } = progress;
-  // For compressed files this is computed from a share, and is no whole number.
-  const done = Math.round(progress.done);
-  const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
-  return {
-    stage,
-    done,
-    total,
-    unit,
-    share: total === null ? null : total > 0 ? Number(Math.min(1, done / total).toFixed(4)) : 0,
-    perSecond: Math.round(perSecond),
-    secondsLeft: total === null ? null : perSecond > 0 ? Number(((total - done) / perSecond).toFixed(1)) : 0,
-    distinctWordCount,
-    memoryBytes: process.memoryUsage.rss(),
-  };
-}
-
-/** What there is to say, each with its number; "" is not known. */
-function parts({ unit }: StageProgress, figures: Figures) {
-  const { share, done, total, perSecond, secondsLeft, distinctWordCount, memoryBytes } = figures;
-  const shown = unit === "bytes" ? bytes : grouped;
-  const amount = total === null ? shown(done) : `${shown(done)} of ${shown(total)}`;
-  return {
-    share: share === null ? "" : `${Math.floor(share * 100)} %`.padStart(5),
-    amount: unit === "bytes" ? amount : `${amount} ${unit}`,
-    rate: unit === "bytes" ? `${(perSecond / 1e6).toFixed(0)} MB/s` : `${grouped(perSecond)}/s`,
-    left: done > 0 && secondsLeft !== null ? `${clock(secondsLeft)} left` : "",
-    words: distinctWordCount === undefined ? "" : `${grouped(distinctWordCount)} words`,
-    memory: `${bytes(memoryBytes)} memory`,
-  };
-}
-
-type Part = keyof ReturnType<typeof parts>;
-
-function sentence(
-  progress: StageProgress,
-  figures: Figures,
-  without: readonly Part[] = [],
-  separator = ", ",
-): string {
-  const said = parts(progress, figures);
-  for (const part of without) said[part] = "";
-  const known = Object.values(said).filter((part) => part !== "");
-  return `${figures.stage} ${known.join(separator)}`;
-}
-
-/** What a narrow terminal does without, in this order: how far, how fast and how long stay longest. */
-const dispensable = ["memory", "words", "amount", "left", "rate"] as const;
-
-const barCells = { least: 2, most: 20 };
-
-/** A bar and the sentence behind it, in at most `width` columns. The bar shrinks and goes before a number is cut. */
-export function barLine(progress: StageProgress, figures: Figures, width: number): string {
-  const { share } = figures;
-  // If nobody knows the end, there is no bar, and the amount is how far it is.
-  const spared = dispensable.filter((part) => share !== null || part !== "amount");
-  const firstNeeded = spared.indexOf("left");
-  for (let count = 0; count <= spared.length; count++) {
-    // Time left and rate do not go for the sake of a bar: first the commas do, then the bar.
-    for (const separator of count < firstNeeded ? [", "] : [", ", " "]) {
-      const text = sentence(progress, figures, spared.slice(0, count), separator);
-      const cells = Math.min(barCells.most, width - text.length - "[] ".length);
-      if (share !== null && cells >= barCells.least) return `${bar(share, cells)} ${text}`;
-    }
-    const text = sentence(progress, figures, spared.slice(0, count));
-    if (text.length <= width && (share === null || count >= firstNeeded)) return text;
-  }
-  return figures.stage.slice(0, Math.max(0, width));
-}
-
-const bar = (share: number, width: number) => {
-  const done = Math.floor(share * width);
-  return `[${"#".repeat(done)}${"-".repeat(width - done)}]`;
-};
-
 // The terminal that people read: whether there is one, its width, and how text stands out on it.
 
 type Descriptor = 1 | 2;
 
 /** Making the stream of a terminal takes 1.3 ms, which files and pipes do without. */
-const isTerminal = (fd: Descriptor): boolean => isDevice(fd) && stream(fd).isTTY === true;
+export const isTerminal = (fd: Descriptor): boolean => isDevice(fd) && stream(fd).isTTY === true;
 
 function isDevice(fd: Descriptor): boolean {
   try {

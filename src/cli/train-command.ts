@@ -1,4 +1,4 @@
-import { bytes } from "../bytes/quantities.ts";
+import { bytes, counted } from "../bytes/quantities.ts";
 import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
@@ -75,9 +75,13 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   let tell = async () => {};
   const run = {
     ...corpus,
-    saveWords: wordSaving(options.saveCounts, training),
+    saveWords: async (words: WordTable) => {
+      output.endStage(counted(words.wordCount, "distinct pretoken"));
+      await saveWords(options.saveCounts, words, training);
+    },
     tellMemory: (estimatedBytes: number) => output.tellMemory("merging", estimatedBytes),
     write: async (trained: TrainedVocabulary | Extended) => {
+      output.endStage();
       warnOfInvalidBytes(corpus.inputs, trained.statistics, output);
       tell =
         "extensions" in trained
@@ -85,6 +89,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
           : await writeTrained(opened, trained, page, output);
     },
   };
+  output.endStage();
   await train(training, run, report);
   // What goes on from a base does not depend on options and inputs alone.
   if (training.base === null && cached !== undefined) noteResult(cached, opened);
@@ -151,9 +156,9 @@ async function takePlaces(invocation: Invocation, options: TrainOptions, output:
 }
 
 /** Writes the words into the file of `--save-counts`, if there is one. */
-const wordSaving = (path: string | undefined, training: Training) => async (words: WordTable) => {
+async function saveWords(path: string | undefined, words: WordTable, training: Training): Promise<void> {
   if (path !== undefined) await writeChunks(path, countsChunks(path, words, countsOptionsOf(training)));
-};
+}
 
 /** What a record says of the run. */
 const resultOf = <T extends TrainedVocabulary | Extended>(opened: Opened, trained: T): Result<T> => {

@@ -135,8 +135,8 @@ export async function learnPairs(
   const work = startMerging(words, mergeOptions);
   try {
     for (let step = work.next(); ; step = work.next()) {
-      if (step.done) return step.value;
       report({ stage, done: step.value.mergeCount, total, unit: "merges", distinctWordCount });
+      if (step.done) return step.value;
       await nextTurn();
     }
   } finally {

@@ -86,13 +86,13 @@ test("a run outlives its terminal under nohup, and obeys SIGHUP without", async 
     const counts = join(home, "counts.tsv");
     const log = join(home, "log");
     const args = ["count", small, "-w", "1", "-o", counts, "--log-file", log];
-    const run = Bun.spawn([...nohup, binary, ...args], {
-      stderr: "ignore",
+    const run = Bun.spawn([...nohup, binary, ...args, "--progress", "json"], {
+      stderr: "pipe",
       stdin: "ignore",
       env: environment,
     });
-    while (!existsSync(log) || !readFileSync(log, "utf8").includes("counting")) await Bun.sleep(1);
-    run.kill("SIGHUP");
+    // The first line of progress.
+    for await (const _ of run.stderr) run.kill("SIGHUP");
     await run.exited;
     expect(run.exitCode).toBe(code);
     expect(JSON.parse(readFileSync(log, "utf8").trim().split("\n").at(-1)!).success).toBe(code === 0);
