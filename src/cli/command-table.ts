@@ -761,7 +761,7 @@ export const commands: readonly CommandSpec[] = [
         excludes: [notExtending, notOfIds],
         description: "write tokens.tsv: how often each token occurs",
         details:
-          "It has the occurrences when the token was created and at the end, and the two tokens that were merged into it. Without this option it is written beside a --report, or if it is below 1 MB and --format is not given.",
+          "It has the occurrences when the token was created and at the end, and the two tokens that were merged into it. Without this option it is written if it is below 1 MB and --format is not given.",
       },
       report,
       {

@@ -35,7 +35,9 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const textPath = invocation.options.text("text");
   const reportPath = await takeReportPlace(invocation, output);
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
-  const statistics = await inTurns(vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown));
+  const statistics = await inTurns(
+    vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
+  );
   const isJson = invocation.options.has("json");
   if (!isJson) await writeLines(describeTokenizer(parts, statistics));
   const text = textPath === undefined ? undefined : await countTokens(parts, textPath, reportPath, output);

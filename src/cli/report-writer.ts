@@ -4,11 +4,11 @@ import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { type Input, openFile } from "../corpus/input.ts";
 import { readHead } from "../corpus/inspect-input.ts";
 import { readWrittenLedger } from "../formats/tokens-tsv.ts";
-import { Tokenizer } from "../pipeline/tokenizer.ts";
 import type { ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
 import { reportPage } from "../report/report-page.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
+import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { taken, writeData } from "./data-output.ts";
@@ -104,12 +104,13 @@ export function cutSamples(
   texts: readonly SampleText[],
   cutters: readonly { readonly parts: TokenizerParts; readonly tokens: TokenTable }[],
 ): Sample[] {
-  const loaded = cutters.map(({ parts, tokens }) => ({ tokenizer: new Tokenizer(parts), tokens }));
+  const encodings = cutters.map(({ parts, tokens }) => ({ encoding: new TextEncoding(parts), tokens }));
   return texts.map(({ name, bytes }) => ({
     name,
-    cuts: loaded.map(({ tokenizer, tokens }) =>
-      Array.from(tokenizer.encode(bytes), (id) => ({ id, bytes: tokenBytesOf(tokens, id) })),
-    ),
+    cuts: encodings.map(({ encoding, tokens }) => {
+      encoding.pushText(bytes, 0, bytes.length);
+      return Array.from(encoding.out.flush(), (id) => ({ id, bytes: tokenBytesOf(tokens, id) }));
+    }),
   }));
 }
 

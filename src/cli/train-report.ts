@@ -8,8 +8,11 @@ import {
   type Highlight,
   type ReportBody,
   type ReportFrame,
+  type ReportTokenizer,
   vocabularyTokenizer,
 } from "../report/report-data.ts";
+import type { RankedMerges } from "../tokenizer/encoding-model.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
@@ -42,6 +45,15 @@ export function trainReportBody(
 ): ReportBody {
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const tokenizer = vocabularyTokenizer(shortName(output), vocabulary, ledger, "the corpus");
+  const merges =
+    normalization === null
+      ? mergesWithin(
+          texts.map(({ bytes }) => bytes),
+          vocabulary,
+          tokenizer,
+        )
+      : undefined;
+  const parts = trainedParts(vocabulary, pattern, normalization, merges);
   const hasText = ledger.tokensAfter[0]! > 0;
   return {
     tokenizers: [tokenizer],
@@ -52,10 +64,34 @@ export function trainReportBody(
           smallerSizes,
         }
       : undefined,
-    samples: cutSamples(texts, [
-      { parts: trainedParts(vocabulary, pattern, normalization), tokens: tokenizer.tokens },
-    ]),
+    samples: cutSamples(texts, [{ parts, tokens: tokenizer.tokens }]),
   };
+}
+
+/**
+ * The merges whose token is in one of the texts. No other merge is ever made there, so the texts are cut as by all merges, and
+ * the encoder is built in a tenth of the time.
+ */
+export function mergesWithin(
+  texts: readonly Uint8Array[],
+  { tokenIds }: Vocabulary,
+  { merges, tokens }: Pick<ReportTokenizer, "merges" | "tokens">,
+): RankedMerges {
+  // A token that is only where two texts meet is one too many, which does no harm.
+  const text = Buffer.concat(texts);
+  const isWithin = new Uint8Array(tokens.idLimit);
+  for (let i = 0; i < text.length; i++) isWithin[tokenIds[text[i]!]!] = 1;
+  const { left, right, merged } = merges;
+  const ranks: number[] = [];
+  for (let rank = 0; rank < merged.length; rank++) {
+    if (isWithin[left[rank]!] === 0 || isWithin[right[rank]!] === 0) continue;
+    const id = merged[rank]!;
+    if (!text.includes(tokenBytesOf(tokens, id))) continue;
+    isWithin[id] = 1;
+    ranks.push(rank);
+  }
+  const within = (ids: Int32Array) => Int32Array.from(ranks, (rank) => ids[rank]!);
+  return { left: within(left), right: within(right), merged: within(merged) };
 }
 
 /** What only the finished training knows: its times, its files. */

@@ -191,10 +191,10 @@ export const readLimits = (options: TypedOptions) => ({
   wholeCharacters: options.has("whole-characters"),
 });
 
-/** Whether `tokens.tsv` is written, as it is beside a report; undefined where nobody says. */
+/** Whether `tokens.tsv` is written; undefined where nobody says. */
 function readLedger(options: Invocation["options"]): boolean | undefined {
   if (options.has("no-ledger")) return false;
-  return options.has("ledger") || options.has("report") || undefined;
+  return options.has("ledger") || undefined;
 }
 
 /** The options of `train` that are for `transformers`: roles of special tokens, chat template, length, class. */

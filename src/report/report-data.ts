@@ -1,7 +1,8 @@
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
+import { mergesInIds } from "../tokenizer/tokenizer-parts.ts";
 import { isIntermediate, type Ledger } from "../vocabulary/ledger.ts";
-import { copyTokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { copyTokenBytes, notKept, type Vocabulary } from "../vocabulary/vocabulary.ts";
 
 /** Stands near the head of every report, so that a later one knows that it may take its place. */
 export const reportMark = '<meta name="generator" content="bpe">';
@@ -119,7 +120,7 @@ export function vocabularyTokenizer(
   ledger: Ledger,
   of: string,
 ): ReportTokenizer {
-  const { size, tokenIds, mergeCount, left, right, specialTokens, specialIds } = vocabulary;
+  const { size, tokenIds, mergeCount, specialTokens, specialIds } = vocabulary;
   const startCount = tokenIds.length - mergeCount;
   const byId = (counts: Float64Array) => {
     const made = new Float64Array(size);
@@ -131,13 +132,12 @@ export function vocabularyTokenizer(
   for (let token = startCount; token < tokenIds.length; token++) {
     intermediates[tokenIds[token]!] = Number(isIntermediate(ledger, token));
   }
-  const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
   return {
     name,
     ...tokensById(vocabulary),
     addedTokens,
-    merges: { left: idsOf(left), right: idsOf(right), merged: tokenIds.slice(startCount) },
+    merges: mergesInIds(vocabulary),
     counts: { of, endCounts },
     ledger: {
       createdCounts: byId(ledger.createdCounts),
@@ -163,11 +163,31 @@ function tokensById(vocabulary: Vocabulary): Pick<ReportTokenizer, "tokens" | "l
     starts[id + 1] = starts[id]! + Math.min(tokenBytesMax, lengths[id]!);
   }
   const bytes = new Uint8Array(starts[size]!);
-  for (let token = 0; token < tokenIds.length; token++) {
-    bytes.set(copyTokenBytes(tokenBytes, token, tokenBytesMax), starts[tokenIds[token]!]!);
-  }
+  for (let token = 0; token < tokenIds.length; ) token = putTokens(vocabulary, token, starts, bytes);
   for (const [s, special] of specials.entries()) {
     bytes.set(special.subarray(0, tokenBytesMax), starts[specialIds[s]!]!);
   }
   return { tokens: { idLimit: size, tokenCount, bytes, starts }, lengths };
+}
+
+/** Copies the bytes of a token, and of those behind it whose kept bytes and ids follow one another; returns the next token. */
+function putTokens(
+  { tokenBytes, tokenIds }: Vocabulary,
+  first: number,
+  startsById: Uint32Array,
+  into: Uint8Array,
+): number {
+  const { starts, lengths, kept } = tokenBytes;
+  const to = startsById[tokenIds[first]!]!;
+  const start = starts[first]!;
+  if (start === notKept) {
+    into.set(copyTokenBytes(tokenBytes, first, tokenBytesMax), to);
+    return first + 1;
+  }
+  let token = first;
+  let end = start;
+  do end += lengths[token++]!;
+  while (starts[token] === end && tokenIds[token] === tokenIds[token - 1]! + 1);
+  into.set(kept.subarray(start, end), to);
+  return token;
 }

@@ -40,8 +40,8 @@ export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGe
   await nextTurn();
   yield sectionHtml(lengthSection(tokenizers));
   const shares = [];
-  for (const { tokens, addedTokens } of tokenizers) {
-    shares.push(await inTurns(scriptShares(tokens, addedTokens)));
+  for (const { tokens, addedTokens, merges } of tokenizers) {
+    shares.push(await inTurns(scriptShares(tokens, addedTokens, merges)));
   }
   yield sectionHtml(scriptSection(tokenizers, shares));
   for (const tokenizer of tokenizers) {

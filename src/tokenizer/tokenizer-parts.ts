@@ -113,14 +113,28 @@ export function specialTokenId(parts: TokenizerParts, text: string): number {
 
 const shownTokens = 5;
 
-/** The tokenizer of a vocabulary that was just trained, with the pattern it encodes by: what loading its files gives. */
+/** The merges of a vocabulary, in ids. */
+export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): RankedMerges {
+  const ids = { left: new Int32Array(mergeCount), right: new Int32Array(mergeCount) };
+  for (let k = 0; k < mergeCount; k++) {
+    ids.left[k] = tokenIds[left[k]!]!;
+    ids.right[k] = tokenIds[right[k]!]!;
+  }
+  return { ...ids, merged: tokenIds.slice(tokenIds.length - mergeCount) };
+}
+
+/**
+ * The tokenizer of a vocabulary that was just trained, with the pattern it encodes by: what loading its files gives.
+ *
+ * @param merges those that it has; for some texts, those whose token is in them do
+ */
 export function trainedParts(
   vocabulary: Vocabulary,
   pattern: ResolvedPattern,
   normalization: Normalization | null,
+  merges = mergesInIds(vocabulary),
 ): TokenizerParts {
-  const { tokenIds, mergeCount, left, right, tokenBytes, specialTokens, specialIds } = vocabulary;
-  const idsOf = (tokens: Int32Array) => tokens.map((token) => tokenIds[token]!);
+  const { tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
   const tokens = lateTokenTable(() =>
     buildTokenTable([
@@ -129,10 +143,7 @@ export function trainedParts(
     ]),
   );
   return {
-    model: buildModel({
-      byteIds: tokenIds.slice(0, 256),
-      merges: { left: idsOf(left), right: idsOf(right), merged: tokenIds.slice(256, 256 + mergeCount) },
-    }),
+    model: buildModel({ byteIds: tokenIds.slice(0, 256), merges }),
     // HF's trainer also cuts after line ends; its tokenizer does not.
     pattern: compilePattern(pattern.sources),
     normalization,

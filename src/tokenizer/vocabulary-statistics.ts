@@ -28,6 +28,7 @@ export function* vocabularyStatistics(
   tokens: TokenTable,
   addedTokens: readonly AddedToken[],
   longestCount: number,
+  merges?: Halves,
 ): Generator<undefined, VocabularyStatistics> {
   const added = new Set(addedTokens.map(({ id }) => id));
   const lengths = new Array<number>(lengthClasses.length).fill(0);
@@ -45,7 +46,7 @@ export function* vocabularyStatistics(
     if (shape === "separator") separatorCount++;
     lengths[lengthClasses.findIndex(({ most }) => bytes.length <= most)]!++;
   }
-  const scripts = yield* scriptShares(tokens, addedTokens);
+  const scripts = yield* scriptShares(tokens, addedTokens, merges);
   return {
     size: tokens.tokenCount,
     idLimit: tokens.idLimit,
@@ -58,24 +59,47 @@ export function* vocabularyStatistics(
   };
 }
 
+/** Halves of the merges of a model and what they make, in ids; no merge is what a table alone says. */
+type Halves = { readonly left: Int32Array; readonly right: Int32Array; readonly merged: Int32Array };
+
 /** Tokens by script or kind, the most frequent first. Yields between slices of work of some 10 ms. */
 export function* scriptShares(
   { idLimit, bytes, starts }: TokenTable,
   addedTokens: readonly AddedToken[],
+  { left, right, merged }: Halves = noHalves,
 ): Generator<undefined, Share[]> {
+  /** By id: a class of its token; 0 where it is not known yet. */
+  const classes = new Uint8Array(idLimit);
+  const classAt = (id: number) => {
+    const known = classes[id]!;
+    if (known !== 0) return known;
+    const [start, end] = [starts[id]!, starts[id + 1]!];
+    const name = commonScript(bytes, start, end) ?? scriptOf(bytes.subarray(start, end));
+    classes[id] = firstClass + classNames.indexOf(name);
+    return classes[id]!;
+  };
+  // What a token's halves are says what it is, if each has whole characters.
+  for (let rank = 0; rank < merged.length; rank++) {
+    if (rank % idsPerSlice === 0) yield;
+    const first = classAt(left[rank]!);
+    const second = classAt(right[rank]!);
+    if (first === invalidClass || second === invalidClass) continue;
+    const isFirst = first <= lastLetters || (second > lastLetters && first <= second);
+    classes[merged[rank]!] = isFirst ? first : second;
+  }
   const added = new Set(addedTokens.map(({ id }) => id));
-  const counts = new Map<string, number>();
+  const counts = new Uint32Array(firstClass + classNames.length);
   for (let id = 0; id < idLimit; id++) {
     if (id % idsPerSlice === 0) yield;
-    const [start, end] = [starts[id]!, starts[id + 1]!];
-    if (start === end || added.has(id)) continue;
-    const script = commonScript(bytes, start, end) ?? scriptOf(bytes.subarray(start, end));
-    counts.set(script, (counts.get(script) ?? 0) + 1);
+    if (starts[id] !== starts[id + 1] && !added.has(id)) counts[classAt(id)]!++;
   }
-  return Array.from(counts, ([name, tokenCount]) => ({ name, tokenCount })).sort(
-    (a, b) => b.tokenCount - a.tokenCount || (a.name < b.name ? -1 : 1),
-  );
+  return classNames
+    .map((name, i) => ({ name, tokenCount: counts[firstClass + i]! }))
+    .filter(({ tokenCount }) => tokenCount > 0)
+    .sort((a, b) => b.tokenCount - a.tokenCount || (a.name < b.name ? -1 : 1));
 }
+
+const noHalves: Halves = { left: new Int32Array(0), right: new Int32Array(0), merged: new Int32Array(0) };
 
 const idsPerSlice = 1 << 14;
 
@@ -125,6 +149,13 @@ const kinds = [
   { name: "punctuation and symbols", pattern: /[\p{P}\p{S}]/u },
   { name: "white space", pattern: /\p{White_Space}/u },
 ];
+
+/** Letters first, by their script; then what a token without one is, by its first kind. */
+const classNames = [...[...scripts, ...kinds].map(({ name }) => name), "control and other", invalidName];
+const firstClass = 1;
+const lastLetters = firstClass + classNames.indexOf("other letters");
+const invalidClass = firstClass + classNames.indexOf(invalidName);
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**

@@ -102,7 +102,7 @@ const trainedPage = (name: string, ...more: string[]) => {
   };
 };
 
-test("train --report writes the curve, intermediate tokens and counts of the training, and keeps the ledger", () => {
+test("train --report writes the curve, intermediate tokens and counts of the training", () => {
   const { page, record } = trainedPage("trained");
   expect(sections(page)).toEqual(
     "compression frequency lengths scripts intermediate longest samples tree provenance".split(" "),
@@ -110,8 +110,12 @@ test("train --report writes the curve, intermediate tokens and counts of the tra
   expect(page.includes(`270: ${record.bytesPerToken.toFixed(3)}</text>`)).toBe(true);
   expect(page).toContain(`<strong>${record.residueCount}</strong> of ${record.mergeCount} learned tokens`);
   expect(page).toContain(record.mergesSha256);
-  expect(record.files).toContain("tokens.tsv");
   expect(readdirSync(join(directory, "trained")).sort()).toEqual([...record.files].sort());
+});
+
+test("a report alone asks for no table of tokens", () => {
+  expect(trainedPage("alone", "--format", "gpt2").record.files).not.toContain("tokens.tsv");
+  expect(trainedPage("kept", "--format", "gpt2", "--ledger").record.files).toContain("tokens.tsv");
 });
 
 test("any number of workers makes the same page, but for the times", () => {

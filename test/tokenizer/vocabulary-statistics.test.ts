@@ -3,6 +3,7 @@ import { inTurns } from "../../src/runtime/turns.ts";
 import { plainSpecial } from "../../src/text/cutting.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
 import { scriptShares, vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.ts";
+import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -57,4 +58,30 @@ test("the script of common characters is what expressions of Unicode say", async
     Uint8Array.from(list),
   );
   expect(new Set(await scriptsOf(broken))).toEqual(new Set(["no valid UTF-8"]));
+});
+
+test("what the halves of a token say of its script is what its bytes say", async () => {
+  const characters = [..."the 12 αβ при 中字 ひ カ 한 של ไ ªº—.-- \u00a0\u2003\n\tÿé!🙂\x01"].map((text) =>
+    bytes(text),
+  );
+  const below = randomNumbers(7);
+  // Whole characters, their first bytes, and what is behind those.
+  const tokens = characters.flatMap((whole) => [whole, whole.subarray(0, 1), whole.subarray(1)]);
+  const merges: [left: number, right: number, merged: number][] = [];
+  const merge = (left: number, right: number) => {
+    tokens.push(Buffer.concat([tokens[left]!, tokens[right]!]));
+    merges.push([left, right, tokens.length - 1]);
+  };
+  for (const [i, { length }] of characters.entries()) if (length > 1) merge(3 * i + 1, 3 * i + 2);
+  while (merges.length < 3000) {
+    const [left, right] = [below(tokens.length), below(tokens.length)];
+    if (tokens[left]!.length > 0 && tokens[right]!.length > 0) merge(left, right);
+  }
+  const table = buildTokenTable(tokens.map((token, id) => [id, token] as const));
+  const [left, right, merged] = [0, 1, 2].map((i) => Int32Array.from(merges, (ids) => ids[i]!));
+  const shares = await inTurns(scriptShares(table, []));
+  expect(shares.length).toBeGreaterThan(12);
+  expect(await inTurns(scriptShares(table, [], { left: left!, right: right!, merged: merged! }))).toEqual(
+    shares,
+  );
 });
