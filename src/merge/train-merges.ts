@@ -80,9 +80,9 @@ export const tooLarge = ({ wordCount }: TokenWords, { mergeCount }: MergeOptions
 
 /**
  * The memory that the engine will take beside the word table, in bytes, said before it starts. Cells, the order of
- * the words and the arena are nearly exact; the longest list and the number of records are guesses (the measured
- * ones stand in docs/internals/merge.md), and the arena grows if a text is unlike any seen. Words that need several memories
- * (src/merge/merge-memories.ts) have their tokens and pairs in each of them.
+ * the words and the arena are nearly exact; the longest list and the number of records are guesses, and the arena grows if
+ * a text is unlike any seen. Words that need several memories (src/merge/merge-memories.ts) have their tokens and pairs in
+ * each of them.
  */
 export function estimateMergeMemoryBytes(size: TokenWordsSize, options: MergeOptions): number {
   const { wordCount } = size;

@@ -189,7 +189,7 @@ const megabytes = (bytes: number, space = " ") => `${Math.ceil(bytes / 1e6)}${sp
 
 const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 
-/** Below this, starting a worker and compiling its code costs more than it saves (docs/internals/measured/cache.md). */
+/** Below this, starting a worker and compiling its code costs more than it saves (docs/internals/measured.md). */
 const smallCorpusBytes = 32e6;
 /** What a worker needs on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;

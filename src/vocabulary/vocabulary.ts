@@ -355,7 +355,7 @@ function checkLearnedTokens(
   return Int32Array.from(keys, (key) => (key === null ? undefined : learned.get(key)) ?? notLearned);
 }
 
-/** The tokens with the bytes `wanted`, by their key. No two have the same: docs/files.md, "No two merges give the same bytes". */
+/** The tokens with the bytes `wanted`, by their key. No two have the same: docs/internals/merge.md, "the property". */
 function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
   if (wanted.size === 0) return learned;

@@ -17,8 +17,8 @@ export const anyTwo = () => true;
 export type NaiveWords = ReadonlyMap<string, number>;
 
 /**
- * The truth that the engine is measured against (docs/internals/merge.md prints it): counts all pairs, merges the best, begins again. A
- * token is the string of its bytes, so two derivations of the same bytes are one token.
+ * The truth that the engine is measured against: counts all pairs, merges the best, begins again. A token is the string of
+ * its bytes, so two derivations of the same bytes are one token.
  */
 export function naiveCs336(
   words: NaiveWords,

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { UserError } from "../../src/errors.ts";
 import { createMergeEngine } from "../../src/merge/merge-memories.ts";
@@ -67,13 +65,6 @@ describe("worked example", () => {
   test("training stops early when nothing is left to merge", () => {
     expect(train(words, { mergeCount: 1000, compat: "cs336" }).mergeCount).toBe(12);
   });
-});
-
-test("docs/internals/merge.md prints the naive twin as it is", () => {
-  const page = readFileSync(join(import.meta.dir, "../../docs/internals/merge.md"), "utf8");
-  const source = readFileSync(join(import.meta.dir, "naive.ts"), "utf8");
-  const [, printed] = /```ts\n(.*?)\n```/s.exec(page)!;
-  expect(source).toContain(printed!);
 });
 
 describe("random words, every knob turned", () => {
