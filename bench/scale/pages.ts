@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { paragraph, table } from "../markdown.ts";
 import { drawScale } from "./chart.ts";
 import { bounds, type Case, type Cost, casesOf, costOf, largestCorpus } from "./cost.ts";
+import { continuationError } from "./heaps.ts";
 import type { ScaleRecord } from "./record.ts";
 import { digits, durationText, percent, short, sizeText } from "./units.ts";
 
@@ -33,6 +34,7 @@ function scaleSection(record: ScaleRecord): string {
   const cases = casesOf(record);
   const [low, middle, high] = cases as [Case, Case, Case];
   const largest = record.growth.flatMap(({ points }) => points).map(({ sizeBytes }) => sizeBytes);
+  const errors = record.growth.map(({ points }) => continuationError(points));
   const headers = cases.map(({ title, name }) => `${title} (${name})`);
   const memory = (on: Case, bytes: number) => {
     const { sizeBytes, distinctWordCount } = largestCorpus(record, on, bytes);
@@ -45,8 +47,9 @@ function scaleSection(record: ScaleRecord): string {
        a power of the size. The model has three exponents: **low** as in one language (${low.name},
        ${low.exponent.toFixed(3)}), **middle** as in all corpora together (${middle.exponent.toFixed(3)}), **high** as in
        ${high.name} text with many scripts (${high.exponent.toFixed(3)}), which is a bound and not an expectation. An
-       error of 0.01 changes the words of 1 TB by ${percent((1e12 / middle.growth.from.sizeBytes) ** 0.01 - 1)}. What only
-       large crawls hold (base64, identifiers) is not in it.`,
+       error of 0.01 changes the words of 1 TB by ${percent((1e12 / middle.growth.from.sizeBytes) ** 0.01 - 1)}. From the smaller
+       sizes alone it predicts the words of the largest, eight times as large, too high by
+       ${percent(Math.min(...errors))} to ${percent(Math.max(...errors))}. What only large crawls hold (base64, identifiers) is not in it.`,
     ),
     "![Distinct words over corpus size](scale.svg)",
     paragraph(
