@@ -1,7 +1,7 @@
 // `npm run docs:options` writes docs/options.md: every command and every option of the command table, each text once.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { list, paragraph, table } from "../bench/markdown.ts";
+import { list, paragraph } from "../bench/markdown.ts";
 import {
   type CommandSpec,
   commands,
@@ -10,20 +10,46 @@ import {
   topics,
   usageLine,
 } from "../src/cli/command-table.ts";
-import { described, sentences } from "../src/cli/help.ts";
+import { sentences } from "../src/cli/help.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
+/** Where an option is told of at length, if not here and in its help: with an example, and with what it changes. */
+export const pagesOfOptions: Readonly<Record<string, string>> = {
+  ...of("inputs.md", "text-field", "include", "binary", "weight"),
+  ...of("train.md", "special-tokens", "memory-limit", "workers"),
+  ...of("formats.md", "compat", "pad-to", "ledger", "keep", "wait"),
+  ...of("nightly.md", "cache", "cache-limit", "if-changed", "log-file", "progress"),
+  ...of("clean-and-fair.md", "whole-characters", "seed-token", "seed-tokens", "normalize"),
+  ...of("clean-and-fair.md", "language", "language-dev", "language-ratio", "language-window"),
+  ...of("superwords.md", "superwords-from"),
+  ...of("extend.md", "extend"),
+  ...of("your-model.md", "like", "chat-template"),
+  ...of("evaluate.md", "report"),
+  ...of("encode.md", "tokenizer"),
+  ...of("many-machines.md", "min-count"),
+};
+
+function of(page: string, ...names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, page]));
+}
+
+/** Commands that many options have in common, and how they are called. */
+const groups = {
+  readers: ["train", "count", "plan", "encode", "tokens", "eval", "diff", "prune"],
+  users: ["encode", "tokens", "decode", "inspect", "eval", "diff", "prune", "serve"],
+};
+
 const head = [
   "# Every option of every command",
-  "For looking up. All that `bpe help COMMAND all` says of each command is here once for all of them, by topic:",
-  "```sh run\nbpe help train nightly | head -n 5\n```",
-  "```output\nUsage: bpe train <file>... -n N -o DIR [options]\n\nNightly: repeated, unattended runs\n\n      --cache DIR\n```",
-  "[train.md](train.md) tells of the commands in their order, and how numbers and sizes are written. This page is made from the table by which the command line is read (`npm run docs:options`), so it has all of them.",
+  "Look up what can be typed. `bpe help COMMAND` has the usual options on a screen, and `bpe help COMMAND TOPIC` every sentence about those of a topic:",
+  "```sh run\nbpe help train nightly | grep -A 2 -e '--keep N'\n```",
+  "```output\n      --keep N\n      Keep the last N results that were replaced. They stay beside the output,\n      as DIR.<UTC start of their run>.\n```",
+  `Behind an option stand the commands that take it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}. [inputs.md](inputs.md) says what a file may be, [train.md](train.md) how numbers and sizes are written. → leads to the page with an example and the details.`,
 ];
 const tail = [
   "## Limits",
-  "The page says what may be typed, not what is wise: [size-and-pattern.md](size-and-pattern.md), [your-model.md](your-model.md) and [nightly.md](nightly.md) do. What can be told only when inputs have been read (a pattern that cuts a seed token, a vocabulary without room) is said by the run.",
+  "The page is made from the table by which the command line is read, so it has all options. What only the inputs show (a pattern that cuts a seed token, a vocabulary without room) is said by the run.",
 ];
 
 /** What stands beside the table is Markdown; texts of the table are plain, with names of options among them. */
@@ -35,85 +61,114 @@ const asMarkdown = (text: string) =>
 
 const option = (name: string) => `\`--${name}\``;
 
-/** What goes with it and what does not, which help leaves to the errors. */
-function together({ value, least, needs, excludes = [] }: OptionSpec): string {
-  const bytes = value === "SIZE" ? " bytes" : "";
-  return [
-    // That a size is 1 byte at least only refuses 0.
-    least && !(least === 1 && bytes) && `At least ${least.toLocaleString("en")}${bytes}.`,
-    needs && `Needs ${option(needs.other)}${because(needs.hint)}.`,
-    ...excludes.map(
-      ({ other, why, hint, unless }) =>
-        `Not with ${option(other)}${unless === undefined ? "" : ` (but for \`${unless}\`)`}${because(why, hint)}.`,
-    ),
-  ]
-    .filter((part) => part)
-    .join(" ");
-}
+type Taken = { readonly command: string; readonly option: OptionSpec };
 
-/** Reasons and remedies; of an example, the command is code. */
-function because(...parts: readonly (string | undefined)[]): string {
-  const said = parts
-    .filter((part) => part !== undefined)
-    .map((part) => (part.startsWith("e.g. --") ? `e.g. \`${part.slice(5)}\`` : asMarkdown(part)));
-  return said.length === 0 ? "" : `: ${said.join("; ")}`;
+/** Every option of a command, by its name. */
+const taken = Map.groupBy(
+  commands.flatMap((command) => command.options.map((option): Taken => ({ command: command.name, option }))),
+  ({ option }) => option.name,
+);
+
+type Said = { readonly label: string; readonly remarks: string; readonly sentences: readonly string[] };
+
+/** What an option is typed as, and what is said of it. */
+function described({ name, short, value, words = [], least, needs, ...option }: OptionSpec): Said {
+  const details = pagesOfOptions[name] === undefined ? option.details : undefined;
+  const bytes = value === "SIZE" ? " bytes" : "";
+  const which = words.length === 1 ? "The value is" : value === "LIST" ? "Any of" : "One of";
+  const typed = [short && `-${short}`, `--${name}`].filter(Boolean).join(", ");
+  return {
+    label: `\`${typed}${value === undefined ? "" : ` ${value}`}\``,
+    remarks: `${option.required ? ", required" : ""}${option.repeatable ? ", repeatable" : ""}`,
+    sentences: [
+      ...sentences(option.description, details).split(/(?<=\.) (?=[A-Z])/),
+      words.length > 0 && `${which} ${words.join(", ")}.`,
+      // That a size is 1 byte at least only refuses 0.
+      least && !(least === 1 && bytes) && `At least ${least.toLocaleString("en")}${bytes}.`,
+      needs && `Needs --${needs.other}.`,
+      option.default && `Default: ${option.default}.`,
+    ].filter((sentence) => typeof sentence === "string"),
+  };
 }
 
 /** An option, the commands that take it, and what it is to them: `train` and `count` may mean two things by one name. */
-function optionEntry(name: string): string {
-  const byText = new Map<string, string[]>();
-  for (const command of commands) {
-    for (const one of command.options.filter((one) => one.name === name)) {
-      const typed = [one.short && `-${one.short}`, `--${name}`].filter(Boolean).join(", ");
-      const label = `\`${typed}${one.value === undefined ? "" : ` ${one.value}`}\``;
-      const key = JSON.stringify([label, asMarkdown(described(one)), together(one)]);
-      byText.set(key, [...(byText.get(key) ?? []), command.name]);
-    }
-  }
-  const items = [...byText].map(([key, names]) => {
-    const [label, ...texts] = JSON.parse(key) as string[];
-    const takers = names.length === commands.length ? "every command" : names.join(", ");
-    return ["-", `${label} (${takers}). ${texts.join(" ")}`] as const;
+function optionEntry(name: string): readonly ["-", string] {
+  const variants = Map.groupBy(taken.get(name)!, ({ option }) => JSON.stringify(described(option)));
+  const before: Said[] = [];
+  const parts = [...variants].map(([key, those]) => {
+    const variant: Said = JSON.parse(key);
+    // What another command says alike is not said again, unless it is all.
+    const fresh = variant.sentences.filter((one) => !before.some((said) => said.sentences.includes(one)));
+    const shown = fresh.length > 0 ? fresh : variant.sentences.slice(0, 1);
+    const label = before.at(-1)?.label === variant.label ? "" : `${variant.label} `;
+    before.push(variant);
+    return `${label}(${takers(those)}${variant.remarks}) ${shown.map(asMarkdown).join(" ")}`;
   });
-  return `### --${name}\n\n${list(items)}`;
+  const page = pagesOfOptions[name];
+  return ["-", parts.join(" ") + (page === undefined ? "" : ` → [${page}](${page})`)];
+}
+
+function takers(those: readonly Taken[]): string {
+  const names = those.map(({ command }) => command);
+  if (names.length === commands.length) return "all";
+  const [group, members] =
+    Object.entries(groups).find(([, all]) => all.every((one) => names.includes(one))) ?? [];
+  return [...names.filter((name) => !members?.includes(name)), ...(group === undefined ? [] : [group])].join(
+    ", ",
+  );
 }
 
 /** Options by topic; one that commands put under two topics stands in the first. */
 function topicSections(): string[] {
-  const seen = new Set<string>();
-  return (Object.keys(topics) as Topic[]).flatMap((topic) => {
-    const options = commands.flatMap((command) => command.options).filter((one) => one.topic === topic);
-    const fresh = [...new Set(options.map(({ name }) => name))].filter((name) => !seen.has(name));
-    for (const name of fresh) seen.add(name);
-    const { title, about } = topics[topic];
-    return [`## ${title}`, paragraph(sentences(about)), ...fresh.map(optionEntry)];
+  const topicOf = (name: string) => {
+    const own = taken.get(name)!.map(({ option }) => option.topic);
+    return (Object.keys(topics) as Topic[]).find((topic) => own.includes(topic));
+  };
+  return Object.entries(topics).flatMap(([topic, { title }]) => {
+    const names = [...taken.keys()].filter((name) => topicOf(name) === topic);
+    return [`## ${title}`, list(names.map(optionEntry))];
   });
 }
 
-function commandEntry(command: CommandSpec): string[] {
-  const { name, details, description, files, filesDescription, filesDetails } = command;
-  const taken = filesDescription && `\`${files}\`: ${asMarkdown(sentences(filesDescription, filesDetails))}`;
-  return [
-    `### bpe ${name}`,
-    `\`\`\`\n${usageLine(command)}\n\`\`\``,
-    paragraph(asMarkdown(details ?? sentences(description))),
-    ...(taken === undefined ? [] : [paragraph(taken)]),
-    paragraph(`Options: ${command.options.map((one) => `[--${one.name}](#--${one.name})`).join(", ")}.`),
-  ];
+/** What does not go together: by one of both, and by the reason. */
+function exclusions(): string {
+  const all = commands.flatMap(({ options }) =>
+    options
+      .flatMap(({ name, excludes = [] }) => excludes.map((one) => ({ name, ...one })))
+      // A command that does not have the other one cannot be told both.
+      .filter(({ other }) => options.some(({ name }) => name === other.split(" ")[0])),
+  );
+  return list(
+    [...Map.groupBy(all, ({ other }) => other)].map(([other, those]) => {
+      const byReason = Map.groupBy(those, ({ why, hint, unless }) =>
+        [why, hint, unless && `but for ${unless}`].filter(Boolean).join("; "),
+      );
+      const parts = [...byReason].map(([reason, these]) => {
+        const names = [...new Set(these.map(({ name }) => option(name)))].join(", ");
+        return names + (reason === "" ? "" : ` (${asMarkdown(reason)})`);
+      });
+      return ["-", `Not with ${option(other)}: ${parts.join("; ")}.`];
+    }),
+  );
+}
+
+function commandEntry(command: CommandSpec): readonly ["-", string] {
+  const { details, description, files, filesDescription } = command;
+  const isShared = commands.filter((other) => other.filesDescription === filesDescription).length > 1;
+  const taken =
+    filesDescription === undefined || isShared ? "" : ` \`${files}\`: ${sentences(filesDescription)}`;
+  return ["-", `\`${usageLine(command)}\`: ${asMarkdown(details ?? sentences(description))}${taken}`];
 }
 
 export function optionsPage(): string {
-  const summary = table(
-    ["command", ""],
-    commands.map(({ name, description }) => [`[bpe ${name}](#bpe-${name})`, asMarkdown(description)]),
-  );
   const isFence = (part: string) => part.startsWith("```");
   return `${[
     ...head.map((part) => (isFence(part) ? part : paragraph(part))),
     "## Commands",
-    summary,
-    ...commands.flatMap(commandEntry),
+    list(commands.map(commandEntry)),
     ...topicSections(),
+    "## What does not go together",
+    exclusions(),
     ...tail.map((part) => paragraph(part)),
   ].join("\n\n")}\n`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { optionsPage, optionsPagePath } from "../../scripts/options-page.ts";
+import { optionsPage, optionsPagePath, pagesOfOptions } from "../../scripts/options-page.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { put, scratch } from "../binary.ts";
 import { expectPage } from "./expect-page.ts";
@@ -21,20 +21,67 @@ test("all pages are looked at", () => {
   expect(playedPages("python")).toContain("docs/your-model.md");
 });
 
-test("docs/options.md has every command and option, with all that the table says of it", () => {
+describe("docs/options.md", () => {
   const plain = (text: string) => text.replaceAll(/[`\\]/g, "").replaceAll(/\s+/g, " ");
-  const page = plain(readFileSync(optionsPagePath, "utf8"));
-  for (const { name, details, options } of commands) {
-    expect(page).toContain(`### bpe ${name} `);
-    expect(page).toContain(plain(details ?? ""));
-    for (const option of options) {
-      const entry = page.split(`### --${option.name} `)[1]!.split(" ### ")[0]!;
-      const said = [option.details, option.default, option.needs?.other, ...(option.words ?? [])];
-      const refused = (option.excludes ?? []).flatMap(({ other, why, hint }) => [other, why, hint]);
-      const least = option.least === undefined || option.least < 2 ? [] : [option.least.toLocaleString("en")];
-      for (const text of [...said, ...refused, ...least]) expect(entry).toContain(plain(text ?? ""));
-      expect(entry).toMatch(new RegExp(`\\(every command\\)|\\([^)]*\\b${name}\\b`));
+  const page = readFileSync(optionsPagePath, "utf8");
+  /** The items of its lists: commands, options, and what does not go together. */
+  const items = page.split(/\n(?=- |\n)/).map((item) => plain(item.trim().replace(/^- /, "")));
+  const itemsOf = (start: RegExp) => items.filter((item) => start.test(item));
+
+  test("has every command, with all that the table says of it", () => {
+    for (const { name, details, description, filesDescription } of commands) {
+      const entries = itemsOf(new RegExp(`^bpe ${name} `));
+      expect([name, entries.length]).toEqual([name, 1]);
+      expect(entries[0]!.toLowerCase()).toContain(plain(details ?? description).toLowerCase());
+      if (commands.filter((other) => other.filesDescription === filesDescription).length > 1) continue;
+      expect(entries[0]!.toLowerCase()).toContain(plain(filesDescription ?? "").toLowerCase());
     }
+  });
+
+  test("has every option, with all that the table says of it; or leads to the page that has it", () => {
+    for (const { name, options } of commands) {
+      for (const option of options) {
+        const [entry = "", ...more] = itemsOf(new RegExp(`^(-\\w, )?--${option.name} `));
+        expect([option.name, more]).toEqual([option.name, []]);
+        const given = pagesOfOptions[option.name];
+        const details = given === undefined ? (option.details ?? "").split(/(?<=[.]) (?=[A-Z])/) : [];
+        for (const text of [...details, option.default, option.needs?.other, ...(option.words ?? [])]) {
+          expect(entry).toContain(plain(text ?? ""));
+        }
+        expect(entry.toLowerCase()).toContain(plain(option.description).toLowerCase());
+        if ((option.least ?? 0) > 1) expect(entry).toContain(option.least!.toLocaleString("en"));
+        if (option.required) expect(entry).toContain("required");
+        const groups = ["all", "readers", "users"].filter((group) => membersOf(group).includes(name));
+        expect(entry).toMatch(new RegExp(`\\(([^)]*, )?(${[name, ...groups].join("|")})[,)]`));
+        if (given !== undefined) {
+          const typed = new RegExp(`--${option.name}\\b|-${option.short ?? "-nothing"}\\b`);
+          expect([option.name, readFileSync(join(root, "docs", given), "utf8").search(typed)]).not.toEqual([
+            option.name,
+            -1,
+          ]);
+        }
+      }
+    }
+  });
+
+  test("says once what does not go together, and why", () => {
+    for (const { options } of commands) {
+      for (const { name, excludes = [] } of options) {
+        for (const { other, why, hint, unless } of excludes) {
+          if (!options.some((option) => option.name === other.split(" ")[0])) continue;
+          const [entry = "", ...more] = itemsOf(new RegExp(`^Not with --${other}:`));
+          expect([other, more]).toEqual([other, []]);
+          for (const text of [`--${name}`, why, hint, unless]) expect(entry).toContain(plain(text ?? ""));
+        }
+      }
+    }
+  });
+
+  /** The commands of a group, as the head of the page says. */
+  function membersOf(group: string): string[] {
+    if (group === "all") return commands.map(({ name }) => name);
+    const [, list] = new RegExp(`\\*${group}\\* [^;]*?are ([\\w,\\s]+)[;.]`, "i").exec(page)!;
+    return list!.split(/,\s+/);
   }
 });
 
