@@ -1,11 +1,44 @@
-import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
-import { addCounts, type NamedTokenizer } from "../evaluation/evaluation.ts";
-import type { Measures } from "../evaluation/measures.ts";
+import { bytes, counted, seconds } from "../bytes/quantities.ts";
+import {
+  addCounts,
+  type CostliestWord,
+  type Evaluation,
+  type NamedTokenizer,
+  type TokenizerResult,
+} from "../evaluation/evaluation.ts";
+import {
+  bestOf,
+  type CostParity,
+  type Measure,
+  type Measures,
+  parityCosts,
+  parityMeasures,
+  shownValue,
+  type TermTokens,
+  termMeasures,
+  textMeasures,
+  type VocabularyFacts,
+  vocabularyMeasures,
+} from "../evaluation/measures.ts";
 import type { Evaluated, NamedText } from "../pipeline/evaluate.ts";
-import type { Fact } from "../report/report-data.ts";
+import type {
+  CostlyWord,
+  Fact,
+  Highlight,
+  MeasureTable,
+  Sample,
+  TextComparison,
+} from "../report/report-data.ts";
+import { bytesOf, differingPassages } from "../report/text-sections.ts";
 import { build } from "../runtime/version.ts";
-import { overallTables, textTable } from "./evaluation-tables.ts";
-import { cutSamples, reportTokenizer, samplesMax, sampleTextOf, writeReport } from "./report-writer.ts";
+import {
+  cutSamples,
+  headBytesMax,
+  reportTokenizer,
+  samplesMax,
+  sampleTextOf,
+  writeReport,
+} from "./report-writer.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 
@@ -26,50 +59,159 @@ export async function writeEvalReport(path: string, comparison: Comparison): Pro
     for (const ofText of tokenCounts[tokenizer]!) addCounts(endCounts, ofText);
     return { of, endCounts };
   };
-  const valuesOf = (value: (measures: Measures) => number | null) =>
-    evaluation.tokenizers.map((tokenizer) => tokenizer.texts.map(value));
+  const isCompared = tokenizers.length > 1;
   const cutters = tokenizers.map(({ parts }) => ({ parts, tokens: parts.tokens }));
-  const sampled = texts.flatMap(({ name, inputs }) => {
-    const text = inputs.map(sampleTextOf).find((text) => text !== null);
-    return text == null ? [] : [{ name, bytes: text }];
-  });
+  const sampled = texts
+    .flatMap(({ name, inputs }) => {
+      const bytesMax = isCompared ? headBytesMax : undefined;
+      const text = inputs.map((input) => sampleTextOf(input, bytesMax)).find((text) => text !== null);
+      return text == null ? [] : [{ name, bytes: text }];
+    })
+    .slice(0, samplesMax);
+  const samples = cutSamples(sampled, cutters);
   await writeReport(path, {
     title: `${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")}`,
-    highlights: evaluation.tokenizers.map(({ name, overall, vocabularySize }) => ({
-      name,
-      value: `${overall.bytesPerToken?.toFixed(3) ?? "–"} bytes per token`,
-      note: `${grouped(vocabularySize)} tokens in the vocabulary, ${grouped(overall.usedTokens)} of them used`,
+    highlights: highlightsOf(evaluation),
+    measures: measureTables(evaluation),
+    compared: isCompared ? comparedTexts(comparison, samples) : undefined,
+    costliest: evaluation.texts.map(({ name }, i) => ({
+      text: name,
+      words: evaluation.tokenizers.map(({ texts }) =>
+        texts[i]!.dearestWords.slice(0, wordsShown).map(costlyWord),
+      ),
     })),
-    // docs/evaluate.md has the formulas of these measures and of others.
-    matrix: {
-      tokenizers: tokenizers.map(({ name }) => name),
-      texts: texts.map(({ name }) => name),
-      measures: [
-        {
-          name: "Bytes per token",
-          note: "Higher is better.",
-          best: "high",
-          values: valuesOf(({ bytesPerToken }) => bytesPerToken),
-        },
-        {
-          name: "Fertility",
-          note: "Tokens per word; lower is better.",
-          best: "low",
-          values: valuesOf(({ fertility }) => fertility),
-        },
-        {
-          name: "Tokens per character",
-          note: "Lower is better.",
-          best: "low",
-          values: valuesOf(({ tokensPerCharacter }) => tokensPerCharacter),
-        },
-      ],
-    },
-    sideBySide: [...(texts.length === 1 ? [textTable(evaluation, 0)] : []), ...overallTables(evaluation)],
     tokenizers: tokenizers.map(({ name, parts }, i) => reportTokenizer(name, parts, { counts: countsOf(i) })),
-    samples: cutSamples(sampled.slice(0, samplesMax), cutters),
+    samples: isCompared ? [] : samples,
     provenance: factsOf(comparison),
   });
+}
+
+const wordsShown = 10;
+const piecesShown = 12;
+
+const costlyWord = ({ count, tokens, pieces }: CostliestWord): CostlyWord => ({
+  count,
+  tokens,
+  pieces: pieces.slice(0, piecesShown),
+  isCut: pieces.length > piecesShown || pieces.length < tokens / count,
+});
+
+/** The first numbers that a reader sees: of one tokenizer what it does, of several which one does it best. */
+function highlightsOf({ tokenizers, texts }: Evaluation): Highlight[] {
+  return highlightKeys.flatMap((key): Highlight[] => {
+    const measure = textMeasures.find((measure) => measure.key === key)!;
+    const values = tokenizers.map(({ overall }) => measure.value(overall));
+    if (tokenizers.length === 1) {
+      if (values[0] === null) return [];
+      return [{ name: measure.name, value: measure.shown(values[0]!), note: measure.formula }];
+    }
+    const bests = [...bestOf(measure, values)];
+    if (bests.length === 0) return [];
+    const note = `${measure.shown(values[bests[0]!]!)}${texts.length > 1 ? ", all texts together" : ""}`;
+    const names = bests.map((t) => tokenizers[t]!.name).join(", ");
+    const most = measure.better === "lower" ? "lowest" : "highest";
+    return [{ name: `${most} ${measure.name}`, value: names, note }];
+  });
+}
+
+const highlightKeys = ["bytes_per_token", "fertility", "single_token_share", "vocabulary_utilization"];
+
+/** Counts that stand below the shares that are made of them. */
+const countOfShare: Record<string, string> = {
+  single_token_share: "single_token_words",
+  continued_share: "continued_words",
+  vocabulary_utilization: "used_tokens",
+  not_utf8_share: "not_utf8_tokens",
+};
+
+/** All that `bpe eval` measures. */
+function measureTables({ texts, tokenizers }: Evaluation): MeasureTable[] {
+  const counts = new Set(Object.values(countOfShare));
+  const all =
+    texts.length > 1 ? [{ name: "all texts together", of: tokenizers.map(({ overall }) => overall) }] : [];
+  const ofTexts = texts.map(({ name }, i) => ({ name, of: tokenizers.map(({ texts }) => texts[i]!) }));
+  const shares = textMeasures.filter(({ key }) => !counts.has(key));
+  const noteOf = (key: string, of: Measures) => {
+    const count = textMeasures.find((measure) => measure.key === countOfShare[key]);
+    return count === undefined ? undefined : shownValue(count, of);
+  };
+  const tables = [
+    tableOf<Measures>("Texts", shares, [...all, ...ofTexts], noteOf),
+    parityTable(tokenizers),
+    tableOf<VocabularyFacts>("Vocabularies", vocabularyMeasures, [{ name: "", of: tokenizers }]),
+    tableOf<TermTokens>(
+      "Terms",
+      termMeasures,
+      tokenizers[0]!.terms.map(({ term }, i) => ({
+        name: term,
+        of: tokenizers.map(({ terms }) => terms[i]!),
+      })),
+    ),
+  ];
+  return tables.filter(({ groups }) => groups.length > 0);
+}
+
+/** How alike the texts are: a column for each measure of each cost. */
+function parityTable(tokenizers: readonly TokenizerResult[]): MeasureTable {
+  const ofCosts = parityCosts.map((cost) =>
+    tableOf<CostParity>(
+      cost.name,
+      parityMeasures,
+      [{ name: "", of: tokenizers.flatMap(({ parity }) => (parity === null ? [] : [cost.of(parity)])) }],
+      (key, of) => (key === "cost_ratio" ? `${of.cheapestText} to ${of.costliestText}` : undefined),
+    ),
+  );
+  const hasParity = tokenizers.every(({ parity }) => parity !== null);
+  return {
+    title: "Parity of the texts",
+    measures: ofCosts.flatMap(({ title, measures }) =>
+      measures.map((measure) => ({ ...measure, name: `${measure.name} ${title}` })),
+    ),
+    groups: hasParity
+      ? [{ name: "", cells: tokenizers.map((_, t) => ofCosts.flatMap(({ groups }) => groups[0]!.cells[t]!)) }]
+      : [],
+  };
+}
+
+/** A table of those measures that have a value. `noteOf`: what stands below it. */
+function tableOf<Of>(
+  title: string,
+  list: readonly Measure<Of>[],
+  groups: readonly { readonly name: string; readonly of: readonly Of[] }[],
+  noteOf: (key: string, of: Of) => string | undefined = () => undefined,
+): MeasureTable {
+  const measures = list.filter(({ value }) => groups.some(({ of }) => of.some((one) => value(one) !== null)));
+  return {
+    title,
+    measures,
+    groups: groups.map(({ name, of }) => ({
+      name,
+      cells: of.map((one) =>
+        measures.map((measure) => ({
+          value: measure.value(one),
+          shown: shownValue(measure, one),
+          note: noteOf(measure.key, one),
+        })),
+      ),
+    })),
+  };
+}
+
+/** The texts as those tokenizers cut them that leave their bytes as they are, or change them in the same way. */
+function comparedTexts({ tokenizers }: Comparison, samples: readonly Sample[]): TextComparison {
+  const written = tokenizers.map((_, t) =>
+    Bun.hash(Buffer.concat(samples.map(({ cuts }) => bytesOf(cuts[t]!)))).toString(),
+  );
+  const groups = [...Map.groupBy(written.keys(), (t) => written[t]!).values()];
+  const alike = groups.reduce((a, b) => (b.length > a.length ? b : a));
+  return {
+    tokenizers: alike.map((index) => ({ index, name: tokenizers[index]!.name })),
+    texts: samples.map(({ name, cuts }) => ({
+      name,
+      passages: alike.length < 2 ? [] : differingPassages(alike.map((t) => cuts[t]!)),
+    })),
+    unlike: tokenizers.flatMap(({ name }, t) => (alike.includes(t) ? [] : [name])),
+  };
 }
 
 const namesShown = 3;

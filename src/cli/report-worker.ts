@@ -2,7 +2,7 @@
 
 import type { TrainingRecord } from "../formats/training-json.ts";
 import { type Post, serveJob, type Tell } from "../pipeline/job.ts";
-import { pageEnd, pageHead, pageSections } from "../report/report-page.ts";
+import { type PageSection, pageEnd, pageHead, pageSections } from "../report/report-page.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { deflate, type SampleText, sampleTextsOf } from "./report-writer.ts";
 import { type Learned, type Setting, trainReportBody, trainReportFrame } from "./train-report.ts";
@@ -16,7 +16,7 @@ export class PageJob {
   private setting!: Setting;
   private texts: readonly SampleText[] = [];
   private learned!: Learned;
-  private readonly sections: Uint8Array<ArrayBuffer>[] = [];
+  private readonly sections: PageSection[] = [];
 
   constructor(private readonly tell: Tell<Uint8Array>) {}
 
@@ -28,15 +28,18 @@ export class PageJob {
 
   async learn(learned: Learned): Promise<void> {
     this.learned = learned;
-    for await (const { text } of pageSections(trainReportBody(this.setting, learned, this.texts), deflate)) {
-      this.sections.push(encoder.encode(text));
+    for await (const section of pageSections(trainReportBody(this.setting, learned, this.texts), deflate)) {
+      this.sections.push(section);
     }
   }
 
   write(record: TrainingRecord): void {
     const frame = trainReportFrame(this.setting, this.learned, record);
-    const [head, end] = [pageHead(frame), pageEnd(frame)].map(({ text }) => encoder.encode(text));
-    for (const piece of [head!, ...this.sections, end!]) this.tell(piece, [piece.buffer]);
+    const sections = this.sections.map(({ html }) => html);
+    for (const { text } of [pageHead(frame, this.sections), ...sections, pageEnd(frame)]) {
+      const piece = encoder.encode(text);
+      this.tell(piece, [piece.buffer]);
+    }
   }
 }
 

@@ -46,7 +46,7 @@ export function reportTokenizer(
 
 /** Bytes of a text that a report shows, cut into tokens. */
 const sampleBytesMax = 700;
-const headBytesMax = 1 << 14;
+export const headBytesMax = 1 << 14;
 
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 
@@ -65,13 +65,16 @@ export function sampleTextsOf(inputs: readonly Input[]): SampleText[] {
 }
 
 /** The beginning of the input's text; null where it cannot be read without reading the input: streams, Parquet, JSON arrays. */
-export function sampleTextOf({ path, isStream, format, textField }: Input): Uint8Array | null {
+export function sampleTextOf(
+  { path, isStream, format, textField }: Input,
+  bytesMax = sampleBytesMax,
+): Uint8Array | null {
   if (isStream || format === "parquet" || format === "json") return null;
   const fd = openFile(path);
   try {
     const head = readHead(fd, path, headBytesMax).bytes.slice();
     const text = format === "jsonl" ? textOfLines(head, textField) : head;
-    return text === null || text.length === 0 ? null : wholeWords(text);
+    return text === null || text.length === 0 ? null : wholeWords(text, bytesMax);
   } finally {
     closeSync(fd);
   }
@@ -89,12 +92,12 @@ function textOfLines(head: Uint8Array, field: string): Uint8Array | null {
 }
 
 /** The first bytes of a text, cut before a space if there is one, and never within a character. */
-function wholeWords(text: Uint8Array): Uint8Array {
-  if (text.length <= sampleBytesMax) return text;
-  let end = sampleBytesMax;
-  while (end > sampleBytesMax / 2 && text[end] !== 0x20 && text[end] !== 0x0a) end--;
+function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
+  if (text.length <= bytesMax) return text;
+  let end = bytesMax;
+  while (end > bytesMax / 2 && text[end] !== 0x20 && text[end] !== 0x0a) end--;
   if (text[end] === 0x20 || text[end] === 0x0a) return text.subarray(0, end);
-  end = sampleBytesMax;
+  end = bytesMax;
   while (end > 0 && (text[end]! & 0xc0) === 0x80) end--;
   return text.subarray(0, end);
 }

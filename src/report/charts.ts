@@ -70,6 +70,8 @@ export type Point = {
   readonly y: number;
   /** What is shown while the pointer is over it. */
   readonly label: string;
+  /** Of an estimate: what stands beside it. */
+  readonly shown?: string;
 };
 
 export type Line = {
@@ -92,66 +94,84 @@ export type LineChart = {
   readonly marks?: readonly Mark[];
 };
 
-/** Colours of lines and bars, c0 … in the style sheet; more lines than colours use them again. */
-export const colourCount = 6;
+/** Colours of tokenizers, c0 … in the style sheet; more tokenizers than colours use them again. */
+export const colourCount = 8;
+export const colourClass = (tokenizer: number) => `c${tokenizer % colourCount}`;
 
-// Pixels. The picture fits a telephone nearly as it is, so that its letters stay readable.
-const width = 390;
-const height = 280;
-const lineHeight = 15;
-const plot = { left: 44, top: 22, right: 372, bottom: 232 };
+const plotHeight = 230;
+const lineHeight = 17;
+/** Lines are drawn in a square of so many units, which is stretched to the plot. */
+const square = 1000;
 
+/**
+ * A chart as wide as its place. Places are percentages of the plot, and only the lines are stretched: letters and dots have
+ * one size on every screen.
+ */
 export function lineChart({ title, x, y, lines, marks = [] }: LineChart): Html {
-  const atX = (value: number) => round(plot.left + (plot.right - plot.left) * placeOn(x, value));
-  const atY = (value: number) => round(plot.bottom - (plot.bottom - plot.top) * placeOn(y, value));
-  const inPlot = (point: Point) => [atX(point.x), atY(point.y)] as const;
-  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}" class="chart">
+  const atX = (value: number) => `${round(100 * placeOn(x, value))}%`;
+  const atY = (value: number) => `${round(100 - 100 * placeOn(y, value))}%`;
+  return html`<div class="plot"><div class="y-title">${y.title}</div>
+<svg class="chart" width="100%" height="${plotHeight}" role="img" aria-label="${title}">
 ${x.ticks.map(
-  (tick) => html`<path class="grid" d="M${atX(tick)} ${plot.top}V${plot.bottom}"/>
-<text x="${atX(tick)}" y="${plot.bottom + 16}" text-anchor="middle">${shortNumber(tick)}</text>`,
+  (tick) => html`<line class="grid" x1="${atX(tick)}" x2="${atX(tick)}" y2="100%"/>
+<text x="${atX(tick)}" y="100%" dy="18" text-anchor="middle">${shortNumber(tick)}</text>`,
 )}
 ${y.ticks.map(
-  (tick) => html`<path class="grid" d="M${plot.left} ${atY(tick)}H${plot.right}"/>
-<text x="${plot.left - 6}" y="${atY(tick) + 4}" text-anchor="end">${shortNumber(tick)}</text>`,
+  (tick) => html`<line class="grid" x2="100%" y1="${atY(tick)}" y2="${atY(tick)}"/>
+<text y="${atY(tick)}" dx="-6" dy="4" text-anchor="end">${shortNumber(tick)}</text>`,
 )}
-<text class="axis" x="${(plot.left + plot.right) / 2}" y="${height - 10}" text-anchor="middle">${x.title}</text>
-<text class="axis" x="4" y="12">${y.title}</text>
-${marks.map((mark, i) => markHtml(mark, atX(mark.x), marks.length - 1 - i))}
-${lines.map((line) => lineHtml(line, line.points.map(inPlot)))}
+${marks.map((mark, i) => markHtml(mark, placeOn(x, mark.x), marks.length - 1 - i))}
+<svg viewBox="0 0 ${square} ${square}" preserveAspectRatio="none" width="100%" height="100%">${lines.map(
+    ({ points, isEstimate, colour }) =>
+      html`<path class="line ${colourClass(colour)}${isEstimate ? " estimate" : ""}" d="${pathOf(points, x, y)}"/>`,
+  )}</svg>
+${lines.map(({ points, isEstimate, colour }) =>
+  points.map(
+    (point) =>
+      html`<circle class="dot ${colourClass(colour)}${isEstimate ? " estimate" : ""}" cx="${atX(point.x)}" cy="${atY(point.y)}" r="2.5"><title>${point.label}</title></circle>`,
+  ),
+)}
+${lines.map(({ points, isEstimate }) => (isEstimate ? estimateHtml(points.at(-1)!, x, y) : undefined))}
 </svg>
+<div class="x-title">${x.title}</div></div>
 ${lines.length > 1 ? legendHtml(lines) : undefined}`;
 }
 
-/** The label is on the side where there is room for it, and above those of the marks behind it. */
-function markHtml({ label }: Mark, x: number, behindCount: number): Html {
-  const y = plot.bottom - 8 - lineHeight * behindCount;
-  const isLeft = x > (plot.left + plot.right) / 2;
-  const anchor = isLeft ? "end" : "start";
-  return html`<path class="mark" d="M${x} ${plot.top}V${plot.bottom}"/>
-<text class="mark" x="${x + (isLeft ? -5 : 5)}" y="${y}" text-anchor="${anchor}">${label}</text>`;
+function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
+  const places = points.map((point) => {
+    const [right, up] = [placeOn(x, point.x), placeOn(y, point.y)];
+    return `${Math.round(square * right)} ${Math.round(square * (1 - up))}`;
+  });
+  return `M${places.join("L")}`;
 }
 
-function lineHtml(
-  { points, isEstimate, colour }: Line,
-  places: readonly (readonly [number, number])[],
-): Html {
-  const path = places.map(([x, y], i) => `${i === 0 ? "M" : "L"}${x} ${y}`).join("");
-  const kind = `s${colour % colourCount}${isEstimate ? " estimate" : ""}`;
-  return html`<path class="line ${kind}" d="${path}"/>
-${places.map(
-  ([x, y], i) =>
-    html`<g class="dot ${kind}"><circle class="near" cx="${x}" cy="${y}" r="9"/><circle cx="${x}" cy="${y}" r="2.5"/><title>${points[i]!.label}</title></g>`,
-)}`;
+/** An estimate has its value beside it: nothing was measured there that the table could repeat. */
+function estimateHtml(point: Point, x: Axis, y: Axis): Html {
+  const [right, up] = [placeOn(x, point.x), placeOn(y, point.y)];
+  const isLeft = right > 0.5;
+  return html`<text class="value" x="${round(100 * right)}%" y="${round(100 - 100 * up)}%" dx="${isLeft ? -8 : 8}" dy="${up > 0.9 ? 14 : -8}" text-anchor="${isLeft ? "end" : "start"}">${point.shown ?? point.label}</text>`;
 }
+
+/** The label is on the side where there is room for it, and above those of the marks behind it. */
+function markHtml({ label }: Mark, right: number, behindCount: number): Html {
+  const isLeft = right > 0.5;
+  const place = `${round(100 * right)}%`;
+  return html`<line class="mark" x1="${place}" x2="${place}" y2="100%"/>
+<text class="value" x="${place}" y="100%" dx="${isLeft ? -6 : 6}" dy="${-8 - lineHeight * behindCount}" text-anchor="${isLeft ? "end" : "start"}">${label}</text>`;
+}
+
+/** The colour of a tokenizer beside its name. */
+export const keyHtml = (tokenizer: number) => html`<i class="key ${colourClass(tokenizer)}"></i>`;
 
 /** Which colour is which; names may be long, so it stands below the picture. */
 export const legendHtml = (lines: readonly { readonly name: string; readonly colour: number }[]) =>
-  html`<ul class="legend">${lines.map(
-    ({ name, colour }) =>
-      html`<li><svg class="key" viewBox="0 0 10 10" aria-hidden="true"><rect class="b${colour % colourCount}" width="10" height="10" rx="2"/></svg>${name}</li>`,
-  )}</ul>`;
+  html`<ul class="legend">${lines.map(({ name, colour }) => html`<li>${keyHtml(colour)}${name}</li>`)}</ul>`;
 
 const round = (value: number) => Math.round(value * 10) / 10;
+
+/** A lying bar from 0, as long as its share of the place. */
+export const barHtml = (share: number, colour: number) =>
+  html`<svg class="bar ${colourClass(colour)}"><rect width="${round(100 * share)}%" height="100%"/></svg>`;
 
 export type BarGroup = {
   readonly name: string;
@@ -170,38 +190,70 @@ export const barGroup = (name: string, values: readonly number[]): BarGroup => (
 
 export type BarChart = {
   readonly title: string;
+  /** What the groups are: the head of their names. */
+  readonly kind: string;
   /** Names of what is compared. */
   readonly series: readonly string[];
   readonly groups: readonly BarGroup[];
 };
 
-const nameWidthMax = 158;
-/** Of a letter, in the wider of the usual fonts. */
-const letterWidth = 7;
-const valueWidth = 50;
-const gap = 7;
-
-/** Lying bars from 0, a group a row. The longest one fills the width. */
-export function barChart({ title, series, groups }: BarChart): Html {
-  const barHeight = series.length === 1 ? 15 : 11;
-  const groupHeight = barHeight * series.length + gap;
-  const nameLengthMax = Math.max(...groups.map(({ name }) => name.length));
-  const nameWidth = Math.min(nameWidthMax, nameLengthMax * letterWidth + 12);
-  const barWidthMax = width - nameWidth - valueWidth;
+/** Bars from 0 in the cells of a table, a group a row and a series a column. The longest one fills its cell. */
+export function barChart({ title, kind, series, groups }: BarChart): Html {
   const largest = Math.max(...groups.flatMap(({ values }) => values), 1e-9);
-  return html`<svg viewBox="0 0 ${width} ${groupHeight * groups.length + 4}" role="img" aria-label="${title}" class="chart${series.length > 1 ? " dense" : ""}">
-${groups.map(({ name, values, texts }, row) => {
-  const top = row * groupHeight + 2;
-  const middle = top + (barHeight * series.length) / 2 + 4;
-  return html`<text x="${nameWidth - 8}" y="${middle}" text-anchor="end">${name}</text>
-${values.map((value, i) => {
-  const length = Math.round((10 * barWidthMax * value) / largest) / 10;
-  const y = top + i * barHeight;
-  const label = `${name}${series.length > 1 ? `, ${series[i]}` : ""}: ${texts[i]}`;
-  return html`<g class="bar"><rect class="b${i % colourCount}" x="${nameWidth}" y="${y}" width="${length}" height="${barHeight - 1}" rx="1.5"/>
-<text class="value" x="${nameWidth + length + 5}" y="${y + barHeight - 3}">${texts[i]}</text><title>${label}</title></g>`;
-})}`;
-})}
-</svg>
-${series.length > 1 ? legendHtml(series.map((name, colour) => ({ name, colour }))) : undefined}`;
+  const isOne = series.length === 1;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="bars${isOne ? " one" : series.length <= 4 ? " few" : ""}">
+<thead><tr><th scope="col">${kind}</th>${series.map(
+    (name, i) => html`<th scope="col">${isOne ? undefined : keyHtml(i)}${name}</th>`,
+  )}</tr></thead>
+<tbody>${groups.map(
+    ({ name, values, texts }) =>
+      html`<tr><th scope="row">${name}</th>${values.map(
+        (value, i) => html`<td><span>${texts[i]!}</span>${barHtml(value / largest, i)}</td>`,
+      )}</tr>
+`,
+  )}</tbody>
+</table></div>`;
+}
+
+/** Shares of one tokenizer by a number, such as the length of its tokens. */
+export type Histogram = {
+  readonly name: string;
+  /** What stands behind the name. */
+  readonly note: string;
+  readonly shares: readonly number[];
+  readonly colour: number;
+};
+
+const panelHeight = 92;
+
+/** A small picture of upright bars for each tokenizer, all of one scale; of several each has an outline of their mean. */
+export function histograms(kind: string, names: readonly string[], panels: readonly Histogram[]): Html {
+  const largest = Math.max(...panels.flatMap(({ shares }) => shares), 1e-9);
+  const means = names.map((_, i) => panels.reduce((sum, { shares }) => sum + shares[i]!, 0) / panels.length);
+  const step = 100 / names.length;
+  const outline = means.map((mean, i) => {
+    const up = Math.round(square * (1 - mean / largest));
+    return `${i === 0 ? "M0 " : "V"}${up}H${Math.round((square * (i + 1)) / names.length)}`;
+  });
+  const shownNames = names.map((name, i) =>
+    i === names.length - 1 || (i % 3 === 0 && i < names.length - 2) ? name : "",
+  );
+  return html`<div class="panels">${panels.map(
+    ({
+      name,
+      note,
+      shares,
+      colour,
+    }) => html`<figure><figcaption>${panels.length > 1 ? html`${keyHtml(colour)}${name} ` : undefined}<span class="quiet">${note}</span></figcaption>
+<svg class="chart panel ${colourClass(colour)}" width="100%" height="${panelHeight}" role="img" aria-label="${`${name}: ${note}`}">
+${shares.map(
+  (share, i) =>
+    html`<rect x="${round(i * step + step / 10)}%" y="${round(100 - (100 * share) / largest)}%" width="${round(step * 0.8)}%" height="${round((100 * share) / largest)}%"><title>${names[i]!} ${kind}: ${percent(share)}</title></rect>`,
+)}
+${panels.length > 1 ? html`<svg viewBox="0 0 ${square} ${square}" preserveAspectRatio="none" width="100%" height="100%"><path class="line mean" d="${outline.join("")}"/></svg>` : undefined}
+<line class="base" x2="100%" y1="100%" y2="100%"/>
+${shownNames.map((shown, i) => (shown === "" ? undefined : html`<text x="${round((i + 0.5) * step)}%" y="100%" dy="15" text-anchor="middle">${shown}</text>`))}
+</svg></figure>
+`,
+  )}</div>`;
 }

@@ -55,9 +55,9 @@ export function tokenText(bytes: Uint8Array, lengthBytes = bytes.length): string
   return lengthBytes > shownBytesMax ? `${shown}…` : shown;
 }
 
-/** A token in a table or a sentence: on a background, so that its spaces can be seen. */
+/** A token in a table or a sentence. A space is shown as ␣. */
 export const tokenHtml = (bytes: Uint8Array, lengthBytes?: number) =>
-  html`<code class="t">${tokenText(bytes, lengthBytes)}</code>`;
+  html`<code class="t">${tokenText(bytes, lengthBytes).replaceAll(" ", "␣")}</code>`;
 
 export type Cell = Html | string | number;
 
@@ -86,12 +86,13 @@ export function sectionHtml({ id, title, isWide, text, content, table }: Section
 <h2>${title}</h2>
 ${text === undefined ? undefined : html`<p>${text}</p>`}
 ${content}
-${table && html`<details><summary>Table</summary>${tableHtml(table)}</details>`}
+${table && html`<details><summary>Table</summary>${tableHtml(table, title)}</details>`}
 </section>`;
 }
 
-export function tableHtml({ head, rows }: DataTable): Html {
-  return html`<div class="scroll"><table>
+/** `name`: what it is called for who cannot see it; a table that is wider than its place is scrolled with the keyboard, too. */
+export function tableHtml({ head, rows }: DataTable, name = "table"): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}"><table>
 <thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>${rows.map(rowHtml)}</tbody>
 </table></div>`;

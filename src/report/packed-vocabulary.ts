@@ -13,6 +13,8 @@ import type { ReportTokenizer } from "./report-data.ts";
  * merge, `width` bytes wide: first the lowest byte of all numbers, then the next one of all, and so on, so that equal bytes
  * meet.
  *
+ * A vocabulary that is not whole has a first column, `skipped`: how many merges before this one are left out.
+ *
  *   COLUMN   MEANING
  *   left     id of the left half of the merge
  *   right    id of its right half
@@ -21,6 +23,7 @@ import type { ReportTokenizer } from "./report-data.ts";
  */
 export type PackedVocabulary = {
   readonly name: string;
+  /** Of those that are packed. */
   readonly mergeCount: number;
   readonly leaves: readonly (readonly [
     id: number,
@@ -41,14 +44,19 @@ export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
 
 const leafBytesMax = 256;
 
+/** Packs the merges of a tokenizer: all, or at most `mergesMax`. */
 export function packVocabulary(
   tokenizer: ReportTokenizer,
   firstShown: number,
   deflate: Deflate,
+  mergesMax = Infinity,
 ): PackedVocabulary {
-  const { name, tokens, merges, counts, ledger } = tokenizer;
-  const { left, right, merged } = merges;
+  const { name, tokens, counts, ledger } = tokenizer;
+  const all = tokenizer.merges;
+  const kept = all.merged.length > mergesMax ? keptMerges(tokenizer, firstShown, mergesMax) : null;
+  const { left, right, merged } = kept === null ? all : mergesAt(all, kept);
   const columns = [
+    ...(kept === null ? [] : [{ name: "skipped", numbers: gapsOf(kept), limit: all.merged.length }]),
     { name: "left", numbers: left, limit: tokens.idLimit },
     { name: "right", numbers: right, limit: tokens.idLimit },
     // Counts of a text say nothing beside those of the training.
@@ -66,10 +74,85 @@ export function packVocabulary(
     leaves: leavesOf(tokenizer),
     countsOf: counts === undefined ? null : escapeText(counts.of),
     firstShown,
-    runs: runsOf(merged),
+    runs: runsOf(all.merged),
     columns: columns.map(({ name, width }) => ({ name, width })),
     data: Buffer.from(deflate(raw)).toString("base64"),
   };
+}
+
+/**
+ * Which merges are packed, ascending: the tree of each token that they make is whole. First that of the token that is shown
+ * first, then those of the tokens that occur most often, then the first merges.
+ */
+function keptMerges(
+  { tokens, merges, counts }: ReportTokenizer,
+  first: number,
+  mergesMax: number,
+): Int32Array {
+  const { left, right, merged } = merges;
+  const mergeOf = new Int32Array(tokens.idLimit).fill(-1);
+  for (let k = merged.length - 1; k >= 0; k--) mergeOf[merged[k]!] = k;
+  const isKept = new Uint8Array(merged.length);
+  let keptCount = 0;
+  const keep = (id: number) => {
+    const tree = [id];
+    for (let next = tree.pop(); next !== undefined; next = tree.pop()) {
+      const k = mergeOf[next]!;
+      if (k < 0 || isKept[k] === 1) continue;
+      isKept[k] = 1;
+      keptCount++;
+      tree.push(left[k]!, right[k]!);
+    }
+  };
+  keep(first);
+  const endCounts = counts?.endCounts;
+  const used = merged.filter((id) => (endCounts?.[id] ?? 0) > 0);
+  // The order of equal ones is that of the merges.
+  for (const id of used.sort((a, b) => endCounts![b]! - endCounts![a]! || mergeOf[a]! - mergeOf[b]!)) {
+    if (keptCount >= mergesMax) break;
+    keep(id);
+  }
+  for (let k = 0; k < merged.length && keptCount < mergesMax; k++) keep(merged[k]!);
+  return Int32Array.from({ length: merged.length }, (_, k) => k).filter((k) => isKept[k] === 1);
+}
+
+const mergesAt = ({ left, right, merged }: ReportTokenizer["merges"], places: Int32Array) => ({
+  left: places.map((k) => left[k]!),
+  right: places.map((k) => right[k]!),
+  merged: places.map((k) => merged[k]!),
+});
+
+const gapsOf = (places: Int32Array) => places.map((k, i) => k - (i === 0 ? 0 : places[i - 1]! + 1));
+
+/** Bytes of the packed merges of all tokenizers of a page. */
+const packedBytesMax = 540_000;
+
+/** Packs the vocabularies of a page: whole ones, or of the largest ones as many merges as there is room for. */
+export function* packVocabularies(
+  tokenizers: readonly ReportTokenizer[],
+  firstShown: readonly number[],
+  deflate: Deflate,
+): Generator<undefined, PackedVocabulary[]> {
+  const pack = function* (mergesMax: number) {
+    const packed: PackedVocabulary[] = [];
+    for (const [i, tokenizer] of tokenizers.entries()) {
+      yield;
+      packed.push(packVocabulary(tokenizer, firstShown[i]!, deflate, mergesMax));
+    }
+    return packed;
+  };
+  let mergesMax = Math.max(...tokenizers.map(({ merges }) => merges.merged.length));
+  let packed = yield* pack(mergesMax);
+  for (;;) {
+    const sizes = packed.map(({ data }) => data.length);
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    if (tokenizers.length === 1 || total <= packedBytesMax) return packed;
+    // Only those that are cut get smaller. They need some bytes more for each merge, so this goes a little too far.
+    const cutSize = sizes.reduce((sum, size, i) => sum + (packed[i]!.mergeCount >= mergesMax ? size : 0), 0);
+    const share = Math.max(0.25, (packedBytesMax - (total - cutSize)) / cutSize);
+    mergesMax = Math.floor(mergesMax * Math.min(0.95, share));
+    packed = yield* pack(mergesMax);
+  }
 }
 
 /** The counts of what the merges make, and a number above all of them. */
@@ -136,14 +219,20 @@ export const jsonForPage = (value: unknown) =>
     },
   );
 
+const partText =
+  "Of large vocabularies this page has the tokens that occur most often in the texts, what they are made of, and the first merges; the page of bpe inspect --report has all.";
+
 /** The merge tree of any token: a search box, and all tokens with their merges for the page's script. */
 export function treeSection(vocabularies: readonly PackedVocabulary[]): Section {
+  const isWhole = vocabularies.every(({ columns }) => columns[0]?.name !== "skipped");
   const packed = trustedHtml(jsonForPage(vocabularies));
   return {
     id: "tree",
     title: "Merge tree of a token",
     isWide: true,
-    text: "Each token over the two that were merged into it. Search by text, or by id as #1234.",
+    text: `Each token over the two that were merged into it. Search by text, or by id as #1234.${
+      isWhole ? "" : ` ${partText}`
+    }`,
     content: html`<form class="search" role="search">
 ${
   vocabularies.length > 1

@@ -1,3 +1,4 @@
+import type { Measure } from "../evaluation/measures.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
 import { mergesInIds } from "../tokenizer/tokenizer-parts.ts";
@@ -26,9 +27,10 @@ export type ReportBody = {
   /** At least one. */
   readonly tokenizers: readonly ReportTokenizer[];
   readonly compression?: Compression | undefined;
-  readonly matrix?: Matrix | undefined;
-  /** Tables with a column for each tokenizer. */
-  readonly sideBySide?: readonly ComparisonTable[];
+  readonly measures?: readonly MeasureTable[];
+  readonly compared?: TextComparison | undefined;
+  readonly costliest?: readonly CostlyWords[];
+  /** Texts cut by the first tokenizer. */
   readonly samples: readonly Sample[];
 };
 
@@ -83,18 +85,6 @@ export type Compression = {
   readonly smallerSizes?: readonly number[];
 };
 
-/** Measures of each tokenizer on each text: `values[tokenizer][text]`, null where there is none. */
-export type Matrix = {
-  readonly tokenizers: readonly string[];
-  readonly texts: readonly string[];
-  readonly measures: readonly {
-    readonly name: string;
-    readonly note: string;
-    readonly best: "high" | "low";
-    readonly values: readonly (readonly (number | null)[])[];
-  }[];
-};
-
 /** Values of all tokenizers, a row each; `bests` are the columns with the best one. */
 export type ComparisonTable = {
   readonly title: string;
@@ -112,6 +102,55 @@ export type Sample = {
 };
 
 export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
+
+/** Values of tokenizers, a row each, in groups that are compared within themselves: of one text, of one cost. */
+export type MeasureTable = {
+  readonly title: string;
+  readonly measures: readonly Pick<Measure<never>, "name" | "better" | "formula">[];
+  readonly groups: readonly {
+    readonly name: string;
+    /** Of each tokenizer, of each measure. */
+    readonly cells: readonly (readonly MeasureCell[])[];
+  }[];
+};
+
+export type MeasureCell = {
+  /** null where there is none. */
+  readonly value: number | null;
+  readonly shown: string;
+  /** What stands below it, as the count behind a share. */
+  readonly note?: string | undefined;
+};
+
+/** Words with the most tokens beyond the first, of each tokenizer on a text. */
+export type CostlyWords = {
+  readonly text: string;
+  /** Of each tokenizer, the costliest first. */
+  readonly words: readonly (readonly CostlyWord[])[];
+};
+
+/** Its pieces are shown as they are; `isCut`: the word has more. */
+export type CostlyWord = {
+  readonly count: number;
+  readonly tokens: number;
+  readonly pieces: readonly string[];
+  readonly isCut: boolean;
+};
+
+/** A stretch of a text, and its tokens of each tokenizer. */
+export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
+
+/** A text whose tokens are compared: the passages that differ most, first. */
+export type ComparedText = { readonly name: string; readonly passages: readonly Passage[] };
+
+/** What of the texts is compared. */
+export type TextComparison = {
+  /** The tokenizers of the cuts. */
+  readonly tokenizers: readonly { readonly index: number; readonly name: string }[];
+  readonly texts: readonly ComparedText[];
+  /** Names of tokenizers that change the texts before they cut them: their tokens cannot be laid beside those of others. */
+  readonly unlike: readonly string[];
+};
 
 /** A vocabulary that was just trained, with its ledger, as reports draw it. `of`: what the corpus is called. */
 export function vocabularyTokenizer(

@@ -3,10 +3,11 @@ import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { scriptShares } from "../tokenizer/vocabulary-statistics.ts";
 import pageScript from "./browser/page-script.js" with { type: "text" };
 import pageStyle from "./browser/page-style.css" with { type: "text" };
-import { matrixSection, sampleSection, sideBySideSection } from "./comparison-sections.ts";
 import { type Html, html, type Section, sectionHtml, tableHtml, trustedHtml } from "./html.ts";
-import { type Deflate, packVocabulary, treeSection } from "./packed-vocabulary.ts";
+import { costliestSection, measureSection } from "./measure-sections.ts";
+import { type Deflate, packVocabularies, treeSection } from "./packed-vocabulary.ts";
 import { type Fact, type ReportBody, type ReportData, type ReportFrame, reportMark } from "./report-data.ts";
+import { sampleSection, textComparisonSection } from "./text-sections.ts";
 import { compressionSection, intermediateSection } from "./training-sections.ts";
 import {
   frequencySection,
@@ -21,43 +22,49 @@ import {
  * style in, by their hashes, so that no text in it can act, even if it were not escaped.
  */
 export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGenerator<Html> {
-  yield pageHead(data);
-  yield* pageSections(data, deflate);
+  const sections: PageSection[] = [];
+  for await (const section of pageSections(data, deflate)) sections.push(section);
+  yield pageHead(data, sections);
+  for (const { html } of sections) yield html;
   yield pageEnd(data);
 }
 
+/** A section that is made, and what the index says of it. */
+export type PageSection = Pick<Section, "id" | "title"> & { readonly html: Html };
+
+const made = (section: Section): PageSection => ({ ...section, html: sectionHtml(section) });
+
 /** What the page says of the tokenizers: all between its head and its end. */
-export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGenerator<Html> {
-  const { tokenizers, compression, matrix, sideBySide = [], samples } = data;
+export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGenerator<PageSection> {
+  const { tokenizers, compression, measures = [], compared, costliest = [], samples } = data;
   const names = tokenizers.map(({ name }) => name);
   const soFar: (Section | null)[] = [
-    matrix === undefined ? null : matrixSection(matrix),
-    sideBySideSection(names, sideBySide),
+    measureSection(names, measures),
+    compared === undefined ? null : textComparisonSection(compared),
+    costliestSection(names, costliest),
     compression === undefined ? null : compressionSection(compression),
     frequencySection(tokenizers),
   ];
-  for (const section of soFar) if (section !== null) yield sectionHtml(section);
+  for (const section of soFar) if (section !== null) yield made(section);
   await nextTurn();
-  yield sectionHtml(lengthSection(tokenizers));
+  yield made(lengthSection(tokenizers));
   const shares = [];
   for (const { tokens, addedTokens, merges } of tokenizers) {
     shares.push(await inTurns(scriptShares(tokens, addedTokens, merges)));
   }
-  yield sectionHtml(scriptSection(tokenizers, shares));
+  yield made(scriptSection(tokenizers, shares));
   for (const tokenizer of tokenizers) {
     const section = intermediateSection(tokenizer);
-    if (section !== null) yield sectionHtml(section);
+    if (section !== null) yield made(section);
   }
-  const longest = tokenizers.map((tokenizer) => longestIdsOf(tokenizer, longestShown));
-  yield sectionHtml(longestSection(tokenizers, longest));
-  const cuts = sampleSection(names, samples);
-  if (cuts !== null) yield sectionHtml(cuts);
-  const vocabularies = [];
-  for (const [i, tokenizer] of tokenizers.entries()) {
-    await nextTurn();
-    vocabularies.push(packVocabulary(tokenizer, longest[i]![0] ?? 0, deflate));
-  }
-  yield sectionHtml(treeSection(vocabularies));
+  const longest = tokenizers.map((tokenizer) =>
+    longestIdsOf(tokenizer, tokenizers.length > 1 ? longestShownOfSeveral : longestShown),
+  );
+  yield made(longestSection(tokenizers, longest));
+  const cuts = sampleSection(samples);
+  if (cuts !== null) yield made(cuts);
+  const firstShown = longest.map(([id]) => id ?? 0);
+  yield made(treeSection(await inTurns(packVocabularies(tokenizers, firstShown, deflate))));
 }
 
 /** Where all comes from, and the script. */
@@ -70,10 +77,12 @@ export const pageEnd = ({
 `;
 
 const longestShown = 24;
+const longestShownOfSeveral = 12;
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-export function pageHead({ title, highlights }: ReportFrame): Html {
+/** The head, and an index of the sections. */
+export function pageHead({ title, highlights }: ReportFrame, sections: readonly PageSection[]): Html {
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(pageScript)}`,
@@ -102,6 +111,9 @@ ${trustedHtml(reportMark)}
     ({ name, value, note }) =>
       html`<div><dt>${name}</dt><dd>${value}</dd>${note && html`<dd class="quiet">${note}</dd>`}</div>`,
   )}</dl>
+<nav aria-label="Sections"><ul>${[...sections, provenanceSection([])].map(
+    ({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`,
+  )}</ul></nav>
 </header>
 <main>`;
 }

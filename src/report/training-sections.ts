@@ -29,8 +29,9 @@ export function compressionSection(compression: Compression): Section {
   const lines: Line[] = [{ name: "measured", colour: 0, points: points.map(labelled) }];
   if (doubled !== null) {
     const label = `${labelled(doubled).label}, an estimate`;
-    const estimate = { x: doubled.size, y: doubled.bytesPerToken, label };
-    lines.push({ name: "estimated", colour: 1, isEstimate: true, points: [labelled(chosen), estimate] });
+    const shown = `about ${doubled.bytesPerToken.toFixed(3)}`;
+    const estimate = { x: doubled.size, y: doubled.bytesPerToken, label, shown };
+    lines.push({ name: "estimated", colour: 0, isEstimate: true, points: [labelled(chosen), estimate] });
   }
   const values = lines.flatMap((line) => line.points.map(({ y }) => y));
   const chart = lineChart({
@@ -155,7 +156,7 @@ export function intermediateSection(tokenizer: ReportTokenizer): Section | null 
     text: html`<strong>${grouped(intermediates.length)}</strong> of ${grouped(mergeCount)} learned tokens are intermediate (scaffold) tokens.
       Later merges absorbed them into longer tokens, and now they occur less often than the last pair that was merged.
       ${grouped(unreachedCount)} of them occur nowhere. The bars are the tenths of the merges, the first merges first.`,
-    content: html`<figure>${barChart({ title: "Share of intermediate tokens, in the order of merges", series: ["intermediate tokens"], groups })}</figure>
+    content: html`<figure>${barChart({ title: "Share of intermediate tokens, in the order of merges", kind: "merges", series: ["intermediate tokens"], groups })}</figure>
 <h3>The most absorbed tokens</h3>
 ${absorbedTable(tokenizer, ledger, intermediates)}`,
     table: { head: ["merges", "intermediate tokens", "share"], rows: groups.map(({ row }) => row) },

@@ -2,7 +2,7 @@ import { grouped } from "../bytes/quantities.ts";
 import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { Share } from "../tokenizer/vocabulary-statistics.ts";
-import { barChart, barGroup, decadesAxis, type Line, lineChart } from "./charts.ts";
+import { barChart, decadesAxis, histograms, keyHtml, type Line, lineChart, percent } from "./charts.ts";
 import { html, type Section, tokenHtml } from "./html.ts";
 import type { ReportTokenizer } from "./report-data.ts";
 
@@ -11,15 +11,17 @@ const tableRanks = [1, 10, 100, 1000, 10_000, 100_000];
 
 /** Tokens by how often they occur, the most frequent first; null if no tokenizer was counted on a text. */
 export function frequencySection(tokenizers: readonly ReportTokenizer[]): Section | null {
-  const ranked = tokenizers.flatMap(({ name, counts }, colour) => {
-    const sorted = counts === undefined ? [] : countsByRank(counts.endCounts);
-    return counts === undefined || sorted.length === 0 ? [] : [{ name, colour, of: counts.of, sorted }];
+  const ranked = tokenizers.flatMap((tokenizer, colour) => {
+    const { name, counts } = tokenizer;
+    if (counts === undefined) return [];
+    const { sorted, leftOut } = countsByRank(tokenizer, counts.endCounts);
+    return sorted.length === 0 ? [] : [{ name, colour, of: counts.of, sorted, leftOut }];
   });
   if (ranked.length === 0) return null;
   const lines: Line[] = ranked.map(({ name, colour, sorted }) => ({
     name,
     colour,
-    points: ranksOf(sorted.length).map((rank) => {
+    points: ranksOf(sorted).map((rank) => {
       const count = sorted[rank - 1]!;
       const label = `rank ${grouped(rank)}: ${grouped(count)} times${ranked.length > 1 ? `, ${name}` : ""}`;
       return { x: rank, y: count, label };
@@ -34,10 +36,17 @@ export function frequencySection(tokenizers: readonly ReportTokenizer[]): Sectio
     lines,
   });
   const longest = Math.max(...ranked.map(({ sorted }) => sorted.length));
+  const leftOut = sum(ranked.map((one) => one.leftOut));
   return {
     id: "frequency",
     title: "Rank and frequency",
-    text: `How often the tokens occur in ${ranked[0]!.of}, the most frequent first. Tokens that do not occur are left out.`,
+    text: html`How often the tokens occur in ${ranked[0]!.of}, the most frequent first. Tokens that do not occur are
+      left out.${
+        leftOut === 0
+          ? undefined
+          : ` So are ${grouped(leftOut)} that occur less often than the last pair that was merged: intermediate tokens
+      and rare bytes.`
+      }`,
     content: html`<figure>${chart}</figure>`,
     table: {
       head: ["rank", ...ranked.map(({ name }) => name)],
@@ -48,38 +57,85 @@ export function frequencySection(tokenizers: readonly ReportTokenizer[]): Sectio
             grouped(rank),
             ...ranked.map(({ sorted }) => (rank <= sorted.length ? grouped(sorted[rank - 1]!) : "–")),
           ]),
-        ["tokens that occur", ...ranked.map(({ sorted }) => grouped(sorted.length))],
+        ["tokens on the line", ...ranked.map(({ sorted }) => grouped(sorted.length))],
       ],
     },
   };
 }
 
-/** The counts above 0, the highest first. */
-export function countsByRank(counts: Float64Array): Float64Array {
+/**
+ * The counts above 0, the highest first. Where they are those of the training, tokens that are rarer than all that were
+ * learned to stay are left out: intermediate tokens have few occurrences left, and would end the line with a cliff.
+ */
+export function countsByRank(
+  { merges, ledger }: Pick<ReportTokenizer, "merges" | "ledger">,
+  counts: Float64Array,
+): { sorted: Float64Array; leftOut: number } {
+  let least = 1;
+  if (ledger !== undefined && ledger.endCounts === counts) {
+    const kept = merges.merged.filter((id) => !ledger.isIntermediate(id) && counts[id]! > 0);
+    if (kept.length > 0) least = kept.reduce((low, id) => Math.min(low, counts[id]!), Infinity);
+  }
   const sorted = counts.slice().sort().reverse();
-  const zero = sorted.indexOf(0);
-  return zero < 0 ? sorted : sorted.subarray(0, zero);
+  const countAbove = (bound: number) => {
+    const first = sorted.findIndex((count) => count < bound);
+    return first < 0 ? sorted.length : first;
+  };
+  const kept = countAbove(least);
+  return { sorted: sorted.subarray(0, kept), leftOut: countAbove(1) - kept };
 }
 
-/** Ranks from 1 to the last at equal factors from each other. */
-function ranksOf(last: number): number[] {
+/**
+ * Ranks at equal factors from each other, from 1 to the last, and the last one of each step of the counts: many rare tokens
+ * share a count, and a straight line over such a step would be none of the curve.
+ */
+function ranksOf(sorted: Float64Array): number[] {
+  const last = sorted.length;
   const ranks = new Set<number>();
   const count = Math.ceil(Math.log10(last) * pointsPerDecade);
   for (let i = 0; i <= count; i++) ranks.add(Math.round(last ** (count === 0 ? 0 : i / count)));
-  return [...ranks];
+  for (let below = 2; below <= stepsShown; below++) {
+    const first = sorted.findIndex((one) => one < below);
+    if (first > 0) ranks.add(first).add(first + 1);
+  }
+  return [...ranks].sort((a, b) => a - b);
 }
+
+/** Steps of the counts below this one are wide enough to be seen. */
+const stepsShown = 5;
 
 const lengthMost = 16;
 
 /** How many tokens there are of each length in bytes. Special tokens are left out. */
 export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section {
   const counts = tokenizers.map(countLengths);
-  const names = counts[0]!.map((_, i) => (i < lengthMost ? String(i + 1) : `${lengthMost + 1} and more`));
+  const names = counts[0]!.map((_, i) => (i < lengthMost ? String(i + 1) : `${lengthMost + 1}+`));
+  const shares = counts.map((of) => of.map((count) => count / Math.max(1, sum(of))));
+  const mean = ({ lengths, addedTokens }: ReportTokenizer) => {
+    const added = new Set(addedTokens.map(({ id }) => id));
+    const learned = lengths.filter((length, id) => length > 0 && !added.has(id));
+    return (learned.reduce((total, length) => total + length, 0) / Math.max(1, learned.length)).toFixed(1);
+  };
+  const panels = tokenizers.map((tokenizer, i) => ({
+    name: tokenizer.name,
+    note: `${mean(tokenizer)} bytes on average`,
+    shares: shares[i]!,
+    colour: i,
+  }));
   return {
     id: "lengths",
     title: "Token lengths",
-    text: "The tokens of the vocabulary by their length in bytes.",
-    ...countsContent(tokenizers, { title: "Tokens by length in bytes", kind: "bytes", names, counts }),
+    text: `The tokens of the vocabulary by their length in bytes${
+      tokenizers.length > 1 ? "; the outline is the mean of all tokenizers" : ""
+    }.`,
+    content: histograms("bytes", names, panels),
+    table: {
+      head: ["bytes", ...tokenizers.flatMap(({ name }) => [name, "share"])],
+      rows: names.map((name, i) => [
+        name,
+        ...counts.flatMap((of, t) => [grouped(of[i]!), percent(shares[t]![i]!)]),
+      ]),
+    },
   };
 }
 
@@ -93,6 +149,9 @@ function countLengths({ lengths, addedTokens }: ReportTokenizer): number[] {
   return counts;
 }
 
+/** Scripts that have bars; the table has all. */
+const scriptsShown = 14;
+
 /** Tokens by the script of their first letter, or by kind, of each tokenizer: `shares[tokenizer]`. */
 export function scriptSection(
   tokenizers: readonly ReportTokenizer[],
@@ -100,51 +159,26 @@ export function scriptSection(
 ): Section {
   const countOf = (list: readonly Share[], name: string) =>
     list.find((share) => share.name === name)?.tokenCount ?? 0;
-  const largestShare = (name: string) =>
-    Math.max(
-      ...shares.map(
-        (list) => countOf(list, name) / Math.max(1, sum(list.map(({ tokenCount }) => tokenCount))),
-      ),
-    );
+  const shareOf = (list: readonly Share[], name: string) =>
+    countOf(list, name) / Math.max(1, sum(list.map(({ tokenCount }) => tokenCount)));
+  const largestShare = (name: string) => Math.max(...shares.map((list) => shareOf(list, name)));
   const names = [...new Set(shares.flatMap((list) => list.map(({ name }) => name)))].sort(
     (a, b) => largestShare(b) - largestShare(a),
   );
-  const counts = shares.map((list) => names.map((name) => countOf(list, name)));
+  const series = tokenizers.map(({ name }) => name);
+  const groups = names.slice(0, scriptsShown).map((name) => {
+    const values = shares.map((list) => shareOf(list, name));
+    return { name, values, texts: values.map((value) => (value === 0 ? "–" : percent(value))) };
+  });
   return {
     id: "scripts",
     title: "Scripts",
+    isWide: tokenizers.length > 3,
     text: "The tokens by the script of their first letter; without a letter, by what they hold.",
-    ...countsContent(tokenizers, { title: "Tokens by script", kind: "script", names, counts, drawnMax: 14 }),
-  };
-}
-
-/** `counts[tokenizer]` has a number for each of the names. */
-type Counts = {
-  readonly title: string;
-  readonly kind: string;
-  readonly names: readonly string[];
-  readonly counts: readonly (readonly number[])[];
-  /** So many of the names have bars. */
-  readonly drawnMax?: number;
-};
-
-/** Bars of what each tokenizer has of some kinds of tokens, and the table of all kinds. */
-function countsContent(
-  tokenizers: readonly ReportTokenizer[],
-  { title, kind, names, counts, drawnMax }: Counts,
-) {
-  const series = tokenizers.map(({ name }) => name);
-  const groups = names.slice(0, drawnMax).map((name, i) =>
-    barGroup(
-      name,
-      counts.map((of) => of[i]! / Math.max(1, sum(of))),
-    ),
-  );
-  return {
-    content: html`<figure>${barChart({ title, series, groups })}</figure>`,
+    content: barChart({ title: "Tokens by script", kind: "script", series, groups }),
     table: {
-      head: [kind, ...series],
-      rows: names.map((name, i) => [name, ...counts.map((of) => grouped(of[i]!))]),
+      head: ["script", ...series],
+      rows: names.map((name) => [name, ...shares.map((list) => grouped(countOf(list, name)))]),
     },
   };
 }
@@ -159,12 +193,13 @@ export function longestSection(
   return {
     id: "longest",
     title: "Longest tokens",
+    isWide: tokenizers.length > 1,
     text: "The longest tokens that have a letter. Whitespace tokens, separator tokens and digits are left out.",
-    content: html`<div class="columns">${tokenizers.map(
+    content: html`<div class="columns${tokenizers.length > 1 ? " several" : ""}">${tokenizers.map(
       (
         { name, tokens, lengths },
         i,
-      ) => html`<div>${tokenizers.length > 1 ? html`<h3>${name}</h3>` : undefined}
+      ) => html`<div>${tokenizers.length > 1 ? html`<h3>${keyHtml(i)}${name}</h3>` : undefined}
 <ol class="tokens">${longest[i]!.map(
         (id) =>
           html`<li>${tokenHtml(tokenBytesOf(tokens, id), lengths[id]!)} <span class="quiet">${grouped(lengths[id]!)} bytes, id ${id}</span></li>`,

@@ -4,7 +4,9 @@ import {
   barChart,
   decadesAxis,
   doublingsAxis,
+  histograms,
   linearAxis,
+  lineChart,
   percent,
   placeOn,
   shortNumber,
@@ -62,13 +64,36 @@ test("numbers on marks are short", () => {
   expect([0, 0.004, 0.0994, 0.5, 1].map(percent)).toEqual(["0 %", "0.4 %", "9.9 %", "50 %", "100 %"]);
 });
 
-test("bars are as long as their values, and the longest leaves room for its number", () => {
+test("bars are as long as their values, and the longest fills its cell", () => {
   const groups = [1, 4, 3].map((value) => ({ name: "abc", values: [value], texts: ["x"] }));
-  const { text } = barChart({ title: "t", series: ["s"], groups });
-  const bars = [...text.matchAll(/x="(\d+)" y="\d+" width="([\d.]+)"/g)].map(([, x, width]) => [
-    +x!,
-    +width!,
+  const { text } = barChart({ title: "t", kind: "k", series: ["s"], groups });
+  expect([...text.matchAll(/<rect width="([\d.]+)%"/g)].map(([, width]) => Number(width))).toEqual([
+    25, 100, 75,
   ]);
-  const longest = 390 - 33 - 50;
-  expect(bars).toEqual([1, 4, 3].map((value) => [33, Math.round((10 * longest * value) / 4) / 10]));
+});
+
+test("an estimate has its value beside it, on the side where there is room", () => {
+  const estimate = (x: number) => {
+    const points = [
+      { x: 1, y: 1, label: "a" },
+      { x, y: 2, label: "b", shown: "about 2" },
+    ];
+    const axis = { title: "", scale: "linear", first: 0, last: 10, ticks: [] } as const;
+    const lines = [{ name: "n", colour: 0, isEstimate: true, points }];
+    return /<text class="value"[^>]*>about 2</.exec(
+      lineChart({ title: "t", x: axis, y: axis, lines }).text,
+    )![0];
+  };
+  expect(estimate(9)).toContain('x="90%" y="80%" dx="-8" dy="-8" text-anchor="end"');
+  expect(estimate(2)).toContain('x="20%" y="80%" dx="8" dy="-8" text-anchor="start"');
+});
+
+test("small pictures have one scale, and of several tokenizers the outline of their mean", () => {
+  const panel = (name: string, ...shares: number[]) => ({ name, note: "n", shares, colour: 0 });
+  const two = histograms("bytes", ["1", "2"], [panel("p", 1, 0), panel("q", 0.5, 0.5)]).text;
+  expect([...two.matchAll(/height="([\d.]+)%"><title>/g)].map(([, height]) => Number(height))).toEqual([
+    100, 0, 50, 50,
+  ]);
+  expect(two.match(/d="M0 250H500V750H1000"/g)).toHaveLength(2);
+  expect(histograms("bytes", ["1", "2"], [panel("p", 1, 0)]).text).not.toContain("line mean");
 });

@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import { inflateRawSync } from "node:zlib";
-import { jsonForPage, type PackedVocabulary, packVocabulary } from "../../src/report/packed-vocabulary.ts";
+import {
+  jsonForPage,
+  type PackedVocabulary,
+  packVocabularies,
+  packVocabulary,
+  treeSection,
+} from "../../src/report/packed-vocabulary.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { madeTokenizer } from "./made-report.ts";
 
@@ -81,6 +87,69 @@ test("tokens that no merge makes are listed with their bytes", () => {
 
 test("a tokenizer without merges is packed, too", () => {
   expect(unpack(packVocabulary(madeTokenizer("t", []), 0, Bun.deflateSync)).left).toEqual([]);
+});
+
+test("of a part of the merges, those of frequent tokens come first, with all that they are made of", () => {
+  const pairs = ["ab", "cd", "ef", "gh", "ij"].map(([left, right]) => [left!, right!] as const);
+  const made = madeTokenizer("t", [...pairs, ["ab", "cd"], ["abcd", "ef"], ["gh", "ij"]]);
+  const endCounts = new Float64Array(264);
+  const packOf = (counts: Record<number, number>, first: number, most: number) => {
+    for (const [id, count] of Object.entries(counts)) endCounts[Number(id)] = count;
+    const packed = packVocabulary({ ...made, counts: { of: "x", endCounts } }, first, Bun.deflateSync, most);
+    const { skipped, merged, left, end } = unpack(packed);
+    let rank = -1;
+    const ids = skipped?.map((gap) => merged![(rank += 1 + gap)]!) ?? merged!;
+    expect(left).toEqual(ids.map((id) => made.merges.left[id - 256]!));
+    expect(end).toEqual(ids.map((id) => endCounts[id]!));
+    return ids;
+  };
+  // The first shown is 263 = 259 + 260; 261 = 256 + 257 is the most frequent.
+  expect(packOf({ 261: 9, 258: 3 }, 263, 6)).toEqual([256, 257, 259, 260, 261, 263]);
+  expect(packOf({ 261: 9, 258: 3 }, 263, 7)).toEqual([256, 257, 258, 259, 260, 261, 263]);
+  // Nothing is frequent: the first merges.
+  expect(packOf({ 261: 0, 258: 0 }, 65, 2)).toEqual([256, 257]);
+  expect(packOf({}, 65, 8)).toHaveLength(8);
+});
+
+test("the vocabularies of a page have a bounded size together, and small ones stay whole", () => {
+  // Halves at random, so that nothing can be compressed.
+  let state = 1;
+  const random = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below;
+  const grown = (count: number) => {
+    const made = madeTokenizer("t", []);
+    const idLimit = 256 + count;
+    const halves = () => Int32Array.from({ length: count }, (_, k) => random(256 + k));
+    const merged = Int32Array.from({ length: count }, (_, k) => 256 + k);
+    const tokens = { ...made.tokens, idLimit };
+    return {
+      ...made,
+      tokens,
+      lengths: new Uint32Array(idLimit).fill(1),
+      merges: { left: halves(), right: halves(), merged },
+    };
+  };
+  const pack = (...counts: number[]) => {
+    const steps = packVocabularies(
+      counts.map(grown),
+      counts.map(() => 0),
+      Bun.deflateSync,
+    );
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  };
+  const packed = pack(5000, 200_000, 120_000);
+  const total = packed.reduce((sum, { data }) => sum + data.length, 0);
+  expect(total).toBeLessThanOrEqual(540_000);
+  expect(total).toBeGreaterThan(350_000);
+  expect(packed.map(({ columns }) => columns[0]!.name)).toEqual(["left", "skipped", "skipped"]);
+  expect(packed[1]!.mergeCount).toBe(packed[2]!.mergeCount);
+  expect(treeSection(packed).text).toContain("has all");
+  // One tokenizer is whole, whatever its size.
+  const [one] = pack(200_000);
+  expect(one!.mergeCount).toBe(200_000);
+  expect(treeSection([one!]).text).not.toContain("has all");
 });
 
 test("JSON in a page ends no element, and is the same JSON", () => {

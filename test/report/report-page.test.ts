@@ -22,12 +22,13 @@ test("the page's policy lets in its one script and its one style, and nothing el
   // The policy has to come before all that it is for.
   expect(page.indexOf(policy)).toBeLessThan(page.indexOf("<style>"));
   expect(page.match(/\s(style|on\w+)="/g)).toBeNull();
-  expect(page.match(/(src|href)="(?!data:,")/g)).toBeNull();
+  expect(page.match(/(src|href)="(?!data:,"|#\w)/g)).toBeNull();
 });
 
 test("hostile names, tokens and texts are in the page only escaped", async () => {
   const hostile = hostileTexts.join(" ");
   const bytes = new Uint8Array(Buffer.from(hostile));
+  const halves = [bytes.subarray(0, 20), bytes.subarray(20)].map((bytes, id) => ({ id, bytes }));
   const tokenizer = { ...madeTokenizer(hostile, [["<", "/"]], hostileTexts), counts: undefined };
   const endCounts = new Float64Array(tokenizer.tokens.idLimit).fill(3);
   const page = await pageOf(
@@ -36,17 +37,29 @@ test("hostile names, tokens and texts are in the page only escaped", async () =>
       highlights: [{ name: hostile, value: hostile, note: hostile }],
       provenance: [[hostile, hostile]],
       samples: [{ name: hostile, cuts: [[{ id: 1, bytes }], [{ id: 2, bytes }]] }],
-      matrix: {
-        tokenizers: [hostile, "q"],
-        texts: [hostile],
-        measures: [{ name: hostile, note: hostile, best: "high", values: [[1], [2]] }],
+      measures: [
+        {
+          title: hostile,
+          measures: [{ name: hostile, better: "higher", formula: hostile }],
+          groups: [
+            { name: hostile, cells: [1, 2].map((value) => [{ value, shown: hostile, note: hostile }]) },
+          ],
+        },
+      ],
+      costliest: [
+        { text: hostile, words: [[{ count: 1, tokens: 2, pieces: [hostile, hostile], isCut: true }], []] },
+      ],
+      compared: {
+        tokenizers: [0, 1, 2].map((index) => ({ index, name: hostile })),
+        texts: [{ name: hostile, passages: [{ bytes, cuts: [[{ id: 1, bytes }], halves, halves] }] }],
+        unlike: [hostile],
       },
     }),
   );
   expect(hostileTexts.filter((text) => page.includes(text))).toEqual([]);
   expect(page.match(/[\u0000-\u0009\u000b-\u001f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g)).toBeNull();
-  expect(page.match(/<script/g)).toHaveLength(2);
-  expect(page.match(/<\/script>/g)).toHaveLength(2);
+  expect(page.match(/<script/g)).toHaveLength(3);
+  expect(page.match(/<\/script>/g)).toHaveLength(3);
   expect(page.includes("<!--")).toBe(false);
   expect(page.match(/<(img|svg onload)/g)).toBeNull();
 });
@@ -67,12 +80,20 @@ test("only what there is has a section", async () => {
     counts: { of: "x", endCounts },
     ledger: { createdCounts: endCounts, endCounts, isIntermediate: () => false },
   };
+  const bytes = Buffer.from("ab");
+  const names = ["t", "u"].map((name, index) => ({ index, name }));
+  const cuts = [[{ id: 1, bytes }], [0, 1].map((i) => ({ id: i, bytes: bytes.subarray(i, i + 1) }))];
   const rest = {
     compression: { baseSize: 256, tokensAfter: Float64Array.of(4, 2) },
-    matrix: { tokenizers: ["t"], texts: ["x"], measures: [] },
+    measures: [{ title: "x", measures: [], groups: [] }],
+    compared: { tokenizers: names, texts: [{ name: "x", passages: [{ bytes, cuts }] }], unlike: [] },
+    costliest: [{ text: "x", words: [[{ count: 1, tokens: 2, pieces: ["a", "b"], isCut: false }]] }],
     samples: [{ name: "x", cuts: [[]] }],
   };
-  expect(sections(await pageOf(madeReport([full], rest)))).toEqual(
-    "matrix compression frequency lengths scripts intermediate longest samples tree provenance".split(" "),
-  );
+  const page = await pageOf(madeReport([full], rest));
+  const all =
+    "measures differences words compression frequency lengths scripts intermediate longest samples tree provenance";
+  expect(sections(page)).toEqual(all.split(" "));
+  // The index names each of them, in their order.
+  expect([...page.matchAll(/<li><a href="#(\w+)">/g)].map(([, id]) => id)).toEqual(all.split(" "));
 });

@@ -58,20 +58,50 @@ test("scripts are ordered by their largest share in any tokenizer", () => {
   ]);
 });
 
+const countedOf = (...endCounts: number[]) => ({
+  ...madeTokenizer("t", []),
+  counts: { of: "x", endCounts: Float64Array.from(endCounts) },
+});
+
 test("counts by rank are the counts above 0, the highest first", () => {
-  expect([...countsByRank(Float64Array.of(0, 3, 100, 20, 0, 3))]).toEqual([100, 20, 3, 3]);
+  const { sorted, leftOut } = countsByRank(madeTokenizer("t", []), Float64Array.of(0, 3, 100, 20, 0, 3));
+  expect([...sorted]).toEqual([100, 20, 3, 3]);
+  expect(leftOut).toBe(0);
   expect(frequencySection([madeTokenizer("t", [])])).toBeNull();
-  const counted = (...endCounts: number[]) => ({
-    ...madeTokenizer("t", []),
-    counts: { of: "x", endCounts: Float64Array.from(endCounts) },
-  });
-  expect(frequencySection([counted(0, 0)])).toBeNull();
-  expect(frequencySection([counted(5)])!.table!.rows).toEqual([
+  expect(frequencySection([countedOf(0, 0)])).toBeNull();
+  expect(frequencySection([countedOf(5)])!.table!.rows).toEqual([
     ["1", "5"],
-    ["tokens that occur", "1"],
+    ["tokens on the line", "1"],
   ]);
-  const many = counted(...Array.from({ length: 1234 }, (_, i) => 5000 - i));
+  const many = countedOf(...Array.from({ length: 1234 }, (_, i) => 5000 - i));
   const chart = sectionHtml(frequencySection([many])!).text;
   expect(chart).toContain("rank 1: 5,000 times");
   expect(chart).toContain("rank 1,234: 3,767 times");
+});
+
+test("tokens that are rarer than all that a training kept are left out of the curve, and counted", () => {
+  const tokenizer = madeTokenizer("t", [
+    ["a", "b"],
+    ["c", "d"],
+    ["e", "f"],
+  ]);
+  const endCounts = new Float64Array(259);
+  endCounts.set([9, 7, 2, 30, 12], 97);
+  // The third merge has few occurrences left.
+  endCounts.set([20, 10, 1], 256);
+  const ledger = { createdCounts: endCounts, endCounts, isIntermediate: (id: number) => id === 258 };
+  const trained = countsByRank({ ...tokenizer, ledger }, endCounts);
+  expect([...trained.sorted]).toEqual([30, 20, 12, 10]);
+  expect(trained.leftOut).toBe(4);
+  // Counts of a text are not those of the training.
+  expect(countsByRank({ ...tokenizer, ledger }, endCounts.slice()).sorted).toHaveLength(8);
+  const section = frequencySection([{ ...tokenizer, ledger, counts: { of: "x", endCounts } }])!;
+  expect(sectionHtml(section).text).toContain("So are 4 that occur less often");
+});
+
+test("the rank curve has both ends of the steps of rare tokens", () => {
+  const counts = [100, 50, ...new Array(40).fill(3), ...new Array(30).fill(1)];
+  const { text } = sectionHtml(frequencySection([countedOf(...counts)])!);
+  for (const label of ["rank 42: 3 times", "rank 43: 1 times", "rank 72: 1 times"])
+    expect(text).toContain(label);
 });

@@ -22,9 +22,7 @@ async function unpackColumns({ columns, runs, data, mergeCount }) {
   const packed = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const raw = new Uint8Array(await new Response(stream).arrayBuffer());
-  const byName = {
-    merged: runs.flatMap(([first, count]) => Array.from({ length: count }, (_, i) => first + i)),
-  };
+  const byName = {};
   let pos = 0;
   for (const { name, width } of columns) {
     const numbers = new Float64Array(mergeCount);
@@ -33,12 +31,17 @@ async function unpackColumns({ columns, runs, data, mergeCount }) {
     }
     byName[name] = numbers;
   }
+  const { skipped } = byName;
+  let rank = -1;
+  byName.rank = Array.from({ length: mergeCount }, (_, k) => (rank += 1 + (skipped ? skipped[k] : 0)));
+  const merged = runs.flatMap(([first, count]) => Array.from({ length: count }, (_, i) => first + i));
+  byName.merged = byName.rank.map((rank) => merged[rank]);
   return byName;
 }
 
 /** Tokens by id: bytes as Latin-1 text (the first of long ones), length, halves and counts. */
 async function unpack(packed) {
-  const { left, right, merged, created, end } = await unpackColumns(packed);
+  const { left, right, merged, rank, created, end } = await unpackColumns(packed);
   const tokens = new Map();
   for (const [id, text, length, endCount] of packed.leaves)
     tokens.set(id, { id, text, length, end: endCount });
@@ -48,7 +51,7 @@ async function unpack(packed) {
     const [a, b] = [tokens.get(left[k]), tokens.get(right[k])];
     if (a === undefined || b === undefined) continue;
     const text = a.length >= keptBytes ? a.text : (a.text + b.text).slice(0, keptBytes);
-    const token = { id: merged[k], text, length: a.length + b.length, left: a, right: b, rank: k };
+    const token = { id: merged[k], text, length: a.length + b.length, left: a, right: b, rank: rank[k] };
     if (created) token.created = created[k];
     if (end) token.end = end[k];
     tokens.set(token.id, token);
@@ -86,6 +89,9 @@ function shown({ text, length }) {
   return length > text.length ? `${made}…` : made;
 }
 
+/** A token with its spaces as signs. */
+const visible = (token) => shown(token).replaceAll(" ", "␣");
+
 /** Ids that match: #id, then the text itself, with a space before it, what begins with it, and what holds it. */
 function search(tokens, query) {
   if (/^#\d+$/.test(query)) {
@@ -120,14 +126,15 @@ function treeOf(token, choose) {
   const nodeOf = (of, depth) => {
     const node = element("div", "node");
     node.style.flexGrow = String(of.length);
-    const label = element("b", "", shown(of));
+    const label = element("button", "", visible(of));
+    label.type = "button";
     label.title = `id ${of.id}${of.end == null ? "" : `, ${grouped(of.end)} times`}`;
     label.addEventListener("click", () => choose(of));
     node.append(label);
     nodes++;
     if (of.left === undefined) return node;
     if (depth >= depthMax || nodes >= nodesMax) {
-      node.append(element("b", "more", "…"));
+      node.append(element("span", "more", "…"));
       return node;
     }
     const halves = element("div", "halves");
@@ -154,13 +161,16 @@ function setUpTree() {
 
   const draw = (token) => {
     const head = element("p");
-    head.append(element("code", "t", shown(token)), ` ${describe(token, vocabularies[current()].countsOf)}`);
+    head.append(
+      element("code", "t", visible(token)),
+      ` ${describe(token, vocabularies[current()].countsOf)}`,
+    );
     view.replaceChildren(head, treeOf(token, draw));
   };
   const buttonOf = (token) => {
     const button = element("button");
     button.type = "button";
-    button.append(element("code", "t", shown(token)), ` ${token.id}`);
+    button.append(element("code", "t", visible(token)), ` ${token.id}`);
     button.addEventListener("click", () => draw(token));
     return button;
   };
@@ -172,7 +182,7 @@ function setUpTree() {
     const first = tokens.get(vocabularies[current()].firstShown);
     const matching = asked === "" ? [first].filter(Boolean) : search(tokens, asked);
     const buttons = asked === "" ? [] : matching.map(buttonOf);
-    if (asked !== "" && matching.length === 0) buttons.push(element("span", "quiet", "no such token"));
+    if (asked !== "" && matching.length === 0) buttons.push(element("span", "quiet", "no such token here"));
     found.replaceChildren(...buttons);
     if (matching.length > 0) draw(matching[0]);
   };
@@ -183,43 +193,163 @@ function setUpTree() {
   requestAnimationFrame(() => setTimeout(find));
 }
 
-/** Marks the tokens that have no equal, with the same bytes at the same place, among the other's. */
-function markDifferences(cut, other) {
-  const placesOf = (of) => {
-    let end = 0;
-    return [...of.querySelectorAll("i")].map((token) => {
-      const start = end;
-      end += Number(token.dataset.n);
-      return { token, place: `${start} ${end}`, end };
-    });
-  };
-  const [ours, others] = [placesOf(cut), placesOf(other)];
-  const isSameText = cut.dataset.text === other.dataset.text && cut !== other;
-  const places = new Set(others.map(({ place }) => place));
-  for (const { token, place } of ours) token.classList.toggle("d", isSameText && !places.has(place));
+/** Heads of tables become buttons that sort the rows of each group; a second click turns the order round. */
+function setUpSorting() {
+  for (const table of document.querySelectorAll(".measures")) {
+    const heads = [...table.tHead.rows[0].cells];
+    if (table.tBodies[0].querySelectorAll("td").length < heads.length) continue;
+    const sort = (column, isDescending) => {
+      for (const [i, head] of heads.entries()) {
+        if (i === column) head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
+        else head.removeAttribute("aria-sort");
+      }
+      const sign = isDescending ? -1 : 1;
+      const keyOf = (row) => (column === 0 ? row.cells[0].textContent : row.cells[column].dataset.v);
+      for (const body of table.tBodies) {
+        const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
+        rows.sort((a, b) => {
+          const [left, right] = [keyOf(a), keyOf(b)];
+          // What has no value stands last in either order.
+          if (left === "" || right === "") return (left === "") - (right === "");
+          return sign * (column === 0 ? left.localeCompare(right) : left - right);
+        });
+        body.append(...rows);
+      }
+    };
+    for (const [column, head] of heads.entries()) {
+      const button = element("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const order = head.getAttribute("aria-sort");
+        // The best first; names from the first to the last.
+        sort(column, order === null ? column > 0 && head.dataset.better !== "lower" : order === "ascending");
+      });
+    }
+    setUpChooser(table, heads, sort);
+  }
+  document.querySelector("#measures > p")?.append(" A click on a head sorts the groups.");
 }
 
-function setUpSamples() {
+/** On narrow screens a table has the column of one measure. */
+function setUpChooser(table, heads, sort) {
+  const chooser = table.parentElement.previousElementSibling;
+  const select = chooser.querySelector("select");
+  const show = () => {
+    for (const row of table.rows) {
+      if (row.classList.contains("group")) continue;
+      for (let i = 1; i < row.cells.length; i++)
+        row.cells[i].classList.toggle("off", i !== Number(select.value));
+    }
+  };
+  select.value = String(
+    Math.max(
+      1,
+      heads.findIndex((head) => head.hasAttribute("aria-sort")),
+    ),
+  );
+  select.addEventListener("change", () => {
+    show();
+    sort(Number(select.value), heads[select.value].dataset.better !== "lower");
+  });
+  table.classList.add("one-measure");
+  chooser.hidden = select.options.length < 2;
+  show();
+}
+
+const spaceSigns = { " ": "␣", "\t": "⇥", "\n": "↵", "\r": "␍" };
+
+/** Text without white space, and each kind of it in ASCII as its sign. */
+const withSigns = (text, signs) =>
+  text
+    .split(/([ \t\n\r])/)
+    .map((part) => signs[part] ?? shown({ text: part, length: part.length }))
+    .join("");
+
+/** Stretches of a text that end where tokens of both end: where each begins and ends, and its tokens of both. */
+function spansOf(left, right) {
+  const spans = [];
+  for (let i = 0, j = 0, start = 0; i < left.length; ) {
+    const [firstLeft, firstRight] = [i, j];
+    let [leftEnd, rightEnd] = [start + left[i++], start + right[j++]];
+    while (leftEnd !== rightEnd) {
+      if (leftEnd < rightEnd) leftEnd += left[i++];
+      else rightEnd += right[j++];
+    }
+    spans.push({ start, end: leftEnd, left: [firstLeft, i], right: [firstRight, j] });
+    start = leftEnd;
+  }
+  return spans;
+}
+
+/** A passage as two tokenizers cut it (src/report/text-sections.ts does the same with the first two). */
+function drawPassage(place, [text, lengths, ids], [a, b]) {
+  const body = element("p", "text");
+  body.dir = "auto";
+  const plain = (start, end) => {
+    for (const [i, line] of text.slice(start, end).split("\n").entries()) {
+      if (i > 0) body.append("↵", element("br"));
+      if (line !== "") body.append(withSigns(line, { ...spaceSigns, " ": " " }));
+    }
+  };
+  const chips = (className, of, start, [first, end]) => {
+    const row = element("span", className);
+    for (let i = first, at = start; i < end; at += lengths[of][i++]) {
+      const chip = element("i", "", withSigns(text.slice(at, at + lengths[of][i]), spaceSigns));
+      chip.dataset.id = ids[of][i];
+      chip.dataset.n = lengths[of][i];
+      row.append(chip);
+    }
+    return row;
+  };
+  let plainStart = 0;
+  let differing = 0;
+  for (const { start, end, left, right } of spansOf(lengths[a], lengths[b])) {
+    if (left[1] - left[0] === 1 && right[1] - right[0] === 1) continue;
+    plain(plainStart, start);
+    plainStart = end;
+    const both = element("span", "x");
+    both.append(chips("above", a, start, left), chips("below", b, start, right));
+    body.append(both);
+    if (text[end - 1] === "\n") body.append(element("br"));
+    differing += left[1] - left[0] + right[1] - right[0];
+  }
+  plain(plainStart, text.length);
+  const counts = `${grouped(lengths[a].length)} tokens above, ${grouped(lengths[b].length)} below`;
+  place.replaceChildren(element("p", "quiet", counts), body);
+  return differing / text.length;
+}
+
+/** The reader chooses which two of the tokenizers are compared. */
+function setUpComparison() {
+  const source = document.getElementById("passages");
+  if (source === null) return;
+  const texts = JSON.parse(source.textContent);
+  const places = [...document.querySelectorAll(".passages")].map((place) => [...place.children]);
   const choosers = document.querySelector(".choosers");
-  if (choosers === null) return;
   const selects = [...choosers.querySelectorAll("select")];
-  if (selects[0].options.length < 3) return;
   choosers.hidden = false;
   const show = () => {
-    const chosen = selects.map((select) => select.value);
-    for (const cuts of document.querySelectorAll(".cuts")) {
-      const all = [...cuts.children];
-      for (const cut of all) cut.hidden = !chosen.includes(cut.dataset.tokenizer);
-      const [a, b] = chosen.map((tokenizer) => all.find((cut) => cut.dataset.tokenizer === tokenizer));
-      // The left one stands first.
-      cuts.prepend(a);
-      if (a !== b) a.after(b);
-      markDifferences(a, b);
-      if (a !== b) markDifferences(b, a);
+    const chosen = selects.map((select) => Number(select.value));
+    for (const [side, select] of selects.entries()) {
+      const { text, dataset } = select.selectedOptions[0];
+      const name = document.querySelector(`.pair-names [data-side="${side}"]`);
+      name.querySelector(".key").className = `key c${dataset.colour % 8}`;
+      name.querySelector("b").textContent = text;
+    }
+    for (const [i, passages] of texts.entries()) {
+      const drawn = passages.map((passage, p) => ({
+        place: places[i][p],
+        difference: drawPassage(places[i][p], passage, chosen),
+      }));
+      drawn.sort((a, b) => b.difference - a.difference);
+      places[i][0].parentElement.append(...drawn.map(({ place }) => place));
     }
   };
   for (const select of selects) select.addEventListener("change", show);
 }
 
 setUpTree();
-setUpSamples();
+setUpSorting();
+setUpComparison();

@@ -1,0 +1,99 @@
+import { grouped } from "../bytes/quantities.ts";
+import { bestOf } from "../evaluation/measures.ts";
+import { barHtml, keyHtml } from "./charts.ts";
+import { type Html, html, type Section } from "./html.ts";
+import type { CostlyWords, MeasureCell, MeasureTable } from "./report-data.ts";
+
+/** All measures of all tokenizers. The first table is that of the texts. Null without tables. */
+export function measureSection(names: readonly string[], tables: readonly MeasureTable[]): Section | null {
+  if (tables.length === 0) return null;
+  const isCompared = names.length > 1;
+  return {
+    id: "measures",
+    title: "Measures",
+    isWide: true,
+    text: `↑ more is better, ↓ less is better. Bars begin at 0; the longest of a group fills its cell.${
+      isCompared ? " The best of each group is bold, in a frame." : ""
+    }`,
+    content: html`<p class="counts"><label><input type="checkbox"> counts behind the shares</label></p>
+${tables.map(
+  (table, i) => html`${i === 0 ? undefined : html`<h3>${table.title}</h3>`}
+<p class="measure-chooser" hidden><label>measure <select>${table.measures.map(
+    ({ name }, column) => html`<option value="${column + 1}">${name}</option>`,
+  )}</select></label></p>
+${measureTable(names, table)}`,
+)}
+<details><summary>What the measures say</summary><dl class="formulas">${tables.map(({ measures }) =>
+      measures.map(({ name, formula }) => html`<div><dt>${name}</dt><dd>${formula}</dd></div>`),
+    )}</dl></details>`,
+  };
+}
+
+/** A head is narrow, and "UTF-8" is one word. */
+const nonBreakingHyphen = "\u2011";
+
+const signOf = { higher: "↑", lower: "↓" };
+
+function measureTable(names: readonly string[], { title, measures, groups }: MeasureTable): Html {
+  const sorted = names.length < 2 ? -1 : measures.findIndex(({ better }) => better === "higher");
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="measures${measures.length < 8 ? " few" : ""}">
+<thead><tr><th scope="col">tokenizer</th>${measures.map(({ name, better, formula }, m) => {
+    const sign = better === null ? undefined : html`\u00a0<span class="sign">${signOf[better]}</span>`;
+    const order = m === sorted ? html` aria-sort="descending"` : undefined;
+    return html`<th scope="col" title="${formula}" data-better="${better ?? ""}"${order}>${name.replaceAll("-", nonBreakingHyphen)}${sign}</th>`;
+  })}</tr></thead>
+${groups.map(({ name, cells }) => {
+  const columns = measures.map((_, m) => cells.map((row) => row[m]!.value));
+  const bests = measures.map((measure, m) => bestOf(measure, columns[m]!));
+  const largest = columns.map((column) => Math.max(...column.map((value) => value ?? 0), 1e-12));
+  const order = names
+    .map((_, t) => t)
+    .sort((a, b) => (sorted < 0 ? 0 : (columns[sorted]![b] ?? 0) - (columns[sorted]![a] ?? 0)) || a - b);
+  return html`<tbody>${name === "" ? undefined : html`<tr class="group"><th scope="rowgroup" colspan="${measures.length + 1}">${name}</th></tr>`}
+${order.map(
+  (t) =>
+    html`<tr><th scope="row">${keyHtml(t)}${names[t]!}</th>${cells[t]!.map((cell, m) =>
+      cellHtml(cell, largest[m]!, t, bests[m]!.has(t)),
+    )}</tr>
+`,
+)}</tbody>`;
+})}
+</table></div>`;
+}
+
+function cellHtml(
+  { value, shown, note }: MeasureCell,
+  largest: number,
+  tokenizer: number,
+  isBest: boolean,
+): Html {
+  if (value === null) return html`<td data-v="">–</td>`;
+  const text = isBest ? html`<b>${shown}</b><span class="unseen"> best</span>` : shown;
+  const below = note === undefined ? undefined : html`<small>${note}</small>`;
+  return html`<td data-v="${Number(value.toPrecision(9))}"${isBest ? html` class="best"` : undefined}>${text}${barHtml(value / largest, tokenizer)}${below}</td>`;
+}
+
+/** What costs each tokenizer most on each text; null where no word has two tokens. */
+export function costliestSection(names: readonly string[], texts: readonly CostlyWords[]): Section | null {
+  const some = texts.filter(({ words }) => words.some((list) => list.length > 0));
+  if (some.length === 0) return null;
+  return {
+    id: "words",
+    title: "Costliest words",
+    isWide: true,
+    text: "The words that take most tokens beyond one for each time they occur: how often they occur, and the tokens they are cut into.",
+    content: html`${some.map(
+      (
+        { text, words },
+        i,
+      ) => html`<details class="words"${i === 0 ? html` open` : undefined}><summary>${text}</summary>
+<div class="columns">${words.map(
+        (list, t) => html`<div><h3>${names.length > 1 ? html`${keyHtml(t)}${names[t]!}` : undefined}</h3>
+<ol class="costly">${list.map(
+          ({ count, pieces, isCut }) =>
+            html`<li><span class="count">${grouped(count)} ×</span> <span class="pieces" dir="auto">${pieces.map((piece) => html`<i>${piece.replaceAll(" ", "␣")}</i>`)}${isCut ? "…" : undefined}</span></li>`,
+        )}</ol></div>`,
+      )}</div></details>`,
+    )}`,
+  };
+}

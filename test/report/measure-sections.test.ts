@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { sectionHtml } from "../../src/report/html.ts";
+import { costliestSection, measureSection } from "../../src/report/measure-sections.ts";
+import type { MeasureTable } from "../../src/report/report-data.ts";
+
+const cellOf = (value: number | null) => ({ value, shown: value === null ? "-" : value.toFixed(1) });
+const tableOf = (...groups: (readonly (number | null)[])[][]): MeasureTable => ({
+  title: "Texts",
+  measures: [
+    { name: "cost", better: "lower", formula: "f(1)" },
+    { name: "gain", better: "higher", formula: "f(2)" },
+    { name: "size", better: null, formula: "f(3)" },
+  ],
+  groups: groups.map((rows, i) => ({ name: `text ${i}`, cells: rows.map((row) => row.map(cellOf)) })),
+});
+const page = (names: readonly string[], table: MeasureTable) =>
+  sectionHtml(measureSection(names, [table])!).text;
+/** Each row as its name and its values; the best ones have a star. */
+const rowsOf = (text: string) =>
+  [...text.matchAll(/<tr><th scope="row">(?:<i[^>]*><\/i>)?([^<]*)<\/th>(.*?)<\/tr>/g)].map(
+    ([, name, cells]) =>
+      `${name}: ${[...cells!.matchAll(/<td[^>]*>(<b>)?([\d.–]+)/g)].map(([, best, value]) => value + (best ? "*" : "")).join(" ")}`,
+  );
+
+test("without a script each group is sorted by the first measure of which more is better", () => {
+  const text = page(
+    ["p", "q", "r"],
+    tableOf(
+      [
+        [1, 2, 5],
+        [3, 4, 5],
+        [2, 3, 5],
+      ],
+      [
+        [1, 9, 5],
+        [3, 4, 5],
+        [2, 3, 5],
+      ],
+    ),
+  );
+  expect(rowsOf(text)).toEqual([
+    "q: 3.0 4.0* 5.0",
+    "r: 2.0 3.0 5.0",
+    "p: 1.0* 2.0 5.0",
+    "p: 1.0* 9.0* 5.0",
+    "q: 3.0 4.0 5.0",
+    "r: 2.0 3.0 5.0",
+  ]);
+  expect(
+    [...text.matchAll(/<th scope="col"([^>]*)>/g)].map(([, rest]) => rest!.includes("aria-sort")),
+  ).toEqual([false, false, true, false]);
+  expect(text).toContain('aria-sort="descending">gain\u00a0<span class="sign">↑</span></th>');
+  expect(text).toContain("<dt>cost</dt><dd>f(1)</dd>");
+});
+
+test("ties share the best place, and all equal values have none; bars are shares of the largest of the group", () => {
+  const text = page(
+    ["p", "q", "r"],
+    tableOf([
+      [1, 8, 2],
+      [1, 4, 2],
+      [2, 8, 2],
+    ]),
+  );
+  expect(rowsOf(text)).toEqual(["p: 1.0* 8.0* 2.0", "r: 2.0 8.0* 2.0", "q: 1.0* 4.0 2.0"]);
+  expect([...text.matchAll(/<rect width="([\d.]+)%"/g)].map(([, width]) => Number(width))).toEqual([
+    50, 100, 100, 100, 100, 100, 50, 50, 100,
+  ]);
+  expect(text.match(/<b>1\.0<\/b><span class="unseen"> best<\/span>/g)).toHaveLength(2);
+});
+
+test("what has no value is a dash without a bar, and one tokenizer is best of nothing", () => {
+  const text = page(["p"], tableOf([[1, null, 2]]));
+  expect(rowsOf(text)).toEqual(["p: 1.0 – 2.0"]);
+  expect(text).toContain('<td data-v="">–</td>');
+  expect(text).not.toContain("aria-sort");
+  expect(measureSection(["p"], [])).toBeNull();
+});
+
+test("names of texts, tokenizers and measures are escaped", () => {
+  const table = { ...tableOf([[1, 2, 3]]), title: '"><b>' };
+  const text = page(["<i>"], { ...table, groups: [{ ...table.groups[0]!, name: "<u>" }] });
+  expect(text).toContain("&lt;i&gt;</th>");
+  expect(text).toContain("&lt;u&gt;</th>");
+  expect(text).toContain('aria-label="&quot;&gt;&lt;b&gt;"');
+});
+
+test("costliest words have their counts and pieces, with signs for spaces", () => {
+  const word = (pieces: string[], isCut = false) => ({ count: 1200, tokens: 2, pieces, isCut });
+  const texts = [
+    { text: "x", words: [[word([" ab", "<c>"])], [word(["a", "b"], true)]] },
+    { text: "y", words: [[], []] },
+  ];
+  const { text } = sectionHtml(costliestSection(["p", "q"], texts)!);
+  expect(text).toContain('1,200 ×</span> <span class="pieces" dir="auto"><i>␣ab</i><i>&lt;c&gt;</i></span>');
+  expect(text).toContain("<i>a</i><i>b</i>…</span>");
+  expect(text.match(/<summary>/g)).toHaveLength(1);
+  expect(costliestSection(["p"], [{ text: "x", words: [[]] }])).toBeNull();
+});
