@@ -18,16 +18,16 @@ export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md")
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
   ...of("train.md", "special-tokens", "memory-limit", "workers"),
-  ...of("formats.md", "compat", "pad-to", "ledger", "keep", "wait"),
+  ...of("formats.md", "compat", "pad-to", "ledger", "format", "keep", "wait"),
   ...of("nightly.md", "cache", "cache-limit", "if-changed", "log-file", "progress"),
   ...of("clean-and-fair.md", "whole-characters", "seed-token", "seed-tokens", "normalize"),
   ...of("clean-and-fair.md", "language", "language-dev", "language-ratio", "language-window"),
   ...of("superwords.md", "superwords-from"),
   ...of("extend.md", "extend"),
-  ...of("your-model.md", "like", "chat-template"),
+  ...of("your-model.md", "like", "chat-template", "add-bos", "model-card"),
   ...of("evaluate.md", "report"),
   ...of("encode.md", "tokenizer"),
-  ...of("many-machines.md", "min-count"),
+  ...of("many-machines.md", "counts", "ranges", "min-count"),
 };
 
 function of(page: string, ...names: readonly string[]): Record<string, string> {

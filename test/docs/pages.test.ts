@@ -49,6 +49,8 @@ describe("docs/options.md", () => {
           expect(entry).toContain(plain(text ?? ""));
         }
         expect(entry.toLowerCase()).toContain(plain(option.description).toLowerCase());
+        // Of each of its meanings something is said.
+        expect(entry).not.toMatch(/\([\w, ]+\) ?($|→|-|\()/);
         if ((option.least ?? 0) > 1) expect(entry).toContain(option.least!.toLocaleString("en"));
         if (option.required) expect(entry).toContain("required");
         const groups = ["all", "readers", "users"].filter((group) => membersOf(group).includes(name));

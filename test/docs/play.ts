@@ -25,7 +25,7 @@ export type Script = Block & { readonly language: Language; readonly output: Blo
 type Language = "sh" | "python";
 
 /** The fenced blocks of a page. */
-function blocksOf(page: string): Block[] {
+export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];
   let open: { fence: string; info: string; line: number } | undefined;
   const lines = page.split("\n");
