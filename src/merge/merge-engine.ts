@@ -72,8 +72,8 @@ const pauses = ["finished", "slice used up", "large pair on top", "top below thr
 /** In one memory all merges that fit into a slice are made in one call; in several, each is a large one. */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
   const [{ exports }] = memories as [MergeMemory];
-  if (memories.length > 1) return pauses[exports.lookAtTop()]!;
-  const pause = exports.mergeUntilPause(budget.workLeft);
+  const advance = memories.length > 1 ? exports.lookAtTop : exports.mergeUntilPause;
+  const pause = advance(budget.workLeft);
   budget.workLeft = exports.workLeftOfSlice();
   return pauses[pause]!;
 }

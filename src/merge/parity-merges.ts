@@ -89,7 +89,7 @@ export function* trainParityMerges(
       // Where all languages together have no pair left, none has.
       const language = mergeCount < namedCount ? undefined : choice.next();
       if (language === undefined) break;
-      pair = bestPair(trained[language]!, countMin);
+      pair = yield* bestPair(trained[language]!, countMin);
       if (pair === undefined) {
         choice.exhaust(language);
         continue;
@@ -239,8 +239,17 @@ function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
 }
 
 /** Undefined if none is as frequent. */
-function bestPair({ exports, ids }: LanguageEngine, countMin: number): TokenPair | undefined {
-  return exports.bestCount() < countMin ? undefined : [ids[exports.largeLeft()]!, ids[exports.largeRight()]!];
+function* bestPair(
+  { exports, ids, budget }: LanguageEngine,
+  countMin: number,
+): Generator<MergeProgress, TokenPair | undefined> {
+  for (;;) {
+    const count = exports.bestCount(budget.workLeft);
+    budget.workLeft = exports.workLeftOfSlice();
+    if (count >= countMin) return [ids[exports.largeLeft()]!, ids[exports.largeRight()]!];
+    if (count >= 0) return undefined;
+    if (spend(budget, 0)) yield budget.progress;
+  }
 }
 
 // How the kernel's `mergeChosen` ends (src/kernel/merge/merge-loop.ts).

@@ -281,6 +281,20 @@ describe("words in several memories", () => {
 });
 
 describe("slices", () => {
+  test("work between two yields is bounded where many pairs have the highest count", () => {
+    const words = wordTableOf(
+      Array.from({ length: 10_000 }, (_, word) => [`${String.fromCharCode(word / 100, word % 100)}`, 1]),
+    );
+    const training = trainMerges(
+      words,
+      { mergeCount: 1, compat: "cs336" },
+      { ...defaultTuning, sliceWork: 50 },
+    );
+    const phases = Array.from(training, ({ phase }) => phase);
+    // They are brought into the order of the tie rule before the first merge.
+    expect(phases.filter((phase) => phase === "merge").length).toBeGreaterThanOrEqual(10_000 / 50);
+  });
+
   test("work between two yields is bounded in every phase, one huge word included", () => {
     const training = trainMerges(
       oneWord(() => 97, 400_000),

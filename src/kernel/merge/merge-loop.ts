@@ -15,8 +15,9 @@ import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences
 import {
   countMin,
   dropTop,
+  fillHeap,
+  hasTop,
   lowerTop,
-  queueSize,
   raiseThreshold,
   startQueue,
   threshold,
@@ -88,7 +89,7 @@ export function mergedEntryCount(): u32 {
   return entryCount;
 }
 
-/** What the last call of `mergeUntilPause` left of the work that it was given. */
+/** What the last call of `mergeUntilPause`, `lookAtTop` or `bestCount` left of the work that it was given. */
 export function workLeftOfSlice(): i32 {
   return workLeft;
 }
@@ -131,26 +132,39 @@ function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
 }
 
 /** `mergeUntilPause` where every merge is large: for words in several memories. */
-export function lookAtTop(): i32 {
+export function lookAtTop(work: i32): i32 {
+  workLeft = work;
   if (entryCount === mergeCountMax) return Pause.finished;
   if (!settleTop()) return withoutTop();
   return Pause.largePairOnTop;
 }
 
-/** No pair at or above the threshold is left: what comes now. */
+/** What comes now where `settleTop` found none. */
 function withoutTop(): Pause {
+  if (workLeft <= 0) return Pause.sliceUsedUp;
   return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
 }
 
-/** Brings the top of the queue to its true count; false if no pair at or above the threshold is left. */
+/** Brings the top of the queue to its true count. False if no pair at or above the threshold is left, or no time. */
 function settleTop(): bool {
-  while (queueSize > 0) {
+  while (findTop()) {
     const count = pairAt(topPair()).count;
     if (count < threshold) dropTop();
     else if (count === topCount()) return true;
     else lowerTop(count);
   }
   return false;
+}
+
+/** False if the queue is empty, or the slice used up: a great many pairs may have the highest count. */
+function findTop(): bool {
+  while (!hasTop()) {
+    if (workLeft <= 0) return false;
+    const movedCount = fillHeap(workLeft);
+    if (movedCount === 0) return false;
+    workLeft -= movedCount;
+  }
+  return true;
 }
 
 /** Takes the best pair off the queue, writes the merge down and makes its token, whose id is returned. */
@@ -233,9 +247,10 @@ export function limitRecords(): void {
   recordsMax = <u32>min<u64>(pairCapacity, 2 * <u64>pairCount + (1 << 16));
 }
 
-/** The count of the best pair, whose halves are `largeLeft` and `largeRight`; 0: there is none. */
-export function bestCount(): f64 {
-  if (!settleTop()) return 0;
+/** The count of the best pair, whose halves are `largeLeft` and `largeRight`; 0: there is none; -1: `work` was used up before. */
+export function bestCount(work: i32): f64 {
+  workLeft = work;
+  if (!settleTop()) return workLeft <= 0 ? -1 : 0;
   largePair = topPair();
   return <f64>topCount();
 }

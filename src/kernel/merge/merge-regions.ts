@@ -26,6 +26,7 @@
  *   specialBytes    u8           2 x specialByteCount      tie-rules.ts
  *   specialSlots    u32          specialSlotCount          tie-rules.ts
  *   stack           u32          2 x tokenCapacity         merge-tokens.ts
+ *   buckets         u32          bucketCount + 1           pair-queue.ts
  *   prefixStarts    u32          tokenCapacity             merge-tokens.ts
  *   prefixBytes     u8           prefixLengthMax a token   merge-tokens.ts
  *   labels          u64          tokenCapacity             tie-rules.ts
@@ -39,6 +40,7 @@
  *   pairs           Pair         pairCapacity              pair-table.ts
  *   slots           u32          2 x pairCapacity          pair-table.ts
  *   queue           QueueEntry   pairCapacity              pair-queue.ts
+ *   nextInBucket    u32          pairCapacity              pair-queue.ts
  *   entries         u32          entryCapacityMax          occurrences.ts; the rest of the memory
  *
  * The words that are laid out stand where `entries` will be: they are read for the last time before the first entry is
@@ -87,6 +89,8 @@ export let exchange: usize = 0;
 export let pairs: usize = 0;
 export let slots: usize = 0;
 export let queue: usize = 0;
+export let buckets: usize = 0;
+export let nextInBucket: usize = 0;
 export let entries: usize = 0;
 export let wordCounts: usize = 0;
 export let wordStarts: usize = 0;
@@ -228,6 +232,7 @@ export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   pairs = place(pairCount * offsetof<Pair>());
   slots = place(pairCount * 2 * sizeof<u32>());
   queue = place(pairCount * queueEntryBytes);
+  nextInBucket = place(pairCount * sizeof<u32>());
   const wantedBytes = max(entriesMax * (<u64>cellCount + 1) * sizeof<u32>(), wordRegionBytes());
   const entryBytes = min(wantedBytes, capacity - end);
   entryCapacityMax = <u32>(entryBytes / sizeof<u32>());
@@ -237,7 +242,7 @@ export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
 }
 
 function pairRegionBytes(pairCount: u64): u64 {
-  return pairCount * (offsetof<Pair>() + 2 * sizeof<u32>() + queueEntryBytes);
+  return pairCount * (offsetof<Pair>() + 3 * sizeof<u32>() + queueEntryBytes);
 }
 
 /** The regions whose size is certain. Where they do not fit their addresses are meaningless, and `end` tells. */
@@ -269,6 +274,7 @@ function placeFixedRegions(): void {
   wordFacts = place(hasWordFacts ? tokenCapacity : 0);
   characterStates = place(hasCharacterStates ? tokenCapacity : 0);
   stack = place(2 * idBytes);
+  buckets = place((bucketCount + 1) * sizeof<u32>());
   if (prefixLengthMax > 0) {
     prefixStarts = place(idBytes);
     prefixBytes = place(<u64>tokenCapacity * prefixLengthMax);
@@ -337,6 +343,9 @@ export class Pair {
   listStart: u32;
   listLength: u32;
 }
+
+/** Enough for counts of 64 bits (pair-queue.ts). */
+export const bucketCount: u32 = 59 * 64;
 
 /** An element of the heap (pair-queue.ts). */
 @unmanaged

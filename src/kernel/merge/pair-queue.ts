@@ -1,4 +1,14 @@
-import { isFirst, pairCapacity, QueueEntry, queue, queueEntryBytes } from "./merge-regions";
+import {
+  bucketCount,
+  buckets,
+  isFirst,
+  nextInBucket,
+  pairCapacity,
+  QueueEntry,
+  queue,
+  queueEntryBytes,
+} from "./merge-regions";
+import { pairAt } from "./pair-table";
 import { pairWins } from "./tie-rules";
 
 /**
@@ -69,17 +79,71 @@ export function lowerThreshold(tally: usize, pairsWanted: u32): void {
 }
 
 /**
- * Queue: a binary heap of (count, pair), the best pair on top. Counts only fall and nothing is told to the queue when
- * they do: an entry's count is an upper bound, and the loop that takes the top puts it back with its true count if the
- * two differ. Ties are ordered by the rule, so the top is the one pair to merge.
+ * Queue: the pairs by their counts and the tie rule, the best on top. Counts only fall and nothing is told to the queue when they
+ * do: a pair stands by an upper bound, and the loop that takes the top puts it back with its true count if the two differ.
  *
- *   REGION  ELEMENT     ELEMENTS      MEANING
- *   queue   QueueEntry  pairCapacity  entry k has its children at 2k + 1 and 2k + 2
+ * Pairs lie in buckets of about equal counts. A bucket is a list without order, so that a pair is put into it by two stores. Only
+ * the pairs of the highest bucket that has any are ordered, in a binary heap: late merges have thousands of pairs with the
+ * same count, and a heap of all pairs spends half of their time on ties that are never merged.
+ *
+ *   REGION        ELEMENT     ELEMENTS         MEANING
+ *   queue         QueueEntry  pairCapacity     the heap: entry k has its children at 2k + 1 and 2k + 2
+ *   buckets       u32         bucketCount + 1  the first pair of a bucket, plus 1; 0: it is empty
+ *   nextInBucket  u32         pairCapacity     the pair behind pair p in the bucket of p, plus 1; 0: p is the last
+ *
+ * Counts 8, 5 and 5 of pairs 0, 1 and 2 give buckets[8] = 1, buckets[5] = 3, nextInBucket = [0, 0, 2]. Once the heap is filled it
+ * has pair 0, heapBucket is 8 and buckets[8] is 0.
  */
-export let queueSize: u32 = 0;
+let heapSize: u32 = 0;
+/** The heap has pairs of this bucket and of those above it. */
+let heapBucket: u32 = bucketCount;
 
 export function startQueue(): void {
-  queueSize = 0;
+  heapSize = 0;
+  heapBucket = bucketCount;
+  memory.fill(buckets, 0, headOf(bucketCount + 1) - buckets);
+}
+
+/** The bits of a count, behind the highest one, that tell its bucket. Up to 127 each count has a bucket of its own. */
+const bucketBits: u64 = 6;
+
+/** Rises with the count; a count of 64 bits has bucket 3,775 at most. */
+function bucketOf(count: u64): u32 {
+  if (count < 2 << bucketBits) return <u32>count;
+  const shift = 63 - clz(count) - bucketBits;
+  return <u32>((shift << bucketBits) + (count >> shift));
+}
+
+/** The address of a bucket's first pair. The last bucket, above all counts, is always empty. */
+function headOf(bucket: u32): usize {
+  return buckets + ((<usize>bucket) << 2);
+}
+
+/** Whether the pair on top is known: the heap has pairs, and all of its bucket. */
+export function hasTop(): bool {
+  return heapSize > 0 && load<u32>(headOf(heapBucket)) === 0;
+}
+
+/**
+ * Where there is no top: moves pairs of the highest bucket that has any into the heap, at most `pairsMax` (from 1 on). Those whose
+ * count has fallen go to a lower bucket, or out of the queue. Returns how many were moved: 0 if the queue is empty.
+ */
+export function fillHeap(pairsMax: u32): u32 {
+  while (load<u32>(headOf(heapBucket)) === 0) {
+    if (heapBucket === 0) return 0;
+    heapBucket--;
+  }
+  const head = headOf(heapBucket);
+  let next = load<u32>(head);
+  let movedCount: u32 = 0;
+  for (; next !== 0 && movedCount < pairsMax; movedCount++) {
+    const pair = next - 1;
+    next = load<u32>(nextInBucket + ((<usize>pair) << 2));
+    const count = pairAt(pair).count;
+    if (count >= threshold) pushPair(count, pair);
+  }
+  store<u32>(head, next);
+  return movedCount;
 }
 
 function entryAt(index: u32): QueueEntry {
@@ -104,8 +168,14 @@ export function topCount(): u64 {
 /** Puts a pair into the queue. Only the first memory has one (memory-exchange.ts). */
 export function pushPair(count: u64, pair: u32): void {
   if (!isFirst) return;
-  assert(queueSize < pairCapacity, "a pair stands in the queue once");
-  let index = queueSize++;
+  const bucket = bucketOf(count);
+  if (bucket < heapBucket) {
+    store<u32>(nextInBucket + ((<usize>pair) << 2), load<u32>(headOf(bucket)));
+    store<u32>(headOf(bucket), pair + 1);
+    return;
+  }
+  assert(heapSize < pairCapacity, "a pair stands in the queue once");
+  let index = heapSize++;
   while (index > 0) {
     const parentIndex = (index - 1) >> 1;
     const parent = entryAt(parentIndex);
@@ -118,22 +188,28 @@ export function pushPair(count: u64, pair: u32): void {
 
 /** Takes the top off. */
 export function dropTop(): void {
-  const last = entryAt(--queueSize);
-  if (queueSize > 0) siftDown(last.count, last.pair);
+  const last = entryAt(--heapSize);
+  if (heapSize > 0) siftDown(last.count, last.pair);
 }
 
-/** Gives the top a lower count: cheaper than taking it off and pushing it. */
+/** Gives the top a lower count. */
 export function lowerTop(count: u64): void {
-  siftDown(count, topPair());
+  const pair = topPair();
+  if (bucketOf(count) >= heapBucket) {
+    siftDown(count, pair);
+  } else {
+    dropTop();
+    pushPair(count, pair);
+  }
 }
 
 function siftDown(count: u64, pair: u32): void {
   let index: u32 = 0;
   for (;;) {
     let childIndex: u32 = 2 * index + 1;
-    if (childIndex >= queueSize) break;
+    if (childIndex >= heapSize) break;
     let child = entryAt(childIndex);
-    if (childIndex + 1 < queueSize) {
+    if (childIndex + 1 < heapSize) {
       const other = entryAt(childIndex + 1);
       if (precedes(other.count, other.pair, child.count, child.pair)) {
         child = other;
