@@ -72,7 +72,7 @@ function introduction({ boundSeconds, text, circumstances }: Ladder): string {
   return [
     `From the textbook's way to learn byte-pair merges to \`src/merge/\`, by the steps that published reports of others
      took. All rungs give the same merges with the same counts, and every run compares them. The rungs are in
-     \`bench/ladder/\`; \`bench/ladder/run.ts\` measures and writes this page and its chart.`,
+     \`bench/ladder/\`; \`run.ts\` there writes this page and its chart.`,
     `The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r times. Each run is
      a process of its own and starts cold; reading the words is not timed. A run is stopped after ${boundSeconds} s. Its
      whole time is then estimated from the pace since the last checkpoint and marked ≈, or, without a checkpoint, >.
@@ -127,7 +127,7 @@ function wholeIntroduction({
     return mergeCount < mergeCountMax ? [`${integer(mergeCount)} of ${integer(wordCount)}`] : [];
   });
   return paragraph(
-    `${integer(mergeCountMax)} merges, or as many as the words give (${fewer.join(", ")}). The last columns are growth: the exponent of the
+    `${integer(mergeCountMax)} merges, or as many as the words give (${fewer.join(", ")}), in seconds. The last columns are growth: the exponent of the
      last two measured points, over words at ${integer(mergeCountHeld)} merges, over merges at ${integer(wordCountHeld)} words.`,
   );
 }
@@ -175,28 +175,27 @@ function fasterThanOurs({ rungs, wordCounts }: Ladder): string {
 function comparisonSection({ circumstances, comparison }: Ladder): string {
   const { wordCount, mergeCount, loads, rows } = comparison;
   const ours = rows.at(-1)!;
-  const ratios = (values: readonly number[], own: readonly number[]) =>
-    values.map((value, i) => value / own[i]!);
   const perRound = (numbers: readonly number[], digits: number) =>
     numbers.map((number) => number.toFixed(digits)).join(", ");
+  const ratios = (values: readonly number[], own: readonly number[]) =>
+    perRound(
+      values.map((value, i) => value / own[i]!),
+      1,
+    );
   const seconds = (values: readonly number[]) =>
     perRound(
       values.map((ms) => ms / 1000),
       2,
     );
   return `${paragraph(
-    `${integer(wordCount)} distinct words, ${integer(mergeCount)} merges, in turns, ${loads.length} rounds; each ratio is taken within its round.
-     Processor time is that of the whole process, threads and reading included.`,
+    `${integer(wordCount)} distinct words, ${integer(mergeCount)} merges, in turns, ${loads.length} rounds; ratios to ours are taken within a
+     round. Processor time is that of the whole process, threads and reading included.`,
   )}
 
-${table(
-  ["rung", "seconds", "times ours", "processor time, times ours", "peak memory"],
+${list(
   rows.map((row) => [
-    row.name,
-    seconds(row.ms),
-    perRound(ratios(row.ms, ours.ms), 1),
-    perRound(ratios(row.cpuMs, ours.cpuMs), 1),
-    `${(row.peakBytes / 1e6).toFixed(0)} MB`,
+    "-",
+    `${row.name}: ${seconds(row.ms)} s${row === ours ? "" : `; times ours ${ratios(row.ms, ours.ms)}; processor time ${ratios(row.cpuMs, ours.cpuMs)}`}; ${(row.peakBytes / 1e6).toFixed(0)} MB`,
   ]),
 )}
 
@@ -212,14 +211,13 @@ const cppNote = (compiler: string | undefined) =>
     : `C++: ${compiler}, ${compilerFlags}.`;
 
 function time({ ms, kind }: Point): string {
-  return `${{ measured: "", estimated: "≈ ", exceeded: "> " }[kind]}${duration(ms)}`;
+  return `${{ measured: "", estimated: "≈", exceeded: ">" }[kind]}${inSeconds(ms / 1000)}`;
 }
 
-function duration(ms: number): string {
-  if (ms < 999.5) return `${ms < 9.95 ? ms.toFixed(1) : ms.toFixed(0)} ms`;
-  const seconds = ms / 1000;
-  if (seconds < 9.995) return `${seconds.toFixed(2)} s`;
-  return seconds < 99.95 ? `${seconds.toFixed(1)} s` : `${integer(Math.round(seconds))} s`;
+/** Two or three digits. */
+function inSeconds(seconds: number): string {
+  const digits = seconds < 0.00995 ? 4 : seconds < 0.9995 ? 3 : seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0;
+  return seconds < 999.5 ? seconds.toFixed(digits) : integer(Math.round(seconds));
 }
 
 export const integer = (value: number) => value.toLocaleString("en-US");
