@@ -6,11 +6,13 @@ import { join } from "node:path";
 import { isShown, play, playedPages, root } from "./play.ts";
 
 const columns = 110;
-/** As a page can show it: lines that are too long end in `…`. */
+/** As a page can show it: lines that are too long end in `…`, behind a whole word, as `isShown` compares words. */
 const shown = (printed: string) =>
   printed
     .replaceAll(/[ \t]+$/gm, "")
-    .replaceAll(/[^\n]+/g, (line) => (line.length > columns ? `${line.slice(0, columns - 2)} …` : line));
+    .replaceAll(/[^\n]+/g, (line) =>
+      line.length > columns ? `${line.slice(0, columns - 1).replace(/(?<=\s)\S*$/, "")}…` : line,
+    );
 
 const named = process.argv.slice(2);
 const python = join(root, "dist/python/bin/python");
