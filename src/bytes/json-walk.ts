@@ -49,7 +49,7 @@ export function skipValue(json: Uint8Array, pos: number): number {
 /**
  * Calls `member` with each key of the object at `pos`, or each index of the array, and the position of its value; `member`
  * returns the position behind the value. Returns the position behind the whole, or `failed`. Throws a SyntaxError for a key
- * that is none.
+ * that is not a JSON string.
  */
 export function walkMembers(
   json: Uint8Array,

@@ -58,7 +58,7 @@ export class CutFinder {
     return pos < 0 ? undefined : { pos, inside: true };
   }
 
-  /** Of a text that is normalized, the cut stands among characters that stay, and so does all that decides about it. */
+  /** If the text is normalized, the cut, and all text that decides about it, are characters that stay as they are. */
   private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
     const { normalization = null } = this.options;
     if (normalization === null) return findSafeCut(pattern, text, from, stop, limit);
@@ -129,7 +129,7 @@ class TextCutSearch {
   }
 }
 
-/** Finds the places where a file of records in lines can be cut: behind the first byte of what is between two records. */
+/** Finds the places where a file of records in lines can be cut: behind the first byte of the separator of two records. */
 class RecordCutSearch {
   private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 

@@ -70,7 +70,7 @@ class TextLines implements ByteStream {
     this.stopListening();
     if (this.hasEnded) return;
     this.hasEnded = true;
-    // A generator is told that nobody asks it again. Whatever it answers, the run has its result or its error already.
+    // Tells a generator that it is not asked again. Its answer is ignored: the run has its result or its error already.
     try {
       void Promise.resolve(this.texts.return?.()).catch(() => {});
     } catch {}

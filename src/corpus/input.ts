@@ -170,8 +170,8 @@ export function openInput(input: Input): number {
 }
 
 /**
- * Called after everything was read: the file must still be what it was when the run began, appended bytes aside. A time of
- * change that rights, owner or links explain is none: a backup may link files, and that is no reason to end a night's run.
+ * Called after everything was read: the file must still be what it was when the run began, appended bytes aside. A new time
+ * of change is ignored if rights, owner or links explain it: a backup that makes links must not end a night's run.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;

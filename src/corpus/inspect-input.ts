@@ -317,8 +317,8 @@ function readingOf(
 const headerMark = 0x3e; // >
 
 /**
- * The inputs, with the format of the first stream that its content shows, as that of a file: the beginning is read, and kept
- * for whoever reads the stream. Later streams are not touched: who writes them may wait until the first one is read.
+ * The inputs, with the format of the first stream as its content shows it. Its beginning is read, and kept for the reader of
+ * the stream. Later streams are not touched: their writer may wait until the first one is read.
  */
 export async function inspectFirstStream(
   inputs: readonly Input[],

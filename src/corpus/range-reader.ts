@@ -6,8 +6,8 @@ import { tryRead } from "../runtime/system-error.ts";
 import { checkUnchanged, type Input, openInput, shrunk } from "./input.ts";
 
 /**
- * The memory that one thread has for a text and for what contains it: a line, a page, its dictionary. A reader claims what
- * it is about to allocate, yields, and then allocates it. So the owner of the words can make room first.
+ * The memory that one thread has for a text and for the line, page or dictionary that contains it. A reader claims memory,
+ * yields, and then allocates it. So the owner of the words can make room first.
  */
 export class TextMemory {
   /** What the reader has allocated, or is about to allocate, beyond its small windows. */
@@ -17,7 +17,7 @@ export class TextMemory {
   constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {}
 
   /**
-   * Claims `bytes` in place of what was claimed before. Returns true if that is so much that room should be made for it.
+   * Claims `bytes`, in place of the claim before. Returns true if room should be made for so much.
    * A claim of more than `bytesMax` is an error, in which `what` names the text ("x.jsonl" line 5).
    */
   claim(bytes: number, what: () => string): boolean {

@@ -169,7 +169,7 @@ export type SortedRun = {
   readonly totals: CountsTotals;
   /** The words of an input may also be in the thread's memory, with those of all others. */
   readonly isInMemoryToo: boolean;
-  /** Why the file was not written, if so. No error, because the words are in memory too. */
+  /** Why the file was not written. That is no error, because the words are in memory too. */
   readonly failure: string | null;
   /** The words of an input, not sorted, while they are so few that the file is not written yet. */
   readonly table: WordTable | null;
@@ -178,7 +178,7 @@ export type SortedRun = {
 /** Where sorted runs go. */
 export type RunDirectory = {
   readonly directory: string;
-  /** Why it cannot be written, if so. An error only when a run is to be written. */
+  /** Why the directory cannot be written; an error only when a run has to be written. */
   readonly problem?: { readonly message: string; readonly hint: string } | null;
 };
 

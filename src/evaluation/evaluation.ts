@@ -57,8 +57,8 @@ export type TextMeasures = Measures & {
 };
 
 /**
- * The word itself, U+FFFD in the place of what is not UTF-8; of a long one the beginning. Its pieces are escaped for people:
- * `\xNN` stands for a byte that cannot be shown.
+ * The word; of a long one the beginning. U+FFFD stands for bytes that are not UTF-8. Its pieces are escaped for people: `\xNN`
+ * is a byte that cannot be shown.
  */
 export type CostliestWord = {
   readonly word: string;

@@ -22,7 +22,7 @@ export type Measures = {
   readonly notUtf8Tokens: number;
   /** Of the tokens that are not special. */
   readonly notUtf8Share: number | null;
-  /** Occurrences of those of them that join a character with a part of another one. */
+  /** Occurrences of tokens that are not UTF-8 and join a character with a part of another one. */
   readonly mixedTokens: number;
   /** null where they are not asked for. */
   readonly numbers: NumberMeasures | null;
@@ -36,7 +36,7 @@ export type NumberMeasures = {
   /** Tokens that hold a part of a number. */
   readonly tokens: number;
   readonly tokensPerDigitGroup: number | null;
-  /** How well the borders of tokens are those of the groups, from 0 to 1: the mean of F1. */
+  /** How well token borders match group borders, from 0 to 1: the mean of F1. */
   readonly alignment: number | null;
   /** Numbers of more than three digits. */
   readonly longCount: number;

@@ -174,9 +174,9 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * Words of a table come in the order of the hash table that counted them. Whoever puts them into another table with the same
- * hashes, as encoding does, would fill that one from front to back: each word would search through all others behind its
- * home. So words are visited in steps of a golden section, which fill any such table evenly.
+ * Words of a table are in the order of the hash table that counted them. In that order they would fill another table with the
+ * same hashes, such as that of encoding, from front to back, and each word would be searched behind all others. So words are
+ * visited in steps of the golden section, which fill such a table evenly.
  *
  * Index `i` of the order is `(i * step) % count`; `step` and `count` have no common divisor, so each index comes once.
  */

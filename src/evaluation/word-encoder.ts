@@ -18,8 +18,8 @@ export type WordEncoding = {
 type Ids = Uint16Array | Uint32Array;
 
 /**
- * Encodes words: pretokens, and placed words, each of these as a text of its own. The tokens of a text word are those that hold
- * a byte of it: a token that is only the white space before it does not count.
+ * Encodes words: pretokens, and placed words, each of these as a text of its own. A token belongs to a text word if it holds a
+ * byte of it. A token that is only the white space before the word does not count.
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;

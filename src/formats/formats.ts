@@ -7,9 +7,9 @@ export type FormatEntry = {
   readonly written?: string;
   /** What its files are called in a directory of a tokenizer: one set of names, or another. */
   readonly names: readonly (readonly string[])[];
-  /** Whether a file is of this format, by its first 4 KB as Latin-1. Names of their own tell those of several files. */
+  /** Whether a file is of this format, by its first 4 KB as Latin-1. A format of several files is known by their names. */
   readonly matches: (head: string) => boolean;
-  /** Files that end so are of this format, if their content says nothing. */
+  /** Files whose names end so are of this format, if their content does not say which they are. */
   readonly suffix?: string;
   readonly load: () => Promise<TokenizerFormat>;
 };

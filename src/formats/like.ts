@@ -39,7 +39,7 @@ async function likeAt(path: string): Promise<Like> {
       `"${path}": ${shown(token)} is in its post-processor or padding, and is no special token`,
     );
   };
-  // Before the training, not behind it.
+  // Checked before the training, so that it does not fail after it.
   if (root !== null) frameWithIds(root, checkKnown, path);
   const bos = contentOf(config?.bos_token);
   const recorded = recordedBeside(paths);

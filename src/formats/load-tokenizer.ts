@@ -53,7 +53,7 @@ export type TokenizerFile = {
   readonly paths: readonly string[];
 };
 
-/** The tokenizers that a path names: of a directory all that are in it, the one that is loaded first. */
+/** The tokenizers that a path names. Of a directory these are all in it; the first one is the one that is loaded. */
 export const tokenizersAt = (path: string): TokenizerFile[] =>
   isDirectory(path) ? tokenizersIn(path).map(fileAt) : [fileAt(path)];
 
@@ -67,7 +67,7 @@ export function tokenizersIn(directory: string): string[] {
     .map(({ set }) => inside(set[0]!));
 }
 
-/** The path, with those of the files that belong to it, in the order of their names: GPT-2's are two. */
+/** The path, with the paths of the files that belong to it (GPT-2's are two), in the order of their names. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
 /** A set of files that are known by their names alone: all names of it may have one text before them. */
@@ -186,8 +186,8 @@ export const filesBeside = (directory: string): SourceFile[] =>
     .map((path) => readFile(path));
 
 /**
- * The files of a tokenizer that is extended: those of all formats that a directory holds, and what is beside them; or those of
- * the one tokenizer that is named. What is beside them says nothing of learned tokens, so it stays as it is.
+ * The files of a tokenizer that is extended: of a directory those of all formats, and the files beside them; or those of the one
+ * tokenizer that is named. Files beside them say nothing of learned tokens, so they stay as they are.
  */
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizersAt(path);

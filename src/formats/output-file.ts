@@ -30,7 +30,7 @@ export type SourceFile = {
 
 export type SourceFiles = readonly [SourceFile, ...SourceFile[]];
 
-/** How tokenizers are in files of one format. `files` are those of one tokenizer, in the order of their names in formats.ts. */
+/** How a format's files are read and written. `files` are those of one tokenizer, in the order of their names in formats.ts. */
 export type TokenizerFormat = {
   /** How a trained one is written; absent if it never is. */
   readonly writing?: {

@@ -106,7 +106,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
   if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is no text`);
   if (step.behavior === "Isolated") return source;
-  // It keeps matches and drops the text between them: the same, if there is none.
+  // It keeps matches and drops the text between them: the same as Isolated, if there is no such text.
   const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   refuse(

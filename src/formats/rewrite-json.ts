@@ -42,7 +42,7 @@ export class JsonRewriter {
     this.isAscii = pos === file.length;
   }
 
-  /** The value of `keys`, one in the other, below the value at `start`; undefined if there is none. Of a key that is there twice the last counts. */
+  /** The value at the path `keys` below the value at `start`; undefined if there is none. If a key occurs twice, the last one counts. */
   placeOf(keys: readonly string[], start = skipSpace(this.file, 0)): Place | undefined {
     for (const key of keys) {
       const found = this.membersOf(start).get(key);
@@ -108,7 +108,7 @@ export class JsonRewriter {
     else this.replace({ start: last, end: last }, `,${rows}`);
   }
 
-  /** Ids and the like in the value at `start`, as they are `after` a change: all that is not the same there as `before`. */
+  /** Writes what differs between `before` and `after`, such as ids, into the value at `start`. */
   changeValues(start: number, before: unknown, after: unknown): void {
     if (before === after) return;
     if (typeof after !== "object" || after === null) {

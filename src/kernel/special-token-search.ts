@@ -91,8 +91,8 @@ export function searchText(limit: i32): void {
 
 /**
  * Position of the first token that begins in [from, stop) and ends by `limit`, its length in `foundLength`; `stop` if there
- * is none. Until the next `searchText` no call may give a lower position than an earlier call gave or returned. With a near
- * `stop` the text is searched while it is in the first cache.
+ * is none. Until the next `searchText`, positions must not decrease from call to call, results included. With a near `stop`
+ * the text is searched while it is in the first cache.
  */
 export function findToken(from: i32, stop: i32, limit: i32): i32 {
   if (longestBytes === 0) return stop;

@@ -23,8 +23,8 @@ type AutomatonOptions = {
 };
 
 /**
- * All that matters of what was read up to a position: the levels, the set that a run begins with there, and whether the next
- * symbol begins a document, as it were.
+ * All that matters of the text up to a position: the levels, the set that a run begins with there, and whether the next
+ * symbol is read as the first one of a document.
  */
 type Situation = {
   readonly levels: readonly Level[];
@@ -141,11 +141,10 @@ function situationKey({ levels, startSet, possible, breakBefore }: Situation): s
 /**
  * How one split is matched without ever going back.
  *
- * A backtracking matcher that has found a match may read on for a longer one, fail, and return to the first. Here that
- * is not reading again but reading at once: the moment a match is found, a second run begins behind it, on the
- * speculation that the match stands. If the first run finds a longer match, the second is dropped; if it dies, its
- * match is settled and the second run is the first one now. Runs that depend on one another so are *levels*: level
- * j + 1 begins at the latest end that level j has found.
+ * A backtracking matcher that has found a match may read on for a better one, fail, and return to the first. Here nothing is
+ * read again. When a match is found, a second run begins behind it, as if the match stood, and both runs read on. If the
+ * first run finds a better match, the second is dropped. If the first run dies, its match is settled and the second run
+ * becomes the first. Such runs are *levels*: level j + 1 begins at the latest end that level j has found.
  *
  * "ab" with the pattern abc|a|b, read up to "b": level 0 began at "a", has matched [0, 1), still hopes for "abc";
  * level 1 began at 1 and has taken "b". If "c" follows, level 0 matches [0, 3) and level 1 is dropped; if not, [0, 1) is

@@ -176,10 +176,11 @@ export function kindsOf({ examples }: ClassSystem): {
 }
 
 /*
- * Where pretokens begin: a formula for each family of patterns, over masks of classes of characters. An option is a mask too, of all characters or of none, so that one loop of the kernel serves all of a family.
+ * Where pretokens begin: a formula for each family of patterns, over masks of classes of characters. An option is a mask too,
+ * of all characters or of none, so that one loop of the kernel serves a whole family.
  *
- * A formula need not know everything. Where `hard` is set, it says nothing of this character and of those behind it: the
- * automaton reads on from the last end before it.
+ * Where `hard` is set, the formula makes no statement about this character and those behind it: the automaton reads on from
+ * the last end before it.
  */
 export type Boundaries<Mask> = { readonly begin: Mask; readonly hard: Mask };
 
@@ -371,13 +372,13 @@ type DeepseekClasses<Mask> = {
 };
 
 /**
- * Three splits, each the end of the text for what stands before it:
+ * Three splits. A match of one ends the text for the pieces before it:
  *     \p{N}{1,3}
  *     [一-龥぀-ゟ゠-ヿ]+
  *     [!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * `rest` is what the last split has no alternative for, control characters for example: as many as there are stay together,
- * but for the last one before a letter, which the letter takes.
+ * `rest` are characters that no alternative of the last split begins with, such as control characters. A run of them is one
+ * pretoken, without the last one before a letter: that begins the letter's pretoken.
  */
 function deepseek<Mask>(
   ops: Ops<Mask>,

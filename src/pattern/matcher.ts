@@ -55,7 +55,7 @@ export class Matcher {
   private stack = new Int32Array(1 << 10);
   private stackSize = 0;
   private marker = noMarker;
-  /** Where the span under way began; -1: none is. */
+  /** Where the current span began; -1: there is no span. */
   private spanStart = -1;
   private attemptSteps = 0;
   /** For each group: where it was opened last; start and end of what it took. */
@@ -261,7 +261,7 @@ export class Matcher {
     }
     this.spanStart = -1;
     if (known > memoValue.failed || known === memoValue.found) memo.set(memoId, spanStart, pos, known);
-    // Where as long a span as this fails, a shorter one is to be tried.
+    // If a span of this length fails, a shorter one is tried.
     else this.push((pc << 3) | frame.span, spanStart, pos, pos);
     if (known !== 0) return this.followMemo(known);
     return canBegin(program, second[pc]!, symbol) ? second[pc]! : failing;
@@ -515,7 +515,7 @@ export class Matcher {
     for (let i = 0; i < 3; i++) this.groups[group + i] = this.stack[at + 1 + i]!;
   }
 
-  /** Where a copy of what a group took, [from, to), ends that begins at `pos`; -1 if there is none, or it took nothing yet. */
+  /** A group took [from, to). If the same text stands at `pos`: where it ends. Else, or if the group took nothing yet: -1. */
   private endOfSame(from: number, to: number, pos: number): number {
     const { bytes, end } = this;
     if (from < 0 || pos + to - from > end) return -1;
@@ -594,7 +594,7 @@ class MatchMemo {
     return this.values[(pos - this.base) * this.memoIdCount + id]!;
   }
 
-  /** For positions [from, to]; those before the base are not kept. An id below 0 is none. Throws PatternLimit. */
+  /** Sets positions [from, to]; those before the base are not kept. An id below 0 does nothing. Throws PatternLimit. */
   set(id: number, from: number, to: number, value: number): void {
     const { memoIdCount } = this;
     if (id < 0) return;

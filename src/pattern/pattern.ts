@@ -116,8 +116,8 @@ function namesOf(sources: readonly string[]): string[] {
  *
  * In a chain the cut of the first automaton serves: the others never see past a piece of it.
  *
- * An automaton of shadows can be cut at a character only that is quiet (shadow.ts): so what stands before it is in the shadow
- * of the reader on the left, who reads that character, as in that of the whole. Runs of others are read up to one.
+ * With shadows, a cut is safe only at a quiet character (shadow.ts). The reader on the left reads that character, so its shadow
+ * before the cut is that of the whole text. Runs of other characters are read up to a quiet one.
  *
  * Returns the first safe cut in [from, stop), or -1. Only bytes before `limit` are looked at; `limit > stop + 3` or the
  * document ends at `limit`.

@@ -375,7 +375,7 @@ function internQuads(
   return { functions, idOfPairs };
 }
 
-/** The slot counted from an earlier end count; `bin` for a write that is none or idle; above `bin`: does not fit. */
+/** The slot counted from an earlier end count; `bin` if nothing is written or the write is idle; above `bin`: does not fit. */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
   if (slot === noSlot) return bin;
   const shifted = slot + commitsBefore;

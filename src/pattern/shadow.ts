@@ -19,9 +19,9 @@ import {
 } from "./unicode.ts";
 
 /*
- * Looks ahead over many characters as looks at one, in a *shadow* of the text (docs/internals/pattern.md). The shadow has a character for
- * each character of the text, of the same length, and in the same sets of the pattern. Which one it is says what the long
- * looks come to there. For \d{1,3}(?=(?:\d{3})*(?!\d)) a shadow of "a 1234567" is "a 0210210": a digit says how many more
+ * Looks ahead over many characters as looks at one, in a *shadow* of the text (docs/internals/pattern.md). The shadow has a
+ * character for each character of the text, of the same length, and in the same sets of the pattern. Which one it is says
+ * what the long looks come to there. For \d{1,3}(?=(?:\d{3})*(?!\d)) a shadow of "a 1234567" is "a 0210210": a digit says how many more
  * follow, modulo three, and the pattern is \d{1,3}(?=2|\D|\z).
  */
 

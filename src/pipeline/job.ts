@@ -109,7 +109,7 @@ export class JobThread<Job, News = never> {
     const { failure, waiting } = this;
     if (failure !== undefined) return Promise.reject(failure.error);
     const answer = new Promise<AnswerOf<Job, Method>>((take, fail) => waiting.push({ take, fail }));
-    // Whoever asks may look at the answer later.
+    // The caller may await the answer later. Until then an error must not count as unhandled.
     answer.catch(() => {});
     this.worker.postMessage({ kind: "ask", method, request } satisfies ToWorker, transfer);
     return answer;

@@ -52,7 +52,7 @@ function startWorkers(name: JobName, workerCount: number): StartedWorkers {
   return { workers, terminate };
 }
 
-/** Workers for a job that has yet to be described; whoever starts them ends them, whatever happens. */
+/** Workers for a job whose setup comes later. The caller ends them, whatever happens. */
 export const startJobWorkers = (name: JobName, threadCount: number, mainWorks: boolean) =>
   startWorkers(name, mainWorks ? threadCount - 1 : threadCount);
 
@@ -85,7 +85,7 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest>(
     }
   }, reportIntervalMs);
   const ran = running.run();
-  // If `report` fails first, the failure of what it stops is no news.
+  // If `report` fails first, it stops the run: the error of that is ignored.
   ran.catch(() => {});
   try {
     await Promise.race([ran, failed]);
@@ -589,7 +589,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest> {
     this.thread = new TaskThread(job, inputs, bytesDone, thread.index);
     if (job.output === undefined) return;
     this.outbox = new Outbox(job.output, (part) => {
-      // It belongs to the first task of which the main thread does not know that it is done.
+      // It belongs to the first task that the main thread does not know to be done.
       if (this.found.length > 0) this.tellDone();
       this.tell({ kind: "part", part }, [part.memory]);
     });
@@ -635,9 +635,8 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest> {
 const unwrittenBytesMax = 1 << 23;
 
 /**
- * The output of one thread on its way to be written: its turn may be long in coming, and the thread waits while too much
- * is. The memory of what was written comes back and is used again, the last first: it is still in the processor's cache,
- * and new memory costs.
+ * Output of one thread that waits for its turn to be written. The thread waits while there is too much of it. Memory of
+ * written output comes back and is used again, the last first: it is still in the processor's cache, and new memory costs.
  */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;

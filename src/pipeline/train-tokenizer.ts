@@ -340,8 +340,8 @@ export type TrainTokenizerOptions = {
   /** Words, as the pattern cuts them, and how often each occurs: a Map, or pairs. Nothing checks that the pattern would cut so. */
   readonly wordCounts?: GivenWords | undefined;
   /**
-   * Instead of `files`: those of each language. Each merge is learned from the language that is worst off, by its text or, if
-   * all have it, its `dev` text. Of equal ones it is the first.
+   * Instead of `files`: the files of each language. Each merge is learned from the language that is worst off, by its text or, if
+   * all have one, its `dev` text. If several are equally badly off, the first one is taken.
    */
   readonly languages?:
     | readonly {

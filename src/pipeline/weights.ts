@@ -8,7 +8,7 @@ const weightMax = 1e6;
 /** Weights are whole numbers of this part of 1. */
 export const weightParts = 1e6;
 
-/** The weight; a usage error if it is none. `what` names it. */
+/** The weight; a usage error if it is not valid. `what` names it. */
 export function checkedWeight(what: string, input: InputWeight): InputWeight {
   const { glob, weight } = input;
   if (glob === "") throw usageError(`${what} names no file`, "a path or a glob comes before the weight");
@@ -49,8 +49,8 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
 }
 
 /**
- * Whether a path, or a folder above it, is one that the glob describes. As in a .gitignore file, a glob with a slash describes a
- * path as it is named or found, one without describes a name at any depth.
+ * Whether the glob fits a path, or a folder above it. As in a .gitignore file, a glob with a slash fits whole paths, as they are
+ * named or found; a glob without one fits names at any depth.
  */
 function fitting(glob: string): (path: string) => boolean {
   const plain = slashed(normalize(glob)).replace(/(?<=.)\/$/, "");

@@ -91,8 +91,8 @@ const libraries = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1
 const opened = new Map<string, Symbols<Name> | null>();
 
 /**
- * Some functions of the C library; null where it is none that we know. Called when they are needed, not at the start: the
- * first time takes half a millisecond.
+ * Some functions of the C library; null if we do not know the library. Called when they are needed, not at the start: the
+ * first call takes half a millisecond.
  */
 export function openLibc<Names extends Name>(...names: readonly Names[]): Symbols<Names> | null {
   const key = names.join();

@@ -51,13 +51,13 @@ export function reasonOf(error: unknown): string {
   return reasons[codeOf(error)] ?? text.replace(/^[A-Z0-9]+: (.+?)(, \w+( '.*)?)?$/s, "$1");
 }
 
-/** `what`, and why the system refused it, for the user. What is told already, and a bug, stays as it is. */
+/** An error for the user: `what`, and why the system refused it. A UserError or a bug is returned as it is. */
 export const refusal = (what: string, error: unknown, hint?: string): unknown =>
   isOfSystem(error) && !(error instanceof UserError)
     ? new UserError(`${what}: ${reasonOf(error)}`, { hint })
     : error;
 
-/** The error for the user if it is none of ours; undefined for a bug. */
+/** The error as one for the user; undefined if it is a bug. */
 export function userErrorOf(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
   const { path } = error as { path?: unknown };
@@ -68,7 +68,7 @@ export function userErrorOf(error: unknown): UserError | undefined {
 
 export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 
-// Files that the user named, for whoever reads them. What the system refuses is a UserError that names the path.
+// Calls for files that the user named. If the system refuses, they throw a UserError that names the path.
 
 /** What is there, links followed; undefined if nothing is, also below a file. */
 export function statOf(path: string): Stats | undefined {

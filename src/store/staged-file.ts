@@ -187,7 +187,7 @@ class StagedFile implements ByteSink {
 /** Follows links as a shell's `>` does: what a link leads to is replaced, not the link. */
 function lookAt(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(followLinks(path));
-  // What /dev/stdout leads to may have a name that is none, such as "pipe:[4711]".
+  // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
   const named = statOrNull(pathOf(place));
   const isForDirectory = slashed(path).endsWith("/");
   const former = named ?? (isForDirectory ? null : statOrNull(path));

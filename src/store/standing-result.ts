@@ -72,7 +72,7 @@ function lookOnce(place: Place): Standing {
   );
 }
 
-/** The files that the record in a directory lists, and its own; none without a record. It may be anyone's: no path that leads out is accepted. */
+/** The record in a directory and the files that it lists; none without a record. The record may be forged, so no path may lead out. */
 function listedNames(path: string): Set<string> {
   let record: unknown;
   try {

@@ -43,7 +43,7 @@ export class PendingBytes {
     this.length = needed;
   }
 
-  /** Where a character from `pos` on is of another kind than settled, or may be: ASCII is looked at four at a time. */
+  /** The first position from `pos` on that is not certain to be settled. ASCII is looked at four bytes at a time. */
   settledEnd(pos: number, stop: number, kinds: Uint8Array): number {
     const { bytes } = this;
     if (this.words.buffer !== bytes.buffer) this.words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);

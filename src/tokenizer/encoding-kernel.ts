@@ -65,7 +65,7 @@ export class EncodingKernel {
   }
 
   /**
-   * Makes room for so many bytes of text and keeps what is there. The room never shrinks: what stands behind it is written over.
+   * Makes room for so many bytes of text and keeps what is there. The room never shrinks; it overwrites what is behind it.
    * No tables may be set up after the first call.
    */
   reserveText(capacityBytes: number): Text {

@@ -186,9 +186,9 @@ function unreachable(base: TokenizerParts, { tokens }: Extension, id: number, by
 }
 
 /**
- * Why a file of ranks cannot say the extended tokenizer, or null. tiktoken merges whatever two neighbours make a token of the
- * file, and a special token is none of them. So a token of the base that its merges never made may come about earlier than in
- * training, once new tokens are there: then each new token is checked as tiktoken would merge it.
+ * Why a file of ranks cannot hold the extended tokenizer, or null. tiktoken merges any two neighbours that make a token of the
+ * file; special tokens are not in it. With new tokens it may make a token of the base that the base's merges never made, and
+ * earlier than in training. So each new token is merged as tiktoken would, and compared.
  */
 export function* ranksObstacle(
   base: TokenizerParts,

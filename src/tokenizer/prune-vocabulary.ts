@@ -191,8 +191,8 @@ export function numberTokens(stays: Uint8Array): Numbering {
 }
 
 /**
- * Compares what was written with what was meant, as it is loaded again: the tokens that stay and no others, with their
- * new ids, each of them reached, and text cut as before. A UserError says what this kind of file cannot hold.
+ * Checks the files that were written, as they are loaded again: they must have the tokens that stay and no others, with their
+ * new ids, each of them reachable, and cut text as before. A UserError says what this kind of file cannot hold.
  */
 export function checkPruned(
   before: TokenizerParts,

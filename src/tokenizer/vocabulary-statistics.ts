@@ -59,7 +59,7 @@ export function* vocabularyStatistics(
   };
 }
 
-/** Halves of the merges of a model and what they make, in ids; no merge is what a table alone says. */
+/** The halves of each merge of a model and the token that it makes, as ids; empty for a table without merges. */
 type Halves = { readonly left: Int32Array; readonly right: Int32Array; readonly merged: Int32Array };
 
 /** Tokens by script or kind, the most frequent first. Yields between slices of work of some 10 ms. */

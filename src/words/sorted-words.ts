@@ -391,7 +391,7 @@ export function addTable(table: WordTable, other: WordTable): WordTable {
   return withoutNone(sum);
 }
 
-/** The table with room for more words, whose content is undefined; in the same memory if there is room. */
+/** The table with room for more words, in the same memory if that is large enough. The new room has any content. */
 function withRoom(table: WordTable, moreWords: number, moreBytes: number): WordTable {
   const wordCount = table.wordCount + moreWords;
   const byteCount = table.starts[table.wordCount]! + moreBytes;

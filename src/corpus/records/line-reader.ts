@@ -118,7 +118,7 @@ export class LineReader {
   }
 }
 
-/** Where the last record begins that the bytes show, of which the first `knownBytes` show none; 0 if there is none. */
+/** Where the last record in the bytes begins; 0 if none does. It is known that none begins in the first `knownBytes`. */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
   const from = Math.max(0, knownBytes - separator.length + 1);
   const found = Buffer.from(bytes.buffer, from, limit - from).lastIndexOf(separator);

@@ -209,7 +209,7 @@ function kindOfCharacter(bytes: u32): u32 {
   return noKind;
 }
 
-/** For each byte: not zero where all characters that begin so are of one kind. `seconds` are the bytes behind it. */
+/** For each byte: not zero if all characters that begin with it and the byte behind it (in `seconds`) are of one kind. */
 function leadBits(v: v128, seconds: v128): v128 {
   const low = v128.and(v, i8x16.splat(15));
   const bits = v128.and(i8x16.swizzle(lowNibbles(), low), i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));

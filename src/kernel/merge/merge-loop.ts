@@ -139,7 +139,7 @@ export function lookAtTop(work: i32): i32 {
   return Pause.largePairOnTop;
 }
 
-/** What comes now where `settleTop` found none. */
+/** Why the loop pauses when `settleTop` found no pair. */
 function withoutTop(): Pause {
   if (workLeft <= 0) return Pause.sliceUsedUp;
   return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
@@ -239,7 +239,7 @@ export function followMerge(left: u32, right: u32): bool {
  * so its threshold stays 1. One of them says its best pair, then all merge that.
  */
 
-/** More records than this are not made before those of pairs that are gone are shed: the text is indexed anew. */
+/** The most records. When they are used up, the text is indexed anew, which drops those of pairs that are gone. */
 let recordsMax: u32 = 0;
 
 /** After the text was indexed. */

@@ -153,7 +153,7 @@ function countBornAt(sums: usize, seen: usize, seenCount: u32, threshold: u64): 
   return count;
 }
 
-/** Occurrences of a neighbour in all parts; `sums` are those of part 0 at its side. */
+/** Occurrences of a neighbour in all parts; `sums` are the sums of part 0 at that side of the pair. */
 function countInAllParts(sums: usize, id: u32): u32 {
   let count: u32 = 0;
   for (let k: u32 = 0; k < partsInWork; k++) count += sumAt(sumsOfPart(sums, k), id).count;
@@ -225,7 +225,7 @@ function createPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
   return listStart;
 }
 
-/** Each part gets its slots in a list that is to be written, if it is, one behind the other; its sums are 0 again. */
+/** Gives each part its slots in the new list, one behind the other, if the list is written. Sets the sums to 0. */
 function giveSlots(sums: usize, id: u32, listStart: u32): void {
   let slot = listStart;
   for (let k: u32 = 0; k < partsInWork; k++) {
@@ -238,7 +238,7 @@ function giveSlots(sums: usize, id: u32, listStart: u32): void {
   }
 }
 
-/** Writes the next `share` of what each part staged into the lists of the pairs created; true while some is left. */
+/** Writes the next `share` of the positions that each part staged to the lists of the new pairs; true while some are left. */
 export function writeSome(share: u32): bool {
   currentMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved it
   return workTogether(Work.writeStaged, partsInWork, share);

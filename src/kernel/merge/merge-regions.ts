@@ -161,7 +161,7 @@ export function describeMemories(count: u32, index: u32, cells: f64): void {
 }
 
 /**
- * The tokens that words begin with, and the bytes that all of them have; whether some have more than one, and whether
+ * The start tokens: how many they are, and how many bytes they have together; whether some have more than one, and whether
  * their pairs are counted in dense tables.
  */
 export function describeStartTokens(

@@ -19,7 +19,7 @@ import { pairAt, pairCount } from "./pair-table";
 export let used: u32 = 1;
 export let entryCapacity: u32 = 0;
 
-/** Of what is in use after a growth. */
+/** After a growth there is room for this multiple of the entries in use. */
 const growthFactor: f64 = 1.25;
 /** With less than this share free after a compaction the next one would come too soon. */
 const freeShareMin: f64 = 0.1;

@@ -152,7 +152,7 @@ export function startKeeping(): void {
 /** `listStart` of a pair that the first memory keeps, until its list has a place. Others have 0. */
 const givenStart: u32 = 1;
 
-/** The first memory keeps a pair, with the count that it has in all memories: so does this one, if it has it. */
+/** Keeps a pair that the first memory keeps, with its count in all memories, if this memory has the pair. */
 export function keepGivenPair(left: u32, right: u32, count: u64): void {
   const p = findPair(left, right);
   if (p === noPair) return;

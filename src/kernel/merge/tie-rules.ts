@@ -38,7 +38,7 @@ import { pairAt } from "./pair-table";
  *   smaller bytes  smaller (bytes of left, bytes of right)   the same, all bits inverted
  *   smaller id     smaller (left id, right id)               2^32 minus the id, as the rule has it
  *
- * Bytes are compared as they are in `startBytes`: whoever fills it may put other numbers for them, in another order.
+ * Bytes are compared as they are in `startBytes`. To compare in another order, fill it with other numbers.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
  *   tieKeys       u64      tokenCapacity         of two tokens the greater key wins a tie; equal: compare bytes

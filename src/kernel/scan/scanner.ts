@@ -267,8 +267,8 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
  *   shadow                how shadows are written, which it reads then; 0: it reads texts
  *   next                  the automaton that cuts the pieces of this one; 0 if there is none
  *
- * A next one has room behind its head for as many u32 as there are ends: those of the one before, while this one cuts its
- * pieces.
+ * An automaton that is the next of another has room behind its head for the ends (u32) of the one before: they are kept there
+ * while it cuts that one's pieces.
  */
 @unmanaged
 class Automaton {

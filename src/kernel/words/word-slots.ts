@@ -477,7 +477,7 @@ export function missingMiddle(table: SlotTable, from: usize, end: usize): u32 {
  *   0        u32    hash of the word
  *   4        u32    where its record is, in units of 8 bytes from the region's start; 0 in a free slot
  *
- * A record is of whole units:
+ * A record takes whole units:
  *
  *   OFFSET   TYPE   MEANING
  *   0        u32    length of the word in bytes
