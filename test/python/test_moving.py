@@ -1002,13 +1002,14 @@ def _(case, name):
 
 
 def sections():
-    """The rows of each table: name, options of ours, verdict."""
+    """The rows of each table: name, options of ours, verdict. A row may name several."""
     found = {}
     for part in PAGE.read_text("utf-8").split("\n## ")[1:]:
         title, _, body = part.partition("\n")
         cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in body.splitlines() if line.startswith("| `")]
         if cells:
-            found[title] = [(there.strip(" `"), here.strip(), is_.strip()) for there, here, is_, _ in cells]
+            found[title] = [(name, here.strip(), is_.strip()) for there, here, is_, _ in cells
+                            for name in re.findall("`([^`]+)`", there)]
     return found
 
 
