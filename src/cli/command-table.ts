@@ -2,6 +2,7 @@
 // it. First the options that several commands take, then the commands.
 
 import { normalizationSteps } from "../bytes/normalization.ts";
+import { textMeasures } from "../evaluation/measures.ts";
 import { describeWritten, writtenFormats } from "../formats/formats.ts";
 
 /** What the pages of help are about, in their order. */
@@ -61,6 +62,12 @@ const notExtending: Exclusion = { other: "extend" };
 /** Ids are numbers: nothing is cut, named or cached. */
 const notOfIds: Exclusion = { other: "input-format ids" };
 
+/** What prints all measures, for programs. */
+const completeOutputs: readonly Exclusion[] = [
+  { other: "json", why: "it has everything" },
+  { other: "csv", why: "it has all measures" },
+];
+
 /** The options whose value is a word, with the words. `--input-format` lists what other modules know. */
 export const optionWords = {
   progress: ["auto", "bar", "plain", "json", "none"],
@@ -70,6 +77,7 @@ export const optionWords = {
   compat: ["cs336", "huggingface", "rustbpe", "extension"],
   format: writtenFormats,
   normalize: normalizationSteps,
+  measure: [...textMeasures.map(({ key }) => key), "texts", "parity", "vocabulary", "all"],
 } as const;
 
 /** One HTML page with pictures (src/report). */
@@ -1064,8 +1072,28 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "numbers",
         topic: "output",
-        description: "also measure how numbers are cut",
+        description: "also measure, and print, how numbers are cut",
         details: "Tokens per group of three digits, and how often tokens end where groups do.",
+      },
+      {
+        name: "measure",
+        value: "LIST",
+        words: optionWords.measure,
+        topic: "output",
+        excludes: completeOutputs,
+        description: "print these tables: e.g. fertility, or all",
+        details:
+          "Names with commas between. Each measure is a table of tokenizers and texts. Of one text, or of one tokenizer, several measures are one table. Three more tables: texts has the sizes of the texts, parity how alike the texts are in what they cost, vocabulary how many tokens are not whole characters.",
+        default: "bytes_per_token",
+      },
+      {
+        name: "words",
+        value: "N",
+        least: 1,
+        topic: "output",
+        excludes: completeOutputs,
+        description: "also print the N costliest words of each text, at most 20",
+        details: "For each tokenizer, the words whose tokens beyond the first are the most in all.",
       },
       ...besideTokenizer,
       specialTokensAsText,

@@ -7,7 +7,8 @@ import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeJson, writeLines } from "./data-output.ts";
-import { nameOfText, openTexts, piecesText, readTexts } from "./eval-command.ts";
+import { nameOfText, openTexts, readTexts } from "./eval-command.ts";
+import { piecesText } from "./eval-text.ts";
 import { readingOf } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -45,6 +46,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     (progress) => output.progress(progress),
   );
   const names = [a.name, b.name] as const;
+  output.endStage();
   await (options.has("json") ? writeJson(difference) : writeLines(differenceText(difference, names)));
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;

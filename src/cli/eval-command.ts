@@ -1,24 +1,24 @@
 import { basename, dirname, join } from "node:path";
-import { escapeText } from "../bytes/escape.ts";
-import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { type FoundInputs, findCorpus, type Skipped } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, type Input, refuseOverwriting } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { UserError, usageError } from "../errors.ts";
-import type { Evaluation, TextFacts, TextMeasures } from "../evaluation/evaluation.ts";
-import { type Measures, textMeasures } from "../evaluation/measures.ts";
+import type { Evaluation, TextFacts } from "../evaluation/evaluation.ts";
+import { digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
+import { costliestMax } from "../evaluation/word-encoder.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
-import type { ComparisonTable } from "../report/report-data.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { slashed } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
-import type { Invocation } from "./arguments.ts";
+import { type Invocation, oneOf } from "./arguments.ts";
+import { optionWords } from "./command-table.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
-import { overallTables, textTable } from "./evaluation-tables.ts";
+import { allTexts, type EvaluationView, evaluationLines } from "./eval-text.ts";
 import { copyPipe, isPipe, readingOf, readTextFile } from "./input-options.ts";
-import { corpusNoteLines, type Line, type Output, type Piece, piece, terminalColumns } from "./output.ts";
+import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { type Named, openTokenizers, readNamed, uniqueNames } from "./tokenizer-options.ts";
@@ -41,8 +41,9 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
     (progress) => output.progress(progress),
   );
   const { evaluation } = evaluated;
-  await print(evaluation);
+  output.endStage();
   warnOfInvalidBytes(evaluation, output);
+  await print(evaluation);
   const elapsedMs = performance.now() - startMs;
   if (reportPath !== undefined) {
     const { writeEvalReport } = await import("./eval-report.ts");
@@ -70,15 +71,34 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
   if (options.has("json") && options.has("csv")) throw usageError("--json and --csv: choose one of them");
+  const typedTexts = readTexts(options.get("text")!.map((typed) => readNamed("--text", typed)));
+  const view = readView(options, typedTexts.length);
   return {
-    typedTexts: readTexts(options.get("text")!.map((typed) => readNamed("--text", typed))),
+    typedTexts,
     terms: readTerms(invocation),
-    numbers: options.has("numbers"),
+    numbers: options.has("numbers") || view.measures.some((name) => digitMeasureNames.has(name)),
     reading: readingOf(options),
     workers: options.number("workers"),
     memoryLimitBytes: options.number("memory-limit"),
-    print: printerOf(options),
+    print: printerOf(options, view),
   };
+}
+
+const digitMeasureNames = new Set(digitMeasures.map(({ key }) => key));
+
+/** What a terminal shows. */
+function readView(options: Invocation["options"], textCount: number): EvaluationView {
+  const typed = options.text("measure")?.split(",");
+  const usual = ["bytes_per_token", ...(options.has("numbers") ? digitMeasureNames : [])];
+  const measures = new Set(
+    typed?.map((name) => oneOf("--measure", name.trim(), optionWords.measure)) ?? usual,
+  );
+  if (measures.has("parity") && textCount < 2)
+    throw usageError("--measure parity compares texts, and there is only one");
+  const wordCount = options.number("words") ?? 0;
+  if (wordCount > costliestMax)
+    throw usageError(`--words: ${wordCount} is too large, the most is ${costliestMax}`);
+  return { measures: [...measures], wordCount };
 }
 
 /** The values of `--term`, and the lines of `--terms`, each once. */
@@ -94,10 +114,13 @@ function readTerms({ options }: Invocation): string[] {
 }
 
 /** What stdout gets. */
-function printerOf(options: Invocation["options"]): (evaluation: Evaluation) => Promise<void> {
+function printerOf(
+  options: Invocation["options"],
+  view: EvaluationView,
+): (evaluation: Evaluation) => Promise<void> {
   if (options.has("json")) return (evaluation) => writeStdout(`${JSON.stringify(evaluation, null, 2)}\n`);
   if (options.has("csv")) return (evaluation) => writeStdout(evaluationCsv(evaluation));
-  return (evaluation) => writeLines(evaluationTable(evaluation, terminalColumns(1)));
+  return (evaluation) => writeLines(evaluationLines(evaluation, view, terminalColumns(1)));
 }
 
 function warnOfInvalidBytes({ texts }: Evaluation, output: Output): void {
@@ -165,84 +188,6 @@ export async function openTexts(
   }
   return { texts: opened, found: all };
 }
-
-/** The result for people: a table for each text, with a column for each tokenizer; the best of a row in bold. */
-function evaluationTable(evaluation: Evaluation, columns: number): Line[] {
-  const { texts, tokenizers } = evaluation;
-  // As they are shown, which their widths depend on.
-  const names = tokenizers.map(({ name }) => escapeText(name));
-  const lines: Line[] = [];
-  for (const [i, { name, bytes: size, characters, words, distinctWords }] of texts.entries()) {
-    const title = `${name}: ${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words, ${grouped(distinctWords)} of them distinct`;
-    lines.push(title, ...tableLines(names, textTable(evaluation, i), columns));
-    for (const [t, tokenizer] of tokenizers.entries()) {
-      lines.push(...costliestLines(names[t]!, tokenizer.texts[i]!, columns));
-    }
-    lines.push("");
-  }
-  for (const table of overallTables(evaluation)) {
-    lines.push(table.title, ...tableLines(names, table, columns), "");
-  }
-  return lines.slice(0, -1);
-}
-
-const gap = 2;
-
-/** A table of as many columns as fit, and one more table for those that do not. */
-function tableLines(names: readonly string[], { rows }: ComparisonTable, columns: number): Line[] {
-  const heads = rows.map(({ name }) => escapeText(name));
-  const cells = rows.map((row) => row.cells.map(escapeText));
-  const headWidth = Math.max(...heads.map((head) => head.length));
-  const widths = names.map((name, t) => Math.max(name.length, ...cells.map((row) => row[t]!.length)));
-  const lines: Line[] = [];
-  for (let first = 0; first < names.length; ) {
-    let end = first + 1;
-    let width = headWidth + gap + widths[first]!;
-    while (end < names.length && width + gap + widths[end]! <= columns) width += gap + widths[end++]!;
-    const shownColumns = Array.from({ length: end - first }, (_, i) => first + i);
-    const line = (head: string, cells: readonly string[], best: ReadonlySet<number>): Piece[] => [
-      head.padEnd(headWidth),
-      ...shownColumns.flatMap((t) => {
-        const space = " ".repeat(gap + widths[t]! - cells[t]!.length);
-        return [space, best.has(t) ? piece("bold", cells[t]!) : cells[t]!];
-      }),
-    ];
-    if (first > 0) lines.push("");
-    lines.push(line("", names, new Set()));
-    for (const [r, { bests }] of rows.entries()) lines.push(line(heads[r]!, cells[r]!, bests));
-    first = end;
-  }
-  return lines;
-}
-
-/** The first pieces of a word, as they are shown. */
-export const piecesText = (pieces: readonly string[], shownMax: number) =>
-  pieces.slice(0, shownMax).join("|") + (pieces.length > shownMax ? "|…" : "");
-
-const shownPiecesMax = 8;
-
-/** The costliest words of a text: how often each occurs, and its tokens. */
-function costliestLines(name: string, { dearestWords }: TextMeasures, columns: number): string[] {
-  if (dearestWords.length === 0) return [];
-  const items = dearestWords.map(({ word, count, pieces }) => {
-    // Pieces of characters do not show the word.
-    const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
-    return `${grouped(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
-  });
-  // Lines as full as they can be, of whole items.
-  const lines = [""];
-  for (const [i, item] of items.entries()) {
-    const text = i < items.length - 1 ? `${item},` : item;
-    const line = lines.at(-1)!;
-    if (line === "") lines[lines.length - 1] = text;
-    else if (gap + line.length + 1 + text.length <= columns) lines[lines.length - 1] += ` ${text}`;
-    else lines.push(text);
-  }
-  return [`costliest words of ${name}:`, ...lines.map((line) => " ".repeat(gap) + line)];
-}
-
-/** The name of the rows of all texts together. */
-const allTexts = "(all)";
 
 type Row = {
   readonly tokenizer: string;

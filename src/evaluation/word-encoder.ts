@@ -243,7 +243,7 @@ const byFrequency = (words: TextWords) => (p: number, q: number) =>
   words.placed.counts[q]! - words.placed.counts[p]! || Buffer.compare(placedAt(words, p), placedAt(words, q));
 
 /** How many of the words are listed whose tokens beyond the first are the most in all; of equal ones the first by their bytes. */
-const costliestMax = 20;
+export const costliestMax = 20;
 
 /**
  * What the words of a text cost; yields between slices of work.

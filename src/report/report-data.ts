@@ -85,16 +85,6 @@ export type Compression = {
   readonly smallerSizes?: readonly number[];
 };
 
-/** Values of all tokenizers, a row each; `bests` are the columns with the best one. */
-export type ComparisonTable = {
-  readonly title: string;
-  readonly rows: readonly {
-    readonly name: string;
-    readonly cells: readonly string[];
-    readonly bests: ReadonlySet<number>;
-  }[];
-};
-
 /** The beginning of a text, and how each tokenizer of the report cuts it. */
 export type Sample = {
   readonly name: string;

@@ -19,20 +19,125 @@ const evaluateJson = (args: readonly string[]): Evaluation => {
 };
 
 describe("bpe eval", () => {
-  test("columns that do not fit go into a table below", () => {
-    const many = Array.from({ length: 9 }, (_, n) => `a-long-name-${n}=${tokenizers.gpt2}`);
-    const { code, stdout } = bpe(["eval", ...many, "--text", english, "-q"]);
+  const linesOf = (...args: readonly string[]) => {
+    const { code, stdout, stderr } = bpe(["eval", ...args, "-q"]);
+    expect(stderr).toBe("");
     expect(code).toBe(0);
-    const lines = stdout.split("\n");
+    return stdout.split("\n").slice(0, -1);
+  };
+  const two = [...named, "--text", `en=${english}`, `el=${greek}`];
+
+  test("one table: bytes per token of each tokenizer and text, the best marked", () => {
+    const sizes = join(scratch(), "sizes");
+    expect(bpe(["train", english, "-n", "260,270", "-o", sizes, "-q"]).code).toBe(0);
+    const two = [sizes, "--text", `en=${english}`, `el=${greek}`];
+    const { tokenizers: results } = evaluateJson(two);
+    const rows = results.map(({ texts, overall }) =>
+      [...texts, overall].map(({ bytesPerToken }) => bytesPerToken!.toFixed(3)),
+    );
+    const lines = linesOf(...two);
+    expect(lines[0]).toBe("bytes per token: bytes divided by tokens. Higher is better; * marks the best.");
+    expect(lines[1]!.trim().split(/ +/)).toEqual(["en", "el", "(all)"]);
+    expect(lines.slice(2).map((line) => line.replaceAll("*", "").split(/ +/))).toEqual([
+      ["sizes/260", ...rows[0]!],
+      ["sizes/270", ...rows[1]!],
+    ]);
+    // No Greek was learned: on it the two are equal.
+    expect(lines[2]).not.toContain("*");
+    expect(lines[3]!.split(/ +/).map((cell) => cell.endsWith("*"))).toEqual([false, true, false, true]);
+  });
+
+  test("--measure prints a table for each name, in their order; all prints all of them", () => {
+    const headsOf = (...args: string[]) =>
+      linesOf(...two, ...args)
+        .join("\n")
+        .split("\n\n")
+        .map((table) => table.split(":")[0]);
+    expect(headsOf("--measure", "fertility, tokens,fertility")).toEqual(["fertility", "tokens"]);
+    expect(headsOf("--measure", "parity,texts")).toEqual([
+      "texts",
+      "parity, Gini coefficient",
+      "parity, cost ratio",
+      "parity, cheapest text",
+      "parity, costliest text",
+    ]);
+    const all = headsOf("--measure", "all");
+    expect(all.length).toBe(1 + 19 + 4 + 1);
+    expect(all).toContain("Rényi efficiency (α = 2.5)");
+    expect(all.at(-1)).toBe("vocabulary");
+    // Without any number in the texts, only their counts, 0, have a value.
+    expect(headsOf("--measure", "all", "--numbers").length).toBe(all.length + 2);
+    expect(headsOf("--numbers").length).toBe(1 + 6);
+    // Numbers are measured where one of their measures is named.
+    expect(headsOf("--measure", "digit_alignment")).toEqual(["digit alignment"]);
+  });
+
+  test("of one text, or one tokenizer, several measures are one table", () => {
+    const numbers = put(directory, "numbers.txt", "1234 the\n");
+    const measures = ["--measure", "numbers,digit_alignment,renyi_entropy_2"];
+    const lines = linesOf(...named, "--text", numbers, ...measures);
+    expect(lines.length).toBe(5);
+    expect(lines[0]).toStartWith("numbers: 9 B, 9 characters, 2 words, 2 distinct");
+    expect(lines[1]!.trim().split(/ +/)).toEqual(["better", "gpt2", "cl100k"]);
+    expect(lines[2]).toMatch(/^numbers +- +1 +1$/);
+    expect(lines[3]).toMatch(/^digit alignment +higher +[\d.]+\*? +[\d.]+\*?$/);
+    const flat = linesOf(named[0]!, ...two.slice(2), "--measure", "fertility,tokens");
+    expect(flat.length).toBe(4);
+    expect(flat[1]!.trim().split(/ +/)).toEqual(["better", "en", "el", "(all)"]);
+    expect(flat[3]).toMatch(/^tokens +lower( +\d+){3}$/);
+  });
+
+  test("a value that does not exist is a dash, and never the best", () => {
+    const blank = put(directory, "blank.txt", "  \n");
+    const lines = linesOf(
+      ...named,
+      "--text",
+      `en=${english}`,
+      `blank=${blank}`,
+      "--measure",
+      "fertility,parity",
+    );
+    expect(lines[2]).toMatch(/^gpt2 +[\d.]+\*? +- /);
+    expect(lines[3]).toMatch(/^cl100k +[\d.]+\*? +- /);
+    // Only one of the texts has words.
+    expect(lines.filter((line) => /^gpt2( +-){4}$/.test(line)).length).toBe(4);
+  });
+
+  test("--words prints so many of the costliest words, for each text and tokenizer", () => {
+    expect(linesOf(...two).join()).not.toContain("costliest");
+    const { tokenizers: results } = evaluateJson(two);
+    const counted = (lines: readonly string[]) =>
+      lines
+        .slice(lines.indexOf("") + 1)
+        .filter((line) => / x /.test(line))
+        .join(",")
+        .split(" x ").length - 1;
+    const most = (n: number) =>
+      results
+        .flatMap(({ texts }) => texts.map(({ dearestWords }) => Math.min(n, dearestWords.length)))
+        .reduce((sum, count) => sum + count, 0);
+    expect(counted(linesOf(...two, "--words", "1"))).toBe(most(1));
+    const lines = linesOf(...two, "--words", "20");
+    expect(counted(lines)).toBe(most(20));
+    expect(most(20)).toBeGreaterThan(most(1));
+    expect(lines.filter((line) => line.startsWith("costliest words of")).length).toBe(2);
     expect(lines.every((line) => line.length <= 80)).toBe(true);
-    for (let n = 0; n < 9; n++) {
-      const heads = lines.filter(
-        (line) => line.includes(`a-long-name-${n}`) && !line.startsWith("costliest"),
-      );
-      // The measures of the text, and the vocabularies.
-      expect(heads.length).toBe(2);
-    }
-    expect(lines.filter((line) => line.startsWith("fertility ")).length).toBeGreaterThan(1);
+  });
+
+  test("names of texts and tokenizers stay on their line, and do nothing to the terminal", () => {
+    const args = [
+      `a\x1b[2J=${tokenizers.gpt2}`,
+      "--text",
+      `x\ny=${english}`,
+      "--measure",
+      "all",
+      "--words",
+      "2",
+    ];
+    const { stdout } = bpe(["eval", ...args, "-q"]);
+    expect(stdout).not.toContain("\x1b");
+    expect(stdout).toContain("a\\x1b[2J:");
+    expect(stdout).toContain("costliest words of x\\x0ay: how often");
   });
 
   test("--json has all numbers, and tokens are those of bpe encode", () => {
@@ -96,16 +201,11 @@ describe("bpe eval", () => {
     for (const { terms } of evaluateJson(args).tokenizers) {
       expect(terms.map(({ term }) => term)).toEqual(["the", "-x", "hat", "the cat"]);
     }
-    const lines = bpe(["eval", ...args, "-q"]).stdout.split("\n");
-    expect(lines.filter((line) => /^the cat(, behind a space)? +\d+ +\d+$/.test(line)).length).toBe(2);
+    const lines = linesOf(...args);
+    expect(
+      lines.filter((line) => line.trim().replaceAll(/ {2,}/g, "|") === "the|-x|hat|the cat").length,
+    ).toBe(2);
     expect(evaluateJson([...named, "--text", english]).tokenizers[0]!.terms).toEqual([]);
-  });
-
-  test("rows without any value are left out", () => {
-    const numbers = put(directory, "numbers.txt", "1234 the\n");
-    const rowsOf = (text: string) => bpe(["eval", named[0]!, "--text", text, "--numbers", "-q"]).stdout;
-    expect(rowsOf(english)).not.toContain("digit");
-    expect(rowsOf(numbers)).toContain("tokens per digit group");
   });
 
   test("a directory of several sizes stands for all of them, the smallest first", () => {
@@ -134,6 +234,17 @@ describe("bpe eval", () => {
       [[directory, "--text", english], 1, "holds no tokenizer"],
       [[named[0]!, "--text", english, "--term", ""], 2, "--term is empty"],
       [[named[0]!, "--text", english, "--term", "x", "--csv"], 2, "--term does not go with --csv"],
+      [
+        [named[0]!, "--text", english, "--measure", "fertilty"],
+        2,
+        "did you mean fertility? (one of: tokens, ",
+      ],
+      [[named[0]!, "--text", english, "--measure", ""], 2, '--measure: unknown value ""'],
+      [[named[0]!, "--text", english, "--measure", "parity"], 2, "there is only one"],
+      [[named[0]!, "--text", english, "--measure", "all", "--csv"], 2, "it has all measures"],
+      [[named[0]!, "--text", english, "--words", "3", "--json"], 2, "it has everything"],
+      [[named[0]!, "--text", english, "--words", "0"], 2, "too small, the least is 1"],
+      [[named[0]!, "--text", english, "--words", "21"], 2, "too large, the most is 20"],
       [[named[0]!, "--text", english, "--terms", english, "--csv"], 2, "--terms does not go with --csv"],
       [[named[0]!, "--text", english, "--terms", put(directory, "none.txt", "\n\n")], 1, "has no term"],
       [[named[0]!, "--text", english, "--terms", join(directory, "nowhere")], 1, "no such file"],

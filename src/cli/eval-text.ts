@@ -1,0 +1,273 @@
+import { escapeText } from "../bytes/escape.ts";
+import { bytes, grouped } from "../bytes/quantities.ts";
+import type { CostliestWord, Evaluation, TextFacts } from "../evaluation/evaluation.ts";
+import {
+  bestOf,
+  type CostParity,
+  type Measure,
+  type Measures,
+  parityCosts,
+  parityMeasures,
+  shownValue,
+  termMeasures,
+  textMeasures,
+  vocabularyMeasures,
+} from "../evaluation/measures.ts";
+import {
+  bestMark,
+  flowedLines,
+  type Grid,
+  gridLines,
+  headsOf,
+  shortAxis,
+  shortened,
+  shownWidth,
+  splitLines,
+  turnedTable,
+} from "./grid.ts";
+import { type Line, piece } from "./output.ts";
+
+// The result of `bpe eval` for people: one table for each measure that is asked for, tokenizers and texts its two sides.
+
+/** What people asked for. */
+export type EvaluationView = {
+  /** Values of `--measure`. */
+  readonly measures: readonly string[];
+  /** Costliest words of each tokenizer on each text. */
+  readonly wordCount: number;
+};
+
+/** The name of the column of all texts together. */
+export const allTexts = "(all)";
+
+export function evaluationLines(evaluation: Evaluation, view: EvaluationView, columns: number): Line[] {
+  const { texts, tokenizers } = evaluation;
+  const isAll = view.measures.includes("all");
+  const isAsked = (table: "parity" | "vocabulary") => isAll || view.measures.includes(table);
+  const chosen = isAll
+    ? textMeasures.filter(({ value }) => tokenizers.some(({ overall }) => value(overall) !== null))
+    : view.measures.flatMap((name) => textMeasures.find(({ key }) => key === name) ?? []);
+  const isFlat = isFlatTable(evaluation, chosen, columns);
+  // A flat table of one text says them above it.
+  const saysSizes = isFlat && texts.length === 1;
+  const sections = [
+    ...(view.measures.includes("texts") || (isAll && !saysSizes) ? [textsSection(evaluation, columns)] : []),
+    ...(isFlat ? [flatSection(evaluation, chosen, columns)] : measureSections(evaluation, chosen, columns)),
+    ...(isAsked("parity") && texts.length > 1 ? paritySections(evaluation, columns) : []),
+    ...(isAsked("vocabulary") ? [vocabularySection(evaluation, columns)] : []),
+    ...termSections(evaluation, columns),
+    ...(view.wordCount > 0 ? wordSections(evaluation, view.wordCount, columns) : []),
+  ];
+  return sections.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
+}
+
+/** Lines of a heading: its name stands out. */
+function headLines(name: string, text: string, columns: number): Line[] {
+  const [first = "", ...rest] = Bun.wrapAnsi(escapeText(`${name}: ${text}`), columns).split("\n");
+  return [first.startsWith(name) ? [piece("bold", name), first.slice(name.length)] : first, ...rest];
+}
+
+/** Which values are better, and how the best are marked, if some are. */
+function directionOf({ better }: Pick<Measure<never>, "better">, { bests }: Pick<Grid, "bests">): string {
+  if (better === null) return "Neither higher nor lower is better.";
+  const mark = bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
+  return `${better === "higher" ? "Higher" : "Lower"} is better${mark}.`;
+}
+
+const tokenizersOf = ({ tokenizers }: Evaluation) => ({
+  noun: "tokenizers",
+  names: tokenizers.map(({ name }) => name),
+});
+
+/** A measure of each tokenizer on each item; `of` gives what holds the value. */
+function measureGrid<Of>(
+  evaluation: Evaluation,
+  items: Grid["items"],
+  measure: Measure<Of>,
+  of: (tokenizer: Evaluation["tokenizers"][number], item: number) => Of,
+): Grid {
+  const results = headsOf(items).map((_, item) =>
+    evaluation.tokenizers.map((tokenizer) => of(tokenizer, item)),
+  );
+  return {
+    subjects: tokenizersOf(evaluation),
+    items,
+    cells: results.map((some) => some.map((one) => shownValue(measure, one))),
+    bests: results.map((some) => bestOf(measure, some.map(measure.value))),
+  };
+}
+
+function measureSection<Of>(measure: Measure<Of>, grid: Grid, columns: number): Line[] {
+  const text = `${measure.formula}. ${directionOf(measure, grid)}`;
+  return [...headLines(measure.name, text, columns), ...gridLines(grid, columns)];
+}
+
+/** Of one text, or of one tokenizer, several measures are one table, if there is room for their names; else each is one. */
+const isFlatTable = (
+  { texts, tokenizers }: Evaluation,
+  measures: readonly Measure<Measures>[],
+  columns: number,
+) => (texts.length === 1 || tokenizers.length === 1) && measures.length > 1 && columns >= flatColumnsLeast;
+
+/** A table for each measure. */
+function measureSections(
+  evaluation: Evaluation,
+  measures: readonly Measure<Measures>[],
+  columns: number,
+): Line[][] {
+  return measures.map((measure) =>
+    measureSection(measure, measureGrid(evaluation, textsOf(evaluation), measure, measuresOf), columns),
+  );
+}
+
+const textsOf = ({ texts }: Evaluation): Grid["items"] => {
+  const axis = { noun: "texts", names: texts.map(({ name }) => name) };
+  return texts.length > 1 ? { ...axis, sum: allTexts } : axis;
+};
+
+const measuresOf = ({ texts, overall }: Evaluation["tokenizers"][number], text: number): Measures =>
+  texts[text] ?? overall;
+
+/** A row for each measure. */
+function flatSection(
+  evaluation: Evaluation,
+  measures: readonly Measure<Measures>[],
+  columns: number,
+): Line[] {
+  const { texts, tokenizers } = evaluation;
+  const [text] = texts;
+  const isOneText = texts.length === 1;
+  const subjects = isOneText ? tokenizersOf(evaluation) : textsOf(evaluation);
+  const resultOf = (i: number) => measuresOf(tokenizers[isOneText ? i : 0]!, isOneText ? 0 : i);
+  const results = headsOf(subjects).map((_, i) => resultOf(i));
+  const nameWidth = Math.max(...measures.map(({ name }) => shownWidth(name)));
+  const headOf = (name: string, better: string) =>
+    `${name}${" ".repeat(nameWidth - shownWidth(name) + 2)}${better}`;
+  const bests = measures.map((measure) =>
+    isOneText ? bestOf(measure, results.map(measure.value)) : new Set<number>(),
+  );
+  const table = turnedTable({
+    subjects,
+    items: { noun: "measures", names: measures.map(({ name, better }) => headOf(name, better ?? "-")) },
+    cells: measures.map((measure) => results.map((result) => shownValue(measure, result))),
+    bests,
+  });
+  const marked = bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
+  const about = isOneText
+    ? headLines(escapeText(text!.name), `${sizesOf(text!)}${marked}.`, columns)
+    : headLines(escapeText(tokenizers[0]!.name), "its measures of each text.", columns);
+  return [...about, ...splitLines({ ...table, corner: headOf("", "better") }, columns)];
+}
+
+const sizesOf = ({ bytes: size, characters, words, distinctWords }: TextFacts) =>
+  `${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words, ${grouped(distinctWords)} distinct`;
+
+/** The names of the measures, the word beside them and a column of numbers. */
+const flatColumnsLeast = 60;
+
+/** The facts of the texts. */
+function textsSection({ texts }: Evaluation, columns: number): Line[] {
+  const facts = texts.map(({ bytes: size, characters, words, distinctWords }) => [
+    bytes(size),
+    ...[characters, words, distinctWords].map(grouped),
+  ]);
+  const names = ["size", "characters", "words", "distinct words"];
+  const grid = {
+    subjects: { noun: "texts", names: texts.map(({ name }) => name) },
+    items: { noun: "facts", names },
+    cells: names.map((_, fact) => facts.map((of) => of[fact]!)),
+    bests: names.map(() => new Set<number>()),
+  };
+  return [...headLines("texts", "how large they are.", columns), ...gridLines(grid, columns)];
+}
+
+/** A table for each measure of parity, and one for the text that costs least and most; a column for each kind of cost. */
+function paritySections(evaluation: Evaluation, columns: number): Line[][] {
+  const items = { noun: "costs", names: parityCosts.map(({ name }) => name) };
+  const costOf = ({ parity }: Evaluation["tokenizers"][number], cost: number) =>
+    parity && parityCosts[cost]!.of(parity);
+  const measured = parityMeasures.map(({ value, ...measure }) => {
+    const orNone: Measure<CostParity | null> = { ...measure, value: (of) => of && value(of) };
+    const named = { ...orNone, name: `parity, ${measure.name}` };
+    return measureSection(named, measureGrid(evaluation, items, orNone, costOf), columns);
+  });
+  const typed = evaluation.texts.map(({ name }) => name);
+  const short = shortAxis({ noun: "texts", names: typed.map(escapeText) }, parityTextColumns);
+  const nameOf = new Map(typed.map((name, i) => [name, short.names[i]!]));
+  const textGrid = (textOf: (cost: CostParity) => string): Grid => ({
+    subjects: tokenizersOf(evaluation),
+    items,
+    cells: items.names.map((_, cost) =>
+      evaluation.tokenizers.map((tokenizer) => {
+        const of = costOf(tokenizer, cost);
+        return of === null ? "-" : nameOf.get(textOf(of))!;
+      }),
+    ),
+    bests: items.names.map(() => new Set<number>()),
+  });
+  const texts = [
+    ["parity, cheapest text", "the text with the fewest tokens", (of: CostParity) => of.cheapestText],
+    ["parity, costliest text", "the text with the most tokens", (of: CostParity) => of.costliestText],
+  ] as const;
+  return [
+    ...measured,
+    ...texts.map(([name, text, textOf]) => [
+      ...headLines(name, `${text}.`, columns),
+      ...flowedLines(short.legend ?? [], columns),
+      ...gridLines(textGrid(textOf), columns),
+    ]),
+  ];
+}
+
+const parityTextColumns = 16;
+
+function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
+  const { tokenizers } = evaluation;
+  const grid = {
+    subjects: tokenizersOf(evaluation),
+    items: { noun: "measures", names: vocabularyMeasures.map(({ name }) => name) },
+    cells: vocabularyMeasures.map((measure) => tokenizers.map((of) => shownValue(measure, of))),
+    bests: vocabularyMeasures.map((measure) => bestOf(measure, tokenizers.map(measure.value))),
+  };
+  const marked = grid.bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
+  const text = `tokens, those of them that are no whole characters, and those that join parts of several. Of the last two lower is better${marked}.`;
+  return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
+}
+
+function termSections(evaluation: Evaluation, columns: number): Line[][] {
+  const [first] = evaluation.tokenizers;
+  const items = { noun: "terms", names: first!.terms.map(({ term }) => term) };
+  if (items.names.length === 0) return [];
+  return termMeasures.map((measure) => {
+    const grid = measureGrid(evaluation, items, measure, ({ terms }, term) => terms[term]!);
+    return measureSection(measure, grid, columns);
+  });
+}
+
+/** The first pieces of a word, as they are shown. */
+export const piecesText = (pieces: readonly string[], shownMax: number) =>
+  pieces.slice(0, shownMax).join("|") + (pieces.length > shownMax ? "|…" : "");
+
+const shownPiecesMax = 8;
+const indent = 2;
+
+/** For each text the costliest words of each tokenizer. */
+function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, columns: number): Line[][] {
+  return texts.map(({ name }, i) => [
+    ...headLines(`costliest words of ${escapeText(name)}`, "how often each occurs, and its tokens.", columns),
+    ...tokenizers.flatMap(({ name: tokenizer, texts }) => {
+      const items = texts[i]!.dearestWords.slice(0, wordCount).map((word) =>
+        shortened(wordText(word), columns - indent - 1),
+      );
+      const flowed =
+        items.length === 0 ? ["none: no word has two tokens"] : flowedLines(items, columns - indent);
+      return [`${tokenizer}:`, ...flowed.map((line) => " ".repeat(indent) + line)];
+    }),
+  ]);
+}
+
+function wordText({ word, count, pieces }: CostliestWord): string {
+  // Pieces of characters do not show the word.
+  const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
+  return `${grouped(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
+}
