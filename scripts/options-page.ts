@@ -25,7 +25,7 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("superwords.md", "superwords-from"),
   ...of("extend.md", "extend"),
   ...of("your-model.md", "like", "chat-template", "add-bos", "model-card"),
-  ...of("evaluate.md", "report"),
+  ...of("evaluate.md", "report", "measure"),
   ...of("encode.md", "tokenizer"),
   ...of("many-machines.md", "counts", "ranges", "min-count"),
 };
