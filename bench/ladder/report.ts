@@ -74,8 +74,8 @@ function introduction({ boundSeconds, text, circumstances }: Ladder): string {
      took. All rungs give the same merges with the same counts, and every run compares them. The rungs are in
      \`bench/ladder/\`; \`run.ts\` there writes this page and its chart.`,
     `The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r times. Each run is
-     a process of its own and starts cold; reading the words is not timed. A run is stopped after ${boundSeconds} s. Its
-     whole time is then estimated from the pace since the last checkpoint and marked ≈, or, without a checkpoint, >.
+     a process of its own and starts cold; reading the words is not timed. A run is stopped after ${boundSeconds} s; its
+     time is then estimated from its pace (≈), or only bounded (>).
      Measured on ${date} at commit ${commit}: ${cpu}, ${cores} cores, Bun ${bun}, load ${load}.`,
   ]
     .map((text) => paragraph(text))
@@ -86,12 +86,9 @@ function introduction({ boundSeconds, text, circumstances }: Ladder): string {
 const steps = `Each step leaves some work undone. Rungs are in TypeScript where they are not named C++.
 
 ${list([
-  ["0.", "*recount + scan*: count all pairs anew for each merge, and search all counts for the best."],
-  ["1.", "*words*: an index from pairs to words says where a merge happens. The other words are not read."],
-  [
-    "2.",
-    "*neighbours*: in these words only the pairs beside an occurrence change. The others are neither subtracted nor added.",
-  ],
+  ["0.", "*recount + scan*: count all pairs for each merge, and search all counts for the best."],
+  ["1.", "*words*: an index says which words have the pair; the others are not read."],
+  ["2.", "*neighbours*: only the pairs beside an occurrence are subtracted and added."],
   [
     "3.",
     `*heap*: the next pair is on top. With lazy deletion every change is an entry, and the heap outgrows the pairs. The
