@@ -17,7 +17,7 @@ export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md")
 /** Where an option is told of at length, if not here and in its help: with an example, and with what it changes. */
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
-  ...of("train.md", "special-tokens", "memory-limit", "workers"),
+  ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers"),
   ...of("formats.md", "compat", "pad-to", "ledger", "format", "keep", "wait"),
   ...of("nightly.md", "cache", "cache-limit", "if-changed", "log-file", "progress"),
   ...of("clean-and-fair.md", "whole-characters", "seed-token", "seed-tokens", "normalize"),
@@ -25,9 +25,9 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("superwords.md", "superwords-from"),
   ...of("extend.md", "extend"),
   ...of("your-model.md", "like", "chat-template", "add-bos", "model-card"),
-  ...of("evaluate.md", "report", "measure"),
+  ...of("evaluate.md", "text", "numbers", "report", "measure"),
   ...of("encode.md", "tokenizer"),
-  ...of("many-machines.md", "counts", "ranges", "min-count"),
+  ...of("many-machines.md", "counts", "save-counts", "ranges", "min-count"),
 };
 
 function of(page: string, ...names: readonly string[]): Record<string, string> {
