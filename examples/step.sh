@@ -13,7 +13,7 @@
 #     --pattern=o200k
 #     --special-token=<|endoftext|>
 #
-# BPE names the program (default: bpe), RANGE_SIZE the wished size of a range (default: 64MB).
+# BPE names the program (default: bpe), RANGE_SIZE the approximate size of a range (default: 64MB).
 set -euo pipefail
 
 step=${1:?plan, count, train or encode}

@@ -65,7 +65,7 @@ def message_of(stderr: str) -> str:
 
 #: Held while pipes are made: a fork in between would give the child ends that nobody knows of.
 _starting = RLock()
-#: This process's ends of all pipes, and what else has to be told of a fork.
+#: This process's ends of all pipes, and what else must be told of a fork.
 _ends: set[ref[IO[bytes]]] = set()
 _forgetful: set[ref[Any]] = set()
 
@@ -149,7 +149,7 @@ def _remove(path: str, owner: int) -> None:
 class Run:
     """A run of `bpe`, of the process that began it: in a forked child it can be neither heard nor ended.
 
-    Its stdin is a pipe or empty, its stdout a pipe or goes nowhere, and its stderr has to be read.
+    Its stdin is a pipe or empty, its stdout a pipe or goes nowhere, and its stderr must be read.
     """
 
     stdin: Union[IO[bytes], None] = None
@@ -261,7 +261,7 @@ class Run:
     def wait(self) -> int:
         """Waits for its end, so that Ctrl-C is served; its exit code, of a signal a number below 0."""
         if not self.is_ours:
-            raise BpeError("a run of bpe belongs to the process that began it, and this one was forked from that")
+            raise BpeError("a run of bpe belongs to the process that started it, and this process was forked from that one")
         if sys.platform == "win32":
             import subprocess
 

@@ -61,7 +61,7 @@ def train_new_from_iterator(
     learner = _Learner(shows, workers, memory_limit)
     _check(tokenizer, text_iterator, vocab_size, new_special_tokens, special_tokens_map)
     if "special_tokens" in trainer:
-        raise TypeError("special_tokens are those of the tokenizer; what comes to them is new_special_tokens")
+        raise TypeError("special_tokens stay those of the tokenizer; give additional ones as new_special_tokens")
     options = _Trainer(vocab_size, **trainer)
     asked = {"length": length, "new_special_tokens": new_special_tokens, "special_tokens_map": special_tokens_map}
     method = getattr(type(tokenizer), "train_new_from_iterator", None)
@@ -89,9 +89,9 @@ def _check(
     refuse_no_texts("text_iterator", texts)
     refuse_text("new_special_tokens", new_special_tokens if isinstance(new_special_tokens, (str, bytes)) else ())
     if special_tokens_map is not None and not hasattr(special_tokens_map, "items"):
-        raise TypeError(f"special_tokens_map has to be a dict of names, found {type(special_tokens_map).__name__}")
+        raise TypeError(f"special_tokens_map must be a dict of names, found {type(special_tokens_map).__name__}")
     if isinstance(vocab_size, bool) or not hasattr(vocab_size, "__index__"):
-        raise TypeError(f"vocab_size has to be a number, found {type(vocab_size).__name__}")
+        raise TypeError(f"vocab_size must be a number, found {type(vocab_size).__name__}")
 
 
 def _refused(tokenizer: object) -> BpeError:
@@ -125,7 +125,7 @@ class _Trainer:
         self.marks = {"continuing_subword_prefix": continuing_subword_prefix, "end_of_word_suffix": end_of_word_suffix}
         for name, mark in self.marks.items():
             if mark:
-                raise BpeError(f"{name} {mark!r}: tokens are bytes here, without marks")
+                raise BpeError(f"{name} {mark!r}: tokens are bytes here, so they have no such mark")
         if limit_alphabet is not None and limit_alphabet < len(_ALPHABET):
             raise BpeError(f"limit_alphabet {limit_alphabet}: all 256 bytes are in the vocabulary here")
         if progress_format == "json":
@@ -192,7 +192,7 @@ def _with_method(method: Any, learner: _Learner, names: Mapping[str, str]) -> An
     code = getattr(method, "__code__", None)
     if code is None or method.__module__.split(".")[0] != "transformers" or not {*_REPLACED} <= {*code.co_names}:
         name = f"{method.__module__}.{method.__qualname__}"
-        raise BpeError(f"{name} is not the train_new_from_iterator of transformers that is known here (4.57 to 5)")
+        raise BpeError(f"{name} is not the train_new_from_iterator of transformers 4.57 to 5, the versions known here")
     from types import FunctionType
 
     class Trainers(dict):  # type: ignore[type-arg]
@@ -235,7 +235,7 @@ def _learn_into(made: Any, texts: Texts, trainer: _Trainer, learner: _Learner, n
         if '"ByteLevel"' not in steps:
             raise BpeError(f"BPE over characters, not over bytes: its pre-tokenizer is {steps[:80]}")
         raise BpeError(
-            "transformers sees no ByteLevel in its pre-tokenizer, and learns an alphabet from the texts"
+            "transformers finds no ByteLevel in its pre-tokenizer, and learns an alphabet from the texts"
             "\nhint: initial_alphabet=ByteLevel.alphabet() says that it is all 256 bytes"
         )
     contents = dict.fromkeys(str(getattr(token, "content", token)) for token in trainer.special_tokens)
@@ -335,7 +335,7 @@ def _of_tokenizers(
 def _described(token: Any) -> dict[str, Any]:
     """A new special token, as tokenizer.json has it."""
     if not isinstance(token, str) and not hasattr(token, "content"):
-        raise TypeError(f"new_special_tokens has to be strings or AddedTokens, found {type(token).__name__}")
+        raise TypeError(f"new_special_tokens must be strings or AddedTokens, found {type(token).__name__}")
     is_text = isinstance(token, str)
     flags = {name: not is_text and getattr(token, name) for name in ("single_word", "lstrip", "rstrip", "normalized")}
     return {"content": token if is_text else token.content, **flags, "special": True}

@@ -152,7 +152,7 @@ def requests(items: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 def utf8(text: str) -> bytes:
     """A text as an item of a request."""
     if not isinstance(text, str):
-        raise TypeError(f"a text has to be a string, found {type(text).__name__}")
+        raise TypeError(f"a text must be a string, found {type(text).__name__}")
     data = text.encode("utf-8")
     if len(data) > _TEXT_BYTES_MAX:
         raise BpeError(f"a text of {len(data)} bytes; {_TEXT_BYTES_MAX} is the limit. Use encode_file")

@@ -111,7 +111,7 @@ class Tokenizer:
         """
         options = [] if pattern is None else [f"--pattern={pattern}"]
         if special_tokens is not None and not hasattr(special_tokens, "items"):
-            raise TypeError(f"special_tokens has to be a dict of ids by text, found {type(special_tokens).__name__}")
+            raise TypeError(f"special_tokens must be a dict of ids by text, found {type(special_tokens).__name__}")
         options += [f"--special-token={text}={id}" for text, id in (special_tokens or {}).items()]
         self = cls._of(os.fsdecode(path), None, options)
         self._description()
@@ -270,7 +270,7 @@ class Tokenizer:
     def token_to_id(self, token: str) -> Union[int, None]:
         """The id of a token of `get_vocab`; None if there is none."""
         if not isinstance(token, str):
-            raise TypeError(f"a token has to be a string as get_vocab has it, found {type(token).__name__}")
+            raise TypeError(f"a token must be a string as get_vocab has it, found {type(token).__name__}")
         return self._vocabulary().ids.get(token)
 
     def id_to_token(self, id: int) -> Union[str, None]:
@@ -328,7 +328,7 @@ class Tokenizer:
         self, texts: Sequence[str], unit: Unit, add_special_tokens: bool, special_tokens_as_text: bool
     ) -> list[tuple[list[int], Spans]]:
         if unit not in OFFSETS:
-            raise ValueError(f'unit is {unit!r}, and has to be "characters" or "bytes"')
+            raise ValueError(f'unit is {unit!r}, and must be "characters" or "bytes"')
         before, after = self._around(add_special_tokens)
         kind = OFFSETS[unit] + (ENCODE_AS_TEXT if special_tokens_as_text else ENCODE)
         batch: list[tuple[list[int], Spans]] = []
@@ -531,7 +531,7 @@ class Tokenizer:
             names = os.listdir(place) if os.path.isfile(record) else []
             ranks = next((name for name in sorted(names) if name.endswith(".tiktoken")), None)
             if ranks is None:
-                raise BpeError(f'"{self._path}" has no file for tiktoken: its ids or its pattern are of another kind')
+                raise BpeError(f'"{self._path}" has no file for tiktoken, because its ids or its pattern do not fit one')
             with open(record, encoding="utf-8") as file:
                 options = json.load(file)["options"]
             mergeable_ranks = load_tiktoken_bpe(os.path.join(place, ranks))
@@ -632,7 +632,7 @@ class _Vocabulary:
             for id in range(len(self._starts) - 1):
                 token = self.spelled(id)
                 if token is not None and ids.setdefault(token, id) != id:
-                    raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}: they have no names of their own")
+                    raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}, so their names are not unique")
             self._ids = ids
         return self._ids
 

@@ -104,7 +104,7 @@ def train(
     if vocab_size is None:
         raise TypeError("vocab_size is missing")
     if [files, texts, languages].count(None) != 2:
-        raise TypeError("give files, texts or languages, one of them")
+        raise TypeError("give exactly one of files, texts and languages")
     refuse_text("special_tokens", special_tokens)
     refuse_text("seed_tokens", seed_tokens)
     paths: list[str] = []
@@ -174,7 +174,7 @@ def train(
         if kept is not None:
             kept.cleanup()
         if isinstance(error, BpeError) and any(_may_be_text(path) for path in paths):
-            raise BpeError(f"{error}\nhint: what is no path but a text is given as texts=[...]") from None
+            raise BpeError(f"{error}\nhint: give texts as texts=[...]; strings in files are paths") from None
         raise
     from ._tokenizer import Tokenizer, look_at
 
@@ -223,9 +223,9 @@ def _sizes(vocab_size: t.Union[int, str, t.Sequence[int]], output: t.Union[t.Pat
     if isinstance(vocab_size, (int, str)) or not hasattr(vocab_size, "__iter__"):
         return [str(vocab_size)]
     if len(vocab_size) < 2:
-        raise TypeError(f"vocab_size is {vocab_size!r}: several sizes are two at least; one is given as a number")
+        raise TypeError(f"vocab_size is {vocab_size!r}: give at least two sizes in a list, or one size as a number")
     if output is None:
-        raise TypeError("output is missing: several sizes are directories in it")
+        raise TypeError("output is missing: each of several sizes is written to a directory in it")
     return [f"{size:d}" for size in sorted(vocab_size)]
 
 
@@ -243,7 +243,7 @@ def _weight(path: str, weight: float) -> str:
     from decimal import Decimal
 
     if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
-        raise TypeError(f"weights has {path!r}: {weight!r}, and has to say a number for a path or a glob")
+        raise TypeError(f"weights has {path!r}: {weight!r}, and must map a path or a glob to a number")
     path = os.fsdecode(path)
     return f"{path if os.path.isabs(path) else os.path.join('.', path)}:{Decimal(str(weight)):f}"
 
@@ -255,7 +255,7 @@ def _numbers(name: str, numbers: t.Union[t.Sequence[float], None], separator: st
     if numbers is None:
         return None
     if isinstance(numbers, str) or any(isinstance(number, (bool, str)) for number in numbers):
-        raise TypeError(f"{name} has to be numbers, found {numbers!r}")
+        raise TypeError(f"{name} must be numbers, found {numbers!r}")
     return separator.join(f"{Decimal(str(number)):f}" for number in numbers)
 
 
@@ -266,21 +266,21 @@ def refuse_text(name: str, values: object) -> None:
     items = values if isinstance(values, (list, tuple)) else ()
     wrong = next((item for item in items if not isinstance(item, str)), None)
     if wrong is not None:
-        raise TypeError(f"{name} has to be strings, found {type(wrong).__name__}")
+        raise TypeError(f"{name} must be strings, found {type(wrong).__name__}")
 
 
 def refuse_no_texts(name: str, texts: object) -> None:
     """Refuses what is no iterable of texts, or of lists of them, though Python could iterate over some."""
     refuse_text(name, texts if isinstance(texts, (str, bytes)) else ())
     if not hasattr(texts, "__iter__"):
-        raise TypeError(f"{name} has to be an iterable of strings, found {type(texts).__name__}")
+        raise TypeError(f"{name} must be an iterable of strings, found {type(texts).__name__}")
     _refuse_columns(texts)
 
 
 def _path(path: t.Any) -> str:
     if isinstance(path, (str, bytes, os.PathLike)):
         return os.fsdecode(path)
-    raise TypeError(f"files has to be paths, found {type(path).__name__}: texts are given by texts=")
+    raise TypeError(f"files must be paths, found {type(path).__name__}: give texts as texts=")
 
 
 def _may_be_text(path: str) -> bool:
@@ -296,7 +296,7 @@ def _refuse_columns(texts: t.Any) -> None:
     names = [str(name) for name in named]
     name = "text" if "text" in names or not names else names[0]
     what = f"texts is a {type(texts).__name__} of {', '.join(map(repr, names)) or 'nothing'}"
-    raise TypeError(f'{what}: name what holds the texts, as in texts=dataset["{name}"]')
+    raise TypeError(f'{what}: name the column that holds the texts, as in texts=dataset["{name}"]')
 
 
 def _checked(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
@@ -308,7 +308,7 @@ def _checked(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
     for first in items:
         one = first[0] if isinstance(first, (list, tuple)) and first else first
         if isinstance(one, os.PathLike) or (isinstance(one, str) and os.path.exists(one)):
-            raise TypeError(f"{one!r} is the path of a file: give files as a list, or texts by texts=")
+            raise TypeError(f"{one!r} is the path of a file: give files as a list, or texts as texts=")
         return itertools.chain([first], items)
     return ()
 
@@ -373,7 +373,7 @@ def _send(run: Run, texts: t.Texts) -> None:
             for text in item if isinstance(item, (list, tuple)) else (item,):
                 if not isinstance(text, str):
                     _refuse_columns(text)
-                    raise TypeError(f"texts has to be strings, found {type(text).__name__}")
+                    raise TypeError(f"texts must be strings, found {type(text).__name__}")
                 try:
                     gathered += b'{"text":' + encode(text).encode("utf-8") + b"}\n"
                 except UnicodeEncodeError:

@@ -115,7 +115,7 @@ def get_tokenizer(
 def _spelled(token: bytes) -> str:
     """A token in the characters for bytes."""
     if not isinstance(token, bytes):
-        raise TypeError(f"a token has to be bytes, found {type(token).__name__}")
+        raise TypeError(f"a token must be bytes, found {type(token).__name__}")
     if not token:
         raise BpeError("a token is empty")
     return token.decode("latin-1").translate(character_of)

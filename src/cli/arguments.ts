@@ -88,7 +88,7 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
   const isEndless = taken.at(-1)?.endsWith("...");
   if (files.length > taken.length && !isEndless) {
     const what = taken.length === 0 ? "no file" : taken.join(" ");
-    throw usageError(`${command.name} takes ${what}, and found "${files[taken.length]}"`, usage);
+    throw usageError(`${command.name} takes ${what}; "${files[taken.length]}" is one too many`, usage);
   }
 }
 
@@ -104,7 +104,10 @@ export function checkTogether(command: CommandSpec, { options }: Invocation): vo
       const value = options.text(name);
       if (!isGiven(other) || (unless !== undefined && value === unless)) continue;
       const shown = unless === undefined ? `--${name}` : `--${name} ${value}`;
-      throw usageError(`${shown} does not go with --${other}${why === undefined ? "" : `: ${why}`}`, hint);
+      throw usageError(
+        `${shown} cannot be combined with --${other}${why === undefined ? "" : `: ${why}`}`,
+        hint,
+      );
     }
     if (needs !== undefined && !isGiven(needs.other))
       throw usageError(`--${name} needs --${needs.other}`, needs.hint);
@@ -280,7 +283,7 @@ export function sizeBytes(option: string, text: string, leastBytes: number): num
   if (prefix !== undefined && !binary && !unit) {
     const [decimal, other] = ["B", "iB"].map((end) => `${digits}${prefix.toUpperCase()}${end}`);
     const hint = `${decimal} is ${grouped(times(1000))} bytes, ${other} ${grouped(times(1024))}`;
-    throw usageError(`${option}: "${text}" does not say of which bytes`, hint);
+    throw usageError(`${option}: "${text}" can mean two sizes`, hint);
   }
   const value = times(binary ? 1024 : 1000);
   if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
@@ -367,5 +370,5 @@ function optionBeforeCommand(typed: string): UserError {
   const near = begun[0] ?? (taker === undefined ? nearest(option, alone) : undefined);
   if (near !== undefined) return usageError(`unknown option ${shown}`, meant([near]));
   const hint = taker === undefined ? "bpe help lists the commands" : `e.g. bpe ${taker.name} ${shown} …`;
-  return usageError(`the command comes first, found ${shown}`, hint);
+  return usageError(`the command must come before ${shown}`, hint);
 }

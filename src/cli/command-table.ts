@@ -34,7 +34,7 @@ export type OptionSpec = {
   readonly topic: Topic;
   /** Whether the command cannot do without it. */
   readonly required?: boolean;
-  /** What it does not go with. */
+  /** What it cannot be combined with. */
   readonly excludes?: readonly Exclusion[];
   /** What it says nothing without. */
   readonly needs?: Need;

@@ -25,8 +25,8 @@ export function readCutting({ options }: Invocation, made?: CountsOptions, like?
   const asked = options.word("compat");
   if (asked === "extension") {
     throw usageError(
-      "--compat extension is a rule for --extend",
-      "without it: cs336, huggingface or rustbpe",
+      "--compat extension needs --extend",
+      "without --extend, use cs336, huggingface or rustbpe",
     );
   }
   const wholeTexts = options.has("whole-texts");
@@ -123,15 +123,15 @@ export async function openCountsFiles<T extends CutSettings>(
   const countsFiles = new CountsFiles(paths, await spoolPipes(paths));
   const isGiven = (name: string) => invocation.options.has(name) || invocation.options.has("like");
   if (countsFiles.unstated !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
-    throw new UserError(`${countsFiles.unstated} does not say what its words were made with`, {
-      hint: "give the --pattern and --special-token they were made with, or put the first line that `bpe count` writes with the same options before them",
+    throw new UserError(`${countsFiles.unstated} does not say with which options its words were counted`, {
+      hint: "give the same --pattern and --special-token, or put the first line of a `bpe count` with the same options in front",
     });
   }
   if (countsFiles.reordered !== undefined && !isGiven("special-token")) {
     throw new UserError(
       `${countsFiles.reordered} has the special tokens in another order than the files before it`,
       {
-        hint: "their order decides their ids: give them with --special-token",
+        hint: "their order decides their ids: give them in order with --special-token",
       },
     );
   }
@@ -148,7 +148,7 @@ function mistakesOfFile<T>(path: string | undefined, read: () => T): T {
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(
-      `--counts "${path}" was made with what this program does not take: ${error.message}`,
+      `--counts "${path}" was made with settings that this program does not support: ${error.message}`,
       { hint: error.hint },
     );
   }

@@ -96,7 +96,7 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
 export function checkHeadFits(path: string | undefined): void {
   if (path === undefined || !path.endsWith(".npy") || placeOfFile(path) !== null) return;
   throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
-    hint: "name a file, or write the ids without a head into a pipe whose name ends in .bin",
+    hint: "name a file; only .bin, which has no header, can be written to a pipe",
   });
 }
 
@@ -235,7 +235,7 @@ export async function lockOutputs(
 ): Promise<void> {
   const places = asked.filter((place) => place !== null);
   if (options.has("wait") && places.length === 0) {
-    throw usageError("--wait is for a run that writes a file or directory", "name one: --output");
+    throw usageError("--wait needs a file or directory to write", "name one: --output");
   }
   // All runs take their locks in one order, so that no two wait for each other.
   places.sort((a, b) => Buffer.compare(Buffer.from(pathOf(a)), Buffer.from(pathOf(b))));
@@ -260,7 +260,9 @@ async function lockOne(place: Place, waits: boolean, output: Output): Promise<vo
     if (isLock(got)) {
       onStop(() => got.release());
       if (!got.isHeld)
-        output.warn(`"${place.typed}": the file system has no locks, a second run is not kept away`);
+        output.warn(
+          `"${place.typed}": the file system has no locks, so a second run is not stopped from writing there`,
+        );
       return;
     }
     if (!waits || isLockedHere(place)) throw heldError(place, got);

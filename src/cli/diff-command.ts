@@ -29,7 +29,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const [a, b, ...more] = await openTokenizers(invocation, output);
   if (a === undefined || b === undefined || more.length > 0) {
     throw usageError(
-      "diff compares two tokenizers, and a directory of several sizes is more",
+      "diff compares two tokenizers, and one of these directories holds several sizes",
       "name one size of it",
     );
   }

@@ -116,7 +116,7 @@ function readOptions(invocation: Invocation) {
   if (output !== undefined && !isIdFileName(output)) {
     throw usageError(
       `--output "${output}" ends in neither .npy nor .bin`,
-      "name the format by the ending, or leave -o out for decimal ids on stdout",
+      "end the name in .npy or .bin, or leave out -o for decimal ids on stdout",
     );
   }
   const tokenizer = readTokenizerOptions(invocation);

@@ -38,7 +38,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     if (mergeCount >= 0) return mergeCount;
     throw usageError(
       `--vocab-size ${size.count} is too small: the alphabet has ${alphabetSize} ids, from 0 to the largest`,
-      "-n +1000 learns 1,000 tokens beside it",
+      "-n +1000 learns 1,000 new tokens",
     );
   };
   const { compat, limits, workers } = asked;
@@ -70,7 +70,8 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     onStop,
   );
   const { record, obstacle, leftPath, keptPath } = written;
-  if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
+  if (leftPath !== null)
+    output.warn(`files that were written into the old result during the run are in "${leftPath}"`);
   if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
   const wantedCount = mergeCountFor(trained.merges.alphabetSize);
   const summary = () => idsSummary(trained, record, wantedCount, asked.output);
@@ -82,7 +83,7 @@ function readTrainOptions(options: TypedOptions) {
   if (compat !== "huggingface" && compat !== "rustbpe") {
     throw usageError(
       `--compat ${compat} decides ties by bytes, and ids have none`,
-      "huggingface and rustbpe decide them by ids",
+      "use huggingface or rustbpe, which decide ties by ids",
     );
   }
   return {
@@ -124,7 +125,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
   if (path !== undefined && !isIdFileName(path)) {
     throw usageError(
       `--output "${path}" ends in neither .npy nor .bin`,
-      "leave -o out for decimal ids on stdout",
+      "leave out -o for decimal ids on stdout",
     );
   }
   await lockOutputFile(invocation, output, path);
@@ -198,7 +199,7 @@ const writeSequences = (
 /** Refuses options that a tokenizer of ids has no use for. */
 function refuseForIds({ options }: Invocation, names: readonly string[]): void {
   for (const name of names) {
-    if (options.has(name)) throw usageError(`--${name} does not go with a tokenizer of ids`);
+    if (options.has(name)) throw usageError(`--${name} cannot be combined with a tokenizer of ids`);
   }
 }
 

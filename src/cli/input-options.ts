@@ -64,8 +64,8 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
   if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
     const isSeen = inputs.filter(({ isStream }) => isStream).length < 2;
     throw usageError(
-      `--text-field "${options.textField}": no input has fields, ${isSeen ? "all are plain text" : "and only the first stream is looked at"}`,
-      "--input-format jsonl (or parquet) reads files of other names as such",
+      `--text-field "${options.textField}": no input has fields, ${isSeen ? "all are plain text" : "and only the first stream is checked"}`,
+      "to read other files as records, give --input-format jsonl or parquet",
     );
   }
   return { ...found, inputs };
@@ -76,7 +76,7 @@ export function rangesPath({ files, options }: Invocation): string | undefined {
   const path = options.text("ranges");
   if (path !== undefined && files.length > 0) {
     throw usageError(
-      `--ranges and "${files[0]}": the ranges name their files themselves`,
+      `--ranges and "${files[0]}": a plan names its files itself`,
       "give either ranges or files",
     );
   }
@@ -119,7 +119,7 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
   const pipes = paths.filter(isPipe);
   if (pipes.length === 0) return spooled;
   const twice = pipes.find((path, i) => pipes.indexOf(path) < i);
-  if (twice !== undefined) throw new UserError(`"${twice}" is named twice, and a pipe can be read once`);
+  if (twice !== undefined) throw new UserError(`"${twice}" is named twice, but a pipe can be read only once`);
   const scratch = new ScratchDirectory();
   const forget = onStop(() => scratch.remove());
   try {
@@ -160,7 +160,7 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
     for await (const chunk of chunksOf(path)) {
       roomBytes -= chunk.length;
       if (roomBytes < 0) {
-        throw new UserError(`${notCopied(path)}: it fills more than half of what is free there`, {
+        throw new UserError(`${notCopied(path)}: it takes more than half of the free space there`, {
           hint: moreRoom,
         });
       }
@@ -202,4 +202,4 @@ function copy(bytes: Uint8Array, into: number, path: string): void {
 }
 
 const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
-const moreRoom = "set TMPDIR to a directory with room, or write it to a file and name that";
+const moreRoom = "set TMPDIR to a directory with free space, or write it to a file and name that file";

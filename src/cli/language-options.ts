@@ -9,7 +9,7 @@ export function readLanguages({ options, files }: Invocation): LanguageFile[] | 
   if (typed === undefined) return undefined;
   if (files.length > 0) {
     throw usageError(
-      `"${files[0]}" is in no language, and with --language each file is in one`,
+      `"${files[0]}" belongs to no language; with --language, every file needs one`,
       `--language NAME=${files[0]}`,
     );
   }

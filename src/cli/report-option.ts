@@ -35,7 +35,7 @@ export function refuseOtherFile(path: string): void {
   const stats = statOf(path);
   if (!stats?.isFile() || stats.size === 0) return;
   if (headOf(path).includes(reportMark)) return;
-  throw new UserError(`"${path}" is not replaced: it is no report that bpe wrote`, {
+  throw new UserError(`"${path}" is not replaced: it is not a report of bpe`, {
     hint: "choose another name, e.g. --report report.html",
   });
 }

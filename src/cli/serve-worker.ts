@@ -178,7 +178,7 @@ async function saved({ sizes, items }: Items, fingerprint: string, job: ServeJob
   const [outputBytes = 0] = sizes;
   const [output, path] = [items.subarray(0, outputBytes), items.subarray(outputBytes)].map(pathOf);
   if (sizes.length !== 2 || !output || !path)
-    throw new UserError("what is to be saved has two paths: the directory, and the tokenizer's");
+    throw new UserError("a save request has two paths: the directory, and the tokenizer's");
   await job.save({ path, output, fingerprint });
   return { sizes: new Uint32Array(0), items: new Uint8Array(0) };
 }
@@ -202,7 +202,7 @@ function answerTo(request: Request, parts: TokenizerParts, encodings: Encodings)
   if (kind === kinds.table) return tableItems(parts);
   const unit = units[kind & ~kinds.encodeAsText];
   if (kind !== kinds.encode && kind !== kinds.encodeAsText && unit === undefined)
-    throw new UserError(`${kind} is no kind of request`);
+    throw new UserError(`${kind} is not a kind of request`);
   let made = encodings.get(kind);
   if (made === undefined) {
     const finding = unit === undefined ? null : { finder: new OffsetFinder(parts), found: [], unit };
@@ -221,9 +221,7 @@ function answerTo(request: Request, parts: TokenizerParts, encodings: Encodings)
 function tableItems(parts: TokenizerParts): Items {
   const { starts, bytes, rawIds = [], tokenCount, nameCount = tokenCount } = parts.tokens;
   if (nameCount !== tokenCount)
-    throw new UserError(
-      "two tokens of its files have one id, or one is empty: there is no table of tokens by id",
-    );
+    throw new UserError("there is no table of tokens: two tokens of the files have one id, or one is empty");
   const textIds = Uint32Array.from(new Set([...allAddedTokens(parts).map(({ id }) => id), ...rawIds]));
   const items = [bytesOf(starts), bytes, bytesOf(textIds)];
   return { sizes: Uint32Array.from(items, ({ length }) => length), items: Buffer.concat(items) };
@@ -279,7 +277,7 @@ function decoded({ sizes: idSizes, items }: Items, { tokens }: TokenizerParts): 
   const { idLimit, starts } = tokens;
   const sizes = new Uint32Array(idSizes.length);
   const odd = idSizes.find((size) => size % idBytes !== 0);
-  if (odd !== undefined) throw new UserError(`${odd} bytes are no whole number of ids`);
+  if (odd !== undefined) throw new UserError(`${odd} bytes are not a whole number of ids`);
   // A copy begins at a multiple of 4.
   const ids = new Uint32Array(items.slice().buffer);
   let first = 0;

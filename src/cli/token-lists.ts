@@ -21,7 +21,7 @@ const isJson = (path: string, content: string) =>
 function listedIn(option: string, path: string, content: string): ListedToken[] {
   const file = `${option} "${path}"`;
   const notTexts = (what: string) => {
-    throw new UserError(`${file} is no list of texts: ${what}`);
+    throw new UserError(`${file} is not a list of texts: ${what}`);
   };
   const listed = isJson(path, content)
     ? checkOr(listOf(text), parseJson(content, path), notTexts).map((token, i) => ({
@@ -32,7 +32,8 @@ function listedIn(option: string, path: string, content: string): ListedToken[] 
         .split(/\r?\n/)
         .map((token, i) => ({ token, place: `${file}, line ${i + 1}` }))
         .filter(({ token }) => token !== "");
-  if (listed.length === 0) throw new UserError(`${file} has no token`, { hint: "a token is a line" });
+  if (listed.length === 0)
+    throw new UserError(`${file} has no token`, { hint: "write one token on each line" });
   const zero = listed.find(({ token }) => token.includes("\0"));
   if (zero !== undefined && !isJson(path, content)) {
     throw new UserError(`${zero.place}: there is a zero byte`, { hint: "save it as UTF-8, not as UTF-16" });
@@ -100,7 +101,7 @@ function readSpecialTokens(
       throw new UserError(
         `${place}: "${token}" has white space at its ${/^\s/.test(token) ? "start" : "end"}`,
         {
-          hint: `leave it out; if it is meant, write a JSON list: [${JSON.stringify(token)}]`,
+          hint: `remove it; if you need it, write a JSON list: [${JSON.stringify(token)}]`,
         },
       );
     }
@@ -133,8 +134,8 @@ function specialTokensOf(
 ): ListedToken[] {
   const file = `${specialOption} "${path}"`;
   const { added_tokens } = checkOr(addedTokens, parseJson(content, path), (what) => {
-    throw new UserError(`${file} is no tokenizer.json: ${what}`, {
-      hint: "a file of special tokens has one a line, or is a JSON list, or a tokenizer.json",
+    throw new UserError(`${file} is not a tokenizer.json: ${what}`, {
+      hint: "a file of special tokens has one on each line, or is a JSON list or a tokenizer.json",
     });
   });
   const special = added_tokens.filter(({ special }) => special).sort((a, b) => a.id - b.id);
@@ -143,7 +144,7 @@ function specialTokensOf(
     const flags = lostFlags.filter((name) => token[name]);
     return flags.length === 0 ? [] : `"${token.content}" ${flags.join(", ")}`;
   });
-  if (lost.length > 0) warn(`${file}: what is not kept of special tokens: ${lost.join("; ")}`);
+  if (lost.length > 0) warn(`${file}: these settings of special tokens are not kept: ${lost.join("; ")}`);
   return special.map(({ id, content }) => {
     if (content === "") throw new UserError(`${file}: the special token ${id} is empty`);
     return { token: takesIds ? `${content}=${id}` : content, place: `${file}, id ${id}` };

@@ -70,7 +70,7 @@ export function refuseOwnOutput(path: string, output: string): void {
   if (!isSame && !isWithin(path, output)) return;
   throw usageError(
     `--output "${output}" is the tokenizer itself`,
-    "name another directory: whoever uses the old ids still needs the old one",
+    "name another directory: users of the old ids still need the old tokenizer",
   );
 }
 

@@ -67,7 +67,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
   }
   warnOfSlowPattern(training.pattern, output);
   if (training.base === null && normalization !== null && options.outputs.formatNames === undefined)
-    output.warn("only tokenizer.json can say the normalizer: files of other formats are not written");
+    output.warn("only tokenizer.json can store the normalizer, so files of other formats are not written");
   warnOfEqualCounts(opened.counts, output);
   const note = noteOfSeedBytes(training.seedTokens);
   if (note !== undefined) output.warn(note);
@@ -246,7 +246,8 @@ function tellWritten(
   output: Output,
   summary: (outcome: Parameters<typeof extensionSummary>[2]) => string[],
 ): void {
-  if (leftPath !== null) output.warn(`what was written into the older result meanwhile is in "${leftPath}"`);
+  if (leftPath !== null)
+    output.warn(`files that were written into the old result during the run are in "${leftPath}"`);
   warnOfEarlyStop(madeCount, wantedCount, noun, output);
   const notes = corpusNotes({ inputs: corpus.inputs, skipped });
   output.succeed(() => summary({ output: options.output, keptPath, notes }), {

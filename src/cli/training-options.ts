@@ -114,14 +114,14 @@ export function settleTyped(
   if (training.like?.addsPrefixSpace) refuseCounts(invocation.options, "--like: that tokenizer");
   if (outputs.formatNames?.includes("tiktoken") && training.pattern.sources.length > 1) {
     throw usageError(
-      "--format tiktoken: tiktoken cuts text by one regular expression, and this pattern is a sequence of them",
+      "--format tiktoken: tiktoken takes one regular expression, and this pattern is a sequence of several",
     );
   }
   const cannotSay = outputs.formatNames?.find((name) => name !== "huggingface");
   if (training.normalization !== null && cannotSay !== undefined) {
     throw usageError(
-      `--format ${cannotSay} cannot say a normalizer`,
-      "--format huggingface can, or leave it out",
+      `--format ${cannotSay} cannot store a normalizer`,
+      "use --format huggingface, or leave out --format",
     );
   }
   return training;
@@ -147,7 +147,7 @@ export function settleExtension(
   const baseTexts = new Set(allAddedTokens(parts).map(({ content }) => content));
   for (const text of separators) {
     if (baseTexts.has(text)) continue;
-    output.warn(`"${text}" is no special token of the base: documents end there, and it gets no id`);
+    output.warn(`"${text}" is not a special token of the base: documents end there, but it gets no id`);
   }
   const sizes = typed.sizes.map(({ isMore, count }) => count + (isMore ? parts.tokens.idLimit : 0));
   return { training: settle({ ...asked, sizes, base }, cutting, optionOf), ownSeparators };
@@ -157,7 +157,7 @@ export function settleExtension(
 function refuseCounts(options: TypedOptions, who: string): void {
   for (const name of ["counts", "save-counts", "cache"]) {
     if (!options.has(name)) continue;
-    throw usageError(`--${name} does not go with this ${who} puts a space before each text`);
+    throw usageError(`--${name} cannot be combined with this ${who} puts a space before each text`);
   }
 }
 
@@ -165,8 +165,8 @@ function refuseCounts(options: TypedOptions, who: string): void {
 export function refuseCountedAsText(own: readonly string[], { specialTokens }: Training): void {
   const counted = own.filter((text) => !specialTokens.includes(text));
   if (counted.length === 0) return;
-  throw new UserError(`the word counts have the base's special token "${counted[0]}" as text`, {
-    hint: "count with --special-token for each of them, or say that they are text: --special-tokens-as-text",
+  throw new UserError(`the word counts contain the base's special token "${counted[0]}" as text`, {
+    hint: "count with --special-token for each of them, or treat them as text: --special-tokens-as-text",
   });
 }
 
@@ -227,7 +227,7 @@ export type AskedSize = { readonly isMore: boolean; readonly count: number };
 
 export function readAskedSize(text: string, what: string): AskedSize {
   const [size, ...more] = splitSizes(text);
-  if (more.length > 0) throw usageError(`--vocab-size ${text}: ${what} makes one size at a time`);
+  if (more.length > 0) throw usageError(`--vocab-size ${text}: ${what} makes only one size in a run`);
   return readSize(size!, true);
 }
 

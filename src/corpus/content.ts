@@ -33,7 +33,7 @@ export function contentOf(head: Uint8Array, path: string): Content {
   const packed = compressionOf(head);
   if (packed !== "none") {
     return {
-      what: `packed by ${packed} twice`,
+      what: `compressed by ${packed} twice`,
       hint: `unpack it once: ${packed} -dc ${shellQuoted(path)} | bpe … -`,
     };
   }
@@ -42,7 +42,7 @@ export function contentOf(head: Uint8Array, path: string): Content {
   if (!hasNul) return "text";
   const encoding = unmarkedEncodingOf(head);
   if (encoding !== undefined) return encodedAs(encoding, path);
-  return { what: `no text: it has a zero byte at offset ${nulByte}`, hint: insist };
+  return { what: `not text: it has a zero byte at offset ${nulByte}`, hint: insist };
 }
 
 function encodedAs(encoding: string, path: string): NotText {
@@ -56,7 +56,7 @@ function encodedAs(encoding: string, path: string): NotText {
 const predicateOf = (signature: Signature) =>
   "what" in signature
     ? `${signature.what}, not text`
-    : `packed by ${signature.packer}, which is not read here`;
+    : `compressed by ${signature.packer}, which bpe does not read`;
 
 function hintOf(signature: Signature, path: string): string {
   if (signature.remedy !== undefined) return `${signature.remedy(path)}; ${insist}`;
@@ -278,12 +278,12 @@ export function decompressionError(path: string, compression: Packing, error: un
   if (code === "Z_BUF_ERROR") return cutShort(path, compression);
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
     return new UserError(`"${path}" is zstd data with a window of more than 128 MB (zstd --long)`, {
-      hint: `unpack it, which takes that much memory: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
+      hint: `unpack it first, which needs as much memory: zstd -dc --long=31 ${shellQuoted(path)} | bpe … -`,
     });
   }
   if (code === "ZSTD_error_dictionary_wrong") {
     return new UserError(`"${path}" is zstd data that was compressed with a dictionary`, {
-      hint: `unpack it with the same one: zstd -dc -D DICTIONARY ${shellQuoted(path)} | bpe … -`,
+      hint: `unpack it with the same dictionary: zstd -dc -D DICTIONARY ${shellQuoted(path)} | bpe … -`,
     });
   }
   return damaged(path, compression, message);
@@ -302,7 +302,7 @@ export const severalFrames = (path: string) =>
 
 export const damaged = (path: string, compression: Packing, what: string) =>
   new UserError(`"${path}" is damaged ${compression} data: ${what}`, {
-    hint: `${compression} -t tells more; copy or compress it again`,
+    hint: `${compression} -t says more; copy or compress it again`,
   });
 
 type Zlib = typeof import("node:zlib");

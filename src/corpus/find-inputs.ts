@@ -34,7 +34,7 @@ export function findCorpus(names: readonly string[], options: InputOptions = {})
   checkNames(names, options);
   const include = options.include ?? [];
   if (include.length > 0 && !names.some(isDirectory)) {
-    throw new UserError("--include is for the files of a directory, and none is named", {
+    throw new UserError("--include selects files of a directory, and no directory is named", {
       hint: "name a directory, or the files themselves",
       exitCode: exitCode.usage,
     });
@@ -59,7 +59,7 @@ export function checkNames(names: readonly string[], { format }: InputOptions = 
   }
   const standardInputs = names.filter((name) => name === "-");
   if (standardInputs.length > 1) {
-    throw new UserError("standard input (-) is named twice, and can be read once", {
+    throw new UserError("standard input (-) is named twice, but can be read only once", {
       exitCode: exitCode.usage,
     });
   }
@@ -75,7 +75,7 @@ function findNamed(typed: string, options: InputOptions): FoundInputs {
   const { paths, skipped } = filesMatching(name);
   if (paths.length === 0) {
     throw new UserError(`"${name}": no such file, and no file matches it as a glob`, {
-      hint: "hidden files are not matched; quote the glob so that the shell leaves it alone",
+      hint: "a glob matches no hidden files; put it in quotes, so that the shell does not expand it",
     });
   }
   return { inputs: paths.map((path) => inspectInput(path, options)), skipped };
@@ -122,12 +122,12 @@ function nothingBelow(directory: string, include: readonly string[], skipped: re
   const [first] = skipped;
   if (first !== undefined) {
     return new UserError(`there is no text below "${directory}": "${first.path}" is ${first.reason}`, {
-      hint: `${skipped.length} in all were skipped; --binary text reads what is no text as it is`,
+      hint: `skipped in all: ${skipped.length}; --binary text also reads files that are not text`,
     });
   }
   const what =
     include.length === 0 ? "no file" : `no file that --include ${include.join(", --include ")} describes`;
-  return new UserError(`there is ${what} below "${directory}"`, { hint: "hidden files are not looked at" });
+  return new UserError(`there is ${what} below "${directory}"`, { hint: "hidden files are not read" });
 }
 
 /**
@@ -244,8 +244,8 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
   } catch (error) {
     if (!isMissing(error)) throw unlistable(path, error);
     if (!isWanted()) return "other";
-    throw new UserError(`"${path}" is a link that leads nowhere`, {
-      hint: "remove it, or leave it out (--include says which files of a directory are meant)",
+    throw new UserError(`"${path}" is a broken link`, {
+      hint: "remove it, or select other files with --include",
     });
   }
 }

@@ -104,7 +104,7 @@ class TextLines implements ByteStream {
       `texts: text ${this.textCount} is ${isBytes ? "bytes" : described(text)}: it must be a string`,
       {
         hint: isBytes
-          ? "a stream gives pieces of a file and no documents: name the file (files), or give its lines"
+          ? "a stream gives pieces of a file, not documents: name the file (files), or give its lines"
           : "each text is a document; records have to be made texts first",
       },
     );

@@ -214,7 +214,7 @@ const sizeOf = ({ isStream, sizeBytes, state }: Input) => (isStream && state ? s
 
 function changed(input: Input, what: string): UserError {
   return new UserError(`${nameOf(input.path)} ${what} while it was read`, {
-    hint: "run again when nothing writes to the corpus",
+    hint: "run again when no program writes to the corpus",
   });
 }
 
@@ -239,7 +239,7 @@ export function refuseOwnResults(
     const result = results.find((result) => `${folders.get(folder)}/`.startsWith(`${result}/`));
     if (result === undefined) continue;
     throw new UserError(`"${path}" is in "${result}", which this run writes`, {
-      hint: "write to a place outside of the corpus, or say which files are meant (--include)",
+      hint: "choose an output outside the corpus, or select files with --include",
     });
   }
 }
@@ -257,7 +257,7 @@ export function refuseOverwriting(
       !isStream && device === stats.dev && inode === stats.ino;
     const input = inputs.find(same);
     if (input === undefined) continue;
-    throw new UserError(`"${input.path}" is read, and what is made of it would take its place`, {
+    throw new UserError(`"${input.path}" is an input, and the output would replace it`, {
       hint: "choose another output",
     });
   }

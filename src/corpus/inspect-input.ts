@@ -225,8 +225,8 @@ export function lookAt(path: string, options: InputOptions): Input | NotText {
   const { compression, format, formatFrom, textField = options.textField ?? defaultTextField } = found;
   if (format === "parquet" && compression !== "none") {
     throw new UserError(
-      `"${path}" is Parquet packed with ${compression}, of which no part can be read by itself`,
-      { hint: "unpack it, and name the file that comes out" },
+      `"${path}" is Parquet compressed with ${compression}, of which no part can be read alone`,
+      { hint: "unpack it, and name the unpacked file" },
     );
   }
   return {
@@ -355,16 +355,16 @@ export function checkStream(head: Uint8Array, input: Input): void {
   const records = recordsIn({ bytes: head, isWhole: false }, false, textField);
   if (records === undefined) return;
   throw new UserError(
-    `${nameOf(path)} holds records of JSON, and only the first stream is looked at for them`,
+    `${nameOf(path)} holds JSON records, but only the first stream is checked for records`,
     {
-      hint: `--input-format ${records} reads their field "${textField}", --input-format text all of it as text`,
+      hint: `--input-format ${records} reads their field "${textField}"; --input-format text reads everything as text`,
     },
   );
 }
 
 const parquetInStream: NotText = {
   what: "Parquet, which says at its end what is in it, and cannot be read as a stream",
-  hint: "write it to a file and name that",
+  hint: "write it to a file and name that file",
 };
 
 function streamAt(path: string, options: InputOptions): Input {
@@ -397,8 +397,8 @@ function stateOfStandardInput(): FileState | undefined {
 }
 
 export function noParquetStream(path: string): UserError {
-  return new UserError(`${nameOf(path)} cannot be read as Parquet, which says at its end what is in it`, {
-    hint: "write it to a file and name that",
+  return new UserError(`${nameOf(path)} cannot be read as Parquet: such a file has its index at its end`, {
+    hint: "write it to a file and name that file",
     exitCode: path === "-" ? exitCode.usage : exitCode.failed,
   });
 }

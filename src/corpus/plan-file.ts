@@ -134,8 +134,8 @@ export function checkPlannable(inputs: readonly Input[]): void {
 }
 
 export function noFileToPlan(path: string): UserError {
-  return new UserError(`"${path}" is no regular file, and a plan is of files that others will read`, {
-    hint: "write the text to a file and name that",
+  return new UserError(`"${path}" is not a regular file, and a plan needs files that others can read`, {
+    hint: "write the text to a file and name that file",
     exitCode: path === "-" ? exitCode.usage : exitCode.failed,
   });
 }
@@ -226,7 +226,7 @@ export function readPlan(
     lineNumbers.push(i + 1);
   }
   if (ranges.length === 0) {
-    throw new UserError(`${source} holds no ranges`, { hint: "bpe plan writes them" });
+    throw new UserError(`${source} holds no ranges`, { hint: "make them with bpe plan" });
   }
   checkOverlaps({ inputs, ranges }, lineNumbers, source);
   return { inputs, ranges };
@@ -242,7 +242,7 @@ function checkEnds(line: PlanLine, input: Input, { specialTokens }: CutSettings,
   const isText = input.format === "text";
   const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);
   if (isAtEdge || ((startsInside || endsInside) && !isText)) {
-    fail("it is cut within a document where none can be cut", wroteHint);
+    fail("it is cut within a document that cannot be cut", wroteHint);
   }
   const isCut = (atByte: number, isInside: boolean) => {
     if (atByte === 0 || atByte === sizeBytes || isInside) return true;
@@ -276,15 +276,15 @@ function parseLine(json: string, fail: Fail): PlanLine {
   try {
     parsed = JSON.parse(json);
   } catch {
-    return fail("it is not JSON", "ranges are written by bpe plan, one a line");
+    return fail("it is not JSON", "bpe plan writes ranges, one on each line");
   }
   const line = checkOr(planFields, parsed, (what) => fail(what, wroteHint));
   const { start, end, sizeBytes } = line;
   if (start > end || end > sizeBytes) {
-    fail(`bytes ${start} to ${end} are no part of a file of ${sizeBytes} bytes`, wroteHint);
+    fail(`bytes ${start} to ${end} are not within a file of ${sizeBytes} bytes`, wroteHint);
   }
   if (line.digest !== digestLine(line)) {
-    fail("it was changed after bpe plan wrote it, or is of another version", wroteHint);
+    fail("it was changed after bpe plan wrote it, or another version wrote it", wroteHint);
   }
   return line;
 }
@@ -311,7 +311,7 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
   if (asked !== undefined && input.format !== "text" && field !== asked) {
     fail(
       `it was planned for the field "${field}", and --text-field is "${asked}"`,
-      "leave --text-field out: the plan knows the field; or make a new plan",
+      "leave out --text-field, because the plan has the field; or make a new plan",
     );
   }
 }
@@ -338,7 +338,7 @@ function checkFile(line: PlanLine, input: Input, fail: Fail): void {
     const [now, then] = [input.modifiedMs, line.modifiedMs].map((ms) => new Date(ms).toISOString());
     fail(
       `"${line.path}" was changed after the plan was made (modified ${now}, in the plan ${then})`,
-      `${hint}; a copy has to keep the time of its original (cp -p, rsync -t)`,
+      `${hint}; copy files with their times (cp -p, rsync -t)`,
     );
   }
 }
@@ -370,7 +370,7 @@ function checkOverlaps(
     const endByte = Math.min(before.endByte, after.endByte);
     throw new UserError(
       `${source}, line ${second}: overlaps line ${first}: both hold bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
-      { hint: "they would be counted twice: leave one of the lines out" },
+      { hint: "remove one of the lines, or these bytes are counted twice" },
     );
   }
 }

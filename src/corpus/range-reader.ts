@@ -23,8 +23,8 @@ export class TextMemory {
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax) {
       const [needed, most] = [bytes, this.bytesMax].map((size) => `${Math.ceil(size / 1e6)} MB`);
-      throw new UserError(`${what()} needs about ${needed} of memory, and there are ${most} for a text`, {
-        hint: "give it more (--memory-limit), use fewer workers (-w 1), or write its texts in smaller pieces",
+      throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
+        hint: "raise --memory-limit, use fewer workers (-w 1), or split its texts into smaller pieces",
       });
     }
     this.claimedBytes = bytes < smallBytes ? 0 : bytes;
@@ -314,6 +314,6 @@ export class RangeReader {
 
 function noPretokenEnds(keptBytes: number, place: string): UserError {
   return new UserError(`no pretoken ends within ${keptBytes} bytes ${place}`, {
-    hint: "is it text? A pattern that cuts it (--pattern) or a special token in it (-s) would help",
+    hint: "check that it is text; a --pattern that cuts it, or a special token in it (-s), helps",
   });
 }

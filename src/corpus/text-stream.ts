@@ -426,7 +426,7 @@ export class JsonLinesStream implements ByteStream {
     const isNext = now === state.start || now === state.first || now === state.before;
     const record = this.recordCount + (isNext ? 1 : 0);
     return new UserError(`"${this.path}" record ${record} ${what}`, {
-      hint: "as json are read one array of objects, or objects with white space between; text is --input-format text",
+      hint: "json is one array of objects, or objects separated by white space; for plain text, use --input-format text",
     });
   }
 }

@@ -199,7 +199,7 @@ export function countsPathsOf(name: string): string[] {
   const { paths } = filesMatching(name);
   if (paths.length > 0) return paths;
   throw new UserError(`--counts "${name}": no such file, and no file matches it as a glob`, {
-    hint: "hidden files are not matched",
+    hint: "a glob matches no hidden files",
   });
 }
 

@@ -207,7 +207,11 @@ export function* writeSortedRun(
     writeAll(file, countsFileHead(countsOptions, totals), 0);
     return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
   } catch (error) {
-    throw refusal(`words cannot be kept in "${directory}"`, error, "set TMPDIR to a directory that has room");
+    throw refusal(
+      `words cannot be written to "${directory}"`,
+      error,
+      "set TMPDIR to a directory with free space",
+    );
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

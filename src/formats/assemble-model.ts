@@ -88,7 +88,7 @@ function idOf(vocab: TokenIds, token: string, path: string, rank: number): numbe
   const id = vocab.get(token);
   if (id === undefined) {
     throw new UserError(`"${path}": merge ${rank} needs the token ${shown(token)}, which has no id`, {
-      hint: "the vocabulary and the merges must be of one tokenizer",
+      hint: "the vocabulary and the merges must belong to one tokenizer",
     });
   }
   return id;
@@ -185,7 +185,7 @@ export function checkOwnIds(
 export function refuseOptions(name: string, { pattern, specialTokens = [] }: LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
   const given = pattern !== undefined ? "--pattern" : "--special-token";
-  throw new UserError(`${given} is in ${name} itself and cannot be given beside it`, {
+  throw new UserError(`${given} is stored in ${name}, so it cannot be given as an option`, {
     hint: "leave it out, or name the vocab.json or the file of ranks",
     exitCode: exitCode.usage,
   });

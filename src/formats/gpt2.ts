@@ -148,9 +148,12 @@ function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: stri
     [...new Set([...specialTokens, ...reservedTokens])].map((text, s) => {
       const id = vocab.get(text) ?? specialIds?.[s];
       if (id !== undefined) return [text, id];
-      throw new UserError(`"${path}" has no ${shown(text)}, a special token by the record beside it`, {
-        hint: "they are not of one training: train anew, or move the record away",
-      });
+      throw new UserError(
+        `"${path}" lacks ${shown(text)}, a special token in the training record beside it`,
+        {
+          hint: "the files are from different trainings: train again, or move the record away",
+        },
+      );
     }),
   );
 }

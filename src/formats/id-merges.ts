@@ -80,7 +80,7 @@ export function readIdMerges(path: string): IdMerges {
   const right = new Int32Array(mergeCount);
   for (let k = 0; k < mergeCount; k++) {
     const [, a, b] = /^(\d{1,10}) (\d{1,10})$/.exec(lines[k + 1]!) ?? [];
-    if (!(Number(a) < size + k && Number(b) < size + k)) fail(`line ${k + 2} is no merge of ids before it`);
+    if (!(Number(a) < size + k && Number(b) < size + k)) fail(`line ${k + 2} does not merge earlier ids`);
     left[k] = Number(a);
     right[k] = Number(b);
   }

@@ -39,7 +39,7 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
   const wantedBytes = startByte + count * itemBytes;
   const { size } = fstatSync(fd);
   if (size < wantedBytes) {
-    throw new UserError(`"${path}" is damaged: it ends at byte ${size}, its head promises ${wantedBytes}`);
+    throw new UserError(`"${path}" is damaged: its header says ${wantedBytes} bytes, but it has ${size}`);
   }
   const window = new Uint8Array(windowSizeBytes);
   for (let atByte = startByte; atByte < wantedBytes; ) {
@@ -70,17 +70,17 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const isFirst = version === 1;
   const textStart = isFirst ? 10 : 12;
   const textBytes = isFirst ? view.getUint16(8, true) : view.getUint32(8, true);
-  if (textStart + textBytes > bytes.length) fail("its .npy head is cut off");
+  if (textStart + textBytes > bytes.length) fail("its .npy header is cut off");
   const text = new TextDecoder("latin1").decode(bytes.subarray(textStart, textStart + textBytes));
   const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1] ?? "";
   const shape = /'shape':\s*\(([^)]*)\)/.exec(text)?.[1];
   if (!/^[<|][iu][1248]$/.test(descr)) {
     fail(
-      `its numbers are ${descr === "" ? "of no plain type" : cut(descr)}, not little-endian whole ones`,
+      `its numbers are ${descr === "" ? "of no plain type" : cut(descr)}, not little-endian whole numbers`,
       "save them as uint32",
     );
   }
-  if (shape === undefined || /'fortran_order':\s*True/.test(text)) fail("its order is not C's");
+  if (shape === undefined || /'fortran_order':\s*True/.test(text)) fail("its array is not in C order");
   // As Python writes a tuple: "()", "(3,)", "(3, 4)".
   const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
   const sizes = shape!.split(",").filter((part) => part.trim() !== "");
@@ -96,8 +96,8 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
   const type = asked ?? needed;
   const { size } = fstatSync(fd);
   if (size % idBytes(type) !== 0) {
-    throw new UserError(`"${path}" is damaged: its ${size} bytes are no whole number of ${type} ids`, {
-      hint: "give the type that it was written with: --dtype uint16 or --dtype uint32",
+    throw new UserError(`"${path}" is damaged: its ${size} bytes are not a whole number of ${type} ids`, {
+      hint: "give the type with which it was written: --dtype uint16 or --dtype uint32",
     });
   }
   const window = new Uint8Array(windowSizeBytes);
@@ -120,8 +120,8 @@ function refuseHalves(ids: ReadIds, path: string): void {
   const isUpper = (id: number) => id <= upperMax;
   if (ids.length < 4 || ids.every(isUpper) || !ids.every((id, i) => i % 2 === 0 || isUpper(id))) return;
   const small = upperMax === 0 ? "0" : "below 16";
-  throw new UserError(`"${path}": every second one of its uint16 ids is ${small}`, {
-    hint: "ids of 32 bits look like that: --dtype uint32, or --dtype uint16 if they are what they seem",
+  throw new UserError(`"${path}": every second of its uint16 ids is ${small}`, {
+    hint: "this looks like ids of 32 bits: give --dtype uint32, or --dtype uint16 if they are correct",
   });
 }
 
@@ -308,7 +308,7 @@ class DecimalLines {
   private notAnId(bytes: Uint8Array, pos: number): UserError {
     const [word] = /^\S*/.exec(Buffer.from(bytes.subarray(pos, pos + 40)).toString("latin1"))!;
     return new UserError(`"${this.path}": ${this.line}: ${JSON.stringify(word)} is no id`, {
-      hint: "a line is a document: whole numbers in decimal, with spaces between them",
+      hint: "each line is a document: decimal whole numbers, separated by spaces",
     });
   }
 }
@@ -318,7 +318,7 @@ function outOfRange(path: string, place: string, id: string, idLimit: number): U
     hint:
       idLimit === alphabetSizeMax
         ? "number the symbols of the alphabet from 0 on"
-        : "the ids are of another tokenizer",
+        : "these are ids of another tokenizer",
   });
 }
 

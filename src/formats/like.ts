@@ -36,7 +36,7 @@ async function likeAt(path: string): Promise<Like> {
   const checkKnown = (token: unknown): number => {
     if (known.has(token as string)) return 0;
     throw new UserError(
-      `"${path}": ${shown(token)} is in its post-processor or padding, and is no special token`,
+      `"${path}": ${shown(token)} is in its post-processor or padding, but is not a special token`,
     );
   };
   // Checked before the training, so that it does not fail after it.
@@ -155,7 +155,7 @@ async function publishedLike(path: string): Promise<Like | undefined> {
   const named = Object.entries<NamedPattern>(patterns);
   if (!named.some(([name, { aliases = [] }]) => [name, ...aliases].includes(path))) return undefined;
   throw usageError(
-    `--like ${path}: only the pattern of that name is known here`,
-    `-p ${path} takes it; known as a whole are ${published.map(([names]) => names.split(" ")[0]).join(", ")}; or name a directory or file`,
+    `--like ${path}: this is the name of a pattern, not of a known tokenizer`,
+    `-p ${path} sets the pattern; known tokenizers are ${published.map(([names]) => names.split(" ")[0]).join(", ")}; or give a path`,
   );
 }

@@ -24,7 +24,7 @@ export function tokenizerFileOf(path: string): TokenizerFile {
   }
   if (idMergesPath(path) !== undefined) {
     throw new UserError(`"${path}" is a tokenizer of ids, not of text`, {
-      hint: "bpe encode --input-format ids, bpe decode and bpe inspect take it",
+      hint: "use it with bpe encode --input-format ids, bpe decode or bpe inspect",
     });
   }
   if (!stats.isDirectory() && !stats.isFile()) throw new UserError(`"${path}" is no regular file`);
@@ -101,8 +101,8 @@ export function fileAt(path: string): TokenizerFile {
   }
   const named = formats.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
   if (named !== undefined) return isOf(named);
-  throw new UserError(`"${path}" is no kind of tokenizer that is known`, {
-    hint: "known are tokenizer.json, vocab.json with merges.txt, tiktoken's files of ranks and tekken.json",
+  throw new UserError(`"${path}" is not a known kind of tokenizer`, {
+    hint: "the known kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's files of ranks and tekken.json",
   });
 }
 /** Files of tokenizers that cannot be loaded. */

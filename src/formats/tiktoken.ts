@@ -63,7 +63,7 @@ const base64Digits = new TextEncoder().encode(
 function obstacle(tokenizer: FinishedTokenizer): string | null {
   const { vocabulary, exportForm } = tokenizer;
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
-    return "tiktoken cuts text by one regular expression, and this pattern is a sequence of them";
+    return "tiktoken takes one regular expression, and this pattern is a sequence of several";
   }
   if (exportForm.kind === "splits" && exportForm.mayLeaveGaps) {
     return "the pattern may leave text unmatched, which tiktoken drops; with |[\\s\\S] at its end it takes every character";
@@ -140,10 +140,13 @@ function readRanks(text: string, path: string): RankedToken[] {
 
 function patternOf(sources: readonly string[] | undefined, path: string): ResolvedPattern {
   if (sources === undefined) {
-    throw new UserError(`"${path}": the pattern is not in a file of ranks, and these are not known`, {
-      hint: "name it, e.g. --pattern cl100k, and each special token: --special-token '<|endoftext|>=100257'",
-      exitCode: exitCode.usage,
-    });
+    throw new UserError(
+      `"${path}": a file of ranks does not hold its pattern, and these ranks are not known`,
+      {
+        hint: "name it, e.g. --pattern cl100k, and each special token: --special-token '<|endoftext|>=100257'",
+        exitCode: exitCode.usage,
+      },
+    );
   }
   return { name: nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }

@@ -230,7 +230,7 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts
     refuse(
       path,
       `its version is ${shown(root.version)}, not "1.0"`,
-      "tokenizers 1.0 turns what it loads into version 2.0; give the tokenizer.json that it was loaded from",
+      "tokenizers 1.0 saves version 2.0; use the tokenizer.json from which it was loaded",
     );
   }
   checkModel(modelJson, path);

@@ -269,8 +269,8 @@ export function recordedTraining(path: string): RecordedTraining | null {
   const root = readJson(recordPath);
   if (typeof root !== "object" || root === null || !("files" in root || "options" in root)) return null;
   const { files, options } = checkOr(recordFields, root, (what) => {
-    throw new UserError(`"${recordPath}" is no record of a training: ${what}`, {
-      hint: "train anew, or move it away and give --pattern and --special-token",
+    throw new UserError(`"${recordPath}" is not a training record: ${what}`, {
+      hint: "train again, or move it away and give --pattern and --special-token",
     });
   });
   if (!files.includes(basename(path))) return null;

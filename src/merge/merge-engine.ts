@@ -123,7 +123,7 @@ function* indexBytePairs(
 
 const countTooLarge = () =>
   new UserError("a pair occurs 2^53 times or more: more than can be counted exactly", {
-    hint: "divide all word counts by the same number, or train from a part of the input",
+    hint: "divide all word counts by the same number, or train on a part of the input",
   });
 
 /** Pairs that the index anew keeps: so many for each merge that is left, and some where few are. */

@@ -98,7 +98,7 @@ export function checkCellCount(cellCount: number): void {
   if (cellCount <= cellCountMax) return;
   throw new UserError(
     `the distinct words hold ${cellCount.toLocaleString("en-US")} positions; at most ${cellCountMax.toLocaleString("en-US")} can be merged`,
-    { hint: "use a --pattern that cuts the text into shorter words, or train from a part of the input" },
+    { hint: "use a --pattern that cuts the text into shorter words, or train on a part of the input" },
   );
 }
 

@@ -496,7 +496,7 @@ export class Matcher {
   }
 
   private growStack(): void {
-    if (this.stack.length >= stackSizeMax) this.fail("has too many ways open at a time");
+    if (this.stack.length >= stackSizeMax) this.fail("keeps too many alternatives open at a time");
     this.stack = grown(this.stack);
   }
 

@@ -103,19 +103,19 @@ class Parser {
   parse(): Node {
     const tree = this.choice();
     if (this.pos < this.characters.length) {
-      this.fail("`)` closes no group", this.pos, "write \\) to match the character itself");
+      this.fail("`)` does not close a group", this.pos, "write \\) to match the character itself");
     }
     if (this.numberedReferencePos !== undefined && this.groupNames.size > 0 && !this.dialect.hasPerlForms)
       this.fail(
-        "a group is told by its number beside groups with names",
+        "a pattern with named groups cannot refer to a group by its number",
         this.numberedReferencePos,
-        "name it, too: \\k<name>",
+        "give the group a name: \\k<name>",
       );
     const pair = this.folds?.pairIn(tree);
     if (pair !== undefined) {
       const [first, second] = Array.from(pair);
       this.fail(
-        `\`${pair}\` without regard to case is also part of a single character in ${this.dialect.engine}`,
+        `\`${pair}\` with case ignored also matches part of a single character in ${this.dialect.engine}`,
         0,
         `write each character as a class of its own, without (?i): [${first}${first!.toUpperCase()}][${second}${second!.toUpperCase()}]`,
       );
@@ -170,7 +170,8 @@ class Parser {
       const startPos = this.pos;
       const bounds = this.bounds();
       if (bounds === undefined) return node;
-      if (isAssertion(node)) this.fail("an assertion takes no character and cannot be repeated", startPos);
+      if (isAssertion(node))
+        this.fail("an assertion matches no character, so it cannot be repeated", startPos);
       if (this.dialect.refusesRepeatedAssertions && this.isPlainGroup(atomPos) && mayBeAssertion(node))
         this.fail(
           `an assertion that is a choice of a repeated group is an error in ${this.dialect.engine}`,
@@ -178,19 +179,19 @@ class Parser {
           "write (?-i:…) for (?:…)",
         );
       if (!isFirst && !this.dialect.repeatsRepeats)
-        this.fail("what is repeated is repeated again", startPos, "write (?:x{2})+ for x{2}+");
+        this.fail("a repetition is repeated", startPos, "write (?:x{2})+ for x{2}+");
       const isCounted = this.characters[startPos] === "{" && bounds.max > 1;
       if (this.dialect.refusesCountedEmpties && isCounted && canBeEmpty(node))
         this.fail(
-          `how often what can be empty is repeated is not certain in ${this.dialect.engine}`,
+          `a counted repetition of something that can be empty is not defined in ${this.dialect.engine}`,
           startPos,
-          "repeat what takes a character: (?:a+|b){1,3} for (?:a*|b){1,3}",
+          "repeat something that matches a character: (?:a+|b){1,3} for (?:a*|b){1,3}",
         );
       if (bounds.max === Number.POSITIVE_INFINITY && prefersEmpty(node))
         this.fail(
-          "what would rather be empty is repeated, which engines do in different ways",
+          "a repetition of something that prefers to be empty differs between engines",
           startPos,
-          "let what takes a character come first: (?:a|b?)+ for (?:b?|a)+, (?:a?)+ for (?:a??)+",
+          "put what matches a character first: (?:a|b?)+ for (?:b?|a)+, (?:a?)+ for (?:a??)+",
         );
       const hasModes = this.dialect.hasIntervalModes || this.characters[startPos] !== "{";
       const { min, max } = bounds;
@@ -219,7 +220,7 @@ class Parser {
     const match = /^\{(\d+|(?=,\d))(,(\d*))?\}$/.exec(text);
     if (match === null)
       this.fail(
-        "`{` begins no count",
+        "`{` does not begin a count",
         startPos,
         "a count is {2}, {2,} or {2,3}; write \\{ to match the character itself",
       );
@@ -283,9 +284,9 @@ class Parser {
     const several = this.folds?.note(node, set);
     if (several === undefined) return;
     this.fail(
-      `\`${several}\` without regard to case also equals several characters in ${this.dialect.engine}`,
+      `\`${several}\` with case ignored also matches several characters in ${this.dialect.engine}`,
       startPos,
-      "write all that is meant, without (?i): (?:ß|ss|SS) for (?i:ß); a class as [\\p{Lu}\\p{Ll}]",
+      "write every spelling, without (?i): (?:ß|ss|SS) for (?i:ß); a class as [\\p{Lu}\\p{Ll}]",
     );
   }
 
@@ -369,7 +370,7 @@ class Parser {
     if (this.accept(")")) {
       if (this.dialect.flagsLeak && this.isInLeakyGroup)
         this.fail(
-          `flags set inside of such a group hold behind it in ${this.dialect.engine}`,
+          `flags that are set in such a group also apply after it in ${this.dialect.engine}`,
           startPos,
           "write (?i:…)",
         );
@@ -387,7 +388,7 @@ class Parser {
   private failFlag(startPos: number): never {
     const flags = Object.keys(this.dialect.flags).map((flag) => `(?${flag}:…)`);
     const groups = ["(…)", "(?:…)", ...flags, "(?=…)", "(?!…)", "(?<=…)", "(?<!…)", "(?>…)", "(?<name>…)"];
-    this.fail("a group of this kind is not known", startPos, `groups are ${groups.join(", ")}`);
+    this.fail("unknown kind of group", startPos, `known are ${groups.join(", ")}`);
   }
 
   // ---- escapes
@@ -437,12 +438,12 @@ class Parser {
   private reference(startPos: number, index: number): Node {
     if (!this.closedGroups.has(index)) this.fail(`there is no group ${index} before it`, startPos);
     if (this.flags.ignoreCase)
-      this.fail("a reference to a group ignores case", startPos, "take it out of (?i): (?-i:\\1)");
+      this.fail("a reference to a group cannot ignore case", startPos, "take it out of (?i): (?-i:\\1)");
     return { kind: "backreference", index };
   }
 
   private namedReference(startPos: number): Node {
-    if (!this.accept("<")) this.fail("\\k is followed by a group's name, \\k<name>", startPos);
+    if (!this.accept("<")) this.fail("\\k needs the name of a group, \\k<name>", startPos);
     if (this.next !== undefined && /[1-9]/.test(this.next)) {
       const node = this.numberedReference(startPos);
       if (!this.accept(">")) this.fail("\\k<1 is not closed with >", startPos);
@@ -496,10 +497,10 @@ class Parser {
     const control = controlEscapes[character];
     if (control !== undefined) {
       if (character === "0" && /[0-9]/.test(this.next ?? ""))
-        this.fail("octal numbers are not known", startPos, "write \\x{7}");
+        this.fail("octal numbers are not supported", startPos, "write \\x{7}");
       return codePointRange(control);
     }
-    if (/[A-Za-z0-9]/.test(character)) this.fail(`\\${character} is not known`, startPos);
+    if (/[A-Za-z0-9]/.test(character)) this.fail(`unknown escape \\${character}`, startPos);
     return codePointRange(character.codePointAt(0)!);
   }
 
@@ -511,11 +512,7 @@ class Parser {
   private property(startPos: number, negated: boolean): CodePointSet {
     let name = this.characters[this.pos++] ?? "";
     if (name !== "{" && !this.dialect.hasPerlForms)
-      this.fail(
-        `\\p is followed by a name in braces in ${this.dialect.engine}`,
-        startPos,
-        "write \\p{L} for \\pL",
-      );
+      this.fail(`\\p needs a name in braces in ${this.dialect.engine}`, startPos, "write \\p{L} for \\pL");
     if (name === "{") {
       const close = this.characters.indexOf("}", this.pos);
       if (close < 0) this.fail("`\\p{` is not closed", startPos);
@@ -541,7 +538,7 @@ class Parser {
               : undefined;
     if (set === undefined) {
       this.fail(
-        `a Unicode property \`${name}\` is not known`,
+        `unknown Unicode property \`${name}\``,
         startPos,
         "names are those of categories, scripts and binary properties, as Unicode writes them: \\p{L}, \\p{Lu}, \\p{Han}, \\p{Alphabetic}",
       );
@@ -558,7 +555,7 @@ class Parser {
   private codePoint(startPos: number, digitCount: number): CodePointSet {
     const isByte = digitCount === 2 && this.next !== "{";
     if (digitCount === 4 && this.next === "{" && !this.dialect.hasPerlForms)
-      this.fail(`\\u{ is not known in ${this.dialect.engine}`, startPos, "write \\x{1F600}");
+      this.fail(`\\u{ is not supported in ${this.dialect.engine}`, startPos, "write \\x{1F600}");
     let end = this.pos + digitCount;
     let digits = this.characters.slice(this.pos, end).join("");
     if (this.next === "{") {
@@ -666,7 +663,7 @@ class Parser {
       /^\[:(\^?)([a-z]+):\]$/.exec(this.characters.slice(startPos, close + 1).join("")) ?? [];
     const set = name === undefined ? undefined : this.dialect.posixClass(name);
     if (set === undefined)
-      this.fail("`[:` begins no named class", startPos, "write \\[ to match the character itself");
+      this.fail("`[:` does not begin a named class", startPos, "write \\[ to match the character itself");
     this.pos = close + 1;
     return this.negatedIf(negation === "^", set);
   }

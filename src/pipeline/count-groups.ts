@@ -169,7 +169,7 @@ function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]):
   if (empty === undefined) return;
   const { language, isDev } = empty;
   if (language === undefined) {
-    const what = "the weights leave nothing: every word's count is rounded to 0";
+    const what = "the weights leave nothing to train on: every word's count is rounded to 0";
     throw new UserError(what, { hint: "give larger weights" });
   }
   throw new UserError(`${isDev ? "the dev text of " : ""}language "${language}" has no words`, {

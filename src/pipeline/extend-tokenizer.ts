@@ -192,7 +192,7 @@ async function expressible({ parts, files }: Base, extension: Extension, warn: W
   const obstacle = ranks === undefined ? null : await inTurns(ranksObstacle(parts, extension));
   if (obstacle === null) return files;
   if (files.sources.length === 1) {
-    throw new UserError(`a file of ranks cannot say the extended tokenizer: ${obstacle}`, {
+    throw new UserError(`a file of ranks cannot store the extended tokenizer: ${obstacle}`, {
       hint: "train with fewer new tokens, or extend the same tokenizer as a tokenizer.json",
     });
   }

@@ -128,7 +128,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   const { path, parts, counts, size, guard = unguarded } = options;
   const sizeBefore = parts.tokens.tokenCount;
   if (size >= sizeBefore) {
-    throw new UserError(`"${path}" has ${sizeBefore} tokens, so ${size} of them are not fewer`, {
+    throw new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${size} removes none`, {
       hint: "give a smaller --vocab-size",
     });
   }
@@ -161,7 +161,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
 
 const tooSmall = (path: string, size: number, smallestSize: number) =>
   new UserError(`"${path}" cannot have ${size} tokens: bytes and added tokens are ${smallestSize}`, {
-    hint: `give a --vocab-size from ${smallestSize} on`,
+    hint: `give a --vocab-size of ${smallestSize} or more`,
   });
 
 /**

@@ -61,7 +61,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
 
 const notWhole = (path: string) =>
   new UserError(`"${path}" alone is not the whole tokenizer, so it cannot be saved`, {
-    hint: "load the directory that it is in; a pattern and special tokens that are given beside the files are in no file",
+    hint: "load the directory that it is in; a pattern or special tokens that are given as options are in no file",
   });
 
 /** Where each file of a tokenizer is, by the name under which a directory is loaded from it. */

@@ -40,20 +40,20 @@ export function settleSeedTokens(
     const bytes = Buffer.from(seed);
     if (bytes.length === 0) refuse("it is empty");
     if (!seed.isWellFormed()) refuse("it is not Unicode: it has half of a pair of surrogates");
-    if (bytes.length > seedBytesMax) refuse(`it has ${bytes.length} bytes, and ${seedBytesMax} are the most`);
+    if (bytes.length > seedBytesMax) refuse(`it has ${bytes.length} bytes; ${seedBytesMax} is the limit`);
     const key = encodeBytes(bytes);
     const special = specialTokens.find((text) => seed.includes(text) || text === key);
-    if (special === seed) refuse("it is a special token", "it is a token already: leave it out here");
+    if (special === seed) refuse("it is a special token", "it is already a token: leave it out here");
     if (special !== undefined) refuse(`the special token "${special}" cuts it`);
     if (bytes.length > lengthMax && bytes.length > (bytePairsAlways ? 2 : 1))
       refuse(`it has ${bytes.length} bytes, and no token may be so long`, "see --max-token-length");
     const inForm = normalization === null ? seed : normalize(seed, normalization);
-    if (inForm !== seed) refuse(`text is brought into ${normalization}, where it is ${shown(inForm)}`);
+    if (inForm !== seed) refuse(`with ${normalization}, it becomes ${shown(inForm)} in text`);
     const pieces = cutsOf(seed);
     if (pieces !== undefined) {
       refuse(
         `the pattern cuts it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
-        "no text would ever give it; another --pattern may",
+        "no text could give this token; try another --pattern",
       );
     }
   }

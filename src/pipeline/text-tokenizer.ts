@@ -34,7 +34,7 @@ export class TextTokenizer {
   ) {
     if (typeof parts?.model === "object") return;
     throw usageError(
-      "a tokenizer is not made with new",
+      "a Tokenizer cannot be made with new",
       "Tokenizer.from reads a tokenizer.json, Tokenizer.load reads files, and trainTokenizer trains one",
     );
   }
@@ -133,6 +133,6 @@ function numbersOf(ids: unknown): Uint32Array | Uint16Array | Float64Array {
   if (Array.isArray(ids) && ids.every((id) => typeof id === "number")) return Float64Array.from(ids);
   throw usageError(
     `decode: ids is ${described(ids)}: it must be a Uint32Array, a Uint16Array or an array of numbers`,
-    ids instanceof BigInt64Array ? "Array.from(ids, Number) makes numbers of them" : undefined,
+    ids instanceof BigInt64Array ? "convert them with Array.from(ids, Number)" : undefined,
   );
 }

@@ -74,7 +74,7 @@ export class Tokenizer extends TextTokenizer {
       ([text, id]) => {
         if (Number.isSafeInteger(id) && id >= 0) return { text, id };
         throw usageError(
-          `Tokenizer.load: the id of the special token "${text}" is ${id}, no whole number from 0 on`,
+          `Tokenizer.load: the id of the special token "${text}" is ${id}, not a whole number of 0 or more`,
         );
       },
     );
@@ -104,7 +104,7 @@ export class Tokenizer extends TextTokenizer {
     const { workers = 1, signal, onProgress } = options;
     signal?.throwIfAborted();
     if (!Number.isSafeInteger(workers) || workers < 1) {
-      throw usageError(`encodeFile: workers is ${workers}: it must be a whole number from 1 on`);
+      throw usageError(`encodeFile: workers is ${workers}: it must be a whole number of 1 or more`);
     }
     if (!isIdFileName(output)) throw new UserError(`"${output}" ends in neither .npy nor .bin`);
     checkOutputFile(output);

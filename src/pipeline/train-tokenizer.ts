@@ -188,9 +188,9 @@ function settleOptions(options: TrainTokenizerOptions, like: Like | undefined): 
   for (const [name, least] of Object.entries(leastNumbers)) {
     const value = numbers[name as keyof typeof leastNumbers];
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
-      throw usageError(`${name} is ${value}: it must be a whole number from ${least} on`);
+      throw usageError(`${name} is ${value}: it must be a whole number of ${least} or more`);
   }
-  if (cache === "") throw usageError("cache is empty: it names a directory");
+  if (cache === "") throw usageError("cache is empty: give the path of a directory");
   if (cache !== undefined && output !== undefined && isWithin(cache, output))
     throw usageError(`cache "${cache}" is in output "${output}", which is replaced as a whole`);
   for (const { name, other, isGiven, message, hint } of togetherRules) {
@@ -210,7 +210,9 @@ function settleOptions(options: TrainTokenizerOptions, like: Like | undefined): 
   const training = settle(asked, settleCutting(asked), String);
   const counted = (["counts", "wordCounts", "cache"] as const).find((name) => options[name] !== undefined);
   if (counted !== undefined && training.like?.addsPrefixSpace)
-    throw usageError(`${counted} does not go with this like: that tokenizer puts a space before each text`);
+    throw usageError(
+      `${counted} cannot be combined with this like: that tokenizer puts a space before each text`,
+    );
   return { ...training, base: null };
 }
 
@@ -258,7 +260,7 @@ const notOfLanguages = (
   name: "languages",
   other,
   isGiven: false,
-  message: `languages do not go with ${other}: all text is in a language, and each has files of its own`,
+  message: `languages cannot be combined with ${other}: all text belongs to a language, and each has files of its own`,
 });
 
 const togetherRules: readonly TogetherRule[] = [
@@ -266,32 +268,32 @@ const togetherRules: readonly TogetherRule[] = [
     name,
     other: "languages" as const,
     isGiven: true,
-    message: `${name} is for languages, and none are given`,
+    message: `${name} needs languages, and none are given`,
   })),
   ...(["files", "texts", "counts", "wordCounts", "superwordsFrom"] as const).map(notOfLanguages),
   {
     name: "cacheLimitBytes",
     other: "cache",
     isGiven: true,
-    message: "cacheLimitBytes is for a cache, and none is named",
+    message: "cacheLimitBytes needs a cache, and none is given",
   },
   {
     name: "superwordPattern",
     other: "superwordsFrom",
     isGiven: true,
-    message: "superwordPattern is for superwordsFrom, which is not given",
+    message: "superwordPattern needs superwordsFrom, which is not given",
   },
   ...(["pattern", "superwordsFrom"] as const).map((other) => ({
     name: "like" as const,
     other,
     isGiven: false,
-    message: `like and ${other} do not go together: the pattern is that tokenizer's`,
+    message: `like and ${other} cannot be combined: the pattern is that tokenizer's`,
   })),
   {
     name: "normalize",
     other: "like",
     isGiven: false,
-    message: "normalize does not go with like: that tokenizer says what is done to text",
+    message: "normalize cannot be combined with like: the normalization is that tokenizer's",
   },
   notOnceOnly("texts"),
   notOnceOnly("counts"),
@@ -300,19 +302,20 @@ const togetherRules: readonly TogetherRule[] = [
     name: "seedTokens",
     other: "superwordsFrom",
     isGiven: false,
-    message: "seedTokens do not go with superwordsFrom: the second stage drops merges",
+    message: "seedTokens cannot be combined with superwordsFrom: the second stage drops merges",
   },
   {
     name: "wholeTexts",
     other: "superwordsFrom",
     isGiven: false,
-    message: "wholeTexts do not go with superwordsFrom: superwords are learned line by line",
+    message: "wholeTexts cannot be combined with superwordsFrom: superwords are learned line by line",
   },
   {
     name: "weights",
     other: "superwordsFrom",
     isGiven: false,
-    message: "weights do not go with superwordsFrom: superwords are learned from text without weights",
+    message:
+      "weights cannot be combined with superwordsFrom: superwords are learned from text without weights",
   },
   {
     name: "weights",
@@ -517,7 +520,7 @@ export function checkTrainOptions(options: TrainTokenizerOptions): void {
   if (sources.every((source) => source === undefined || (Array.isArray(source) && source.length === 0))) {
     throw usageError(
       "trainTokenizer: there is nothing to train on",
-      "name files, or give texts; or word counts, by counts or wordCounts",
+      "give files, texts, counts or wordCounts",
     );
   }
   const { counts, pattern, specialTokens, like } = options;

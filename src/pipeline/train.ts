@@ -153,7 +153,7 @@ async function learnFairly(
 
 const noWords = () =>
   new UserError("there is nothing to train on: the word counts hold no words", {
-    hint: "name counts of a text with words in it, or a text",
+    hint: "name a text, or word counts that are not empty",
   });
 
 /** With superwords the corpus is read once for each stage: a UserError for an input that can be read only once. */
@@ -161,7 +161,7 @@ function checkReadTwice(inputs: readonly Input[]): void {
   const once = inputs.find((input) => input.isStream);
   if (once === undefined) return;
   const name = once.path === "-" ? "standard input" : `"${once.path}"`;
-  throw new UserError(`superwords need the corpus twice, and ${name} can be read only once`, {
+  throw new UserError(`superwords read the corpus twice, but ${name} can be read only once`, {
     hint: "write it to a file first",
   });
 }

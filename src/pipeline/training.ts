@@ -126,7 +126,7 @@ export function settleCutting(asked: {
   const normalization = asked.normalization ?? like?.normalization ?? null;
   const { wholeTexts = false } = asked;
   if (wholeTexts && compat !== "huggingface")
-    throw usageError(`whole texts are for the trainer huggingface, and this is ${compat}: it cuts no lines`);
+    throw usageError(`whole texts are for the trainer huggingface; ${compat} never cuts text at line ends`);
   checkSpecialTokens(typed, compat);
   const taken = like?.specialTokens.map(({ content }) => content) ?? [];
   const specialTokens = [...new Set([...taken, ...typed])];
@@ -319,7 +319,7 @@ function checkForExport(pattern: ResolvedPattern): void {
       parsePattern(regex, oniguruma);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      throw usageError(`tokenizer.json cannot say the pattern: ${error.message}`, error.hint);
+      throw usageError(`tokenizer.json cannot store the pattern: ${error.message}`, error.hint);
     }
   }
 }
@@ -330,7 +330,7 @@ function checkForRustbpe(sources: readonly string[]): void {
   };
   if (sources.length > 1)
     refuse(
-      "rustbpe cuts text by one regular expression, and this pattern is a sequence of them",
+      "rustbpe takes one regular expression, and this pattern is a sequence of several",
       "train with --compat cs336 or huggingface",
     );
   if (mayLeaveGaps(sources[0]!))

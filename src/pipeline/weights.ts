@@ -17,7 +17,7 @@ export function checkedWeight(what: string, input: InputWeight): InputWeight {
   if (weight >= 0 && weight <= weightMax && isExact) return input;
   throw usageError(
     `${what}: "${glob}" has the weight ${weight}`,
-    "a weight is a number from 0 to 1,000,000 with at most six digits behind the point: 3, 0.5, 0.333333",
+    "a weight is a number from 0 to 1,000,000 with at most six digits after the point: 3, 0.5, 0.333333",
   );
 }
 
@@ -30,20 +30,23 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
     const shown = `the weight "${name === null ? "" : `${name}=`}${glob}:${weight}"`;
     if (paths.some(fits[i]!)) {
       throw usageError(
-        `${shown} is for nothing: later ones fit all that it fits`,
-        "the last that fits decides",
+        `${shown} has no effect: later weights fit everything that it fits`,
+        "the last weight that fits an input decides",
       );
     }
     throw usageError(
-      `${shown} is for nothing: no input fits "${glob}"`,
+      `${shown} has no effect: no input fits "${glob}"`,
       name === null
-        ? "it is a path as the input is named, a folder above it, or a glob; without a slash, a name at any depth"
+        ? "use the path as the input is named, a folder above it, or a glob; without a slash, it matches names at any depth"
         : `"${name}" is read as a name; where it is the beginning of a path, ./${name}=${glob}`,
     );
   }
   const found = deciding.map((i) => weights[i]?.weight ?? 1);
   if (found.every((weight) => weight === 0)) {
-    throw usageError("the weights leave nothing: every input has the weight 0", "give one of them more");
+    throw usageError(
+      "the weights leave nothing to train on: every input has the weight 0",
+      "give an input a larger weight",
+    );
   }
   return found;
 }

@@ -18,6 +18,6 @@ export function readKernel(_name: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(fromBase64(wasm));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {
-    hint: "browsers of 2023 and later have it",
+    hint: "use a browser of 2023 or later",
   });
 }

@@ -16,22 +16,22 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: "operation not permitted",
   EROFS: "the file system is read-only",
   ENOSPC: "no space left on the device",
-  EDQUOT: "the disk quota is used up",
-  EFBIG: "the file would be larger than is allowed",
+  EDQUOT: "the disk quota is full",
+  EFBIG: "the file would be larger than allowed",
   EIO: "the device failed (input/output error)",
   ENOENT: "no such directory",
   ENOTDIR: "a part of the path is a file",
   EISDIR: "it is a directory",
   ENAMETOOLONG: "the name is too long",
   ELOOP: "too many symbolic links",
-  EBUSY: "it is in use by the system, as a mount point is",
+  EBUSY: "the system uses it, e.g. as a mount point",
   EEXIST: "there is a file of that name",
   EXDEV: "it cannot be renamed on this file system",
   EMFILE: "too many files are open",
   EPIPE: "the reader has gone",
-  ENXIO: "nobody reads it, or it is a socket or a terminal that is not there",
-  EINVAL: "it does not allow that",
-  EILSEQ: "its file system does not take this name",
+  ENXIO: "no program reads it, or it is a socket or a terminal that is gone",
+  EINVAL: "it does not allow this operation",
+  EILSEQ: "its file system does not allow this name",
 };
 
 export function codeOf(error: unknown): string {
@@ -47,7 +47,7 @@ const hasNul = ({ message }: Error) => message.includes("without null bytes");
 /** Why, in words. The runtime's own text is `CODE: words, call 'path'`. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (error instanceof Error && hasNul(error)) return "no path holds a NUL";
+  if (error instanceof Error && hasNul(error)) return "a path cannot contain NUL";
   return reasons[codeOf(error)] ?? text.replace(/^[A-Z0-9]+: (.+?)(, \w+( '.*)?)?$/s, "$1");
 }
 
@@ -118,7 +118,7 @@ export function tryRead<T>(path: string, read: () => T): T {
 export function unreadable(path: string, error: unknown): unknown {
   if (!isMissing(error)) return refusal(`${nameOf(path)} cannot be read`, error);
   if (hasReplacement(path)) return undecodable(path);
-  return new UserError(isLink(path) ? `"${path}" is a link that leads nowhere` : `"${path}": no such file`);
+  return new UserError(isLink(path) ? `"${path}" is a broken link` : `"${path}": no such file`);
 }
 
 /** An input as messages name it. */
@@ -137,7 +137,7 @@ export const hasReplacement = (path: string) => path.includes("\ufffd");
 
 export function undecodable(path: string): UserError {
   return new UserError(`"${path}": this name is not valid UTF-8`, {
-    hint: "rename it, or leave it out (--include says which files of a directory are meant)",
+    hint: "rename it, or select other files with --include",
   });
 }
 
@@ -149,7 +149,7 @@ export const readBytes = (path: string): Buffer =>
   withRegularFile(path, (fd) => {
     const { size } = fstatSync(fd);
     if (size <= wholeBytesMax) return readFileSync(fd);
-    throw new UserError(`"${path}" has ${size} bytes, and no file of a tokenizer more than ${wholeBytesMax}`);
+    throw new UserError(`"${path}" has ${size} bytes; a file of a tokenizer has at most ${wholeBytesMax}`);
   });
 
 export const readText = (path: string): string => readBytes(path).toString("utf8");

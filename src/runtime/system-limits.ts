@@ -170,14 +170,14 @@ export class MemoryBudget {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
     throw this.error(`${what} needs about ${gigabytes(allBytes)}`, [
-      `give it more (--memory-limit${this.isAsked ? "" : ", or a larger machine"})`,
+      `raise --memory-limit${this.isAsked ? "" : ", or use a larger machine"}`,
       remedy,
     ]);
   }
 
   private error(what: string, remedies: readonly string[]): UserError {
     const of = this.isAsked ? "" : ` (${100 * defaultShare} % of what this process may use)`;
-    return new UserError(`${what} of memory, and the limit is ${gigabytes(this.limitBytes)}${of}`, {
+    return new UserError(`${what} of memory; the limit is ${gigabytes(this.limitBytes)}${of}`, {
       hint: remedies.join(", or "),
       exitCode: exitCode.failed,
     });

@@ -155,7 +155,7 @@ function notWritable(place: Place, error: unknown): unknown {
       : "an output is written beside its place and then renamed, so its parent directory must be writable";
   // A file system of the kernel's says so where it takes nothing new.
   if (codeOf(error) === "ENOENT" && statOrNull(place.parent) !== null) {
-    return new UserError(`"${place.typed}" cannot be written: nothing new can be made in "${place.parent}"`, {
+    return new UserError(`"${place.typed}" cannot be written: no file can be created in "${place.parent}"`, {
       hint,
     });
   }
@@ -237,7 +237,7 @@ const lockPath = (place: Place) => join(place.parent, `.${place.name}.bpe-lock`)
 export function heldError(place: Place, holder: Holder): UserError {
   if (isLockedHere(place)) return writtenTwice(place);
   return new UserError(`"${place.typed}" is being written by ${describeHolder(holder)}`, {
-    hint: "--wait waits for its end; or choose another output",
+    hint: "wait for its end with --wait, or choose another output",
   });
 }
 

@@ -54,8 +54,8 @@ function realParentOnce(path: string): string {
   let part = path;
   while (statOrNull(part) === null) {
     if (lstatOrNull(part)?.isSymbolicLink())
-      throw new UserError(`"${part}" is a symbolic link that leads nowhere`, {
-        hint: "make what it leads to, or remove it",
+      throw new UserError(`"${part}" is a broken symbolic link`, {
+        hint: "create its target, or remove it",
       });
     missing.unshift(basename(part));
     part = dirname(part);

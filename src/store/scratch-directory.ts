@@ -50,7 +50,7 @@ export class ScratchDirectory {
       return this.made.path;
     } catch (error) {
       const what = `no directory for temporary files can be made in "${this.parent}"`;
-      throw refusal(what, error, "set TMPDIR to a directory that can be written and has room");
+      throw refusal(what, error, "set TMPDIR to a writable directory with free space");
     }
   }
 

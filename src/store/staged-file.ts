@@ -27,7 +27,7 @@ export function checkOutputFile(path: string): void {
   const parent = statOrNull(place.parent);
   if (parent === null) {
     throw new UserError(`"${path}" cannot be written: there is no directory "${dirname(path)}"`, {
-      hint: `make it first: mkdir -p ${shellQuoted(dirname(path))}`,
+      hint: `create it first: mkdir -p ${shellQuoted(dirname(path))}`,
     });
   }
 }

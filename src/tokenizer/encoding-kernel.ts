@@ -151,7 +151,7 @@ const longestTextBytes = 2 ** 31 - 1;
 
 const noMemory = (what: string) =>
   new UserError(`no memory for ${what}`, {
-    hint: "a text that its pattern cuts nowhere has to fit into 4 GB, with some 40 bytes for each of its own",
+    hint: "a text that the pattern does not cut needs about 40 bytes of memory for each byte, 4 GB at most",
   });
 
 /** Merges one pretoken at a time: for questions about a tokenizer while it is loaded. */

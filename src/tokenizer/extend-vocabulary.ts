@@ -178,9 +178,9 @@ export function* checkReachable(base: TokenizerParts, extension: Extension): Gen
 function unreachable(base: TokenizerParts, { tokens }: Extension, id: number, bytes: Uint8Array) {
   const fewer = id - base.tokens.idLimit;
   return new UserError(
-    `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base, which go first, cut it`,
+    `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base come first, and cut it`,
     {
-      hint: fewer > 0 ? `-n +${fewer} learns all before it, of ${tokens.length}` : "train on other text",
+      hint: fewer > 0 ? `-n +${fewer} learns those before it, of ${tokens.length}` : "train on other text",
     },
   );
 }

@@ -23,7 +23,7 @@ export class OffsetFinder {
 
   /** A UserError if text and tokens do not have the same bytes. */
   constructor(private readonly parts: TokenizerParts) {
-    const refuse = (why: string) => new UserError(`this tokenizer tells no offsets: ${why}`);
+    const refuse = (why: string) => new UserError(`this tokenizer has no offsets: ${why}`);
     if (parts.normalization !== null)
       throw refuse(`text is normalized (${parts.normalization}), so tokens are parts of another text`);
     if (parts.model.dropsBytes || new Set(parts.model.byteIds).size < 256)
@@ -62,7 +62,7 @@ export class OffsetFinder {
     // HF's answer then depends on the tokens that a step in between adds.
     if (new Set(this.parts.postProcessing?.trims).size > 1)
       throw new UserError(
-        "two steps of its post-processor trim offsets in two ways; those in bytes are told",
+        "two steps of its post-processor trim offsets in different ways; offsets in bytes work",
       );
     if (!isUtf8(text)) throw new UserError("offsets in characters need a text that is UTF-8");
     return this.inCharacters(text, ids, found, { starts, ends });

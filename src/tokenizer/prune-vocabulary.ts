@@ -200,13 +200,13 @@ export function checkPruned(
   { size, newIds }: Numbering,
 ): void {
   const refuse = (what: string): never => {
-    throw new UserError(`"${before.description.path}" cannot be pruned: written anew, ${what}`, {
+    throw new UserError(`"${before.description.path}" cannot be pruned: in the new files, ${what}`, {
       hint: "name another of the tokenizer's files, or convert it to a tokenizer.json first",
     });
   };
   const cutting = ({ description, normalization, addsPrefixSpace }: TokenizerParts) =>
     JSON.stringify([description.patternSources, normalization, addsPrefixSpace]);
-  if (cutting(before) !== cutting(after)) refuse("its pattern or its normal form would not be in the file");
+  if (cutting(before) !== cutting(after)) refuse("its pattern or its normal form would be missing");
   if (after.tokens.tokenCount !== size)
     refuse(`it would have ${after.tokens.tokenCount} tokens, not ${size}`);
   for (let id = 0; id < newIds.length; id++) {
@@ -223,10 +223,10 @@ export function checkPruned(
         .sort((a, b) => a.id - b.id),
     );
   if (added(before, (id) => newIds[id]!) !== added(after, (id) => id)) {
-    refuse("its special tokens would be others");
+    refuse("its special tokens would differ");
   }
   const { reaches } = deriveTokens(after);
   const unreachable = reaches.indexOf(Reach.unreachable);
   if (unreachable < 0) return;
-  refuse(`nothing would give the token "${escapeBytes(tokenBytesOf(after.tokens, unreachable))}"`);
+  refuse(`no text would give the token "${escapeBytes(tokenBytesOf(after.tokens, unreachable))}"`);
 }

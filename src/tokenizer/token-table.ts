@@ -122,7 +122,7 @@ export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Fl
 /** The error of an id without a token. */
 export function unknownId(id: number, position: number, idLimit: number): UserError {
   return new UserError(`id ${id} at position ${position} stands for no token`, {
-    hint: `the tokenizer's ids end at ${idLimit - 1}; were they made with another one?`,
+    hint: `the tokenizer's ids end at ${idLimit - 1}; these may be ids of another tokenizer`,
     exitCode: exitCode.failed,
   });
 }

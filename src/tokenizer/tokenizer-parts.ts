@@ -76,8 +76,8 @@ export const gone = -1;
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== gone) return newId;
-  throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no token has that stays`, {
-    hint: "only bytes and added tokens always stay; make it an added token, or take that part out of the file",
+  throw new UserError(`"${path}": ${place} has the id ${JSON.stringify(id)}, which no remaining token has`, {
+    hint: "only bytes and added tokens always stay; make it an added token, or remove that part of the file",
   });
 }
 
@@ -180,7 +180,7 @@ export function checkSameTokenizer(base: TokenizerParts, other: TokenizerParts):
   if (isSame) return;
   throw new UserError(
     `"${base.description.path}" and "${other.description.path}" are different tokenizers in one directory`,
-    { hint: "name the file of the one that is meant" },
+    { hint: "name the file of the tokenizer that you mean" },
   );
 }
 

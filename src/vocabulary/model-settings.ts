@@ -127,11 +127,14 @@ export function settleModelSettings(
   }
   const addsBos = asked.addsBos ?? false;
   if (addsBos && roles.bos === undefined) {
-    throw usageError("--add-bos: no special token is bos", "name it, e.g. --bos '<s>'");
+    throw usageError("--add-bos: there is no bos token", "name one, e.g. --bos '<s>'");
   }
   const tokenizerClass = asked.tokenizerClass ?? defaultClass;
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(tokenizerClass)) {
-    throw usageError(`--class "${tokenizerClass}" is no name of a class`, `e.g. --class ${defaultClass}`);
+    throw usageError(
+      `--class "${tokenizerClass}" is not the name of a class`,
+      `e.g. --class ${defaultClass}`,
+    );
   }
   return {
     roles,
@@ -187,19 +190,19 @@ function chatTemplateOf(
     // A template without an expression says the same of every chat: it is a name that was mistyped, or another file.
     if (asked.includes("{")) return asked;
     const names = Object.keys(chatTemplates).join(", ");
-    throw usageError("the chat template is neither a name nor a template of Jinja", `names are ${names}`);
+    throw usageError("the chat template is neither a known name nor a Jinja template", `names are ${names}`);
   }
   for (const token of named.specialTokens)
     checkSpecial(specialTokens, token, `--chat-template ${asked}: ${token}`);
   if (named.needsBos && roles.bos === undefined) {
-    throw usageError(`--chat-template ${asked}: no special token is bos`, "name it, e.g. --bos '<s>'");
+    throw usageError(`--chat-template ${asked}: there is no bos token`, "name one, e.g. --bos '<s>'");
   }
   return named.template;
 }
 
 function checkSpecial(specialTokens: readonly string[], token: string, subject: string): void {
   if (specialTokens.includes(token)) return;
-  throw usageError(`${subject} is no special token`, `give it as one, too: --special-token '${token}'`);
+  throw usageError(`${subject} is not a special token`, `add --special-token '${token}'`);
 }
 
 /**

@@ -320,12 +320,14 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
     if (seen.has(special)) throw usageError(`special token ${quote(special)} is given twice`);
     seen.add(special);
     if (!special.isWellFormed()) {
-      throw usageError(`special token ${quote(special)} has half of a surrogate pair, which is no character`);
+      throw usageError(
+        `special token ${quote(special)} contains half of a surrogate pair, which is not a character`,
+      );
     }
     if (compat !== "huggingface" && isSingleByte(special)) {
       throw usageError(
-        `special token ${quote(special)} equals the key of a single byte`,
-        "choose a longer text that the corpus uses for nothing else, such as <|endoftext|>",
+        `special token ${quote(special)} equals the vocabulary entry of a single byte`,
+        "choose a longer text that means nothing else in the corpus, such as <|endoftext|>",
       );
     }
   }
@@ -379,8 +381,8 @@ function isSingleByte(special: string): boolean {
 }
 
 function equalsLearnedToken(special: string): UserError {
-  return new UserError(`special token ${quote(special)} equals a token that was learned`, {
-    hint: "choose a text that cannot be one of the corpus's own tokens, such as <|endoftext|>",
+  return new UserError(`special token ${quote(special)} equals a learned token`, {
+    hint: "choose a text that cannot be learned from the corpus, such as <|endoftext|>",
   });
 }
 

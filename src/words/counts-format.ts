@@ -416,7 +416,7 @@ export class CountsReader implements SortedWords {
       throw new CountsFileError(
         path,
         `${path} is not a file of word counts`,
-        "such files are written by bpe count; the name of one in text form must end in .tsv",
+        "bpe count writes such files; the name of one in text form must end in .tsv",
       );
     }
     if (headSize < headBytes) throw this.cutShort();
@@ -481,7 +481,7 @@ export class CountsReader implements SortedWords {
   private end(): false {
     const isAsSaid = this.wordsLeft === 0 && this.bytesLeft === 0 && this.pretokensLeft === 0;
     if (!isAsSaid) throw this.otherTotals();
-    if (this.read(1) > 0) throw this.damaged("there is more behind its end");
+    if (this.read(1) > 0) throw this.damaged("there are more bytes after its end");
     this.wordLength = 0;
     return false;
   }
@@ -550,7 +550,7 @@ export class CountsReader implements SortedWords {
   }
 
   private malformed(): CountsFileError {
-    return this.damaged("a word in it is none, or stands out of its order");
+    return this.damaged("a word in it is invalid, or out of order");
   }
 
   private otherTotals(): CountsFileError {

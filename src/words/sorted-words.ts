@@ -301,7 +301,8 @@ export function* wordTableOfSum(
   while (words.next()) {
     const { wordLength } = words;
     const from = words.word.bytes;
-    if (end + wordLength > totals.byteCount) throw new UserError("the counts files hold more than they say");
+    if (end + wordLength > totals.byteCount)
+      throw new UserError("the counts files hold more words than their headers say");
     for (let i = 0; i < wordLength; i++) bytes[end + i] = from[i]!;
     end += wordLength;
     counts[wordCount] = words.count;

@@ -61,7 +61,7 @@ export function readTsvHead(path: string, readBytes: ReadBytes): TsvHead {
         rest: read.subarray(end + 1),
       };
     }
-    if (filled >= headerBytesMax) throw headerError(path, "is longer than any that bpe writes");
+    if (filled >= headerBytesMax) throw headerError(path, "is longer than any header that bpe writes");
     if (filled === bytes.length) bytes = grown(bytes);
   }
 }
@@ -168,7 +168,7 @@ export class TsvReader {
     const count = this.parseCount(Buffer.from(word), line.subarray(pos + 1));
     this.total += count;
     if (this.total > Number.MAX_SAFE_INTEGER) {
-      throw this.error("all counts up to here are more than 2^53 - 1", "count the corpus again");
+      throw this.error("the counts up to here add up to more than 2^53 - 1", "count the corpus again");
     }
     this.counter.add(textOf(Uint8Array.from(word)), 0, word.length, count);
     this.lineNumber++;
@@ -180,7 +180,7 @@ export class TsvReader {
     if (count >= 1) return count;
     const text = Buffer.from(field).toString();
     if (isTsvHead(`${word.toString("latin1")}\t${text}`)) {
-      throw this.error("a second header", "files are added up by naming each of them: --counts");
+      throw this.error("a second header", "to add up files, name each of them with --counts");
     }
     throw this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
@@ -199,7 +199,7 @@ export class TsvReader {
 
   private wrongCharacter(): UserError {
     return this.error(
-      "the word holds a character that stands for no byte",
+      "the word contains a character that stands for no byte",
       "words are written in GPT-2's byte-to-character form: a space is Ġ, a newline Ċ",
     );
   }

@@ -93,8 +93,8 @@ export class WordCounter {
       const [needed, most] = [byteCount, exports.textCapacity()].map(
         (size) => `${Math.ceil(size / 2 ** 20)} MB`,
       );
-      throw new UserError(`a text takes ${needed} of memory at once, and ${most} are the most`, {
-        hint: "write its texts in smaller pieces, or use fewer workers (-w 1)",
+      throw new UserError(`a text needs ${needed} of memory at once; the limit is ${most}`, {
+        hint: "split its texts into smaller pieces, or use fewer workers (-w 1)",
       });
     }
     const address = exports.textAddress() >>> 0;

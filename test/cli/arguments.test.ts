@@ -179,7 +179,7 @@ test("what is no size, too small or too large is a usage error that shows it", (
   })) {
     const error = errorOf(() => sizeBytes("--size", text, 0));
     expect([error.message, error.hint, error.exitCode]).toEqual([
-      `--size: "${text}" does not say of which bytes`,
+      `--size: "${text}" can mean two sizes`,
       hint,
       2,
     ]);
@@ -253,12 +253,12 @@ describe("where a command is expected", () => {
     -help | unknown option -help | did you mean --help?
     --ver | unknown option --ver | did you mean --version?
     -H | unknown option -H | did you mean --help?
-    --keep | the command comes first, found --keep | e.g. bpe train --keep …
-    - | the command comes first, found - | bpe help lists the commands
-    -n300 | the command comes first, found -n300 | e.g. bpe train -n300 …
-    --vocab-size=300 | the command comes first, found --vocab-size | e.g. bpe train --vocab-size …
-    --range-size | the command comes first, found --range-size | e.g. bpe plan --range-size …
-    --nonsense-of-mine | the command comes first, found --nonsense-of-mine | bpe help lists the commands
+    --keep | the command must come before --keep | e.g. bpe train --keep …
+    - | the command must come before - | bpe help lists the commands
+    -n300 | the command must come before -n300 | e.g. bpe train -n300 …
+    --vocab-size=300 | the command must come before --vocab-size | e.g. bpe train --vocab-size …
+    --range-size | the command must come before --range-size | e.g. bpe plan --range-size …
+    --nonsense-of-mine | the command must come before --nonsense-of-mine | bpe help lists the commands
   `);
   for (const [typed, message, hint] of cases) {
     test(`"${typed}"`, () => {

@@ -166,7 +166,7 @@ describe("counts files say what they were made with", () => {
       const { code, stderr } = train(...given);
       expect([code, stderr.split("\n")[0]]).toEqual([
         1,
-        "bpe: error: bare.tsv does not say what its words were made with",
+        "bpe: error: bare.tsv does not say with which options its words were counted",
       ]);
     }
     expect(train("-s", special, "-p", "gpt2").code).toBe(0);

@@ -233,7 +233,7 @@ describe("bpe eval", () => {
       [[named[0]!, "--text", put(directory, "empty.txt", "")], 1, "the corpus is empty"],
       [[directory, "--text", english], 1, "holds no tokenizer"],
       [[named[0]!, "--text", english, "--term", ""], 2, "--term is empty"],
-      [[named[0]!, "--text", english, "--term", "x", "--csv"], 2, "--term does not go with --csv"],
+      [[named[0]!, "--text", english, "--term", "x", "--csv"], 2, "--term cannot be combined with --csv"],
       [
         [named[0]!, "--text", english, "--measure", "fertilty"],
         2,
@@ -245,7 +245,11 @@ describe("bpe eval", () => {
       [[named[0]!, "--text", english, "--words", "3", "--json"], 2, "it has everything"],
       [[named[0]!, "--text", english, "--words", "0"], 2, "too small, the least is 1"],
       [[named[0]!, "--text", english, "--words", "21"], 2, "too large, the most is 20"],
-      [[named[0]!, "--text", english, "--terms", english, "--csv"], 2, "--terms does not go with --csv"],
+      [
+        [named[0]!, "--text", english, "--terms", english, "--csv"],
+        2,
+        "--terms cannot be combined with --csv",
+      ],
       [[named[0]!, "--text", english, "--terms", put(directory, "none.txt", "\n\n")], 1, "has no term"],
       [[named[0]!, "--text", english, "--terms", join(directory, "nowhere")], 1, "no such file"],
       [[named[0]!, "--text", english, "--terms", directory], 1, "is a directory"],

@@ -125,12 +125,12 @@ describe("what is refused", () => {
 
   test("options that the base decides, and sizes that are none", () => {
     for (const [options, message] of [
-      [["-n", "+4", "--format", "gpt2"], "--format does not go with --extend"],
-      [["-n", "+4", "--model-card"], "--model-card does not go with --extend"],
-      [["-n", "+4", "--seed-token", "ab"], "--seed-token does not go with --extend"],
-      [["-n", "+4", "--if-changed", "--cache", "c"], "--if-changed does not go with --extend"],
+      [["-n", "+4", "--format", "gpt2"], "--format cannot be combined with --extend"],
+      [["-n", "+4", "--model-card"], "--model-card cannot be combined with --extend"],
+      [["-n", "+4", "--seed-token", "ab"], "--seed-token cannot be combined with --extend"],
+      [["-n", "+4", "--if-changed", "--cache", "c"], "--if-changed cannot be combined with --extend"],
       [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
-      [["-n", "+4", "-p", "cl100k"], "--pattern is in tokenizer.json itself"],
+      [["-n", "+4", "-p", "cl100k"], "--pattern is stored in tokenizer.json"],
       [["-n", "270"], "--vocab-size 270 is not more than the base has: 270"],
       [["-n", "+0"], "--vocab-size: 0 is too small"],
       [["-n", "274,+4"], "--vocab-size: 274, or +4, is given twice"],
@@ -141,7 +141,7 @@ describe("what is refused", () => {
     const { code, stderr } = train("refused", "-n", "300", "--compat", "extension");
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--compat extension is a rule for --extend"),
+      stderr: expect.stringContaining("--compat extension needs --extend"),
     });
   });
 
@@ -216,7 +216,7 @@ describe("the base's own special tokens", () => {
     const { code, stderr } = run("by-cs336", corpus, "--extend", base, "-n", "+2", "--compat", "cs336");
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("documents   end at x\n") });
     const named = run("named", corpus, "--extend", base, "-n", "+2", "--compat", "cs336", "-s", "x");
-    expect(named.stderr).toContain('special token "x" equals the key of a single byte');
+    expect(named.stderr).toContain('special token "x" equals the vocabulary entry of a single byte');
     const twice = run("twice", corpus, "--extend", base, "-n", "+2", "-s", "y!", "-s", "y!");
     expect(twice.stderr).toContain('special token "y!" is given twice');
   });
@@ -253,7 +253,7 @@ describe("the base's own special tokens", () => {
     expect(extend()).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        'the word counts have the base\'s special token "<|endoftext|>" as text',
+        'the word counts contain the base\'s special token "<|endoftext|>" as text',
       ),
     });
     expect(extend("--special-tokens-as-text").code).toBe(0);
@@ -383,7 +383,7 @@ test("word counts, which do not say that a space was put before a text, are refu
   for (const option of ["--cache", "--save-counts"]) {
     const { code, stderr } = train("refused", "--extend", path, "-n", "+4", option, join(home, "some"));
     expect(code).toBe(2);
-    expect(stderr).toContain(`${option} does not go with this --extend`);
+    expect(stderr).toContain(`${option} cannot be combined with this --extend`);
   }
   expect(train("normalized", "--extend", path, "-n", "+4").code).toBe(0);
 });

@@ -177,7 +177,7 @@ describe("files of ids", () => {
       [large, "below 16"],
     ] as const) {
       const path = rawOf(...ids, ...(ids.length === 5 ? [40] : []));
-      expect(looks(path).stderr).toContain(`every second one of its uint16 ids is ${second}`);
+      expect(looks(path).stderr).toContain(`every second of its uint16 ids is ${second}`);
       for (const type of ["uint16", "uint32"]) expect(looks(path, "--dtype", type).code).toBe(0);
     }
     // These are of 16 bits: an end of two texts, a small alphabet, one that is used in full.
@@ -298,7 +298,7 @@ describe("decoding", () => {
     });
     expect(decode(put(home, "tokens.txt", "3\n"), output, "--pattern", "gpt2")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--pattern does not go with a tokenizer of ids"),
+      stderr: expect.stringContaining("--pattern cannot be combined with a tokenizer of ids"),
     });
     expect(bpe(["inspect", output]).stdout).toContain("4 ids  4: 1 2 1 2");
     const text = put(home, "text.txt", "some text");
@@ -323,23 +323,26 @@ describe("what is refused", () => {
       expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
     }
     const odd = train([put(home, "odd.bin", Uint8Array.of(1, 2, 3))], "-n", "+4");
-    expect(odd).toMatchObject({ code: 1, stderr: expect.stringContaining("no whole number of uint16 ids") });
+    expect(odd).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not a whole number of uint16 ids"),
+    });
   });
 
   test("sizes and options that do not fit", () => {
     for (const [message, ...options] of [
       ["--vocab-size 2 is too small: the alphabet has 3 ids", "-n", "2"],
-      ["--pattern gpt2 does not go with --input-format ids", "-n", "+4", "-p", "gpt2"],
+      ["--pattern gpt2 cannot be combined with --input-format ids", "-n", "+4", "-p", "gpt2"],
       ["--compat cs336 decides ties by bytes", "-n", "+4", "--compat", "cs336"],
       [
-        "--whole-characters does not go with --input-format ids: ids have no bytes",
+        "--whole-characters cannot be combined with --input-format ids: ids have no bytes",
         "-n",
         "+4",
         "--whole-characters",
       ],
-      ["--seed-token does not go with --input-format ids", "-n", "+4", "--seed-token", "7"],
-      ["--model-card does not go with --input-format ids", "-n", "+4", "--model-card"],
-      ["--input-format ids makes one size at a time", "-n", "4,8"],
+      ["--seed-token cannot be combined with --input-format ids", "-n", "+4", "--seed-token", "7"],
+      ["--model-card cannot be combined with --input-format ids", "-n", "+4", "--model-card"],
+      ["--input-format ids makes only one size in a run", "-n", "4,8"],
     ]) {
       expect(train([good], ...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message!) });
     }
@@ -357,7 +360,7 @@ describe("what is refused", () => {
       "it holds no merges over ids",
     );
     expect(encode(good, put(home, "merges.txt", "#bpe-ids 3\n1 2\n5 1\n")).stderr).toContain(
-      "line 3 is no merge of ids",
+      "line 3 does not merge earlier ids",
     );
     expect(encode(good, put(home, "merges.txt", "#bpe-ids 3\n1 2")).stderr).toContain("cut off");
   });

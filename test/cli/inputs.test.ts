@@ -180,12 +180,12 @@ describe("records are told by content", () => {
       stderr: expect.stringContaining("no input has fields, all are plain text"),
     });
     const second = bash('"$0" count <(echo text) <(cat lines.json)');
-    expect(second.stderr).toContain("holds records of JSON, and only the first stream is looked at");
+    expect(second.stderr).toContain("holds JSON records, but only the first stream is checked");
     expect(second.stderr).toContain('hint: --input-format jsonl reads their field "text"');
     expect(second.code).toBe(1);
     expect(bash('"$0" count <(echo text) <(cat lines.json) --text-field text')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("and only the first stream is looked at"),
+      stderr: expect.stringContaining("and only the first stream is checked"),
     });
     // Who writes two pipes in turn waits for the first to be read.
     const turns = (content: string) =>
@@ -239,6 +239,6 @@ describe("links", () => {
     expect(stdout).toBe(done("count", "corpus.txt"));
     expect(stderr).toContain('skipped 1 file: "linked/link.txt" is the same file as "linked/again.txt"');
     symlinkSync("nowhere", join(home, "linked/lost.txt"));
-    expect(run("count", "linked/*.txt").stderr).toContain('"linked/lost.txt" is a link that leads nowhere');
+    expect(run("count", "linked/*.txt").stderr).toContain('"linked/lost.txt" is a broken link');
   });
 });

@@ -168,7 +168,7 @@ describe("bpe train --language", () => {
     expect(own).toContain('"en-1.txt" is in "en" and in the dev text of "en"');
   });
 
-  test("refuses what is of no language, and what it does not go with, before anything is written", () => {
+  test("refuses what is of no language, and what it cannot be combined with, before anything is written", () => {
     const refused = (...args: string[]) => {
       const { code, stderr } = train("refused", ...args);
       expect(code).toBeGreaterThan(0);
@@ -183,7 +183,7 @@ describe("bpe train --language", () => {
     expect(train("equals", "--language", "en=x=y.txt")).toEqual(done);
     expect(refused("--language", "=en-1.txt")).toContain("has no name");
     expect(refused("--language", "en=")).toContain("has no path");
-    expect(refused("hi/a.txt", ...english)).toContain('"hi/a.txt" is in no language');
+    expect(refused("hi/a.txt", ...english)).toContain('"hi/a.txt" belongs to no language');
     expect(refused(...english, "--language-dev", "hi=hi.dev")).toContain('there is no language "hi"');
     expect(refused(...languages, "--language-dev", "en=en.dev")).toContain('"hi" has none');
     expect(refused("en-1.txt", "--language-dev", "en=en.dev")).toContain("--language-dev needs --language");
@@ -198,10 +198,10 @@ describe("bpe train --language", () => {
       ["--extend", "plain"],
       ["--superwords-from", "300"],
     ]) {
-      expect(refused(...english, ...other)).toContain(`--language does not go with ${other[0]}`);
+      expect(refused(...english, ...other)).toContain(`--language cannot be combined with ${other[0]}`);
     }
     expect(refused(...english, "--input-format", "ids")).toContain(
-      "--language does not go with --input-format ids",
+      "--language cannot be combined with --input-format ids",
     );
     expect(run("inspect", "refused").code).toBe(1);
   });

@@ -190,7 +190,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
   });
   const gone = { ...roberta, sep: ["the", 5] };
   expect(train(directory("gone", { ...plain, post_processor: gone })).stderr).toContain(
-    '"the" is in its post-processor or padding, and is no special token',
+    '"the" is in its post-processor or padding, but is not a special token',
   );
   const refused = train(join(home, "roberta"), "--add-bos", "--bos", "<s>");
   expect([refused.code, refused.stderr]).toEqual([
@@ -299,7 +299,7 @@ test("a prefix space comes before each line, a normal form before the pattern: a
   }
   put(home, "corpus.txt", text);
   const { code, stderr } = train(prefix, "--cache", join(home, "cache"));
-  expect([code, stderr]).toEqual([2, expect.stringContaining("--cache does not go with this --like")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("--cache cannot be combined with this --like")]);
 });
 
 test("an added token that the training learns is that token; sizes and --pad-to count the others", () => {
@@ -399,9 +399,9 @@ test("the library gives what the command line writes, and encodes as its files d
   const ids = bpe(["encode", sample, "--tokenizer", output]).stdout.trim().split(" ").map(Number);
   expect([...tokenizer.encode(readFileSync(sample, "utf8"))]).toEqual(ids);
   for (const [options, message] of [
-    [{ pattern: "gpt2" }, "like and pattern do not go together"],
-    [{ superwordsFrom: 280 }, "like and superwordsFrom do not go together"],
-    [{ cache: join(home, "cache") }, "cache does not go with this like"],
+    [{ pattern: "gpt2" }, "like and pattern cannot be combined"],
+    [{ superwordsFrom: 280 }, "like and superwordsFrom cannot be combined"],
+    [{ cache: join(home, "cache") }, "cache cannot be combined with this like"],
     [{ like: "nowhere" }, '"nowhere": no such file or directory'],
   ] as [object, string][]) {
     const failing = trainTokenizer({ files: corpus, vocabSize: 300, like, ...options });
@@ -444,22 +444,22 @@ test("what cannot be taken is refused, and nothing is written", () => {
   put(home, "packed.gz", gzipSync(JSON.stringify(plain)));
   const cases = rowsOf(`
     nowhere              | 1 | "nowhere": no such file or directory
-    smollm               | 2 | --like smollm: only the pattern of that name is known here
+    smollm               | 2 | --like smollm: this is the name of a pattern
     slow                 | 1 | "slow" holds no tokenizer
     wordpiece            | 1 | its model is "WordPiece", not BPE
     metaspace            | 1 | the pre-tokenizer "Metaspace" is not supported
     broken               | 1 | "broken/tokenizer.json"
     config               | 1 | "config/tokenizer_config.json": what is in it
     packed.gz            | 1 | "packed.gz" is packed with gzip
-    plain -p gpt2        | 2 | --like does not go with --pattern
-    plain --superwords-from 280 | 2 | --like does not go with --superwords-from
-    plain --extend plain | 2 | --like does not go with --extend
-    plain --input-format ids | 2 | --like does not go with --input-format ids
+    plain -p gpt2        | 2 | --like cannot be combined with --pattern
+    plain --superwords-from 280 | 2 | --like cannot be combined with --superwords-from
+    plain --extend plain | 2 | --like cannot be combined with --extend
+    plain --input-format ids | 2 | --like cannot be combined with --input-format ids
     plain --format gpt2  | 1 | --format gpt2: the added token "<mask>" is no plain special token
     plain --format tiktoken | 1 | --format tiktoken:
     plain -n 257         | 2 | --vocab-size 257 is too small
     plain -s <x> -s <x>  | 2 | special token "<x>" is given twice
-    plain --bos <y>      | 2 | --bos "<y>" is no special token
+    plain --bos <y>      | 2 | --bos "<y>" is not a special token
     plain -o plain       | 2 | --output "plain" is the tokenizer itself
   `);
   for (const [typed, code, message] of cases) {

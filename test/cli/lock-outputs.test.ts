@@ -35,7 +35,7 @@ test("a second run with one output ends at once, with an error that names the fi
     const { code, stderr } = bpe(command);
     expect(stderr).toMatch(
       new RegExp(
-        `^bpe: error: "${path}" is being written by process ${process.pid}, since 20.*Z\nhint: --wait`,
+        `^bpe: error: "${path}" is being written by process ${process.pid}, since 20.*Z\nhint: wait for its end with --wait`,
       ),
     );
     expect(code).toBe(1);
@@ -85,7 +85,7 @@ test("a run that waits obeys signals", async () => {
 test("--wait without an output, and one output for two things, are refused", () => {
   expect(bpe(["count", corpus, "--wait"])).toMatchObject({
     code: 2,
-    stderr: "bpe: error: --wait is for a run that writes a file or directory\nhint: name one: --output\n",
+    stderr: "bpe: error: --wait needs a file or directory to write\nhint: name one: --output\n",
   });
   const twice = bpe(["count", corpus, "-o", output, "--save-counts", output, "--wait"]);
   expect(twice.stderr).toBe(`bpe: error: "${output}" would be written twice by one run\n`);

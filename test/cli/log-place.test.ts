@@ -90,7 +90,7 @@ test("a log that is what the run reads or writes is refused, by any name, and no
     expect([command, log, run.code === 0, run.stderr]).toEqual([command, log, false, expect.any(String)]);
     expect([command, log, everything()]).toEqual([command, log, before]);
     expect(run.stderr).toMatch(
-      /^bpe: error: (--log-file ".*" (would be written into|is in --output) |unknown option|".*" is read, and|".*": no such file)/,
+      /^bpe: error: (--log-file ".*" (would be written into|is in --output) |unknown option|".*" is an input, and|".*": no such file)/,
     );
   }
 });

@@ -47,10 +47,10 @@ test("a tokenizer with bos in front says so when it is used", () => {
 
 test("what does not fit is refused before anything is read", () => {
   const cases = rowsOf(`
-    --add-bos | --add-bos: no special token is bos
+    --add-bos | --add-bos: there is no bos token
     --chat-template chatlm | --chat-template: unknown name "chatlm"
-    --chat-template chatml | --chat-template chatml: <|im_start|> is no special token
-    --class a-b | --class "a-b" is no name of a class
+    --chat-template chatml | --chat-template chatml: <|im_start|> is not a special token
+    --class a-b | --class "a-b" is not the name of a class
   `);
   for (const [options, error] of cases) {
     const { code, stderr } = train(...options!.split(" "));

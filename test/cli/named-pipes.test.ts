@@ -70,14 +70,14 @@ test("word counts that come through a pipe, however slowly, are those of a file"
 test("a pipe of word counts is named once, and copied where there is room", () => {
   const counts = pipe("twice.tsv");
   const twice = bpe(["count", "--counts", counts, "--counts", counts]);
-  expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining("is named twice, and a pipe") });
+  expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining("is named twice, but a pipe") });
   // Opened for both directions, a pipe is not waited for, and ends as this process does.
   openSync(counts, "r+");
   writeFileSync(counts, "x".repeat(60_000));
   const limited = `ulimit -f 10; trap '' XFSZ; exec ${binary} count --counts ${counts}`;
   const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", limited], { env });
   expect(stderr.toString()).toStartWith(
-    `bpe: error: "${counts}" is a pipe, and cannot be copied to $TMPDIR: the file would be larger than is allowed\nhint: set TMPDIR`,
+    `bpe: error: "${counts}" is a pipe, and cannot be copied to $TMPDIR: the file would be larger than allowed\nhint: set TMPDIR`,
   );
   expect(exitCode).toBe(1);
   expect(readdirSync(temporary)).toEqual([]);
@@ -96,7 +96,7 @@ test("ids go into a pipe without a head; .npy, whose head is written last, is re
     expect(bpe(["encode", ...input, "--tokenizer", "none", "-o", npy])).toEqual({
       code: 1,
       stdout: "",
-      stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a file, or write the ids without a head into a pipe whose name ends in .bin\n`,
+      stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a file; only .bin, which has no header, can be written to a pipe\n`,
     });
   }
 });

@@ -89,16 +89,22 @@ describe("train --normalize", () => {
       [["--normalize", "NFX"], '--normalize: unknown step "NFX"'],
       [["--normalize", ""], '--normalize: unknown step ""'],
       [["--normalize", "NFC,,lowercase"], '--normalize: unknown step ""'],
-      [["--normalize", "NFC", "--format", "huggingface,gpt2"], "--format gpt2 cannot say a normalizer"],
-      [["--normalize", "NFC", "--format", "tiktoken"], "--format tiktoken cannot say a normalizer"],
-      [["--normalize", "NFC", "--extend", "made"], "--normalize does not go with --extend"],
-      [["--normalize", "NFC", "--input-format", "ids"], "--normalize does not go with --input-format ids"],
+      [["--normalize", "NFC", "--format", "huggingface,gpt2"], "--format gpt2 cannot store a normalizer"],
+      [["--normalize", "NFC", "--format", "tiktoken"], "--format tiktoken cannot store a normalizer"],
+      [["--normalize", "NFC", "--extend", "made"], "--normalize cannot be combined with --extend"],
+      [
+        ["--normalize", "NFC", "--input-format", "ids"],
+        "--normalize cannot be combined with --input-format ids",
+      ],
     ] as const) {
       const { code, stderr } = train("refused", "absent.txt", ...args);
       expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
     }
     const { code, stderr } = run("count", "--ranges", "absent", "--normalize", "NFC");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("--normalize does not go with --ranges")]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("--normalize cannot be combined with --ranges"),
+    ]);
   });
 
   test("superwords and extensions cut the normalized text", () => {

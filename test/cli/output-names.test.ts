@@ -34,14 +34,14 @@ describe("the directory of train", () => {
     ["link", 1, '"link" is not replaced: it is a symbolic link'],
     ["link/", 1, "it is a symbolic link"],
     ["dangling", 1, "it is a symbolic link"],
-    ["dangling/x", 1, "is a symbolic link that leads nowhere"],
+    ["dangling/x", 1, "is a broken symbolic link"],
     ["file-link", 1, "it is a symbolic link"],
     ["file-link/x", 1, "a part of the path is a file"],
     ["corpus.txt", 1, "it is not a directory"],
     ["corpus.txt/x", 1, "a part of the path is a file"],
     ["x".repeat(300), 1, "the name is too long"],
     ["x".repeat(230), 1, "a hidden name with 37 bytes more stands beside it"],
-    ["/proc/x", 1, '"/proc/x" cannot be written: nothing new can be made in "/proc"'],
+    ["/proc/x", 1, '"/proc/x" cannot be written: no file can be created in "/proc"'],
     ["/dev/null/x", 1, "a part of the path is a file"],
   ];
   for (const [output, code, reason] of refused) {
@@ -97,7 +97,7 @@ describe("the file of -o", () => {
     ["link", "it is a directory"],
     ["none/x.tsv", 'there is no directory "none"'],
     ["corpus.txt/x.tsv", "a part of the path is a file"],
-    ["dangling/x.tsv", "leads nowhere"],
+    ["dangling/x.tsv", "is a broken symbolic link"],
     ["x".repeat(300), "the name is too long"],
   ];
   for (const [output, reason] of refused) {

@@ -84,7 +84,7 @@ test.each([
   [["--global-merges", "x"], '--global-merges: "x" is not a whole number'],
   [
     ["--language-ratio", "1,2,3", "--language-dev", "en=en.txt", "el=el.txt", "fr=fr.txt"],
-    "--language-ratio does not go with --language-dev",
+    "--language-ratio cannot be combined with --language-dev",
   ],
 ])("refuses %j", (args, message) => {
   const { code, stderr } = run(...languages, "-n", "300", "-o", "refused", ...args);

@@ -80,7 +80,7 @@ describe("what does not fit is refused with its line", () => {
     refused([one, "{}"], 'plan.jsonl, line 2: it has no "path"');
     refused([edited({ start: "0" })], 'line 1: its "start" is "0", no whole number');
     refused([edited({ end: 5 })], "line 1: it was changed after bpe plan wrote it");
-    refused([edited({ end: 1e12 })], "are no part of a file of");
+    refused([edited({ end: 1e12 })], "are not within a file of");
     refused([edited({ start: -1 })], 'its "start" is -1, no whole number from 0 to');
     refused([edited({ end: 0.5 })], 'its "end" is 0.5, no whole number');
     refused(["", ""], "plan.jsonl holds no ranges");
@@ -93,7 +93,7 @@ describe("what does not fit is refused with its line", () => {
     refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, no path`);
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
     refused([forged({ textField: 7 })], 'its "textField" is 7, no text');
-    const inside = "line 1: it is cut within a document where none can be cut";
+    const inside = "line 1: it is cut within a document that cannot be cut";
     refused([forged({ startsInside: true })], inside);
     refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
     refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
@@ -186,7 +186,10 @@ describe("what does not fit is refused with its line", () => {
       ["count", mine, "--save-counts", mine],
     ]) {
       const { code, stderr } = run(...args);
-      expect([code, stderr]).toEqual([1, expect.stringContaining("is read, and what is made of it would")]);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining("is an input, and the output would replace it"),
+      ]);
       expect(readFileSync(mine, "utf8")).toBe("mine");
     }
   });
@@ -202,7 +205,7 @@ describe("what does not fit is refused with its line", () => {
   });
 
   test("standard input cannot be planned, said or not", () => {
-    const message = '"-" is no regular file, and a plan is of files';
+    const message = '"-" is not a regular file, and a plan needs files';
     expect(run("plan", "-", "-o", "nowhere/plan.jsonl").stderr).toContain(message);
     const piped = Bun.spawnSync([binary, "plan"], {
       cwd: home,

@@ -139,13 +139,13 @@ describe("--text-field and --input-format", () => {
       texts.jsonl --text-field title | 1 | "texts.jsonl" line 1: no field "title"
       texts.jsonl --text-field id | 1 | "texts.jsonl" line 1: the field "id" is not a string
       texts.parquet --text-field title | 1 | "texts.parquet" has no column "title"
-      texts.parquet --text-field id | 1 | the column "id" holds no text, but INT32
+      texts.parquet --text-field id | 1 | column "id" holds INT32, not text
       texts.txt --input-format jsonl | 1 | "texts.txt" line 1: not valid JSON
       texts.txt --input-format parquet | 1 | "texts.txt" is not a Parquet file
       texts.txt --input-format json | 1 | "texts.txt" record 1 is not a JSON object
       - --input-format parquet | 2 | standard input cannot be read as Parquet
       /dev/null --input-format parquet | 1 | "/dev/null" cannot be read as Parquet
-      texts.txt --include *.txt | 2 | --include is for the files of a directory
+      texts.txt --include *.txt | 2 | --include selects files of a directory
       tree --include *.csv | 1 | there is no file that --include *.csv describes below "tree"
     `);
     for (const [args, code, error] of cases) {
@@ -207,6 +207,6 @@ test("a megabyte of noise in any format ends in an error or a right result", () 
   }
   put(home, "noise.txt", noise);
   const noisy = ["train", "noise.txt", "-n", "300", "-o", "noise"];
-  expect(run(...noisy).stderr).toContain('"noise.txt" is no text');
+  expect(run(...noisy).stderr).toContain('"noise.txt" is not text');
   expect(run(...noisy, "--binary", "text").code).toBe(0);
 });

@@ -191,7 +191,7 @@ test("a report takes the place of an earlier one or of an empty file, and of no 
       const before = readFileSync(other);
       const { code, stderr } = bpe([...command, "--report", other]);
       expect(code).toBe(1);
-      expect(stderr).toContain(`"${other}" is not replaced: it is no report that bpe wrote`);
+      expect(stderr).toContain(`"${other}" is not replaced: it is not a report of bpe`);
       expect(readFileSync(other)).toEqual(before);
     }
   }

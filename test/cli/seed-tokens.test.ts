@@ -64,7 +64,7 @@ describe("--seed-tokens", () => {
       ["directory", "is a directory"],
       ["none", "no such file"],
       ["empty", '--seed-tokens "empty" has no token'],
-      ["numbers.json", '--seed-tokens "numbers.json" is no list of texts'],
+      ["numbers.json", '--seed-tokens "numbers.json" is not a list of texts'],
       ["half.json", "half.json"],
       ["wide", '--seed-tokens "wide", line 1: there is a zero byte'],
       ["latin", '--seed-tokens "latin" is not valid UTF-8'],
@@ -167,12 +167,12 @@ describe("--seed-tokens", () => {
     put(home, "nfc/tokenizer.json", JSON.stringify({ ...json, normalizer: { type: "NFC" } }));
     expect(train("lower", "--normalize", "lowercase", "--seed-token", "Widest")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('text is brought into lowercase, where it is "widest"'),
+      stderr: expect.stringContaining('with lowercase, it becomes "widest" in text'),
     });
     const like = ["--like", "nfc/tokenizer.json"];
     expect(train("liked", ...like, "--seed-token", "cafe\u0301")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('text is brought into NFC, where it is "café"'),
+      stderr: expect.stringContaining('with NFC, it becomes "café" in text'),
     });
     expect(train("liked", ...like, "--seed-token", "café")).toMatchObject({ code: 0, stderr: "" });
     for (const text of ["café", "cafe\u0301"]) expect(idsOf("liked", text)).toMatch(/^\d+$/);

@@ -108,10 +108,10 @@ test("ids become bytes; a refused request leaves the next one alone", async () =
     [0, "lower<|e|>", ""],
     [
       1,
-      "id 270 at position 1 stands for no token\nhint: the tokenizer's ids end at 269; were they made with another one?",
+      "id 270 at position 1 stands for no token\nhint: the tokenizer's ids end at 269; these may be ids of another tokenizer",
     ],
-    [1, "3 bytes are no whole number of ids"],
-    [1, "9 is no kind of request"],
+    [1, "3 bytes are not a whole number of ids"],
+    [1, "9 is not a kind of request"],
     [0, String(bytesOf(twin.encode("low")))],
   ]);
 });
@@ -186,7 +186,7 @@ test("a tokenizer is saved where it is asked, or refused", async () => {
   expect(answers.slice(1).map(({ status, items }) => [status, ...items.map(String)])).toEqual([
     [0],
     [1, `"${foreign}" is not replaced: it is not a directory\nhint: choose another name`],
-    [1, "what is to be saved has two paths: the directory, and the tokenizer's"],
+    [1, "a save request has two paths: the directory, and the tokenizer's"],
     [1, "the path is not UTF-8"],
     [0, "low"],
   ]);

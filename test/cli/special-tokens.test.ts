@@ -76,7 +76,7 @@ describe("--special-tokens", () => {
       "other.json",
     );
     expect(code).toBe(0);
-    expect(stderr).toContain('what is not kept of special tokens: "<mask>" lstrip, normalized\n');
+    expect(stderr).toContain('these settings of special tokens are not kept: "<mask>" lstrip, normalized\n');
     expect(specialsOf("other")).toEqual(["<mask>", "<short>", "<last>"]);
     expect(train("typed", ...typed(tokens.slice(0, 3))).code).toBe(0);
     expect(train("again", "--special-tokens", "typed/tokenizer.json")).toMatchObject({ code: 0, stderr: "" });
@@ -218,7 +218,7 @@ describe("--special-tokens", () => {
       [["none"], "no such file"],
       [["empty"], '--special-tokens "empty" has no token'],
       [["none.json"], '--special-tokens "none.json" has no token'],
-      [["numbers.json"], '--special-tokens "numbers.json" is no list of texts: its "[0]" is 1'],
+      [["numbers.json"], '--special-tokens "numbers.json" is not a list of texts: its "[0]" is 1'],
       [["half.json"], '"half.json" is not JSON'],
       [["half-list"], '"half-list" is not JSON'],
       [["blank.json"], '--special-tokens "blank.json", item 2: a special token is empty'],
@@ -229,12 +229,12 @@ describe("--special-tokens", () => {
       [["twice"], '--special-tokens "twice", line 3: special token "<a>" is given twice'],
       [["a.txt", "-s", "<c>"], '--special-token: special token "<c>" is given twice'],
       [["a.txt", "--special-tokens", "a.txt"], '"a.txt", line 1: special token "<a>" is given twice'],
-      [["byte"], '"byte", line 2: special token "a" equals the key of a single byte'],
-      [["object.json"], 'is no tokenizer.json: it has no "added_tokens"'],
-      [["map.json"], 'is no tokenizer.json: it has no "added_tokens"'],
+      [["byte"], '"byte", line 2: special token "a" equals the vocabulary entry of a single byte'],
+      [["object.json"], 'is not a tokenizer.json: it has no "added_tokens"'],
+      [["map.json"], 'is not a tokenizer.json: it has no "added_tokens"'],
       [["strings.json"], 'its "added_tokens[0].id" is "1"'],
       [["unspecial.json"], '--special-tokens "unspecial.json" has no special token'],
-      [["a.txt", "--input-format", "ids"], "--special-tokens does not go with --input-format ids"],
+      [["a.txt", "--input-format", "ids"], "--special-tokens cannot be combined with --input-format ids"],
     ];
     for (const [args, message] of wrong) {
       const { code, stderr } = train("refused", "--special-tokens", ...args);
@@ -269,7 +269,5 @@ describe("--special-tokens", () => {
 });
 
 test("help of -s says first what it is", () => {
-  expect(run("train", "--help").stdout).toMatch(
-    /--special-token TEXT +a token never merged nor learned across/,
-  );
+  expect(run("train", "--help").stdout).toMatch(/--special-token TEXT +one token, never merged/);
 });

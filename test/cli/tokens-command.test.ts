@@ -176,7 +176,7 @@ describe("bpe tokens", () => {
       [["texts/a.txt", "--text-field", "t"], 2, "no input has fields"],
       [["texts/a.txt", "--input-format", "ids"], 2, "--input-format ids is for train and encode"],
       [["texts/a.txt", "-o", "x"], 2, "unknown option -o"],
-      [["texts/a.txt", "--special-token", "x"], 2, "--special-token is in tokenizer.json itself"],
+      [["texts/a.txt", "--special-token", "x"], 2, "--special-token is stored in tokenizer.json"],
     ] as const) {
       const found = run([...args]);
       expect(found.stderr).toContain(message);
@@ -216,6 +216,6 @@ describe("bpe tokens", () => {
 
 test("count and tokens say in their first line which of the two one wants", () => {
   const firstOf = (command: string) => bpe(["help", command]).stdout.split("\n\n")[1]!;
-  expect(firstOf("count")).toMatch(/^Counts words, for training: .*\n.*bpe tokens/);
+  expect(firstOf("count")).toMatch(/^Counts the distinct words of a corpus.*bpe tokens/s);
   expect(firstOf("tokens")).toMatch(/^Counts tokens.*bpe count/s);
 });

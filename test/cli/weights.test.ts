@@ -101,7 +101,7 @@ describe("bpe train --weight", () => {
     expect(readFileSync(join(home, "told", "README.md"), "utf8")).toContain("by the weights of its inputs");
   });
 
-  test("refuses what is no weight, and what it does not go with, before anything is written", () => {
+  test("refuses what is no weight, and what it cannot be combined with, before anything is written", () => {
     const problem = (...args: string[]) => {
       const { code, stderr } = train("refused", ...files, ...args);
       return [code, stderr.split("\n")[0]];
@@ -128,13 +128,13 @@ describe("bpe train --weight", () => {
     expect(problem("--weight", "hi.txt:1000001")[1]).toContain('"hi.txt" has the weight 1000001');
     expect(problem("--weight", "fr.txt:2")).toEqual([
       2,
-      'bpe: error: the weight "fr.txt:2" is for nothing: no input fits "fr.txt"',
+      'bpe: error: the weight "fr.txt:2" has no effect: no input fits "fr.txt"',
     ]);
     expect(train("refused", ...files, "--weight", "a=b.txt:2").stderr).toContain("./a=b.txt");
     expect(problem("--weight", "*:0")[1]).toContain("every input has the weight 0");
     expect(problem("--weight", "*:0.000001")).toEqual([
       1,
-      "bpe: error: the weights leave nothing: every word's count is rounded to 0",
+      "bpe: error: the weights leave nothing to train on: every word's count is rounded to 0",
     ]);
     for (const other of [
       ["--save-counts", "c"],
@@ -143,7 +143,7 @@ describe("bpe train --weight", () => {
     ]) {
       expect(problem("--weight", "*:2", ...other)).toEqual([
         2,
-        expect.stringContaining(`--weight does not go with ${other[0]}`),
+        expect.stringContaining(`--weight cannot be combined with ${other[0]}`),
       ]);
     }
     expect(run("inspect", "refused").code).toBe(1);

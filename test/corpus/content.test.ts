@@ -22,12 +22,12 @@ describe("what is no text is told by its first bytes", () => {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
         // Of compressed Parquet no part can be read by itself; that is an error of its own.
-        const message = what === "parquet" ? "is Parquet packed with" : `is ${what}`;
+        const message = what === "parquet" ? "is Parquet compressed with" : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
     }
     const twice = put(directory, "twice.gz", gzipSync(gzipSync("text")));
-    expect(() => findInputs([twice])).toThrow("is packed by gzip twice");
+    expect(() => findInputs([twice])).toThrow("is compressed by gzip twice");
   });
 
   test("how a file is packed, whatever its name is", () => {
@@ -63,8 +63,8 @@ describe("what is no text is told by its first bytes", () => {
     const text = Buffer.alloc(headBytesMax + 10, "some text ");
     expect(headBytesMax).toBe(8192);
     for (const [at, what] of [
-      [0, "no text: it has a zero byte at offset 0"],
-      [headBytesMax - 1, `no text: it has a zero byte at offset ${headBytesMax - 1}`],
+      [0, "not text: it has a zero byte at offset 0"],
+      [headBytesMax - 1, `not text: it has a zero byte at offset ${headBytesMax - 1}`],
     ] as const) {
       const path = put(directory, "zero", Buffer.from(text).fill(0, at, at + 1));
       expect(() => findInputs([path])).toThrow(what);
@@ -119,7 +119,7 @@ test("texts that begin as other files do are texts", () => {
   }
   const cut = Buffer.concat([Buffer.from("BZh91AY&SY "), Buffer.from("é").subarray(0, 1)]);
   expect(whatIn(cut)).toBe("text");
-  expect(whatIn(bzipped)).toBe("packed by bzip2, which is not read here");
+  expect(whatIn(bzipped)).toBe("compressed by bzip2, which bpe does not read");
 });
 
 test("a long beginning is unpacked as far as it takes to know what is in it", () => {

@@ -79,7 +79,7 @@ test("what a page, a dictionary or a line needs is claimed before it is there, a
     expect(claimedBytes).toBeLessThan(5 * leastBytes);
     expect(read(path, claimedBytes).sizes).toEqual(sizes);
     expect(() => read(path, claimedBytes - 1)).toThrow(name);
-    expect(() => read(path, 1e6)).toThrow("1 MB for a text");
+    expect(() => read(path, 1e6)).toThrow("the limit for one text is 1 MB");
   }
 });
 

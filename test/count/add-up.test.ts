@@ -80,7 +80,7 @@ describe("words that memory has no room for", () => {
         () => {},
       ).catch((error: unknown) => error);
       expect(error).toBeInstanceOf(UserError);
-      expect((error as UserError).message).toContain(`words cannot be kept in "${join(home, "none")}"`);
+      expect((error as UserError).message).toContain(`words cannot be written to "${join(home, "none")}"`);
     }
   });
 });

@@ -50,7 +50,7 @@ describe("a file of ranks", () => {
   test("that nobody knows needs its pattern", async () => {
     const path = put(scratch(), "tokenizer.model", ranks);
     await expect(Tokenizer.load(path)).rejects.toMatchObject({
-      message: `"${path}": the pattern is not in a file of ranks, and these are not known`,
+      message: `"${path}": a file of ranks does not hold its pattern, and these ranks are not known`,
       exitCode: 2,
     });
   });
@@ -172,8 +172,8 @@ describe("what holds no tokenizer that can be loaded is refused by name", () => 
     [Buffer.from('#bpe-boundless\t{"version":1}\n'), "is a tokenizer of boundless superwords"],
     [Bun.gzipSync("{}"), "is packed with gzip"],
     [Buffer.from("PK\x03\x04"), "is a zip archive"],
-    [Buffer.from("hello"), "is no kind of tokenizer that is known"],
-    [Buffer.alloc(0), "is no kind of tokenizer that is known"],
+    [Buffer.from("hello"), "is not a known kind of tokenizer"],
+    [Buffer.alloc(0), "is not a known kind of tokenizer"],
   ] as const) {
     test(what, async () => {
       const directory = directoryWith("tokenizer.model", content);
@@ -305,7 +305,7 @@ describe("tekken.json", () => {
     const directory = directoryWith("tekken.json", JSON.stringify(tekken()));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBe(2);
     await expect(Tokenizer.load(directory, { pattern: "gpt2" })).rejects.toThrow(
-      "--pattern is in tekken.json itself",
+      "--pattern is stored in tekken.json",
     );
     copyFileSync(join(made, "tokenizer.json"), join(directory, "tokenizer.json"));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBeUndefined();
@@ -328,7 +328,7 @@ test("training.json beside vocab.json says the normal form, and special tokens t
   expect(await ids("e\u0301")).toEqual(await ids("é"));
   expect(await ids("<|end|>")).toHaveLength(7);
   recordWith({ specialTokens: ["<|end|>", "Ġx"] });
-  await expect(ids("")).rejects.toThrow('has no "Ġx", a special token by the record beside it');
+  await expect(ids("")).rejects.toThrow('lacks "Ġx", a special token in the training record beside it');
   recordWith({ specialTokens: ["<|end|>", "Ġx"], specialIds: [1, 700] });
   const special = JSON.parse(readFileSync(join(directory, "vocab.json"), "utf8"))["<|end|>"];
   expect(await ids("<|end|>Ġx")).toEqual([special, 700]);
@@ -362,14 +362,16 @@ describe("training.json beside a file of ranks", () => {
       [{ files }, 'it has no "options"'],
     ] as const) {
       const path = beside(record);
-      const message = `${join(path, "..", "training.json")}" is no record of a training: ${problem}`;
+      const message = `${join(path, "..", "training.json")}" is not a training record: ${problem}`;
       await expect(Tokenizer.load(path)).rejects.toThrow(message);
     }
   });
 
   test("that is none of ours, or of other files, says nothing", async () => {
     for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
-      await expect(Tokenizer.load(beside(record))).rejects.toThrow("the pattern is not in a file of ranks");
+      await expect(Tokenizer.load(beside(record))).rejects.toThrow(
+        "a file of ranks does not hold its pattern",
+      );
     }
     expect(
       (await Tokenizer.load(beside({ files, options: { pattern } }))).parts.description.patternName,

@@ -91,17 +91,17 @@ describe("a pattern", () => {
 
   test.each([
     ["(a", "`(` is not closed, at character 1 of (a"],
-    ["ab)", "`)` closes no group, at character 3 of ab)"],
+    ["ab)", "`)` does not close a group, at character 3 of ab)"],
     ["x[a", "`[` is not closed, at character 2 of x[a"],
     ["*a", "`*` repeats nothing, at character 1 of *a"],
     ["a{3,1}", "{3,1} counts down, at character 2 of a{3,1}"],
-    ["a{x}", "`{` begins no count, at character 2 of a{x}"],
+    ["a{x}", "`{` does not begin a count, at character 2 of a{x}"],
     ["a{2000}", "{2000} counts beyond 1000, at character 2 of a{2000}"],
     ["[z-a]", "a range counts down, at character 2 of [z-a]"],
-    ["\\q", "\\q is not known, at character 1 of \\q"],
-    ["\\p{Nonsense}", "a Unicode property `Nonsense` is not known, at character 1 of \\p{Nonsense}"],
+    ["\\q", "unknown escape \\q, at character 1 of \\q"],
+    ["\\p{Nonsense}", "unknown Unicode property `Nonsense`, at character 1 of \\p{Nonsense}"],
     ["(?<n>a)\\2", "there is no group 2 before it, at character 8 of (?<n>a)\\2"],
-    ["(?z:a)", "a group of this kind is not known, at character 1 of (?z:a)"],
+    ["(?z:a)", "unknown kind of group, at character 1 of (?z:a)"],
     ["a\\", "`\\` escapes nothing, at character 2 of a\\"],
   ])("that is wrong is refused with its place: %s", (source, message) => {
     const error = errorOf(() => compilePattern([source]));

@@ -45,7 +45,7 @@ test("random programs match as the textbook does, automata's too, and may stop a
       if (canBeEmpty(parsePattern(source))) continue;
       program = programOf(source);
     } catch (error) {
-      expect(String(error)).toMatch(/looks behind|inside of a look-behind|assertion|rather be empty/);
+      expect(String(error)).toMatch(/looks behind|inside of a look-behind|assertion|prefers to be empty/);
       continue;
     }
     for (let trial = 0; trial < 6; trial++) {

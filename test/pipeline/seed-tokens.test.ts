@@ -96,7 +96,7 @@ describe("seed tokens", () => {
   const refused: readonly (readonly [Partial<TrainTokenizerOptions>, string])[] = [
     [{ seedTokens: [""] }, 'seed token "": it is empty'],
     [{ seedTokens: ["a\ud800"] }, "half of a pair of surrogates"],
-    [{ seedTokens: ["a".repeat(1025)] }, "it has 1025 bytes, and 1024 are the most"],
+    [{ seedTokens: ["a".repeat(1025)] }, "it has 1025 bytes; 1024 is the limit"],
     [{ seedTokens: ["ok", "1234"], pattern: "cl100k" }, 'seed token "1234": the pattern cuts it: "123" "4"'],
     [{ seedTokens: ["new york"] }, 'the pattern cuts it: "new" " york"'],
     [{ seedTokens: ["a b"], pattern: "\\b" }, 'the pattern cuts it: "a" " " "b"'],
@@ -124,7 +124,7 @@ describe("seed tokens", () => {
     ],
     [
       { seedTokens: ["abc"], superwordsFrom: 300, texts: undefined, files: ["none.txt"] },
-      "seedTokens do not go with superwordsFrom",
+      "seedTokens cannot be combined with superwordsFrom",
     ],
   ];
   for (const [options, message] of refused) {

@@ -186,7 +186,7 @@ describe("the pattern of a training", () => {
 
   test("that HF's engine has no form for is refused", () => {
     const error = errorOf(() => trainingPattern("(?<=a(?!b))c|.", "cs336"));
-    expect(error.message).toContain("tokenizer.json cannot say the pattern");
+    expect(error.message).toContain("tokenizer.json cannot store the pattern");
     expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
   });
 

@@ -60,9 +60,11 @@ describe("the inputs that a weight is for", () => {
     const weights = [weightOf("*", 0), weightOf("en", 0.5), weightOf("a.txt", 3)];
     expect(weightsOf(paths, weights)).toEqual([3, 3, 0, 0.5, 0, 0, 0]);
     const problem = (...some: ReturnType<typeof weightOf>[]) => errorOf(() => weightsOf(paths, some)).message;
-    expect(problem(weightOf("fr", 2))).toBe('the weight "fr:2" is for nothing: no input fits "fr"');
+    expect(problem(weightOf("fr", 2))).toBe('the weight "fr:2" has no effect: no input fits "fr"');
     expect(problem(weightOf("n.txt", 2))).toContain("no input fits");
-    expect(problem(weightOf("en", 2), weightOf("*", 1))).toContain("later ones fit all that it fits");
+    expect(problem(weightOf("en", 2), weightOf("*", 1))).toContain(
+      "later weights fit everything that it fits",
+    );
     expect(problem(weightOf("*", 0))).toContain("every input has the weight 0");
   });
 });
@@ -208,7 +210,7 @@ test("the totals of a weighted table are its own", () => {
   expect(totalsOf(table)).toEqual({ wordCount: 2, byteCount: 3, pretokenCount: 6 });
 });
 
-test("weights that are none are refused, and so is what does not go with them", async () => {
+test("weights that are none are refused, and so is what cannot be combined with them", async () => {
   const files = put(home, "plain.txt", "some text");
   const hintOf = async (options: object) =>
     (await refusalOf(trainTokenizer({ files, vocabSize: 300, ...options }))).message;

@@ -436,7 +436,7 @@ class Files(Bench):
         self.corpus.write_bytes(b"a\0b" * 50)
         done = self.run_bench(self.corpus, "-n", "300", "--only", "tokenizers")
         self.assertEqual(done.returncode, 1)
-        message = f'bpe_trainer.bench: error: bpe: "{self.corpus}" is no text: it has a zero byte at offset 1\n'
+        message = f'bpe_trainer.bench: error: bpe: "{self.corpus}" is not text: it has a zero byte at offset 1\n'
         self.assertEqual(done.stderr, message)
 
     def test_a_file_that_changes_ends_the_runs(self) -> None:

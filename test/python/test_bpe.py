@@ -82,7 +82,7 @@ class Training(Home):
             bpe.train(self.home / "none.txt", 300)
         with self.assertRaisesRegex(bpe.BpeError, "vocab-size"):
             bpe.train(self.corpus, 3)
-        with self.assertRaisesRegex(TypeError, "files, texts or languages, one of them"):
+        with self.assertRaisesRegex(TypeError, "exactly one of files, texts and languages"):
             bpe.train(vocab_size=300)
         with self.assertRaisesRegex(TypeError, "has to be strings"):
             bpe.train(texts=[b"bytes"], vocab_size=300)

@@ -498,7 +498,7 @@ class Calls(Made):
             for given in ("text", b"text"):
                 with self.assertRaisesRegex(TypeError, "give a list of texts, or one text to encode"):
                     call(given)
-        with self.assertRaisesRegex(TypeError, "special_tokens has to be a dict"):
+        with self.assertRaisesRegex(TypeError, "special_tokens must be a dict"):
             bpe.Tokenizer.load(self.home, special_tokens=[END])
 
     def test_parts_are_gathered_into_requests_and_the_first_is_not_waited_for(self) -> None:

@@ -772,7 +772,7 @@ def _(case, name):
     made = Tokenizer.from_str(json.dumps(root))
     anew(case, made, initial_alphabet=ALPHABET)
     for given in ({}, {name: ["a", "b"]}):
-        with case.assertRaisesRegex(bpe.BpeError, r"sees no ByteLevel(?s:.*)hint: initial_alphabet=ByteLevel.alphabet\(\)"):
+        with case.assertRaisesRegex(bpe.BpeError, r"finds no ByteLevel(?s:.*)hint: initial_alphabet=ByteLevel.alphabet\(\)"):
             anew(case, made, **given)
     refuses(case, base(), "initial_alphabet has '新', which stands for no byte", initial_alphabet=["新"])
 

@@ -265,23 +265,23 @@ class TrainNewFromIterator(unittest.TestCase):
         texts = ["low lower"]
         for error, words, arguments, options in [
             (TypeError, r"text_iterator is a string: give a list", ("low", 300), {}),
-            (TypeError, "text_iterator has to be an iterable of strings, found NoneType", (None, 300), {}),
+            (TypeError, "text_iterator must be an iterable of strings, found NoneType", (None, 300), {}),
             (TypeError, r"""texts is a dict of 'a'.*dataset\["a"\]""", ({"a": texts}, 300), {}),
-            (TypeError, "texts has to be strings, found int", ([1], 300), {}),
+            (TypeError, "texts must be strings, found int", ([1], 300), {}),
             (UnicodeEncodeError, r"'\\udc80' in position 1", (["a\udc80"], 300), {}),
             (bpe.BpeError, "there are no texts to learn from", ([], 300), {}),
             (bpe.BpeError, "there are no texts to learn from", (iter([[], ()]), 300), {}),
-            (TypeError, "vocab_size has to be a number, found str", (texts, "300"), {}),
-            (TypeError, "vocab_size has to be a number, found bool", (texts, True), {}),
-            (TypeError, "vocab_size has to be a number, found list", (texts, [300, 400]), {}),
+            (TypeError, "vocab_size must be a number, found str", (texts, "300"), {}),
+            (TypeError, "vocab_size must be a number, found bool", (texts, True), {}),
+            (TypeError, "vocab_size must be a number, found list", (texts, [300, 400]), {}),
             (bpe.BpeError, "^vocab_size 256 is too small", (texts, 256), {}),
             (bpe.BpeError, '^min_frequency: "-1" is not a whole number', (texts, 300), {"min_frequency": -1}),
             (TypeError, "has no parameter 'nope'", (texts, 300), {"nope": 1}),
-            (TypeError, "what comes to them is new_special_tokens", (texts, 300), {"special_tokens": ["x"]}),
+            (TypeError, "give additional ones as new_special_tokens", (texts, 300), {"special_tokens": ["x"]}),
             (TypeError, "new_special_tokens is a string", (texts, 300), {"new_special_tokens": "x"}),
             (bpe.BpeError, "a special token is empty", (texts, 300), {"new_special_tokens": [""]}),
             (bpe.BpeError, "half of a surrogate pair", (texts, 300), {"new_special_tokens": ["a\udc80"]}),
-            (TypeError, "special_tokens_map has to be a dict", (texts, 300), {"special_tokens_map": ["x"]}),
+            (TypeError, "special_tokens_map must be a dict", (texts, 300), {"special_tokens_map": ["x"]}),
         ]:
             for one in (tokenizer, tokenizer.backend_tokenizer):
                 with self.subTest(words, of=type(one).__name__), self.assertRaisesRegex(error, words):

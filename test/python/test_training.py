@@ -51,7 +51,7 @@ class Arguments(unittest.TestCase):
         ]:
             with self.assertRaisesRegex(TypeError, f"{name} is a string: give a list, as in {name}="):
                 bpe.train(**given, vocab_size=260)
-        with self.assertRaisesRegex(TypeError, "special_tokens has to be strings, found bytes"):
+        with self.assertRaisesRegex(TypeError, "special_tokens must be strings, found bytes"):
             bpe.train(texts=TEXTS, vocab_size=260, special_tokens=["<|e|>", b"<|f|>"])
 
     def test_batches_of_texts_are_taken(self) -> None:
@@ -65,11 +65,11 @@ class Arguments(unittest.TestCase):
             {"texts": dataset["text"]},
         ]:
             self.assertEqual(bpe.train(**given, vocab_size=265).to_hf().to_str(), one)
-        with self.assertRaisesRegex(TypeError, "texts has to be strings, found int"):
+        with self.assertRaisesRegex(TypeError, "texts must be strings, found int"):
             bpe.train(texts=[TEXTS, ["low", 5]], vocab_size=265)
 
     def test_texts_in_the_place_of_files_are_told_their_argument(self) -> None:
-        hint = r"hint: what is no path but a text is given as texts=\[...\]"
+        hint = r"hint: give texts as texts=\[...\]"
         for files in [["low lower", "new"], "low lower\nnew", b"low"]:
             with self.assertRaisesRegex(bpe.BpeError, f"no such file(?s:.*){hint}"):
                 bpe.train(files, 260)
@@ -78,7 +78,7 @@ class Arguments(unittest.TestCase):
         self.assertEqual(
             str(caught.exception).split("\n")[0], r'"low\x1b7\nbpe: error: \u202enone": no such file'
         )
-        with self.assertRaisesRegex(TypeError, "files has to be paths, found list: texts are given by texts="):
+        with self.assertRaisesRegex(TypeError, "files must be paths, found list: give texts as texts="):
             bpe.train([["low lower"], ["new"]], 260)
         with tempfile.TemporaryDirectory() as home:
             path = Path(home, "corpus.txt")

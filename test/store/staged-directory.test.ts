@@ -153,7 +153,7 @@ describe("checkOutputDirectory", () => {
       expect(messageOf(() => checkOutputDirectory(path))).toContain(reason);
     }
     expect(messageOf(() => takeLockNow(placeOf("/proc/out")))).toContain(
-      '"/proc/out" cannot be written: nothing new can be made in "/proc"',
+      '"/proc/out" cannot be written: no file can be created in "/proc"',
     );
   });
 

@@ -124,7 +124,7 @@ test("what cannot be written is found out beforehand", () => {
   }
   checkOutputFile(path);
   expect(() => takeLockNow(placeOfFile("/proc/x")!)).toThrow(
-    '"/proc/x" cannot be written: nothing new can be made in "/proc"',
+    '"/proc/x" cannot be written: no file can be created in "/proc"',
   );
   expect(readdirSync(home)).toEqual(["file"]);
 });

@@ -102,7 +102,7 @@ test("what makes no sense is refused", async () => {
   expect(await refused({ superwordsFrom: 401 })).toContain("superwordsFrom 401 is more than vocabSize 400");
   expect(await refused({ superwordsFrom: 255 })).toContain("superwordsFrom 255 is too small");
   expect(await refused({ superwordsFrom: 1.5 })).toContain("superwordsFrom is 1.5");
-  expect(await refused({ superwordPattern: "a+" })).toContain("superwordPattern is for superwordsFrom");
+  expect(await refused({ superwordPattern: "a+" })).toContain("superwordPattern needs superwordsFrom");
   expect(await refused({ superwordsFrom: 300, superwordPattern: "(" })).toContain("pattern");
   expect(await refused({ superwordsFrom: 300, texts: ["a"] })).toContain("texts cannot give it");
 });

@@ -48,7 +48,7 @@ test("wrong options are refused by name", () => {
   const counts = bpe(["count", corpus, "-o", join(home, "counts.tsv")]);
   expect(counts.code).toBe(0);
   expect(refused("--superwords-from", "300", "--counts", join(home, "counts.tsv"))).toContain(
-    "2 bpe: error: --superwords-from does not go with --counts: it needs the text",
+    "2 bpe: error: --superwords-from cannot be combined with --counts: superwords need the text",
   );
   expect(refused("--superwords-from", "300", "--format", "tiktoken")).toContain("may leave text unmatched");
 });

@@ -129,7 +129,7 @@ test("a text that is one space is trimmed from either side, as HF does it", () =
 test("steps that trim in two ways are refused for characters", () => {
   const find = finderOf({}, { trims: [true, false] });
   expect(find("b a", "bytes")).toHaveLength(2);
-  expect(() => find("b a", "characters")).toThrow("in two ways");
+  expect(() => find("b a", "characters")).toThrow("in different ways");
   expect(finderOf({}, { trims: [false, false] })("b  ", "characters")).toEqual([
     [0, 1],
     [3, 3],

@@ -38,15 +38,15 @@ test("what is asked for is taken, and an empty text means nobody has the role", 
 test("what does not fit the special tokens is a usage error that names the option", () => {
   const refused = (asked: AskedModelSettings, specials = ["<x>"]) =>
     errorOf(() => settleModelSettings(specials, asked)).message;
-  expect(refused({ roles: { pad: "<pad>" } })).toBe('--pad "<pad>" is no special token');
-  expect(refused({ addsBos: true })).toBe("--add-bos: no special token is bos");
+  expect(refused({ roles: { pad: "<pad>" } })).toBe('--pad "<pad>" is not a special token');
+  expect(refused({ addsBos: true })).toBe("--add-bos: there is no bos token");
   expect(refused({ chatTemplate: "chatml" })).toBe(
-    "--chat-template chatml: <|im_start|> is no special token",
+    "--chat-template chatml: <|im_start|> is not a special token",
   );
   const llama = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"];
-  expect(refused({ chatTemplate: "llama3" }, llama)).toBe("--chat-template llama3: no special token is bos");
+  expect(refused({ chatTemplate: "llama3" }, llama)).toBe("--chat-template llama3: there is no bos token");
   for (const chatTemplate of ["", "chatlm", "plain text"]) {
-    expect(refused({ chatTemplate })).toBe("the chat template is neither a name nor a template of Jinja");
+    expect(refused({ chatTemplate })).toBe("the chat template is neither a known name nor a Jinja template");
   }
-  expect(refused({ tokenizerClass: "a b" })).toBe('--class "a b" is no name of a class');
+  expect(refused({ tokenizerClass: "a b" })).toBe('--class "a b" is not the name of a class');
 });

@@ -268,7 +268,7 @@ describe("a wrong file is refused", () => {
       view.setUint32(0, word.length, true);
       view.setBigUint64(4, checksumOf(Uint8Array.from(word), 0n), true);
       expect(readAll(Buffer.concat([head, frame]))).toBe(
-        "some.counts is damaged: a word in it is none, or stands out of its order",
+        "some.counts is damaged: a word in it is invalid, or out of order",
       );
     }
   });

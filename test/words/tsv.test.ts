@@ -139,7 +139,7 @@ test("a line without a tab, or without a word, is an error with its number", () 
 test("a character that stands for no byte is an error with its line", () => {
   for (const stranger of [" ", "\0", "\r", "\u007f", "\u00a0", "\u00ad", "\u0144", "\u07ff", "€", "😀"]) {
     expect(messageOf(`a\t1\nb${stranger}c\t2\n`)).toBe(
-      "words.tsv, line 2: the word holds a character that stands for no byte",
+      "words.tsv, line 2: the word contains a character that stands for no byte",
     );
   }
 });
@@ -156,7 +156,7 @@ test("bytes that are no UTF-8 are an error with their line", () => {
 test("counts that add up to more than 2^53 are an error that names the line", () => {
   for (const word of ["a", "b"]) {
     expect(messageOf(`a\t9007199254740991\n${word}\t1\n`)).toBe(
-      "words.tsv, line 2: all counts up to here are more than 2^53 - 1",
+      "words.tsv, line 2: the counts up to here add up to more than 2^53 - 1",
     );
   }
 });
@@ -229,7 +229,7 @@ test("counts are exact to 2^53 - 1, whatever zeros stand before them", () => {
   const most = String(Number.MAX_SAFE_INTEGER);
   for (const digits of [most, `0${most}`, most.padStart(39, "0")]) {
     expect(entriesOf(read(`ab\t${digits}\n`))).toEqual([["ab", Number.MAX_SAFE_INTEGER]]);
-    expect(messageOf(`ab\t${digits}\nab\t1\n`)).toContain("line 2: all counts up to here");
+    expect(messageOf(`ab\t${digits}\nab\t1\n`)).toContain("line 2: the counts up to here");
   }
   expect(messageOf(`ab\t${most.padStart(40, "0")}\n`)).toContain("line 1: the count");
 });
@@ -326,6 +326,6 @@ test("a header that says more, less or something else is refused by name", () =>
   expect(headMessageOf("#bpe-counts\t{")).toBe(said("is no JSON object"));
   expect(headMessageOf('#bpe-counts\t{"version":1}\u00e9\n')).toBe(said("is no JSON object"));
   expect(headMessageOf(`#bpe-counts\t{"a":"${"x".repeat(1 << 24)}`)).toBe(
-    said("is longer than any that bpe writes"),
+    said("is longer than any header that bpe writes"),
   );
 });

@@ -224,9 +224,9 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     try {
       withField(path, "body")();
     } catch (error) {
-      expect((error as { hint: string }).hint).toContain("there are: id, text, z");
+      expect((error as { hint: string }).hint).toContain("the file has: id, text, z");
     }
-    expect(withField(path, "id")).toThrow(`"${path}": the column "id" holds no text, but INT32`);
+    expect(withField(path, "id")).toThrow(`"${path}": column "id" holds INT32, not text`);
     expect(withField(path, "z")).not.toThrow();
   });
 

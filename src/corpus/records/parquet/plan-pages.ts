@@ -59,8 +59,8 @@ function textColumnOf(
       throw damagedParquet(path, `rows from ${firstRow + 1} on would be at bytes ${startByte} to ${endByte}`);
     }
     if (!isKnownCodec(codec)) {
-      throw new UserError(`"${path}": the compression of column "${name}" (${codec}) is not known`, {
-        hint: "write it anew, e.g. with zstd",
+      throw new UserError(`"${path}": column "${name}" has an unknown compression, ${codec}`, {
+        hint: "write it again, e.g. with zstd",
       });
     }
     chunks.push({ startByte, endByte, firstRow, rowCount, codec });
@@ -99,7 +99,7 @@ function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof
 }
 
 const cutOff = (path: string) =>
-  new UserError(`"${path}" is cut off: it begins as a Parquet file, and does not end as one`);
+  new UserError(`"${path}" is cut off: it begins like a Parquet file, but does not end like one`);
 
 /** The columns of the table: the children of the first element, without their own children. */
 function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
@@ -117,13 +117,13 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   const [column, second] = columns.filter((element) => element.name === name);
   if (second !== undefined) {
     throw new UserError(`"${path}" has several columns named "${name}"`, {
-      hint: "write it anew with one name for each, and say with --text-field which holds the text",
+      hint: "write it again with a different name for each; --text-field says which one holds the text",
     });
   }
   if (column === undefined) {
     const names = columns.map((element) => element.name).slice(0, 20);
     throw new UserError(`"${path}" has no column "${name}"`, {
-      hint: `--text-field names the column that holds the text; there are: ${names.join(", ")}`,
+      hint: `--text-field names the column with the text; the file has: ${names.join(", ")}`,
     });
   }
   const kind = column.logical_type?.type ?? column.converted_type;
@@ -135,8 +135,8 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
     !isText
   ) {
     const what = column.num_children ? "a group of columns" : (kind ?? column.type);
-    throw new UserError(`"${path}": the column "${name}" holds no text, but ${what}`, {
-      hint: "--text-field names the column that holds the text",
+    throw new UserError(`"${path}": column "${name}" holds ${what}, not text`, {
+      hint: "--text-field names the column with the text",
     });
   }
   return column.repetition_type !== "REQUIRED";
