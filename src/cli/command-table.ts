@@ -71,6 +71,7 @@ const completeOutputs: readonly Exclusion[] = [
 /** The options whose value is a word, with the words. `--input-format` lists what other modules know. */
 export const optionWords = {
   progress: ["auto", "bar", "plain", "json", "none"],
+  summary: ["short", "full"],
   "input-format": ["text", "jsonl", "json", "parquet", "fasta", "ids"],
   binary: ["text"],
   dtype: ["uint16", "uint32"],
@@ -802,6 +803,17 @@ export const commands: readonly CommandSpec[] = [
       ...savedCounts,
       ...forModels,
       ...unattended,
+      {
+        name: "summary",
+        value: "MODE",
+        words: optionWords.summary,
+        topic: "output",
+        rare: true,
+        description: "how much the summary at the end says",
+        details:
+          "short has at most eight lines. full also has weights, languages, pretokens, intermediate tokens, the longest tokens and the names of all files. training.json has the numbers of both, whichever is shown.",
+        default: "short",
+      },
       ...everywhere,
     ],
     examples: [

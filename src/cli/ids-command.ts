@@ -18,10 +18,11 @@ import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { SequenceMerger } from "../tokenizer/merge-by-rank.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
 import { checkHeadFits, lockOutputFile, lockOutputs, writeData, writeLines } from "./data-output.ts";
-import { type Output, rowLines } from "./output.ts";
+import { lineColumns, type Output, warnOfEarlyStop } from "./output.ts";
 import { onStop } from "./stop.ts";
+import { type Row, rowLines } from "./summary-rows.ts";
 import { idsSummary } from "./train-summary.ts";
-import { readAskedSize, readLimits, readOutput } from "./training-options.ts";
+import { readAskedSize, readIsFull, readLimits, readOutput } from "./training-options.ts";
 
 /** `bpe train --input-format ids`: merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
@@ -74,7 +75,9 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     output.warn(`files that were written into the old result during the run are in "${leftPath}"`);
   if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
   const wantedCount = mergeCountFor(trained.merges.alphabetSize);
-  const summary = () => idsSummary(trained, record, wantedCount, asked.output);
+  warnOfEarlyStop(trained.merges.left.length, wantedCount, "merges", output);
+  const summary = (columns: number | null) =>
+    idsSummary(trained, record, { output: asked.output, keptPath, isFull: asked.isFull, columns });
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
 }
 
@@ -95,6 +98,7 @@ function readTrainOptions(options: TypedOptions) {
     workers: options.number("workers") ?? allowedCores(),
     memoryLimitBytes: options.number("memory-limit"),
     keepCount: options.number("keep"),
+    isFull: readIsFull(options),
   } as const;
 }
 
@@ -257,14 +261,13 @@ export async function runInspectIds(invocation: Invocation, mergesPath: string):
     const more = counts[id]! > symbolsShown ? " …" : "";
     return `${symbols.subarray(0, symbolsShown).join(" ")}${more}`;
   };
-  const rows: [string, string][] = [
+  const rows: Row[] = [
     ["tokenizer", `${mergesPath} (merges over ids, bpe help docs/extend.md)`],
     ["size", `${counted(alphabetSize + left.length, "token")}, ${counted(left.length, "merge")}`],
     ["alphabet", `${counted(alphabetSize, "id")}, 0 to ${grouped(alphabetSize - 1)}`],
-    ...longest.map((id, i): [string, string] => [
-      i === 0 ? "longest" : "",
-      `${counted(counts[id]!, "id")}  ${id}: ${spelled(id)}`,
-    ]),
+    ...longest.map(
+      (id, i): Row => [i === 0 ? "longest" : "", `${counted(counts[id]!, "id")}  ${id}: ${spelled(id)}`],
+    ),
   ];
-  await writeLines(rowLines(rows, 14));
+  await writeLines(rowLines(rows, lineColumns(1), 14));
 }

@@ -21,9 +21,10 @@ import {
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { alsoCalled } from "./help.ts";
-import { type Line, type Output, type Piece, plain, rowLines, stylesFor } from "./output.ts";
+import { type Line, lineColumns, type Output, type Piece, plain, stylesFor } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import type { CountedText } from "./report-writer.ts";
+import { type Row, rowLines } from "./summary-rows.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { whitespaceAndSeparators } from "./train-summary.ts";
 
@@ -90,7 +91,6 @@ export async function countTokensOf(
   return { path, inputs, textBytes, idCount, counts, sample };
 }
 
-type Row = readonly [name: string, text: string];
 const nameColumns = 14;
 
 const longestShown = 10;
@@ -128,7 +128,7 @@ function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatisti
     ...shareRows("by bytes", statistics.lengths, size - addedTokens.length),
     ["not UTF-8", `${counted(invalidCount, "token")} with a part of a character`],
   ];
-  return rowLines(rows, nameColumns);
+  return rowLines(rows, lineColumns(1), nameColumns);
 }
 
 const shareRows = (name: string, shares: readonly Share[], total: number): Row[] =>
@@ -152,7 +152,7 @@ function describeText(parts: TokenizerParts, text: CountedText): Line[] {
     ["used", `${grouped(usedCount(counts))} of ${counted(parts.tokens.tokenCount, "token")}`],
   ];
   const begins = showTokens(sample.map((id) => shown(parts, id)));
-  return [...rowLines(rows, nameColumns), ["begins".padEnd(nameColumns), ...begins]];
+  return [...rowLines(rows, lineColumns(1), nameColumns), ["begins".padEnd(nameColumns), ...begins]];
 }
 
 /** Background colours, used in turn, so that the ends of tokens can be seen. */

@@ -15,6 +15,7 @@ import type { RangeStatistics } from "../text/task-texts.ts";
 import { oneOf } from "./arguments.ts";
 import { optionWords } from "./command-table.ts";
 import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
+import { usualColumns } from "./summary-rows.ts";
 
 export type OutputOptions = {
   readonly quiet: boolean;
@@ -23,8 +24,11 @@ export type OutputOptions = {
   readonly log?: LogFile | undefined;
 };
 
-/** A summary; one that takes time to make is made if people or the log are to see it. */
-type Summary = string | readonly string[] | (() => readonly string[]);
+/**
+ * A summary; one that takes time to make is made if people or the log are to see it. It is told where its lines have to end;
+ * null: nowhere.
+ */
+type Summary = string | readonly string[] | ((columns: number | null) => readonly string[]);
 
 /** An estimate below this is not told to people. */
 const worthTellingBytes = 1e8;
@@ -37,10 +41,6 @@ function writeStderr(text: string): void {
     writeAll(stderr, Buffer.from(text));
   } catch {}
 }
-
-/** Rows of a summary as lines, the texts below each other; a row without text is none. */
-export const rowLines = (rows: readonly (readonly [name: string, text: string])[], columns = 12): string[] =>
-  rows.filter(([, text]) => text !== "").map(([name, text]) => name.padEnd(columns) + text);
 
 /** What people, or the program that watches, see on stderr and in the log. All of it is escaped here and in the log. */
 export class Output {
@@ -76,8 +76,8 @@ export class Output {
     for (const display of this.displays) display.update(progress);
   }
 
-  /** The stage has ended, and this is what it found. One that says nothing more ends where the next one begins. */
-  endStage(found = ""): void {
+  /** The stage ends now, and this is what it found; without it, the stage ended with its last report. */
+  endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);
   }
 
@@ -119,10 +119,10 @@ export class Output {
     const { summary, record } = this.success;
     const { log, quiet } = this.options;
     const isShown = this.mode !== "json" && !quiet;
-    const isRead = log !== undefined || isShown;
-    const text =
-      !isRead || summary === "" ? [] : typeof summary === "function" ? summary() : [summary].flat();
-    this.endWith(text, { success: true, ...record }, isShown ? text : []);
+    const linesFor = (columns: number | null) =>
+      summary === "" ? [] : typeof summary === "function" ? summary(columns) : [summary].flat();
+    const logged = log === undefined ? [] : linesFor(null);
+    this.endWith(logged, { success: true, ...record }, isShown ? linesFor(lineColumns(stderr)) : []);
   }
 
   /** The end of a run whose reader of stdout went away: success, in silence where people read. */
@@ -265,7 +265,10 @@ const isDumb = () => process.env.TERM === "dumb";
 
 /** The width of the terminal as it is now; 80 where it is unknown. */
 export const terminalColumns = (fd: Descriptor): number =>
-  (isTerminal(fd) && stream(fd).getWindowSize?.()[0]) || 80;
+  (isTerminal(fd) && stream(fd).getWindowSize?.()[0]) || usualColumns;
+
+/** Where lines for people have to end: at the width of the terminal; null where no terminal shows them. */
+export const lineColumns = (fd: Descriptor): number | null => (isTerminal(fd) ? terminalColumns(fd) : null);
 
 const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
 

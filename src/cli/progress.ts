@@ -9,7 +9,7 @@ export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 /** Shows how far a stage is. Its methods may be called at any time, any number of times. */
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
-  /** The stage ended, and found this, or stopped before its end. */
+  /** The stage ends now, and found this; it ended with its last report; or it is stopped. */
   end(how: "took" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */
   clear(): void;
@@ -32,6 +32,7 @@ export function createProgress(
   let last: StageProgress | undefined;
   // A stage begins where the one before it ended; the first one, with its first report.
   let startMs: number | undefined;
+  let lastMs = 0;
   let shownMs = 0;
   let barShown = false;
 
@@ -40,14 +41,15 @@ export function createProgress(
     if (barShown) write("\x1b[J");
     barShown = false;
   };
-  const end: ProgressDisplay["end"] = (how, found = "") => {
-    const nowMs = clockMs();
-    const elapsedMs = nowMs - (startMs ?? nowMs);
+  const end: ProgressDisplay["end"] = (how, found) => {
+    const isToldNow = last === undefined || found !== undefined || how === "stopped after";
+    const endMs = isToldNow ? clockMs() : lastMs;
+    const elapsedMs = endMs - (startMs ?? endMs);
     const hasLine = mode === "plain" || mode === "log";
     if (last !== undefined && hasLine && elapsedMs >= lineMsLeast)
       line(stageLine(last, elapsedMs / 1000, how, found));
     last = undefined;
-    startMs = nowMs;
+    startMs = endMs;
   };
   const show = (progress: StageProgress, figures: Figures) => {
     if (mode === "json") write(`${JSON.stringify({ event: "progress", ...figures })}\n`);
@@ -71,6 +73,7 @@ export function createProgress(
       }
       startMs ??= nowMs;
       last = progress;
+      lastMs = nowMs;
       if (nowMs - shownMs < intervalMs[mode]) return;
       shownMs = nowMs;
       show(progress, measure(progress, (nowMs - startMs) / 1000));
@@ -136,7 +139,7 @@ function sentence({ stage, ...rest }: Parts): string {
 }
 
 /** A stage that has ended, or was stopped: how long it took, and what is known of it. */
-function stageLine(progress: StageProgress, elapsedSeconds: number, how: string, found: string): string {
+function stageLine(progress: StageProgress, elapsedSeconds: number, how: string, found = ""): string {
   const { share, amount, rate } = parts(progress, measure(progress, elapsedSeconds));
   const known = [how === "took" ? "" : share.trim(), amount, rate, found].filter((part) => part !== "");
   return `${progress.stage} ${how} ${seconds(elapsedSeconds)}: ${known.join(", ")}`;

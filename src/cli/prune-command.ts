@@ -10,8 +10,9 @@ import type { Invocation } from "./arguments.ts";
 import { lockOutputs } from "./data-output.ts";
 import { openInputs, readReading } from "./input-options.ts";
 import { countTokensOf } from "./inspect-command.ts";
-import { corpusNoteLines, type Output, rowLines } from "./output.ts";
+import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
+import { type Row, rowLines } from "./summary-rows.ts";
 import { openTokenizer, readBesideTokenizer, refuseOwnOutput } from "./tokenizer-options.ts";
 
 /** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
@@ -46,7 +47,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   });
   const elapsedMs = Math.round(performance.now() - startMs);
   const result = { ...pruned, tokenCount: counted.idCount, elapsedMs, output: options.output };
-  output.succeed(() => [...summaryOf(result), ...corpusNoteLines(found)], {
+  output.succeed((columns) => [...summaryOf(result, columns), ...corpusNoteLines(found)], {
     ...result,
     skipped: found.skipped,
   });
@@ -58,16 +59,12 @@ type Result = Awaited<ReturnType<typeof pruneTokenizer>> & {
   readonly output: string;
 };
 
-function summaryOf({
-  sizeBefore,
-  size,
-  goneCount,
-  unreachableCount,
-  tokenCount,
-  ...result
-}: Result): string[] {
+function summaryOf(
+  { sizeBefore, size, goneCount, unreachableCount, tokenCount, ...result }: Result,
+  columns: number | null,
+): string[] {
   const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
-  const rows: [string, string][] = [
+  const rows: Row[] = [
     ["tokens", `${grouped(sizeBefore)} -> ${grouped(size)}`],
     [
       "text",
@@ -80,7 +77,7 @@ function summaryOf({
     ["time", seconds(result.elapsedMs / 1000)],
     ["written", `${result.output}: ${result.files.join(", ")}`],
   ];
-  return rowLines(rows, 13);
+  return rowLines(rows, columns, 13);
 }
 
 function readOptions(invocation: Invocation) {

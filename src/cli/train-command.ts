@@ -198,7 +198,8 @@ async function writeTrained(
     if (training.parity?.ratio == null) warnOfUneven(trained.languages, output);
     const leastSize = baseSize(training.specialTokens, training.compat);
     const [madeCount, wantedCount] = [sizeOf(vocabulary) - leastSize, training.vocabSize - leastSize];
-    tellWritten(opened, written, { madeCount, wantedCount, noun: "merges" }, output, (outcome) =>
+    const learned = { madeCount, wantedCount, noun: "merges" };
+    tellWritten(opened, written, learned, output, (outcome) =>
       trainingSummary(trained, record, training.model, outcome),
     );
   };
@@ -250,7 +251,8 @@ function tellWritten(
     output.warn(`files that were written into the old result during the run are in "${leftPath}"`);
   warnOfEarlyStop(madeCount, wantedCount, noun, output);
   const notes = corpusNotes({ inputs: corpus.inputs, skipped });
-  output.succeed(() => summary({ output: options.output, keptPath, notes }), {
+  const { isFull } = options;
+  output.succeed((columns) => summary({ output: options.output, keptPath, notes, isFull, columns }), {
     changed: true,
     output: options.output,
     kept: keptPath,

@@ -8,10 +8,18 @@ import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/le
 import type { TrainedIds } from "../pipeline/train-ids.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
-import { rowLines } from "./output.ts";
+import { nameColumns, namesWithin, type Row, rowLines, usualColumns, widthOf } from "./summary-rows.ts";
+
+/** How a summary is made. */
+type Form = {
+  /** `--summary full`. */
+  readonly isFull: boolean;
+  /** Where its lines have to end; null where no terminal shows them. */
+  readonly columns: number | null;
+};
 
 /** What a summary says beside what was learned and its record. */
-type Outcome = {
+type Outcome = Form & {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
@@ -19,108 +27,168 @@ type Outcome = {
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
+/** A row of the full summary, and what the short one says there; "" is nothing. */
+type SummaryRow = readonly [name: string, full: Row[1], short: string];
+
+const inBoth = (name: string, text: string): SummaryRow => [name, text, text];
+const inFull = (name: string, text: Row[1]): SummaryRow => [name, text, ""];
+
+const shortLinesMax = 8;
+/** What a short summary does without if there is more to say: these were asked for, or are as on other days. */
+const spared = ["memory", "pattern", "base"];
+
+function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): string[] {
+  if (isFull)
+    return rowLines(
+      rows.map(([name, full]) => [name, full]),
+      columns,
+    );
+  let short = rows.flatMap(([name, , text]): [string, string][] => (text === "" ? [] : [[name, text]]));
+  for (const name of spared) if (short.length > shortLinesMax) short = short.filter(([one]) => one !== name);
+  return rowLines(short, columns);
+}
+
 /** The summary that people read at the end of `bpe train`. */
 export function trainingSummary(
-  { vocabulary, statistics, superwordFacts }: TrainedVocabulary,
+  trained: TrainedVocabulary,
   record: TrainingRecord,
   model: ModelSettings,
-  { output, keptPath, notes }: Outcome,
+  outcome: Outcome,
 ): string[] {
-  const shapes = shapesOf(vocabulary);
-  const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
-  const { inputs, timings } = record;
-  const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
-  const perSecond = (amount: number, ms: number) => amount / Math.max(ms / 1000, 1e-3);
-  const rate = textBytes === 0 ? "" : ` (${grouped(perSecond(textBytes / 1e6, timings.countMs))} MB/s)`;
-  const noun = inputs.some((input) => input.path === "-") ? "input" : "file";
-  const corpus = `${bytes(textBytes)} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
-  return rowLines([
-    ["corpus", inputs.length === 0 ? "" : corpus],
-    ...notes,
+  const { output, keptPath, notes } = outcome;
+  const { options } = record;
+  const { name } = options.pattern;
+  const { vocabulary } = trained;
+  const roles = rolesText(model);
+  const counts = countsText(record.counts.map(({ path }) => path));
+  const shapes = outcome.isFull ? shapesOf(vocabulary) : undefined;
+  const rows: SummaryRow[] = [
+    inBoth("corpus", corpusText(trained, record.inputs)),
+    ...notes.map(([name, text]) => inBoth(name, text)),
     ...languageRows(record.languages),
-    ["weights", weightsText(record.options.weights)],
-    ["seed tokens", seedsText(record.options)],
-    ...roleRows(model),
-    ["superwords", superwordText(superwordFacts)],
-    ...countsRows(record.counts.map(({ path }) => path)),
-    ["pattern", record.options.pattern.name ?? "a regular expression"],
-    ["normal form", record.options.normalization ?? ""],
-    ["llama.cpp", describeLlamaCpp(record.options.pattern.name)],
-    ["pretokens", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
-    ["merges", grouped(record.mergeCount)],
-    [
-      "time",
-      [
-        `counting ${seconds(timings.countMs / 1000)}${rate}`,
-        `merging ${seconds(timings.mergeMs / 1000)} (${grouped(perSecond(record.mergeCount, timings.mergeMs))} merges/s)`,
-        `writing ${seconds(timings.writeMs / 1000)}`,
-        `in all ${seconds(timings.totalMs / 1000)}`,
-      ].join(", "),
-    ],
-    ["memory", `${bytes(record.peakMemoryBytes)} at its peak`],
-    ["bytes/token", compression(record)],
-    ["absorbed", intermediates(record)],
-    ["longest", shapes.longestTokens.join(" ")],
-    ["whitespace", whitespaceAndSeparators(shapes)],
-    ["written", writtenFiles(output, record.options.sizes, record.files)],
-    ["kept", keptPath ?? ""],
-  ]);
+    inFull("weights", weightsText(options.weights)),
+    inFull("seed tokens", seedsText(options)),
+    ["roles", roles, model.proposed.length > 0 ? roles : ""],
+    inFull("superwords", superwordText(trained.superwordFacts)),
+    ["counts", counts, record.inputs.length === 0 ? counts : ""],
+    inBoth("pattern", name ?? "a regular expression"),
+    inFull("normal form", options.normalization ?? ""),
+    inFull("llama.cpp", describeLlamaCpp(name)),
+    inFull("pretokens", pretokensText(record)),
+    inBoth("vocabulary", vocabularyText(vocabulary.size, record)),
+    inFull("half size", halfText(record)),
+    inFull("absorbed", intermediates(record)),
+    inFull("longest", shapes?.longestTokens ?? ""),
+    inFull("whitespace", shapes === undefined ? "" : whitespaceAndSeparators(shapes)),
+    timeRow(trained, record),
+    memoryRow(record),
+    writtenRow(output, options.sizes, record.files),
+    inBoth("kept", keptPath ?? ""),
+  ];
+  return summaryLines(rows, outcome);
 }
 
 /** The summary of `bpe train --extend`. */
-export function extensionSummary(
-  { extensions, pretokenBytes, tokenCount, tokenCountBefore }: Extended,
-  { base, options, files, timings, wordCount, distinctWordCount, peakMemoryBytes }: ExtensionRecord,
-  { output, notes }: Outcome,
-): string[] {
-  const { tokens, reservedTokens } = extensions.at(-1)!;
+export function extensionSummary(trained: Extended, record: ExtensionRecord, outcome: Outcome): string[] {
+  const { output, keptPath, notes } = outcome;
+  const { base, options } = record;
+  const { tokens, reservedTokens } = trained.extensions.at(-1)!;
   const { length } = tokens;
-  const rate = (tokens: number) => (tokens === 0 ? "none" : (pretokenBytes / tokens).toFixed(3));
-  const ms = (time: number) => seconds(time / 1000);
-  const reserved =
-    reservedTokens.length === 0
-      ? ""
-      : `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`;
   const ids = length === 0 ? "" : `, ids ${base.vocabSize} to ${base.vocabSize + length - 1}`;
-  return rowLines([
-    ["base", `${base.path}, ${grouped(base.vocabSize)} ids`],
-    ...notes,
-    ["weights", weightsText(options.weights)],
-    ["documents", documentsText(options)],
-    ["pretokens", `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`],
-    ["new tokens", `${grouped(length)}${ids}`],
-    ["reserved", reserved],
-    ["rule", options.compat],
-    [
-      "time",
-      `counting ${ms(timings.countMs)}, merging ${ms(timings.mergeMs)}, in all ${ms(timings.totalMs)}`,
-    ],
-    ["memory", `${bytes(peakMemoryBytes)} at its peak`],
-    ["bytes/token", `${rate(tokenCount)}, with the base ${rate(tokenCountBefore)}`],
-    ["written", writtenFiles(output, options.sizes, files)],
-  ]);
+  const before = base.bytesPerToken === null ? "" : ` (base: ${base.bytesPerToken.toFixed(3)})`;
+  const reserved = `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`;
+  const rows: SummaryRow[] = [
+    inBoth("base", `${base.path}, ${grouped(base.vocabSize)} ids`),
+    inBoth("corpus", corpusText(trained, record.inputs)),
+    ...notes.map(([name, text]) => inBoth(name, text)),
+    inFull("weights", weightsText(options.weights)),
+    inBoth("documents", documentsText(options)),
+    inFull("counts", countsText(record.counts.map(({ path }) => path))),
+    inFull("pretokens", pretokensText(record)),
+    inBoth("new tokens", `${grouped(length)}${ids}${perToken(record)}${before}`),
+    inFull("reserved", reservedTokens.length === 0 ? "" : reserved),
+    inFull("rule", options.compat),
+    timeRow(trained, record),
+    memoryRow(record),
+    writtenRow(output, options.sizes, record.files),
+    inBoth("kept", keptPath ?? ""),
+  ];
+  return summaryLines(rows, outcome);
 }
 
-/** The summary of `bpe train --input-format ids`. */
+/** The summary of `bpe train --input-format ids`: short as it is. */
 export function idsSummary(
-  { merges, symbolCount, tokenCount, documentCounts, mergeMs }: TrainedIds,
-  { timings, peakMemoryBytes, files }: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
-  wantedCount: number,
-  output: string,
+  { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
+  record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
+  outcome: Omit<Outcome, "notes">,
 ): string[] {
   const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
   const mergeCount = merges.left.length;
-  const early = mergeCount < wantedCount ? " (stopped early: the corpus gives no more)" : "";
-  return rowLines([
-    ["corpus", `${counted(symbolCount, "id")} in ${counted(documentCount, "document")}`],
-    ["alphabet", `${grouped(merges.alphabetSize)} ids`],
-    ["merges", `${grouped(mergeCount)}${early}`],
-    ["time", `merging ${seconds(mergeMs / 1000)}, in all ${seconds(timings.totalMs / 1000)}`],
-    ["memory", `${bytes(peakMemoryBytes)} at its peak`],
-    ["ids/token", (symbolCount / tokenCount).toFixed(3)],
-    ["written", `${output}: ${files.join(", ")}`],
-  ]);
+  const size = counted(merges.alphabetSize + mergeCount, "token");
+  const rate = `${(symbolCount / tokenCount).toFixed(3)} ids per token`;
+  const { timings, files } = record;
+  const rows: SummaryRow[] = [
+    inBoth("corpus", `${counted(symbolCount, "id")} in ${counted(documentCount, "document")}`),
+    inBoth("alphabet", `${grouped(merges.alphabetSize)} ids`),
+    inBoth("vocabulary", `${size}, ${counted(mergeCount, "merge")}; ${rate}`),
+    inBoth(
+      "time",
+      `${ms(timings.totalMs)}: reading ${ms(timings.countMs)}, ${mergingText(timings, mergeCount)}`,
+    ),
+    memoryRow(record),
+    writtenRow(outcome.output, undefined, files),
+    inBoth("kept", outcome.keptPath ?? ""),
+  ];
+  return summaryLines(rows, outcome);
 }
+
+const ms = (time: number) => seconds(time / 1000);
+const perSecond = (amount: number, time: number) => Math.round(amount / Math.max(time / 1000, 1e-3));
+
+const textBytesOf = ({ statistics }: Work) => statistics.reduce((sum, found) => sum + found.textBytes, 0);
+
+type Work = Pick<TrainedVocabulary, "statistics">;
+
+function corpusText(trained: Work, inputs: TrainingRecord["inputs"]): string {
+  if (inputs.length === 0) return "";
+  const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
+  const noun = inputs.some((input) => input.path === "-") ? "input" : "file";
+  const text = bytes(textBytesOf(trained));
+  return `${text} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
+}
+
+const pretokensText = ({ wordCount, distinctWordCount }: TrainingRecord | ExtensionRecord) =>
+  `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`;
+
+function vocabularyText(size: number, record: TrainingRecord): string {
+  const { sizes = [] } = record.options;
+  const sized =
+    sizes.length === 0 ? counted(size, "token") : `${sizes.length} sizes up to ${counted(size, "token")}`;
+  return `${sized}, ${counted(record.mergeCount, "merge")}${perToken(record)}`;
+}
+
+const perToken = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
+  bytesPerToken === null ? "" : `; ${bytesPerToken.toFixed(3)} bytes per token`;
+
+/** What the second half of the vocabulary bought. */
+const halfText = ({ half }: TrainingRecord) =>
+  half === null
+    ? ""
+    : `${half.bytesPerToken.toFixed(3)} bytes per token with ${grouped(half.vocabSize)} tokens`;
+
+function timeRow(trained: Work, record: TrainingRecord | ExtensionRecord): SummaryRow {
+  const { timings, mergeCount } = record;
+  const textBytes = textBytesOf(trained);
+  const rate = textBytes === 0 ? "" : ` (${bytes(perSecond(textBytes, timings.countMs))}/s)`;
+  const short = `${ms(timings.totalMs)}: counting ${ms(timings.countMs)}${rate}, ${mergingText(timings, mergeCount)}`;
+  return ["time", `${short}, writing ${ms(timings.writeMs)}`, short];
+}
+
+const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number) =>
+  `merging ${ms(mergeMs)} (${grouped(perSecond(mergeCount, mergeMs))}/s)`;
+
+const memoryRow = ({ peakMemoryBytes }: Pick<TrainingRecord, "peakMemoryBytes">) =>
+  inBoth("memory", `${bytes(peakMemoryBytes)} at its peak`);
 
 /** Where documents end beside the ends of inputs and records, and whether special tokens of the base were text. */
 function documentsText({ specialTokens, reservedTokens, documentsEndAt }: ExtensionRecord["options"]) {
@@ -135,23 +203,25 @@ function documentsText({ specialTokens, reservedTokens, documentsEndAt }: Extens
 }
 
 /** The files of a tokenizer; those of several have the same names in a directory for each size. */
-function writtenFiles(
+function writtenRow(
   output: string,
   sizes: readonly number[] | undefined,
   files: readonly string[],
-): string {
-  if (sizes === undefined) return `${output}: ${files.join(", ")}`;
-  const names = files.filter((name) => name.startsWith(`${sizes[0]}/`)).map((name) => name.split("/")[1]);
-  return `${sizes.map((size) => join(output, String(size))).join(", ")}: ${names.join(", ")}`;
+): SummaryRow {
+  const names =
+    sizes === undefined
+      ? files
+      : files.filter((name) => name.startsWith(`${sizes[0]}/`)).map((name) => name.split("/")[1]!);
+  const places = sizes === undefined ? [output] : sizes.map((size) => join(output, String(size)));
+  const place = `${sizes === undefined ? output : `${output}/${sizes.join(", ")}`}: `;
+  return [
+    "written",
+    [...places.map((place, i) => place + (i < places.length - 1 ? "," : ":")), ...commas(names)],
+    place + namesWithin(names, usualColumns - nameColumns - widthOf(place)),
+  ];
 }
 
-/** Bytes per token, and what the second half of the vocabulary bought. */
-function compression({ bytesPerToken, half }: TrainingRecord): string {
-  if (bytesPerToken === null) return "";
-  const before =
-    half === null ? "" : `, ${half.bytesPerToken.toFixed(3)} at half the size (${grouped(half.vocabSize)})`;
-  return bytesPerToken.toFixed(3) + before;
-}
+const commas = (names: readonly string[]) => names.map((name, i) => name + (i < names.length - 1 ? "," : ""));
 
 /** Tokens that later merges absorbed. */
 function intermediates({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
@@ -170,21 +240,19 @@ const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
 
 /** A row for each language, and for its dev text. */
 const languageRows = (languages: TrainingRecord["languages"] = []) =>
-  languages.map(({ language, isDev, textBytes, wordCount, distinctWordCount }, i): [string, string] => {
+  languages.map(({ language, isDev, textBytes, wordCount, distinctWordCount }, i) => {
     const words = `${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct`;
-    return [
-      i === 0 ? "languages" : " ",
-      `${language}${isDev ? " (dev)" : ""}: ${bytes(textBytes)}, ${words}`,
-    ];
+    const text = `${language}${isDev ? " (dev)" : ""}: ${bytes(textBytes)}, ${words}`;
+    return inFull(i === 0 ? "languages" : " ", text);
   });
 
-const countsRowsMax = 3;
+const countsShownMax = 3;
 
-/** A row for each file of word counts, or one row for many. */
-function countsRows(paths: readonly string[]): [string, string][] {
-  if (paths.length <= countsRowsMax) return paths.map((path) => ["counts", path]);
-  return [["counts", `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`]];
-}
+/** The files of word counts, or the first and the last of many. */
+const countsText = (paths: readonly string[]) =>
+  paths.length <= countsShownMax
+    ? paths.join(", ")
+    : `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`;
 
 function superwordText(facts: SuperwordFacts | undefined): string {
   if (facts === undefined) return "";
@@ -196,9 +264,8 @@ function superwordText(facts: SuperwordFacts | undefined): string {
 }
 
 /** What the summary says of roles: those that nobody asked for are named as proposed. */
-function roleRows({ roles, proposed }: ModelSettings): [string, string][] {
+function rolesText({ roles, proposed }: ModelSettings): string {
   const given = roleNames.filter((role) => roles[role] !== undefined);
-  if (given.length === 0) return [];
   const tokens = [...new Set(given.map((role) => roles[role]!))];
   const parts = tokens.map((token) => {
     const names = given.filter((role) => roles[role] === token);
@@ -207,7 +274,7 @@ function roleRows({ roles, proposed }: ModelSettings): [string, string][] {
   const isProposed = given.every((role) => proposed.includes(role));
   const note =
     proposed.length === 0 ? "" : isProposed ? " (by its name)" : ` (${proposed.join(", ")} by name)`;
-  return [["roles", parts.join(", ") + note]];
+  return parts.join(", ") + note;
 }
 
 /** What people see of the tokens that were learned. */

@@ -66,8 +66,12 @@ export function readOptions(invocation: Invocation) {
     },
     report: readReportPath(invocation),
     keepCount: options.number("keep"),
+    isFull: readIsFull(options),
   };
 }
+
+/** Whether the summary says all there is. */
+export const readIsFull = (options: TypedOptions) => options.word("summary") === "full";
 
 /** `N:FACTOR`. */
 function readWindow(options: TypedOptions): AskedTraining["languageWindow"] {

@@ -54,7 +54,10 @@ export type ExtensionRecord = RunRecord &
         readonly sha256: string;
       }[];
       readonly vocabSize: number;
+      readonly bytesPerToken: number | null;
     };
+    /** Of the corpus, with the new tokens; null if it has no bytes. */
+    readonly bytesPerToken: number | null;
     readonly options: {
       /** One more than the largest id; and how many new tokens were asked for. */
       readonly vocabSize: number;
@@ -184,6 +187,8 @@ type SuperwordRecord = {
 type InputRecord = {
   readonly path: string;
   readonly sizeBytes: number;
+  /** The text in it: decompressed, and without what records have beside it. */
+  readonly textBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
   /** `text`, `jsonl`, `json` or `parquet`. */

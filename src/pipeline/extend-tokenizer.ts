@@ -104,7 +104,12 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
           extensions,
           pretokenBytes: weightedLength(words.starts, words.counts),
           tokenCountBefore,
-          tokenCount: tokenCountBefore - merges.replacedCounts.reduce((sum, count) => sum + count, 0),
+          // The merges of each size are the first of all.
+          tokenCounts: extensions.map(({ merges: { left } }) =>
+            merges.replacedCounts
+              .subarray(0, left.length)
+              .reduce((sum, count) => sum - count, tokenCountBefore),
+          ),
         };
       };
     },
@@ -132,6 +137,8 @@ export async function writeExtension(
   const { training, trained } = result;
   const { parts } = base;
   const { extensions } = trained;
+  const bytesPerToken = (tokenCount: number) =>
+    tokenCount === 0 ? null : trained.pretokenBytes / tokenCount;
   const baseFiles: BaseFiles[] = [];
   for (const extension of extensions) baseFiles.push(await expressible(base, extension, warn));
   const facts = new Map(
@@ -158,6 +165,7 @@ export async function writeExtension(
           kind: parts.description.kind,
           files: filesIn(baseFiles[index]!).map((file) => facts.get(file)!),
           vocabSize: parts.tokens.idLimit,
+          bytesPerToken: bytesPerToken(trained.tokenCountBefore),
         },
         options: {
           vocabSize: idLimit,
@@ -177,6 +185,7 @@ export async function writeExtension(
         },
         ...corpusFacts(result),
         mergeCount: merges.left.length,
+        bytesPerToken: bytesPerToken(trained.tokenCounts[index]!),
       };
     },
     mergesSha256Of: (index) => sha256Of([newMergeLines(parts, extensions[index]!)]),

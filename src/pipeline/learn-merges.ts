@@ -64,10 +64,10 @@ export type TrainedVocabulary = TrainedWork & {
 export type Extended = TrainedWork & {
   /** One for each size, ascending. */
   readonly extensions: readonly Extension[];
-  /** Bytes of all pretokens, and how many tokens they are by the base, and by the largest extended tokenizer. */
+  /** Bytes of all pretokens, and how many tokens they are by the base, and by each extended tokenizer. */
   readonly pretokenBytes: number;
   readonly tokenCountBefore: number;
-  readonly tokenCount: number;
+  readonly tokenCounts: readonly number[];
 };
 
 /** How merges are learned from words. */

@@ -274,6 +274,7 @@ export function corpusFacts({ training, inputs, languages, skipped, counts, trai
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
       path,
       sizeBytes: isStream ? trained.statistics[i]!.textBytes : sizeBytes,
+      textBytes: trained.statistics[i]!.textBytes,
       documents: trained.statistics[i]!.documentCount,
       invalidBytes: trained.statistics[i]!.invalidByteCount,
       format,

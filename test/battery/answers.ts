@@ -38,7 +38,7 @@ export function mask(text: string, directory = ""): string {
     here
       .replace(/\d{4}-\d\d-\d\d([T ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?Z?)/g, "TIME")
       .replace(/\b(\d+ h )?(\d+ min )?[\d,.]+ (ms|s)\b/g, "TIME")
-      .replace(/[\d,.]+ ([kMGT]?B|merges|ids|tokens)\/s/g, "SPEED")
+      .replace(/[\d,.]+( ([kMGT]?B|merges|ids|tokens))?\/s/g, "SPEED")
       .replace(/[\d,.]+ [kMGT]?B( memory| of memory| at its peak)/g, "SIZE$1")
       .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit (unknown|[0-9a-f]+(-dirty)?))?/g, "VERSION")
       .replace(/\bbpe \d+\.\d+\.\d+/g, "VERSION")
@@ -51,7 +51,8 @@ export function mask(text: string, directory = ""): string {
 /** Progress goes, in lines for people and in JSON: how much of it comes depends on the machine. */
 function maskStderr(text: string, directory: string): string {
   const lines = mask(text, directory).split("\n");
-  const isProgress = (line: string) => /^\{"event":"progress"|^bpe: .* SIZE memory$/.test(line);
+  const isProgress = (line: string) =>
+    /^\{"event":"progress"|^bpe: .* SIZE memory$|^(bpe:|TIME) [a-z ]+ took TIME: /.test(line);
   return lines
     .filter((line) => !isProgress(line))
     .map((line) => (line.startsWith("{") ? maskJson(line) : line))

@@ -62,6 +62,12 @@ export const smallGroups: Record<string, string> = {
     special-twice: train english.txt -n 300 -s '[PAD]' --special-tokens @/special.txt -o @/never -w 1
     special-none: train english.txt -n 300 --special-tokens empty.txt -o @/never -w 1
     record: train english.txt -n 300 -o @/json -w 1 --progress json
+    summary-full: train english.txt -n 700 ${eot} -o @/full -w 1 --summary full
+    summary-sizes: train english.txt -n 300,400 ${eot} -o @/full -w 1 --summary full
+    summary-short: train dir english.txt -n 300 ${eot} -o @/short -w 1 --summary short
+    summary-extend: train code.txt --extend @/full/400 -n +40 --pad-to 16 -o @/extended -w 1 --summary full
+    summary-quiet: train english.txt -n 300 -o @/quiet -w 1 -q --summary full
+    summary-wrong: train english.txt -n 300 -o @/never -w 1 --summary long
     quiet: train english.txt -n 300 -o @/quiet -w 1 -q
     log: train english.txt -n 300 -o @/logged -w 1 -q --log-file @/run.log`,
   rules: each(

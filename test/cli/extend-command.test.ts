@@ -288,12 +288,12 @@ describe("several sizes", () => {
           const own = train("own", "-n", String(size), ...options).output;
           const among = join(several.output, String(size));
           expect(tokenizerFiles(among)).toEqual(tokenizerFiles(own));
-          for (const field of ["mergeCount", "mergesSha256", "files", "options", "base"]) {
+          for (const field of ["mergeCount", "mergesSha256", "files", "options", "base", "bytesPerToken"]) {
             expect(recordIn(among)[field]).toEqual(recordIn(own)[field]);
           }
         }
         expect(recordIn(several.output).options.sizes).toEqual(sizes);
-        expect(several.stderr).toContain(`${several.output}/${sizes[0]}, `);
+        expect(several.stderr).toContain(`${several.output}/${sizes.join(", ")}: `);
       }
     }
   });
@@ -303,7 +303,17 @@ describe("--pad-to", () => {
   test("fills each size with reserved tokens behind all others, in all kinds of file, also for HF", async () => {
     const specials = ["-s", "<|end|>", "-s", "<|reserved_special_token_1|>"];
     const base = train("padded-base", "-n", "270", ...specials).output;
-    const { output, stderr } = train("padded", "--extend", base, "-n", "+4", "--pad-to", "16");
+    const { output, stderr } = train(
+      "padded",
+      "--extend",
+      base,
+      "-n",
+      "+4",
+      "--pad-to",
+      "16",
+      "--summary",
+      "full",
+    );
     expect(stderr).toContain("new tokens  4, ids 270 to 273");
     expect(stderr).toContain("reserved    14 tokens, to 288 ids");
     const { added_tokens: added, model } = JSON.parse(readFileSync(join(output, "tokenizer.json"), "utf8"));

@@ -59,6 +59,7 @@ describe("bpe train --language", () => {
       "plain",
       "--report",
       "page.html",
+      "--summary=full",
     );
     expect([code, stderr]).toEqual([0, expect.stringContaining("languages   en: ")]);
     expect(readFileSync(join(home, "page.html"), "utf8")).toContain("language hi");

@@ -33,7 +33,15 @@ describe("a run that goes well", () => {
       "training.json",
     ]);
     expect(record.inputs).toEqual([
-      { path: corpus, sizeBytes: 174, documents: 4, invalidBytes: 0, format: "text", formatFrom: "name" },
+      {
+        path: corpus,
+        sizeBytes: 174,
+        textBytes: 174,
+        documents: 4,
+        invalidBytes: 0,
+        format: "text",
+        formatFrom: "name",
+      },
     ]);
     expect([record.wordCount, record.distinctWordCount, record.mergeCount]).toEqual([28, 6, 5]);
     expect(record.options).toEqual({
@@ -53,9 +61,7 @@ describe("a run that goes well", () => {
       },
       workers: 1,
     });
-    for (const shown of ["4 documents", "28, 6 of them distinct", "bytes/token", "memory", into, '" low"']) {
-      expect(stderr).toContain(shown);
-    }
+    for (const shown of ["4 documents", "bytes per token", "memory", into]) expect(stderr).toContain(shown);
   });
 
   test("names the pattern by its own name, whatever it was called", () => {
@@ -201,7 +207,7 @@ describe("several sizes", () => {
   });
 
   test("the summary names the directories, and a wrong tokenizer path names the sizes", () => {
-    const { stderr, output } = trainSizes("named", "260,270");
+    const { stderr, output } = trainSizes("named", "260,270", "--summary", "full");
     expect(stderr).toContain(`written     ${output}/260, ${output}/270: tokenizer.json, `);
     const { code, stderr: error } = bpe(["encode", sizesCorpus, "--tokenizer", output]);
     expect(code).toBe(1);
@@ -344,22 +350,6 @@ test("--if-changed makes the table anew if it is asked for otherwise", () => {
     false,
   ]);
   expect(tableOf("nightly")).toBe(null);
-});
-
-test("the summary names intermediate tokens and the half, and its longest tokens have letters", () => {
-  const { stderr } = bpe(["train", ledgerCorpus, "-n", "600", "-o", "told", "-w", "1"], { cwd: directory });
-  const record = JSON.parse(readFileSync(join(directory, "told/training.json"), "utf8"));
-  const { residueCount, mergeCount, half, bytesPerToken } = record;
-  const share = ((100 * residueCount) / mergeCount).toFixed(1);
-  expect(stderr).toContain(
-    `bytes/token ${bytesPerToken.toFixed(3)}, ${half.bytesPerToken.toFixed(3)} at half the size (300)\n`,
-  );
-  expect(stderr).toContain(`absorbed    ${residueCount} intermediate tokens (${share} %)`);
-  const [, longest] = /^longest +(.*)$/m.exec(stderr)!;
-  const shown = longest!.match(/"[^"]*"/g)!;
-  expect(shown).toHaveLength(10);
-  for (const token of shown) expect(token).toMatch(/\p{L}/u);
-  expect(stderr).toMatch(/^whitespace +\d+ whitespace tokens?, \d+ separator tokens?, such as -----$/m);
 });
 
 test("nothing is left in the temporary outputs of failed runs", () => {

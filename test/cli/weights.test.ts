@@ -94,7 +94,15 @@ describe("bpe train --weight", () => {
   });
 
   test("is told in the summary, the report and the card", () => {
-    const args = ["--weight", "Hindi=hi.txt:0.5", "--report", "page.html", "--model-card"];
+    const args = [
+      "--weight",
+      "Hindi=hi.txt:0.5",
+      "--report",
+      "page.html",
+      "--model-card",
+      "--summary",
+      "full",
+    ];
     const { stderr } = run("train", ...files, "-n", "300", "-o", "told", ...args);
     expect(stderr).toContain("weights     Hindi 0.5\n");
     expect(readFileSync(join(home, "page.html"), "utf8")).toContain(", weight 0.5");

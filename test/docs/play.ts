@@ -91,7 +91,7 @@ export const settled = (text: string): string =>
   text
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
     .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")
-    .replaceAll(/\b[\d,.]+ (ms|s|merges\/s|[kMG]?B\/s)(?!\w)/g, "#")
+    .replaceAll(/\b[\d,.]+( (ms|s|merges\/s|[kMG]?B\/s)|\/s)(?!\w)/g, "#")
     .replaceAll(/\b[\d,.]+ [kMG]?B (at its peak|memory)/g, "#")
     .replaceAll(/\bprocess \d+/g, "process #")
     .replaceAll(/[ \t]+/g, " ")

@@ -305,7 +305,15 @@ describe("training.json", () => {
     skipped: [],
     counts: [],
     inputs: [
-      { path: "a.txt", sizeBytes: 1, documents: 1, invalidBytes: 0, format: "text", formatFrom: "name" },
+      {
+        path: "a.txt",
+        sizeBytes: 1,
+        textBytes: 1,
+        documents: 1,
+        invalidBytes: 0,
+        format: "text",
+        formatFrom: "name",
+      },
     ],
     wordCount: 1,
     distinctWordCount: 1,

@@ -1,0 +1,62 @@
+import { escapeText } from "../bytes/escape.ts";
+
+// Rows for people: a name, and what there is to say beside it, on lines that fit.
+
+/** A text, or a list whose items stay whole where lines end. One that says nothing is no row. */
+export type Row = readonly [name: string, text: string | readonly string[]];
+
+/** Rows that people read elsewhere than on a terminal, and what is fitted for all of them. */
+export const usualColumns = 80;
+export const nameColumns = 12;
+/** A text is not squeezed into less. */
+const textColumnsLeast = 24;
+
+/**
+ * Rows as lines, their texts below each other. A text that is wider than the terminal goes on below itself; elsewhere a row
+ * is a line, for `grep`.
+ */
+export function rowLines(
+  rows: readonly Row[],
+  columns: number | null = null,
+  indent: number = nameColumns,
+): string[] {
+  const width = columns === null ? Number.POSITIVE_INFINITY : Math.max(textColumnsLeast, columns - indent);
+  return rows
+    .filter(([, text]) => text.length > 0)
+    .flatMap(([name, text]) =>
+      linesOf(text, width).map((line, i) => (i === 0 ? name : "").padEnd(indent) + line),
+    );
+}
+
+function linesOf(text: string | readonly string[], width: number): string[] {
+  // Escaped first: what is escaped is wider.
+  const whole = escapeText(typeof text === "string" ? text : text.join(" "));
+  if (widthOf(whole) <= width) return [whole];
+  const items = typeof text === "string" ? whole.split(/ +/) : text.map(escapeText);
+  const lines: string[] = [];
+  let used = 0;
+  for (const item of items) {
+    const itemWidth = widthOf(item);
+    if (lines.length > 0 && used + 1 + itemWidth <= width) {
+      lines[lines.length - 1] += ` ${item}`;
+      used += 1 + itemWidth;
+    } else {
+      lines.push(item);
+      used = itemWidth;
+    }
+  }
+  return lines;
+}
+
+/** A list of names with commas, in at most `width` columns: as many as fit, the first one always, and how many more. */
+export function namesWithin(names: readonly string[], width: number): string {
+  const text = names.join(", ");
+  if (names.length < 2 || widthOf(text) <= width) return text;
+  for (let count = names.length - 1; ; count--) {
+    const some = `${names.slice(0, count).join(", ")} and ${names.length - count} more`;
+    if (count <= 1 || widthOf(some) <= width) return some;
+  }
+}
+
+/** Columns of a terminal that a text takes: a wide character takes two. */
+export const widthOf = (text: string) => Bun.stringWidth(escapeText(text));

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { namesWithin, rowLines } from "../../src/cli/summary-rows.ts";
+
+test("texts stand below each other, and a row that says nothing is none", () => {
+  const rows = [
+    ["corpus", "1 file"],
+    ["nothing", ""],
+    ["none", []],
+    ["kept", ["a", "b c"]],
+  ] as const;
+  expect(rowLines(rows)).toEqual(["corpus      1 file", "kept        a b c"]);
+  expect(rowLines(rows, null, 8)).toEqual(["corpus  1 file", "kept    a b c"]);
+});
+
+test("where no terminal is, a row is a line however long", () => {
+  expect(rowLines([["row", "word ".repeat(100).trim()]])).toHaveLength(1);
+});
+
+test("a text goes on below itself where the terminal ends, and the items of a list stay whole", () => {
+  const text = "one two three four five six seven";
+  expect(rowLines([["row", text]], 40, 8)).toEqual(["row     one two three four five six", "        seven"]);
+  // 31 columns and 32 of them.
+  expect(rowLines([["row", text]], 41, 8)).toEqual(["row     one two three four five six seven"]);
+  const list = (second: string) => rowLines([["row", ['" one two"', second, '" five six"']]], 32, 8);
+  expect(list('" three four"')).toEqual(['row     " one two" " three four"', '        " five six"']);
+  expect(list('" three fours"')).toEqual([
+    'row     " one two"',
+    '        " three fours"',
+    '        " five six"',
+  ]);
+});
+
+test("a word that is longer than the line keeps its letters together, and a line has at least 24 columns", () => {
+  const path = "/a/directory/with/a/name/that/is/long";
+  expect(rowLines([["kept", `in ${path} now`]], 30, 8)).toEqual([
+    "kept    in",
+    `        ${path}`,
+    "        now",
+  ]);
+  expect(rowLines([["row", "one two three four five six"]], 5, 8)).toEqual([
+    "row     one two three four five",
+    "        six",
+  ]);
+});
+
+test("wide characters take two columns, and what is escaped as many as it shows", () => {
+  expect(rowLines([["row", "語語語語語 語語語語語 語語"]], 32, 8)).toEqual([
+    "row     語語語語語 語語語語語",
+    "        語語",
+  ]);
+  expect(rowLines([["row", "1234567 \n2345 12345 7"]], 32, 8)).toEqual(["row     1234567 \\x0a2345 12345 7"]);
+  expect(rowLines([["row", "1234567 \n2345 12345 78"]], 32, 8)).toEqual([
+    "row     1234567 \\x0a2345 12345",
+    "        78",
+  ]);
+});
+
+test("as many names as fit are told, the first one always, and how many more there are", () => {
+  const names = ["one", "two", "three", "four"];
+  expect([21, 20, 15, 14, 5].map((width) => namesWithin(names, width))).toEqual([
+    "one, two, three, four",
+    "one, two and 2 more",
+    "one and 3 more",
+    "one and 3 more",
+    "one and 3 more",
+  ]);
+  expect(namesWithin(["one", "two", "語語"], 14)).toBe("one, two, 語語");
+  expect(namesWithin(["one", "two", "語語"], 13)).toBe("one and 2 more");
+  expect(namesWithin([], 5)).toBe("");
+  expect(namesWithin(["a name that is long"], 5)).toBe("a name that is long");
+});
