@@ -74,20 +74,23 @@ const tableOnPage = /^\| bytes per token \| English .*\n(?:\|.*\n)+/m;
 /** What of an element is used here; this file is checked without the types of browsers. */
 type Styled = { readonly style: { display: string } };
 
-/** A picture of the report's beginning, and of one text cut by two tokenizers. */
+/** A picture of the measures of some texts, and of two texts where two tokenizers cut them differently. */
 async function takePicture(reportPath: string, picturePath: string): Promise<void> {
   const browser = await launchChromium();
   try {
-    const page = await browser.newPage({ viewport: { width: 1180, height: 800 }, colorScheme: "light" });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
     await page.goto(String(pathToFileURL(reportPath)));
     await page.waitForSelector(".tree .node", { state: "attached" });
     await page.selectOption("[data-side='0']", "2");
     await page.selectOption("[data-side='1']", "3");
-    // What the picture leaves out: other sections, other texts, and what is of use only to a pointer.
+    // What the picture leaves out: other sections, other tables, other texts, and what is of use only to a pointer.
     const hidden = [
-      "main > section:not(#matrix, #samples)",
-      "#samples > h3:not(:nth-of-type(2), :nth-of-type(3))",
-      "#samples > .cuts:not(:nth-of-type(2), :nth-of-type(3))",
+      "header nav",
+      "main > section:not(#measures, #differences)",
+      "#measures > :not(h2, p:first-of-type, .scroll:first-of-type)",
+      "#measures tbody:not(:nth-of-type(2), :nth-of-type(4), :nth-of-type(6))",
+      "#differences > h3:not(:nth-of-type(2), :nth-of-type(3))",
+      "#differences > .passages:not(:nth-of-type(2), :nth-of-type(3))",
       "details",
       ".choosers",
     ];

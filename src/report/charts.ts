@@ -224,12 +224,14 @@ export type Histogram = {
   readonly colour: number;
 };
 
-const panelHeight = 92;
+/** Few tokenizers have larger pictures, so that they fill the place beside the curve. */
+const panelHeights = [230, 190, 92];
 
 /** A small picture of upright bars for each tokenizer, all of one scale; of several each has an outline of their mean. */
 export function histograms(kind: string, names: readonly string[], panels: readonly Histogram[]): Html {
   const largest = Math.max(...panels.flatMap(({ shares }) => shares), 1e-9);
   const means = names.map((_, i) => panels.reduce((sum, { shares }) => sum + shares[i]!, 0) / panels.length);
+  const height = panelHeights[Math.min(panels.length, panelHeights.length) - 1]!;
   const step = 100 / names.length;
   const outline = means.map((mean, i) => {
     const up = Math.round(square * (1 - mean / largest));
@@ -245,7 +247,7 @@ export function histograms(kind: string, names: readonly string[], panels: reado
       shares,
       colour,
     }) => html`<figure><figcaption>${panels.length > 1 ? html`${keyHtml(colour)}${name} ` : undefined}<span class="quiet">${note}</span></figcaption>
-<svg class="chart panel ${colourClass(colour)}" width="100%" height="${panelHeight}" role="img" aria-label="${`${name}: ${note}`}">
+<svg class="chart panel ${colourClass(colour)}" width="100%" height="${height}" role="img" aria-label="${`${name}: ${note}`}">
 ${shares.map(
   (share, i) =>
     html`<rect x="${round(i * step + step / 10)}%" y="${round(100 - (100 * share) / largest)}%" width="${round(step * 0.8)}%" height="${round((100 * share) / largest)}%"><title>${names[i]!} ${kind}: ${percent(share)}</title></rect>`,

@@ -15,7 +15,7 @@ export function measureSection(names: readonly string[], tables: readonly Measur
     text: `↑ more is better, ↓ less is better. Bars begin at 0; the longest of a group fills its cell.${
       isCompared ? " The best of each group is bold, in a frame." : ""
     }`,
-    content: html`<p class="counts"><label><input type="checkbox"> counts behind the shares</label></p>
+    content: html`${isCompared ? html`<p class="counts"><label><input type="checkbox"> counts behind the shares</label></p>` : undefined}
 ${tables.map(
   (table, i) => html`${i === 0 ? undefined : html`<h3>${table.title}</h3>`}
 <p class="measure-chooser" hidden><label>measure <select>${table.measures.map(
@@ -34,43 +34,70 @@ const nonBreakingHyphen = "\u2011";
 
 const signOf = { higher: "↑", lower: "↓" };
 
+/** A row of a table: a tokenizer, or a text of the only one. */
+type Row = { readonly name: string; readonly colour: number; readonly cells: readonly MeasureCell[] };
+type Group = { readonly name: string; readonly rows: readonly Row[] };
+
+/** Of several tokenizers the groups as they are; of one all groups become rows that are compared. */
+function groupsOf(names: readonly string[], groups: MeasureTable["groups"]): Group[] {
+  if (names.length === 1) {
+    const rows = groups.map(({ name, cells }) => ({ name: name || names[0]!, colour: 0, cells: cells[0]! }));
+    return [{ name: "", rows }];
+  }
+  return groups.map(({ name, cells }) => ({
+    name,
+    rows: cells.map((row, t) => ({ name: names[t]!, colour: t, cells: row })),
+  }));
+}
+
 function measureTable(names: readonly string[], { title, measures, groups }: MeasureTable): Html {
-  const sorted = names.length < 2 ? -1 : measures.findIndex(({ better }) => better === "higher");
+  const isCompared = names.length > 1;
+  const sorted = isCompared ? measures.findIndex(({ better }) => better === "higher") : -1;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="measures${measures.length < 8 ? " few" : ""}">
-<thead><tr><th scope="col">tokenizer</th>${measures.map(({ name, better, formula }, m) => {
-    const sign = better === null ? undefined : html`\u00a0<span class="sign">${signOf[better]}</span>`;
-    const order = m === sorted ? html` aria-sort="descending"` : undefined;
-    return html`<th scope="col" title="${formula}" data-better="${better ?? ""}"${order}>${name.replaceAll("-", nonBreakingHyphen)}${sign}</th>`;
-  })}</tr></thead>
-${groups.map(({ name, cells }) => {
-  const columns = measures.map((_, m) => cells.map((row) => row[m]!.value));
-  const bests = measures.map((measure, m) => bestOf(measure, columns[m]!));
-  const largest = columns.map((column) => Math.max(...column.map((value) => value ?? 0), 1e-12));
-  const order = names
-    .map((_, t) => t)
-    .sort((a, b) => (sorted < 0 ? 0 : (columns[sorted]![b] ?? 0) - (columns[sorted]![a] ?? 0)) || a - b);
-  return html`<tbody>${name === "" ? undefined : html`<tr class="group"><th scope="rowgroup" colspan="${measures.length + 1}">${name}</th></tr>`}
-${order.map(
-  (t) =>
-    html`<tr><th scope="row">${keyHtml(t)}${names[t]!}</th>${cells[t]!.map((cell, m) =>
-      cellHtml(cell, largest[m]!, t, bests[m]!.has(t)),
-    )}</tr>
-`,
-)}</tbody>`;
-})}
+<thead><tr><th scope="col">${isCompared || groups[0]!.name === "" ? "tokenizer" : "text"}</th>${measures.map(
+    ({ name, better, formula }, m) => {
+      const sign = better === null ? undefined : html`\u00a0<span class="sign">${signOf[better]}</span>`;
+      const order = m === sorted ? html` aria-sort="descending"` : undefined;
+      return html`<th scope="col" title="${formula}" data-better="${better ?? ""}"${order}>${name.replaceAll("-", nonBreakingHyphen)}${sign}</th>`;
+    },
+  )}</tr></thead>
+${groupsOf(names, groups).map((group) => groupHtml(group, measures, sorted, isCompared))}
 </table></div>`;
 }
 
+function groupHtml(
+  { name, rows }: Group,
+  measures: MeasureTable["measures"],
+  sorted: number,
+  isCompared: boolean,
+): Html {
+  const columns = measures.map((_, m) => rows.map(({ cells }) => cells[m]!.value));
+  const bests = measures.map((measure, m) => (isCompared ? bestOf(measure, columns[m]!) : new Set<number>()));
+  const largest = columns.map((column) => Math.max(...column.map((value) => value ?? 0), 1e-12));
+  const keyOf = (row: number) => columns[sorted]?.[row] ?? 0;
+  const order = [...rows.keys()].sort((a, b) => keyOf(b) - keyOf(a) || a - b);
+  const head = html`<tr class="group"><th scope="rowgroup" colspan="${measures.length + 1}">${name}</th></tr>`;
+  return html`<tbody>${name === "" ? undefined : head}
+${order.map((row) => {
+  const { name, colour, cells } = rows[row]!;
+  return html`<tr><th scope="row">${isCompared ? keyHtml(colour) : undefined}${name}</th>${cells.map(
+    (cell, m) => cellHtml(cell, rows.length > 1 ? largest[m]! : null, colour, bests[m]!.has(row)),
+  )}</tr>
+`;
+})}</tbody>`;
+}
+
+/** `largest`: what the longest bar stands for; null without bars, where there is nothing to compare. */
 function cellHtml(
   { value, shown, note }: MeasureCell,
-  largest: number,
+  largest: number | null,
   tokenizer: number,
   isBest: boolean,
 ): Html {
   if (value === null) return html`<td data-v="">–</td>`;
   const text = isBest ? html`<b>${shown}</b><span class="unseen"> best</span>` : shown;
   const below = note === undefined ? undefined : html`<small>${note}</small>`;
-  return html`<td data-v="${Number(value.toPrecision(9))}"${isBest ? html` class="best"` : undefined}>${text}${barHtml(value / largest, tokenizer)}${below}</td>`;
+  return html`<td data-v="${Number(value.toPrecision(9))}"${isBest ? html` class="best"` : undefined}>${text}${largest === null ? undefined : barHtml(value / largest, tokenizer)}${below}</td>`;
 }
 
 /** What costs each tokenizer most on each text; null where no word has two tokens. */
@@ -82,18 +109,21 @@ export function costliestSection(names: readonly string[], texts: readonly Costl
     title: "Costliest words",
     isWide: true,
     text: "The words that take most tokens beyond one for each time they occur: how often they occur, and the tokens they are cut into.",
-    content: html`${some.map(
-      (
-        { text, words },
-        i,
-      ) => html`<details class="words"${i === 0 ? html` open` : undefined}><summary>${text}</summary>
-<div class="columns">${words.map(
-        (list, t) => html`<div><h3>${names.length > 1 ? html`${keyHtml(t)}${names[t]!}` : undefined}</h3>
-<ol class="costly">${list.map(
-          ({ count, pieces, isCut }) =>
-            html`<li><span class="count">${grouped(count)} ×</span> <span class="pieces" dir="auto">${pieces.map((piece) => html`<i>${piece.replaceAll(" ", "␣")}</i>`)}${isCut ? "…" : undefined}</span></li>`,
-        )}</ol></div>`,
-      )}</div></details>`,
-    )}`,
+    content:
+      names.length === 1
+        ? html`<div class="columns">${some.map(({ text, words }) => wordList(html`${text}`, words[0]!))}</div>`
+        : html`${some.map(
+            (
+              { text, words },
+              i,
+            ) => html`<details class="words"${i === 0 ? html` open` : undefined}><summary>${text}</summary>
+<div class="columns">${words.map((list, t) => wordList(html`${keyHtml(t)}${names[t]!}`, list))}</div></details>`,
+          )}`,
   };
 }
+
+const wordList = (head: Html, words: CostlyWords["words"][number]) => html`<div><h3>${head}</h3>
+<ol class="costly">${words.map(
+  ({ count, pieces, isCut }) =>
+    html`<li><span class="count">${grouped(count)} ×</span> <span class="pieces" dir="auto">${pieces.map((piece) => html`<i>${piece.replaceAll(" ", "␣")}</i>`)}${isCut ? "…" : undefined}</span></li>`,
+)}</ol></div>`;

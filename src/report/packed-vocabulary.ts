@@ -125,7 +125,7 @@ const mergesAt = ({ left, right, merged }: ReportTokenizer["merges"], places: In
 const gapsOf = (places: Int32Array) => places.map((k, i) => k - (i === 0 ? 0 : places[i - 1]! + 1));
 
 /** Bytes of the packed merges of all tokenizers of a page. */
-const packedBytesMax = 540_000;
+const packedBytesMax = 500_000;
 
 /** Packs the vocabularies of a page: whole ones, or of the largest ones as many merges as there is room for. */
 export function* packVocabularies(

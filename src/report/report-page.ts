@@ -76,7 +76,7 @@ export const pageEnd = ({
 </html>
 `;
 
-const longestShown = 24;
+const longestShown = 16;
 const longestShownOfSeveral = 12;
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

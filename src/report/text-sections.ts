@@ -1,6 +1,6 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { grouped } from "../bytes/quantities.ts";
-import { carriageReturn, lineFeed, space, tab } from "../bytes/text.ts";
+import { lineFeed, space, tab } from "../bytes/text.ts";
 import { keyHtml } from "./charts.ts";
 import { escapeHtml, type Html, html, type Section, tokenText, trustedHtml } from "./html.ts";
 import { jsonForPage } from "./packed-vocabulary.ts";
@@ -41,7 +41,6 @@ const spaceSigns = new Map([
   [space, "␣"],
   [tab, "⇥"],
   [lineFeed, "↵"],
-  [carriageReturn, "␍"],
 ]);
 
 /** A token as `tokenText` shows it, but each kind of white space in ASCII has a sign. */
@@ -212,6 +211,8 @@ function passageHtml({ bytes, cuts: [left, right] }: Passage): Html {
   const lengthsOf = (tokens: readonly SampleToken[]) => tokens.map((token) => token.bytes.length);
   const pieces: Html[] = [];
   let plainStart = 0;
+  // The page's script shows it, where the chosen tokenizers cut it differently.
+  let isHidden: Html | undefined = html` hidden`;
   const plainTo = (end: number) => {
     if (end > plainStart) pieces.push(plainHtml(bytes.subarray(plainStart, end)));
   };
@@ -219,12 +220,13 @@ function passageHtml({ bytes, cuts: [left, right] }: Passage): Html {
     if (isCutAlike(span)) continue;
     plainTo(span.startByte);
     plainStart = span.endByte;
+    isHidden = undefined;
     pieces.push(
       html`<span class="x"><span class="above">${left!.slice(...span.left).map(chipHtml)}</span><span class="below">${right!.slice(...span.right).map(chipHtml)}</span></span>${bytes[span.endByte - 1] === lineFeed ? html`<br>` : undefined}`,
     );
   }
   plainTo(bytes.length);
-  return html`<div class="passage"><p class="quiet">${countsText(left!.length, right!.length)}</p><p class="text" dir="auto">${pieces}</p></div>`;
+  return html`<div class="passage"${isHidden}><p class="quiet">${countsText(left!.length, right!.length)}</p><p class="text" dir="auto">${pieces}</p></div>`;
 }
 
 const countsText = (left: number, right: number) => `${grouped(left)} tokens above, ${grouped(right)} below`;

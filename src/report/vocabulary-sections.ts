@@ -125,6 +125,7 @@ export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section {
   return {
     id: "lengths",
     title: "Token lengths",
+    isWide: tokenizers.length > 4,
     text: `The tokens of the vocabulary by their length in bytes${
       tokenizers.length > 1 ? "; the outline is the mean of all tokenizers" : ""
     }.`,

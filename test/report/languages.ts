@@ -1,10 +1,17 @@
 // The table of published tokenizers and ours has to be what its benchmark says now: part of `npm run test:report`, because
 // that takes seconds.
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { compare, comparisonTable, pagesWithTable } from "../../bench/languages/compare.ts";
 
+const { evaluation, reportPath } = compare();
+
 test("the table of five languages is what bpe eval says", () => {
-  const shown = comparisonTable(compare().evaluation);
+  const shown = comparisonTable(evaluation);
   for (const path of pagesWithTable) expect(readFileSync(path, "utf8")).toContain(`\n\n${shown}\n\n`);
+});
+
+test("the report of all these tokenizers, large ones among them, has at most 900 KB", () => {
+  expect(evaluation.tokenizers.length).toBeGreaterThanOrEqual(4);
+  expect(statSync(reportPath).size).toBeWithin(300_000, 900_000);
 });

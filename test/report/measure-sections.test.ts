@@ -69,17 +69,40 @@ test("ties share the best place, and all equal values have none; bars are shares
   expect(text.match(/<b>1\.0<\/b><span class="unseen"> best<\/span>/g)).toHaveLength(2);
 });
 
-test("what has no value is a dash without a bar, and one tokenizer is best of nothing", () => {
-  const text = page(["p"], tableOf([[1, null, 2]]));
-  expect(rowsOf(text)).toEqual(["p: 1.0 – 2.0"]);
-  expect(text).toContain('<td data-v="">–</td>');
-  expect(text).not.toContain("aria-sort");
+test("what has no value is a dash without a bar", () => {
+  const text = page(
+    ["p", "q"],
+    tableOf([
+      [1, null, 2],
+      [2, null, 2],
+    ]),
+  );
+  expect(rowsOf(text)).toEqual(["p: 1.0* – 2.0", "q: 2.0 – 2.0"]);
+  expect(text.match(/<td data-v="">–<\/td>/g)).toHaveLength(2);
   expect(measureSection(["p"], [])).toBeNull();
 });
 
+test("of one tokenizer the texts are compared, and none of them is the best", () => {
+  const text = page(["p"], tableOf([[1, 4, 2]], [[4, 2, 2]]));
+  expect(rowsOf(text)).toEqual(["text 0: 1.0 4.0 2.0", "text 1: 4.0 2.0 2.0"]);
+  expect([...text.matchAll(/<rect width="([\d.]+)%"/g)].map(([, width]) => Number(width))).toEqual([
+    25, 100, 100, 100, 50, 100,
+  ]);
+  expect(text).not.toContain("aria-sort");
+  expect(text).not.toContain("<b>");
+  // One row has nothing to be compared with.
+  expect(page(["p"], tableOf([[1, 4, 2]]))).not.toContain("<rect");
+});
+
 test("names of texts, tokenizers and measures are escaped", () => {
-  const table = { ...tableOf([[1, 2, 3]]), title: '"><b>' };
-  const text = page(["<i>"], { ...table, groups: [{ ...table.groups[0]!, name: "<u>" }] });
+  const table = {
+    ...tableOf([
+      [1, 2, 3],
+      [1, 2, 3],
+    ]),
+    title: '"><b>',
+  };
+  const text = page(["<i>", "q"], { ...table, groups: [{ ...table.groups[0]!, name: "<u>" }] });
   expect(text).toContain("&lt;i&gt;</th>");
   expect(text).toContain("&lt;u&gt;</th>");
   expect(text).toContain('aria-label="&quot;&gt;&lt;b&gt;"');

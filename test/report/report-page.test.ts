@@ -85,7 +85,7 @@ test("only what there is has a section", async () => {
   const cuts = [[{ id: 1, bytes }], [0, 1].map((i) => ({ id: i, bytes: bytes.subarray(i, i + 1) }))];
   const rest = {
     compression: { baseSize: 256, tokensAfter: Float64Array.of(4, 2) },
-    measures: [{ title: "x", measures: [], groups: [] }],
+    measures: [{ title: "x", measures: [], groups: [{ name: "", cells: [[]] }] }],
     compared: { tokenizers: names, texts: [{ name: "x", passages: [{ bytes, cuts }] }], unlike: [] },
     costliest: [{ text: "x", words: [[{ count: 1, tokens: 2, pieces: ["a", "b"], isCut: false }]] }],
     samples: [{ name: "x", cuts: [[]] }],

@@ -47,7 +47,7 @@ test("random cuts of a text have spans that are its bytes, each the shortest", (
 });
 
 test("white space has signs, and what looks like one stays itself", () => {
-  expect(spacesShown(Buffer.from(" a\t\r\n")).text).toBe("␣a⇥␍↵");
+  expect(spacesShown(Buffer.from(" a\t\r\n")).text).toBe("␣a⇥\\x0d↵");
   expect(spacesShown(Buffer.from("\\x0a<␣\u0001")).text).toBe("\\x0a&lt;␣\\x01");
 });
 
@@ -64,6 +64,11 @@ test("text that is cut alike is plain, and of the rest both cuts stand above eac
       ' tower<span class="x"><span class="above"><i>.↵</i></span><span class="below"><i>.</i><i>↵</i></span></span><br>Its',
   );
   expect(text).toContain("6 tokens above, 8 below");
+  expect(text).toContain('<div class="passage"><p');
+  // What the first two cut alike is hidden until others are chosen.
+  const alike = { bytes: bytesOf(left), cuts: [left, left, right] };
+  const hidden = textComparisonSection({ ...compared, texts: [{ name: "x", passages: [alike] }] })!;
+  expect(sectionHtml(hidden).text).toContain('<div class="passage" hidden><p');
   // With two tokenizers there is nothing to choose.
   expect(text).not.toContain("<select");
   expect(text).not.toContain("<script");

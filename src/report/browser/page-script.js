@@ -197,7 +197,6 @@ function setUpTree() {
 function setUpSorting() {
   for (const table of document.querySelectorAll(".measures")) {
     const heads = [...table.tHead.rows[0].cells];
-    if (table.tBodies[0].querySelectorAll("td").length < heads.length) continue;
     const sort = (column, isDescending) => {
       for (const [i, head] of heads.entries()) {
         if (i === column) head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
@@ -216,7 +215,9 @@ function setUpSorting() {
         body.append(...rows);
       }
     };
-    for (const [column, head] of heads.entries()) {
+    // One row has no order.
+    const isSortable = table.tBodies[0].querySelectorAll("tr:not(.group)").length > 1;
+    for (const [column, head] of isSortable ? heads.entries() : []) {
       const button = element("button");
       button.type = "button";
       button.append(...head.childNodes);
@@ -229,7 +230,8 @@ function setUpSorting() {
     }
     setUpChooser(table, heads, sort);
   }
-  document.querySelector("#measures > p")?.append(" A click on a head sorts the groups.");
+  const hint = document.querySelector("#measures:has(th > button) > p");
+  hint?.append(" A click on a head sorts the rows.");
 }
 
 /** On narrow screens a table has the column of one measure. */
@@ -258,12 +260,12 @@ function setUpChooser(table, heads, sort) {
   show();
 }
 
-const spaceSigns = { " ": "␣", "\t": "⇥", "\n": "↵", "\r": "␍" };
+const spaceSigns = { " ": "␣", "\t": "⇥", "\n": "↵" };
 
 /** Text without white space, and each kind of it in ASCII as its sign. */
 const withSigns = (text, signs) =>
   text
-    .split(/([ \t\n\r])/)
+    .split(/([ \t\n])/)
     .map((part) => signs[part] ?? shown({ text: part, length: part.length }))
     .join("");
 
@@ -318,6 +320,7 @@ function drawPassage(place, [text, lengths, ids], [a, b]) {
   plain(plainStart, text.length);
   const counts = `${grouped(lengths[a].length)} tokens above, ${grouped(lengths[b].length)} below`;
   place.replaceChildren(element("p", "quiet", counts), body);
+  place.hidden = differing === 0;
   return differing / text.length;
 }
 
