@@ -21,9 +21,9 @@ import {
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { alsoCalled } from "./help.ts";
+import type { CountedText } from "./inspect-report.ts";
 import { type Line, lineColumns, type Output, type Piece, plain, stylesFor } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
-import type { CountedText } from "./report-writer.ts";
 import { type Row, rowLines } from "./summary-rows.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { whitespaceAndSeparators } from "./train-summary.ts";
@@ -47,8 +47,15 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     await writeStdout(`${inspection}\n`);
   } else if (text !== undefined) await writeLines(describeText(parts, text));
   if (reportPath === undefined) return;
-  const { writeInspectReport } = await import("./report-writer.ts");
-  await writeInspectReport(reportPath, shellLine(["bpe", "inspect", ...invocation.typed]), parts, text);
+  const { writeInspectReport } = await import("./inspect-report.ts");
+  const command = shellLine(["bpe", "inspect", ...invocation.typed]);
+  await writeInspectReport(reportPath, {
+    command,
+    parts,
+    rows: tokenizerRows(parts, statistics),
+    statistics,
+    text,
+  });
 }
 
 const sampleTokens = 200;
@@ -97,7 +104,10 @@ const longestShown = 10;
 const specialsShown = 20;
 const shownBytesMax = 240;
 
-function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatistics): string[] {
+const describeTokenizer = (parts: TokenizerParts, statistics: VocabularyStatistics) =>
+  rowLines(tokenizerRows(parts, statistics), lineColumns(1), nameColumns);
+
+function tokenizerRows(parts: TokenizerParts, statistics: VocabularyStatistics): Row[] {
   const { description, tokens, model, normalization, controlTokens = [] } = parts;
   const addedTokens = allAddedTokens(parts);
   const called = alsoCalled(patterns[description.patternName as PatternName] ?? {});
@@ -105,7 +115,7 @@ function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatisti
   const merges = counted(model.merges.merged.length, "merge");
   const specials = addedTokens.toSorted((a, b) => a.id - b.id);
   const notFound = controlTokens.length > 0 ? ", not found in a text" : "";
-  const rows: Row[] = [
+  return [
     ["tokenizer", `${description.path} (${description.kind})`],
     ["size", `${counted(size, "token")}, ids up to ${idLimit - 1}, ${merges}`],
     ["pattern", description.patternName ?? "a regular expression"],
@@ -128,7 +138,6 @@ function describeTokenizer(parts: TokenizerParts, statistics: VocabularyStatisti
     ...shareRows("by bytes", statistics.lengths, size - addedTokens.length),
     ["not UTF-8", `${counted(invalidCount, "token")} with a part of a character`],
   ];
-  return rowLines(rows, lineColumns(1), nameColumns);
 }
 
 const shareRows = (name: string, shares: readonly Share[], total: number): Row[] =>

@@ -96,7 +96,11 @@ export class Output {
     else if (!this.options.quiet) this.line(`bpe: ${message}`);
   }
 
+  /** What this run was warned of, so far. */
+  readonly warnings: string[] = [];
+
   warn(message: string): void {
+    this.warnings.push(message);
     this.options.log?.line(`warning: ${message}`);
     this.showWarning(message);
   }

@@ -1,6 +1,5 @@
 import { readSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
-import type { TrainingRecord } from "../formats/training-json.ts";
 import { JobThread } from "../pipeline/job.ts";
 import { reportHeadBytes, reportMark } from "../report/report-data.ts";
 import { startCliWorker } from "../runtime/embedded.ts";
@@ -10,7 +9,7 @@ import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, writeChunks } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import type { PageJob } from "./report-worker.ts";
-import type { Learned, Setting } from "./train-report.ts";
+import type { Finished, Learned, Setting } from "./train-report.ts";
 
 /** The file of `--report`, or undefined. Looks at no file. */
 export function readReportPath({ options }: Invocation): string | undefined {
@@ -75,10 +74,10 @@ export class ReportThread {
   }
 
   /** Writes the page into its file, which appears when it is whole. */
-  async write(record: TrainingRecord): Promise<void> {
+  async write(finished: Finished): Promise<void> {
     const thread = this.begin();
     try {
-      await thread.ask("write", record);
+      await thread.ask("write", finished);
     } finally {
       thread.end();
     }

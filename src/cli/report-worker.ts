@@ -1,11 +1,18 @@
 // Entry of the thread that makes the report of a training, while the main thread trains and writes.
 
-import type { TrainingRecord } from "../formats/training-json.ts";
 import { type Post, serveJob, type Tell } from "../pipeline/job.ts";
-import { type PageSection, pageEnd, pageHead, pageSections } from "../report/report-page.ts";
+import { frameSections } from "../report/frame-sections.ts";
+import type { PageSection } from "../report/html.ts";
+import { pageEnd, pageHead, pageSections } from "../report/report-page.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { deflate, type SampleText, sampleTextsOf } from "./report-writer.ts";
-import { type Learned, type Setting, trainReportBody, trainReportFrame } from "./train-report.ts";
+import {
+  type Finished,
+  type Learned,
+  type Setting,
+  trainReportBody,
+  trainReportFrame,
+} from "./train-report.ts";
 
 const encoder = new TextEncoder();
 
@@ -33,10 +40,10 @@ export class PageJob {
     }
   }
 
-  write(record: TrainingRecord): void {
-    const frame = trainReportFrame(this.setting, this.learned, record);
-    const sections = this.sections.map(({ html }) => html);
-    for (const { text } of [pageHead(frame, this.sections), ...sections, pageEnd(frame)]) {
+  write(finished: Finished): void {
+    const frame = trainReportFrame(this.setting, this.learned, finished);
+    const sections = [...frameSections(frame), ...this.sections];
+    for (const { text } of [pageHead(frame, sections), ...sections.map(({ html }) => html), pageEnd(frame)]) {
       const piece = encoder.encode(text);
       this.tell(piece, [piece.buffer]);
     }

@@ -1,13 +1,9 @@
 import { closeSync } from "node:fs";
 import { basename } from "node:path";
-import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { type Input, openFile } from "../corpus/input.ts";
 import { readHead } from "../corpus/inspect-input.ts";
-import { readWrittenLedger } from "../formats/tokens-tsv.ts";
 import type { ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
 import { reportPage } from "../report/report-page.ts";
-import { inTurns } from "../runtime/turns.ts";
-import { build } from "../runtime/version.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -115,62 +111,4 @@ export function cutSamples(
       return Array.from(encoding.out.flush(), (id) => ({ id, bytes: tokenBytesOf(tokens, id) }));
     }),
   }));
-}
-
-/** A text that was encoded: how often each token occurs in it, by id, and its first tokens. */
-export type CountedText = {
-  readonly path: string;
-  readonly inputs: readonly Input[];
-  readonly textBytes: number;
-  readonly idCount: number;
-  readonly counts: Float64Array;
-  readonly sample: readonly number[];
-};
-
-/** The report of `bpe inspect`: one tokenizer, what is known of its training, and one text if there is one. */
-export async function writeInspectReport(
-  path: string,
-  command: string,
-  parts: TokenizerParts,
-  text: CountedText | undefined,
-): Promise<void> {
-  const { description, tokens, model, normalization } = parts;
-  const ledger = (await inTurns(readWrittenLedger(parts))) ?? undefined;
-  const whole = ledger?.facts.curve.at(-1);
-  const ofText = text && { of: shortName(text.path), endCounts: text.counts };
-  const counts = ofText ?? (ledger && { of: "the corpus of its training", endCounts: ledger.endCounts });
-  const name = shortName(description.path);
-  await writeReport(path, {
-    title: `Tokenizer ${name}`,
-    highlights: [
-      {
-        name: "vocabulary",
-        value: grouped(tokens.tokenCount),
-        note: counted(model.merges.merged.length, "merge"),
-      },
-      { name: "pattern", value: description.patternName ?? "a regular expression" },
-      ...(text === undefined
-        ? []
-        : [
-            { name: "text", value: bytes(text.textBytes), note: counted(text.idCount, "token") },
-            { name: "bytes per token", value: (text.textBytes / Math.max(1, text.idCount)).toFixed(3) },
-          ]),
-    ],
-    tokenizers: [reportTokenizer(name, parts, { counts, ledger })],
-    // Of an empty corpus there is no curve.
-    compression: whole && {
-      baseSize: whole.vocabSize - (ledger!.tokensAfter.length - 1),
-      tokensAfter: ledger!.tokensAfter,
-    },
-    samples: text === undefined ? [] : cutSamples(sampleTextsOf(text.inputs), [{ parts, tokens }]),
-    provenance: [
-      ["command", command],
-      ["tokenizer", `${description.path} (${description.kind})`],
-      ...description.patternSources.map((source) => ["pattern", source] as const),
-      ["normal form", normalization ?? "none"],
-      ...(text === undefined ? [] : ([["text", text.path]] as const)),
-      ["bpe", `${build.version}, Bun ${build.bunVersion}, commit ${build.commit}`],
-      ["written", new Date().toISOString()],
-    ],
-  });
 }

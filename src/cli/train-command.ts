@@ -36,7 +36,7 @@ import {
 import { ReportThread, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { refuseOwnOutput } from "./tokenizer-options.ts";
-import { extensionSummary, trainingSummary } from "./train-summary.ts";
+import { extensionSummary, fullTrainingSummary, trainingSummary } from "./train-summary.ts";
 import {
   readOptions,
   refuseCountedAsText,
@@ -194,13 +194,18 @@ async function writeTrained(
   const written = await writeResult(options.output, resultOf(opened, trained), onStop);
   return async () => {
     const { record } = written;
-    await page?.write(record);
     if (training.parity?.ratio == null) warnOfUneven(trained.languages, output);
     const leastSize = baseSize(training.specialTokens, training.compat);
     const [madeCount, wantedCount] = [sizeOf(vocabulary) - leastSize, training.vocabSize - leastSize];
-    const learned = { madeCount, wantedCount, noun: "merges" };
-    tellWritten(opened, written, learned, output, (outcome) =>
-      trainingSummary(trained, record, training.model, outcome),
+    const outcome = warnAtEnd(opened, written, { madeCount, wantedCount, noun: "merges" }, output);
+    if (page !== undefined) {
+      const rows = fullTrainingSummary(trained, record, training.model, outcome);
+      // They have a section.
+      const summary = rows.filter(([name]) => name !== "longest");
+      await page.write({ record, warnings: output.warnings, summary });
+    }
+    succeed(outcome, opened, record, output, (whole) =>
+      trainingSummary(trained, record, training.model, whole),
     );
   };
 }
@@ -214,8 +219,9 @@ async function writeExtended(opened: Opened, trained: Extended, output: Output) 
   return async () => {
     const madeCount = trained.extensions.at(-1)!.tokens.length;
     const wantedCount = training.vocabSize - base.parts.tokens.idLimit;
-    tellWritten(opened, written, { madeCount, wantedCount, noun: "new tokens" }, output, (outcome) =>
-      extensionSummary(trained, written.record, outcome),
+    const outcome = warnAtEnd(opened, written, { madeCount, wantedCount, noun: "new tokens" }, output);
+    succeed(outcome, opened, written.record, output, (whole) =>
+      extensionSummary(trained, written.record, whole),
     );
   };
 }
@@ -240,21 +246,33 @@ function warnOfUneven(languages: TrainedVocabulary["languages"] = [], output: Ou
 
 type Learned = { readonly madeCount: number; readonly wantedCount: number; readonly noun: string };
 
-function tellWritten(
+type Outcome = Parameters<typeof extensionSummary>[2];
+type Ended = Omit<Outcome, "isFull" | "columns">;
+
+/** Warns of what is known at the end, and returns what a summary says beside the record. */
+function warnAtEnd(
   { options, corpus, skipped }: Opened,
-  { record, leftPath, keptPath }: FormerResults & { readonly record: object },
+  { leftPath, keptPath }: FormerResults,
   { madeCount, wantedCount, noun }: Learned,
   output: Output,
-  summary: (outcome: Parameters<typeof extensionSummary>[2]) => string[],
-): void {
+): Ended {
   if (leftPath !== null)
     output.warn(`files that were written into the old result during the run are in "${leftPath}"`);
   warnOfEarlyStop(madeCount, wantedCount, noun, output);
-  const notes = corpusNotes({ inputs: corpus.inputs, skipped });
-  const { isFull } = options;
-  output.succeed((columns) => summary({ output: options.output, keptPath, notes, isFull, columns }), {
+  return { output: options.output, keptPath, notes: corpusNotes({ inputs: corpus.inputs, skipped }) };
+}
+
+function succeed(
+  ended: Ended,
+  { options: { isFull } }: Opened,
+  record: object,
+  output: Output,
+  summary: (outcome: Outcome) => string[],
+): void {
+  const { output: path, keptPath } = ended;
+  output.succeed((columns) => summary({ ...ended, isFull, columns }), {
     changed: true,
-    output: options.output,
+    output: path,
     kept: keptPath,
     ...record,
   });

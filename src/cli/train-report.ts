@@ -5,6 +5,7 @@ import type { TrainingRecord } from "../formats/training-json.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import {
   type Fact,
+  type FrameTable,
   type Highlight,
   type ReportBody,
   type ReportFrame,
@@ -35,6 +36,13 @@ export type Learned = {
   /** Sizes of the other vocabularies, without reserved tokens. */
   readonly smallerSizes: readonly number[];
   readonly ledger: Ledger;
+};
+
+/** What is known at the end: its record, and what people are told. */
+export type Finished = {
+  readonly record: TrainingRecord;
+  readonly warnings: readonly string[];
+  readonly summary: readonly Fact[];
 };
 
 /** What the sections show: the vocabulary; of several sizes the largest, with the others marked on the curve. */
@@ -98,19 +106,24 @@ export function mergesWithin(
 export function trainReportFrame(
   { output }: Setting,
   { vocabulary }: Learned,
-  record: TrainingRecord,
+  { record, warnings, summary }: Finished,
 ): ReportFrame {
   return {
     title: `Tokenizer ${shortName(output)}: ${grouped(vocabulary.size)} tokens`,
-    highlights: highlightsOf(record, vocabulary.size),
-    provenance: factsOf(record, output),
+    highlights: highlightsOf(record, vocabulary),
+    warnings,
+    summary,
+    tables: [inputTable(record), languageTable(record)].filter((table) => table !== null),
+    provenance: factsOf(record),
   };
 }
 
-function highlightsOf(record: TrainingRecord, size: number): Highlight[] {
-  const { bytesPerToken, tokenCount, half, residueCount, mergeCount, timings, wordCount } = record;
+function highlightsOf(record: TrainingRecord, { size, specialTokens }: Vocabulary): Highlight[] {
+  const { bytesPerToken, tokenCount, half, residueCount, mergeCount, timings, inputs, options } = record;
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const specials = specialTokens.length === 0 ? "" : `, ${counted(specialTokens.length, "special token")}`;
+  const documents = counted(sum(inputs.map((input) => input.documents)), "document");
   return [
-    { name: "vocabulary", value: grouped(size), note: counted(mergeCount, "merge") },
     {
       name: "bytes per token",
       value: bytesPerToken?.toFixed(3) ?? "–",
@@ -119,49 +132,112 @@ function highlightsOf(record: TrainingRecord, size: number): Highlight[] {
           ? `${counted(tokenCount, "token")}`
           : `${half.bytesPerToken.toFixed(3)} at half the size`,
     },
+    { name: "vocabulary", value: grouped(size), note: `${counted(mergeCount, "merge")}${specials}` },
+    inputs.length === 0
+      ? { name: "corpus", value: `${grouped(record.wordCount)} pretokens`, note: "from word counts" }
+      : {
+          name: "corpus",
+          value: bytes(sum(inputs.map(({ sizeBytes }) => sizeBytes))),
+          note: `${documents} in ${counted(inputs.length, "input")}`,
+        },
     {
       name: "intermediate tokens",
-      value: grouped(residueCount),
-      note: `${((100 * residueCount) / Math.max(1, mergeCount)).toFixed(1)} % of the learned tokens`,
+      value: `${((100 * residueCount) / Math.max(1, mergeCount)).toFixed(1)} %`,
+      note: `${grouped(residueCount)} of the learned tokens`,
     },
-    { name: "trained in", value: seconds(timings.totalMs / 1000), note: `${grouped(wordCount)} pretokens` },
+    {
+      name: "time",
+      value: seconds(timings.totalMs / 1000),
+      note: `${bytes(record.peakMemoryBytes)} of memory, ${counted(options.workers, "worker")}`,
+    },
   ];
 }
 
-const inputsShown = 20;
+const inputsShown = 500;
 
-/** Where the tokenizer comes from: what was asked for, what was read, and what did the work. */
-function factsOf(record: TrainingRecord, output: string): Fact[] {
-  const { options, inputs, counts, timings } = record;
-  const sources = [options.pattern.regex].flat();
+/** The files that were read, of which there are several; null where a row says all. */
+function inputTable({ inputs, counts }: TrainingRecord): FrameTable | null {
+  const rows = [
+    ...inputs.map(({ path, sizeBytes, documents, invalidBytes, weight, language }) => ({
+      path,
+      cells: [grouped(sizeBytes), grouped(documents), grouped(invalidBytes)],
+      weight,
+      language,
+    })),
+    ...counts.map(({ path, sizeBytes, weight }) => ({
+      path: `${path} (word counts)`,
+      cells: [grouped(sizeBytes), "–", "–"],
+      weight,
+      language: undefined,
+    })),
+  ];
+  if (rows.length < 2) return null;
+  const hasWeights = rows.some(({ weight }) => weight !== undefined);
+  const hasLanguages = rows.some(({ language }) => language !== undefined);
+  return {
+    id: "inputs",
+    title: "Inputs",
+    ...(rows.length > inputsShown && {
+      text: `The first ${inputsShown} of ${grouped(rows.length)}; training.json has all.`,
+    }),
+    head: [
+      "file",
+      "bytes",
+      "documents",
+      "bytes that are not UTF-8",
+      ...(hasWeights ? ["weight"] : []),
+      ...(hasLanguages ? ["language"] : []),
+    ],
+    rows: rows
+      .slice(0, inputsShown)
+      .map(({ path, cells, weight, language }) => [
+        path,
+        ...cells,
+        ...(hasWeights ? [weight ?? "–"] : []),
+        ...(hasLanguages ? [language ?? "–"] : []),
+      ]),
+  };
+}
+
+/** What was read of each language. */
+function languageTable({ languages = [] }: TrainingRecord): FrameTable | null {
+  if (languages.length === 0) return null;
+  const shareOf = (textBytes: number, isDev: boolean) => {
+    const all = languages.reduce((sum, one) => sum + (one.isDev === isDev ? one.textBytes : 0), 0);
+    return `${((100 * textBytes) / Math.max(1, all)).toFixed(1)} %`;
+  };
+  return {
+    id: "languages",
+    title: "Languages",
+    head: ["language", "bytes", "share", "pretokens", "distinct pretokens"],
+    rows: languages.map(({ language, isDev, textBytes, wordCount, distinctWordCount }) => [
+      isDev ? `${language} (dev)` : language,
+      grouped(textBytes),
+      shareOf(textBytes, isDev),
+      grouped(wordCount),
+      grouped(distinctWordCount),
+    ]),
+  };
+}
+
+const specialsShown = 3;
+
+/** How to make it again: what was asked for, and what did the work. */
+function factsOf(record: TrainingRecord): Fact[] {
+  const { options, inputs } = record;
+  const { specialTokens } = options;
+  const only = inputs.length === 1 && record.counts.length === 0 ? inputs[0]! : null;
   return [
     ["command", record.command],
-    ["in", record.workingDirectory],
+    ["directory", record.workingDirectory],
     ["started", record.startedAt],
-    ...inputs
-      .slice(0, inputsShown)
-      .map(
-        ({ path, sizeBytes, documents, weight, language }) =>
-          [
-            "input",
-            `${path}: ${bytes(sizeBytes)}, ${counted(documents, "document")}${weight === undefined ? "" : `, weight ${weight}`}${language === undefined ? "" : `, language ${language}`}`,
-          ] as const,
-      ),
-    ...(inputs.length > inputsShown ? [["", `and ${inputs.length - inputsShown} more`] as const] : []),
-    ...counts.slice(0, inputsShown).map(({ path }) => ["counts", path] as const),
-    ...(counts.length > inputsShown ? [["", `and ${counts.length - inputsShown} more`] as const] : []),
-    ["pattern", options.pattern.name ?? "a regular expression"],
-    ...sources.map((source) => ["", source] as const),
-    ["special tokens", options.specialTokens.join(" ") || "none"],
+    ...(only === null ? [] : [["input", `${only.path}: ${bytes(only.sizeBytes)}`] as const]),
+    ...[options.pattern.regex].flat().map((source) => ["pattern", source] as const),
+    ...(specialTokens.length > specialsShown
+      ? []
+      : [["special tokens", specialTokens.join(" ") || "none"] as const]),
     ["agrees with", options.compat],
-    ["pretokens", `${grouped(record.wordCount)}, ${grouped(record.distinctWordCount)} of them distinct`],
-    ["written", `${output}: ${record.files.join(", ")}`],
     ["SHA-256 of the merges", record.mergesSha256],
-    [
-      "time",
-      `counting ${seconds(timings.countMs / 1000)}, merging ${seconds(timings.mergeMs / 1000)}, writing ${seconds(timings.writeMs / 1000)}, in all ${seconds(timings.totalMs / 1000)}`,
-    ],
-    ["memory", `${bytes(record.peakMemoryBytes)} at its peak, ${counted(options.workers, "worker")}`],
     ["bpe", `${record.version}, Bun ${record.bunVersion}, commit ${record.commit}`],
   ];
 }

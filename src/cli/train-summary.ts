@@ -49,12 +49,31 @@ function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): s
 }
 
 /** The summary that people read at the end of `bpe train`. */
-export function trainingSummary(
+export const trainingSummary = (
   trained: TrainedVocabulary,
   record: TrainingRecord,
   model: ModelSettings,
   outcome: Outcome,
-): string[] {
+) => summaryLines(trainingRows(trained, record, model, outcome), outcome);
+
+/** The full summary as names and texts, for its page. */
+export const fullTrainingSummary = (
+  trained: TrainedVocabulary,
+  record: TrainingRecord,
+  model: ModelSettings,
+  outcome: Omit<Outcome, keyof Form>,
+): [name: string, text: string][] =>
+  trainingRows(trained, record, model, { ...outcome, isFull: true }).flatMap(([name, full]) => {
+    const text = [full].flat().join(" ");
+    return text === "" ? [] : [[name, text]];
+  });
+
+function trainingRows(
+  trained: TrainedVocabulary,
+  record: TrainingRecord,
+  model: ModelSettings,
+  outcome: Omit<Outcome, "columns">,
+): SummaryRow[] {
   const { output, keptPath, notes } = outcome;
   const { options } = record;
   const { name } = options.pattern;
@@ -62,7 +81,7 @@ export function trainingSummary(
   const roles = rolesText(model);
   const counts = countsText(record.counts.map(({ path }) => path));
   const shapes = outcome.isFull ? shapesOf(vocabulary) : undefined;
-  const rows: SummaryRow[] = [
+  return [
     inBoth("corpus", corpusText(trained, record.inputs)),
     ...notes.map(([name, text]) => inBoth(name, text)),
     ...languageRows(record.languages),
@@ -85,7 +104,6 @@ export function trainingSummary(
     writtenRow(output, options.sizes, record.files),
     inBoth("kept", keptPath ?? ""),
   ];
-  return summaryLines(rows, outcome);
 }
 
 /** The summary of `bpe train --extend`. */

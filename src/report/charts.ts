@@ -63,7 +63,8 @@ export function shortNumber(value: number): string {
   return `${Number((value / 1000 ** power).toPrecision(3))}${units[power]}`;
 }
 
-export const percent = (share: number) => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)} %`;
+export const percent = (share: number) =>
+  share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)} %`;
 
 export type Point = {
   readonly x: number;
@@ -134,7 +135,13 @@ ${lines.map(({ points, isEstimate, colour }) =>
 ${lines.map(({ points, isEstimate }) => (isEstimate ? estimateHtml(points.at(-1)!, x, y) : undefined))}
 </svg>
 <div class="x-title">${x.title}</div></div>
-${lines.length > 1 ? legendHtml(lines) : undefined}`;
+${legendOf(lines)}`;
+}
+
+/** An estimate is a part of the line before it. */
+function legendOf(lines: readonly Line[]): Html | undefined {
+  const named = lines.filter(({ isEstimate }) => !isEstimate);
+  return named.length > 1 ? legendHtml(named) : undefined;
 }
 
 function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
@@ -149,7 +156,7 @@ function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
 function estimateHtml(point: Point, x: Axis, y: Axis): Html {
   const [right, up] = [placeOn(x, point.x), placeOn(y, point.y)];
   const isLeft = right > 0.5;
-  return html`<text class="value" x="${round(100 * right)}%" y="${round(100 - 100 * up)}%" dx="${isLeft ? -8 : 8}" dy="${up > 0.9 ? 14 : -8}" text-anchor="${isLeft ? "end" : "start"}">${point.shown ?? point.label}</text>`;
+  return html`<text class="value" x="${round(100 * right)}%" y="${round(100 - 100 * up)}%" dx="8" dy="22" text-anchor="${isLeft ? "end" : "start"}">${point.shown ?? point.label}</text>`;
 }
 
 /** The label is on the side where there is room for it, and above those of the marks behind it. */
@@ -224,8 +231,8 @@ export type Histogram = {
   readonly colour: number;
 };
 
-/** Few tokenizers have larger pictures, so that they fill the place beside the curve. */
-const panelHeights = [230, 190, 92];
+/** Few tokenizers have larger pictures, so that they fill the place beside another section. */
+const panelHeights = [150, 190, 92];
 
 /** A small picture of upright bars for each tokenizer, all of one scale; of several each has an outline of their mean. */
 export function histograms(kind: string, names: readonly string[], panels: readonly Histogram[]): Html {

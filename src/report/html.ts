@@ -65,6 +65,8 @@ export type Cell = Html | string | number;
 export type DataTable = {
   readonly head: readonly Cell[];
   readonly rows: readonly (readonly Cell[])[];
+  /** With a script, a click on a head sorts the rows. */
+  readonly isSortable?: boolean;
 };
 
 export type Section = {
@@ -79,6 +81,9 @@ export type Section = {
   readonly table?: DataTable | undefined;
 };
 
+/** A section that is made, and what the index says of it. */
+export type PageSection = Pick<Section, "id" | "title"> & { readonly html: Html };
+
 /** A section of the page: a heading, what it says, the picture, and the table behind it. */
 export function sectionHtml({ id, title, isWide, text, content, table }: Section): Html {
   return html`
@@ -91,8 +96,8 @@ ${table && html`<details><summary>Table</summary>${tableHtml(table, title)}</det
 }
 
 /** `name`: what it is called for who cannot see it; a table that is wider than its place is scrolled with the keyboard, too. */
-export function tableHtml({ head, rows }: DataTable, name = "table"): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}"><table>
+export function tableHtml({ head, rows, isSortable }: DataTable, name = "table"): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}"><table${isSortable ? html` class="sortable"` : undefined}>
 <thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>${rows.map(rowHtml)}</tbody>
 </table></div>`;

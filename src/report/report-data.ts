@@ -4,6 +4,7 @@ import type { TokenTable } from "../tokenizer/token-table.ts";
 import { mergesInIds } from "../tokenizer/tokenizer-parts.ts";
 import { isIntermediate, type Ledger } from "../vocabulary/ledger.ts";
 import { copyTokenBytes, notKept, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import type { DataTable } from "./html.ts";
 
 /** Stands near the head of every report, so that a later one knows that it may take its place. */
 export const reportMark = '<meta name="generator" content="bpe">';
@@ -19,6 +20,11 @@ export type ReportFrame = {
   readonly title: string;
   /** The first numbers that a reader sees. */
   readonly highlights: readonly Highlight[];
+  readonly warnings?: readonly string[];
+  /** What the command says at its end. */
+  readonly summary?: readonly Fact[];
+  /** What was read. */
+  readonly tables?: readonly FrameTable[];
   readonly provenance: readonly Fact[];
 };
 
@@ -33,6 +39,9 @@ export type ReportBody = {
   /** Texts cut by the first tokenizer. */
   readonly samples: readonly Sample[];
 };
+
+/** A section that is a table of its own. */
+export type FrameTable = DataTable & { readonly id: string; readonly title: string; readonly text?: string };
 
 export type Fact = readonly [name: string, value: string];
 export type Highlight = { readonly name: string; readonly value: string; readonly note?: string };

@@ -3,12 +3,13 @@ import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { scriptShares } from "../tokenizer/vocabulary-statistics.ts";
 import pageScript from "./browser/page-script.js" with { type: "text" };
 import pageStyle from "./browser/page-style.css" with { type: "text" };
-import { type Html, html, type Section, sectionHtml, tableHtml, trustedHtml } from "./html.ts";
+import { frameSections, provenanceSection } from "./frame-sections.ts";
+import { type Html, html, type PageSection, type Section, sectionHtml, trustedHtml } from "./html.ts";
 import { costliestSection, measureSection } from "./measure-sections.ts";
 import { type Deflate, packVocabularies, treeSection } from "./packed-vocabulary.ts";
-import { type Fact, type ReportBody, type ReportData, type ReportFrame, reportMark } from "./report-data.ts";
+import { type ReportBody, type ReportData, type ReportFrame, reportMark } from "./report-data.ts";
 import { sampleSection, textComparisonSection } from "./text-sections.ts";
-import { compressionSection, intermediateSection } from "./training-sections.ts";
+import { compressionSection, intermediateSection, specialSection } from "./training-sections.ts";
 import {
   frequencySection,
   lengthSection,
@@ -22,15 +23,12 @@ import {
  * style in, by their hashes, so that no text in it can act, even if it were not escaped.
  */
 export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGenerator<Html> {
-  const sections: PageSection[] = [];
+  const sections = frameSections(data);
   for await (const section of pageSections(data, deflate)) sections.push(section);
   yield pageHead(data, sections);
   for (const { html } of sections) yield html;
   yield pageEnd(data);
 }
-
-/** A section that is made, and what the index says of it. */
-export type PageSection = Pick<Section, "id" | "title"> & { readonly html: Html };
 
 const made = (section: Section): PageSection => ({ ...section, html: sectionHtml(section) });
 
@@ -43,24 +41,34 @@ export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGe
     compared === undefined ? null : textComparisonSection(compared),
     costliestSection(names, costliest),
     compression === undefined ? null : compressionSection(compression),
-    frequencySection(tokenizers),
+    tokenizers.length > 1 ? null : specialSection(tokenizers[0]!),
   ];
   for (const section of soFar) if (section !== null) yield made(section);
   await nextTurn();
-  yield made(lengthSection(tokenizers));
   const shares = [];
   for (const { tokens, addedTokens, merges } of tokenizers) {
     shares.push(await inTurns(scriptShares(tokens, addedTokens, merges)));
   }
-  yield made(scriptSection(tokenizers, shares));
+  const longest = tokenizers.map((tokenizer) =>
+    longestIdsOf(tokenizer, tokenizers.length > 1 ? longestShownOfSeveral : longestShown),
+  );
+  const frequency = frequencySection(tokenizers);
+  const [scripts, lengths] = [scriptSection(tokenizers, shares), lengthSection(tokenizers)];
+  const longestTokens = longestSection(tokenizers, longest);
+  // Two are beside each other where there is room: those of about one height.
+  const order =
+    shares[0]!.length < tallScripts
+      ? [frequency, longestTokens, lengths, scripts]
+      : frequency === null
+        ? [scripts, longestTokens, lengths]
+        : [frequency, scripts, lengths, longestTokens];
+  for (const section of tokenizers.length > 1 ? [frequency, lengths, scripts, longestTokens] : order) {
+    if (section !== null) yield made(section);
+  }
   for (const tokenizer of tokenizers) {
     const section = intermediateSection(tokenizer);
     if (section !== null) yield made(section);
   }
-  const longest = tokenizers.map((tokenizer) =>
-    longestIdsOf(tokenizer, tokenizers.length > 1 ? longestShownOfSeveral : longestShown),
-  );
-  yield made(longestSection(tokenizers, longest));
   const cuts = sampleSection(samples);
   if (cuts !== null) yield made(cuts);
   const firstShown = longest.map(([id]) => id ?? 0);
@@ -76,7 +84,9 @@ export const pageEnd = ({
 </html>
 `;
 
-const longestShown = 16;
+/** So many scripts are as high as a curve. */
+const tallScripts = 9;
+const longestShown = 24;
 const longestShownOfSeveral = 12;
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -117,10 +127,3 @@ ${trustedHtml(reportMark)}
 </header>
 <main>`;
 }
-
-const provenanceSection = (facts: readonly Fact[]): Section => ({
-  id: "provenance",
-  title: "Where this comes from",
-  isWide: true,
-  content: html`<div class="facts">${tableHtml({ head: ["what", "value"], rows: facts })}</div>`,
-});

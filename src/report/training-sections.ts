@@ -29,7 +29,7 @@ export function compressionSection(compression: Compression): Section {
   const lines: Line[] = [{ name: "measured", colour: 0, points: points.map(labelled) }];
   if (doubled !== null) {
     const label = `${labelled(doubled).label}, an estimate`;
-    const shown = `about ${doubled.bytesPerToken.toFixed(3)}`;
+    const shown = `≈ ${doubled.bytesPerToken.toFixed(3)}`;
     const estimate = { x: doubled.size, y: doubled.bytesPerToken, label, shown };
     lines.push({ name: "estimated", colour: 0, isEstimate: true, points: [labelled(chosen), estimate] });
   }
@@ -48,17 +48,22 @@ export function compressionSection(compression: Compression): Section {
     id: "compression",
     title: "Compression over vocabulary size",
     text: verdict(compression, doubled),
-    content: html`<figure>${chart}</figure>`,
-    table: {
-      head: ["tokens", "bytes per token", "against the chosen size"],
-      rows: [...doublingsUpTo(baseSize, chosenSize).map(at), ...(doubled === null ? [] : [doubled])].map(
-        (point) => [
+    isWide: true,
+    content: html`<div class="columns"><figure>${chart}</figure>
+<div>${tableHtml(
+      {
+        head: ["tokens", "bytes per token", "against the chosen size"],
+        rows: [
+          ...shownSizes(baseSize, chosenSize, smallerSizes).map(at),
+          ...(doubled === null ? [] : [doubled]),
+        ].map((point) => [
           `${grouped(point.size)}${point === doubled ? " (estimate)" : ""}`,
           point.bytesPerToken.toFixed(4),
           changeText(point.bytesPerToken, chosen.bytesPerToken),
-        ],
-      ),
-    },
+        ]),
+      },
+      "Bytes per token by vocabulary size",
+    )}</div></div>`,
   };
 }
 
@@ -81,11 +86,11 @@ function curveSizes(first: number, last: number): number[] {
   return [...sizes];
 }
 
-/** The chosen size, its half, its quarter … down to the size without merges. */
-function doublingsUpTo(first: number, last: number): number[] {
-  const sizes: number[] = [];
-  for (let size = last; size > first; size = Math.floor(size / 2)) sizes.unshift(size);
-  return sizes;
+/** The chosen size, its half, its quarter … down to the size without merges, and the smaller sizes that were chosen, too. */
+function shownSizes(first: number, last: number, smaller: readonly number[]): number[] {
+  const sizes = new Set(smaller);
+  for (let size = last; size > first; size = Math.floor(size / 2)) sizes.add(size);
+  return [...sizes].sort((a, b) => a - b);
 }
 
 /**
@@ -133,32 +138,35 @@ function changeText(value: number, chosen: number): string {
 }
 
 const parts = 10;
-const intermediatesShown = 20;
+const intermediatesShown = 10;
 
 /** Intermediate tokens, by their place in the order of merges; null without what the training counted. */
 export function intermediateSection(tokenizer: ReportTokenizer): Section | null {
   const { ledger, merges } = tokenizer;
-  const mergeCount = merges.merged.length;
-  if (ledger === undefined || mergeCount === 0) return null;
-  const intermediates = merges.merged.filter(ledger.isIntermediate);
-  const unreachedCount = intermediates.filter((id) => ledger.endCounts[id] === 0).length;
-  const groups = Array.from({ length: Math.min(parts, mergeCount) }, (_, part) => {
-    const count = Math.min(parts, mergeCount);
-    const from = Math.floor((mergeCount * part) / count);
-    const to = Math.floor((mergeCount * (part + 1)) / count);
-    const found = merges.merged.subarray(from, to).filter(ledger.isIntermediate).length;
+  const { merged } = merges;
+  if (ledger === undefined || merged.length === 0) return null;
+  const count = Math.min(parts, merged.length);
+  const intermediates: number[] = [];
+  const groups = Array.from({ length: count }, (_, part) => {
+    const from = Math.floor((merged.length * part) / count);
+    const to = Math.floor((merged.length * (part + 1)) / count);
+    const before = intermediates.length;
+    for (let k = from; k < to; k++) if (ledger.isIntermediate(merged[k]!)) intermediates.push(merged[k]!);
+    const found = intermediates.length - before;
     const group = barGroup(`${grouped(from + 1)}–${grouped(to)}`, [found / (to - from)]);
     return { ...group, row: [group.name, grouped(found), group.texts[0]!] };
   });
+  const unreachedCount = intermediates.filter((id) => ledger.endCounts[id] === 0).length;
   return {
     id: "intermediate",
     title: "Intermediate tokens",
-    text: html`<strong>${grouped(intermediates.length)}</strong> of ${grouped(mergeCount)} learned tokens are intermediate (scaffold) tokens.
+    isWide: true,
+    text: html`<strong>${grouped(intermediates.length)}</strong> of ${grouped(merged.length)} learned tokens are intermediate (scaffold) tokens.
       Later merges absorbed them into longer tokens, and now they occur less often than the last pair that was merged.
-      ${grouped(unreachedCount)} of them occur nowhere. The bars are the tenths of the merges, the first merges first.`,
-    content: html`<figure>${barChart({ title: "Share of intermediate tokens, in the order of merges", kind: "merges", series: ["intermediate tokens"], groups })}</figure>
-<h3>The most absorbed tokens</h3>
-${absorbedTable(tokenizer, ledger, intermediates)}`,
+      ${grouped(unreachedCount)} of them occur nowhere.`,
+    content: html`<div class="columns"><div><h3>By the tenths of the merges, the first merges first</h3>
+${barChart({ title: "Share of intermediate tokens, in the order of merges", kind: "merges", series: ["intermediate tokens"], groups })}</div>
+${intermediates.length === 0 ? undefined : absorbedTable(tokenizer, ledger, intermediates)}</div>`,
     table: { head: ["merges", "intermediate tokens", "share"], rows: groups.map(({ row }) => row) },
   };
 }
@@ -166,19 +174,63 @@ ${absorbedTable(tokenizer, ledger, intermediates)}`,
 /** Intermediate tokens that lost most occurrences to longer tokens. */
 function absorbedTable(
   { tokens, lengths }: ReportTokenizer,
-  ledger: ReportLedger,
-  intermediates: Int32Array,
+  { createdCounts, endCounts }: ReportLedger,
+  intermediates: readonly number[],
 ) {
-  const { createdCounts, endCounts } = ledger;
   const lost = (id: number) => createdCounts[id]! - endCounts[id]!;
-  const rows = [...intermediates]
-    .sort((a, b) => lost(b) - lost(a) || a - b)
-    .slice(0, intermediatesShown)
-    .map((id): Cell[] => [
-      tokenHtml(tokenBytesOf(tokens, id), lengths[id]!),
-      id,
-      grouped(createdCounts[id]!),
-      grouped(endCounts[id]!),
-    ]);
-  return tableHtml({ head: ["token", "id", "created", "at the end"], rows });
+  const rows = mostOf(intermediates, lost, intermediatesShown).map((id): Cell[] => [
+    tokenHtml(tokenBytesOf(tokens, id), lengths[id]!),
+    id,
+    grouped(createdCounts[id]!),
+    grouped(endCounts[id]!),
+  ]);
+  const table = { head: ["token", "id", "when created", "at the end"], rows, isSortable: true };
+  return html`<div><h3>The most absorbed tokens</h3>
+<p class="quiet">How often they occurred in the corpus when they were created, and after the last merge.</p>
+${tableHtml(table, "The most absorbed tokens")}</div>`;
 }
+
+/** The ids with the highest values, the highest first; of equal ones the lower id first. Few are asked for, so not all are sorted. */
+function mostOf(ids: readonly number[], lossOf: (id: number) => number, count: number): number[] {
+  const most: { id: number; value: number }[] = [];
+  for (const id of ids) {
+    const value = lossOf(id);
+    const isAbove = (other: { id: number; value: number }) =>
+      other.value < value || (other.value === value && other.id > id);
+    if (most.length === count && !isAbove(most[count - 1]!)) continue;
+    const place = most.findIndex(isAbove);
+    most.splice(place < 0 ? most.length : place, 0, { id, value });
+    if (most.length > count) most.pop();
+  }
+  return most.map(({ id }) => id);
+}
+
+/** Fewer special tokens than this are facts of the summary. */
+const specialsLeast = 4;
+const specialsOpen = 60;
+
+/** The special tokens of a tokenizer, with how they are found in a text; null where there are few. */
+export function specialSection({ addedTokens, lengths }: ReportTokenizer): Section | null {
+  if (addedTokens.length < specialsLeast) return null;
+  const sorted = addedTokens.toSorted((a, b) => a.id - b.id);
+  const list = (tokens: typeof sorted) =>
+    html`<ul class="tokens specials">${tokens.map(
+      ({ id, content, ...flags }) =>
+        html`<li>${tokenHtml(new TextEncoder().encode(content), lengths[id]!)} <span class="quiet">${[`id ${id}`, ...flagsOf(flags)].join(", ")}</span></li>\n`,
+    )}</ul>`;
+  const rest = sorted.slice(specialsOpen);
+  return {
+    id: "special",
+    title: "Special tokens",
+    isWide: true,
+    text: `${grouped(sorted.length)} tokens are found in a text before it is cut; none is learned.`,
+    content: html`${list(sorted.slice(0, specialsOpen))}
+${rest.length === 0 ? undefined : html`<details><summary>${grouped(rest.length)} more</summary>${list(rest)}</details>`}`,
+  };
+}
+
+/** The flags that are set, in the words of HF's files; of most tokens only `special` is. */
+const flagsOf = (flags: Readonly<Record<string, boolean | undefined>>) => [
+  ...(flags.special === false ? ["not special"] : []),
+  ...Object.entries(flags).flatMap(([name, isSet]) => (isSet === true && name !== "special" ? [name] : [])),
+];

@@ -44,8 +44,7 @@ export function frequencySection(tokenizers: readonly ReportTokenizer[]): Sectio
       left out.${
         leftOut === 0
           ? undefined
-          : ` So are ${grouped(leftOut)} that occur less often than the last pair that was merged: intermediate tokens
-      and rare bytes.`
+          : ` So are ${grouped(leftOut)} that occur less often than the last pair that was merged: intermediate tokens and rare bytes.`
       }`,
     content: html`<figure>${chart}</figure>`,
     table: {

@@ -84,8 +84,8 @@ test("an estimate has its value beside it, on the side where there is room", () 
       lineChart({ title: "t", x: axis, y: axis, lines }).text,
     )![0];
   };
-  expect(estimate(9)).toContain('x="90%" y="80%" dx="-8" dy="-8" text-anchor="end"');
-  expect(estimate(2)).toContain('x="20%" y="80%" dx="8" dy="-8" text-anchor="start"');
+  expect(estimate(9)).toContain('x="90%" y="80%" dx="8" dy="22" text-anchor="end"');
+  expect(estimate(2)).toContain('x="20%" y="80%" dx="8" dy="22" text-anchor="start"');
 });
 
 test("small pictures have one scale, and of several tokenizers the outline of their mean", () => {

@@ -68,9 +68,9 @@ test("only what there is has a section", async () => {
   const sections = (page: string) => [...page.matchAll(/<section id="(\w+)"/g)].map(([, id]) => id);
   const plain = madeTokenizer("t", [["a", "b"]]);
   expect(sections(await pageOf(madeReport([plain])))).toEqual([
+    "longest",
     "lengths",
     "scripts",
-    "longest",
     "tree",
     "provenance",
   ]);
@@ -84,6 +84,8 @@ test("only what there is has a section", async () => {
   const names = ["t", "u"].map((name, index) => ({ index, name }));
   const cuts = [[{ id: 1, bytes }], [0, 1].map((i) => ({ id: i, bytes: bytes.subarray(i, i + 1) }))];
   const rest = {
+    summary: [["merges", "1"]] as const,
+    tables: [{ id: "inputs", title: "Inputs", head: ["file"], rows: [["x"]] }],
     compression: { baseSize: 256, tokensAfter: Float64Array.of(4, 2) },
     measures: [{ title: "x", measures: [], groups: [{ name: "", cells: [[]] }] }],
     compared: { tokenizers: names, texts: [{ name: "x", passages: [{ bytes, cuts }] }], unlike: [] },
@@ -92,7 +94,7 @@ test("only what there is has a section", async () => {
   };
   const page = await pageOf(madeReport([full], rest));
   const all =
-    "measures differences words compression frequency lengths scripts intermediate longest samples tree provenance";
+    "summary inputs measures differences words compression frequency longest lengths scripts intermediate samples tree provenance";
   expect(sections(page)).toEqual(all.split(" "));
   // The index names each of them, in their order.
   expect([...page.matchAll(/<li><a href="#(\w+)">/g)].map(([, id]) => id)).toEqual(all.split(" "));

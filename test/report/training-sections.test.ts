@@ -5,6 +5,7 @@ import {
   curvePoint,
   estimateDoubled,
   intermediateSection,
+  specialSection,
 } from "../../src/report/training-sections.ts";
 import { madeTokenizer } from "./made-report.ts";
 
@@ -78,4 +79,32 @@ test("intermediate tokens are counted by tenths of the merges, and those that lo
     "260",
   ]);
   expect(intermediateSection(tokenizer)).toBeNull();
+});
+
+test("the most absorbed tokens are as many as tenths of the merges, of equal ones the lower id first", () => {
+  const tokenizer = madeTokenizer(
+    "t",
+    Array.from({ length: 40 }, (_, i) => [String.fromCharCode(65 + i), "z"] as const),
+  );
+  const createdCounts = new Float64Array(296).map((_, id) => 10 + (id % 5));
+  const ledger = { createdCounts, endCounts: new Float64Array(296), isIntermediate: () => true };
+  const { text } = sectionHtml(intermediateSection({ ...tokenizer, ledger })!);
+  const ids = [...text.matchAll(/<\/code><\/th><td>(\d+)<\/td>/g)].map(([, id]) => Number(id));
+  const naive = Array.from({ length: 40 }, (_, k) => 256 + k).sort(
+    (a, b) => createdCounts[b]! - createdCounts[a]! || a - b,
+  );
+  expect(ids).toEqual(naive.slice(0, 10));
+});
+
+test("special tokens have a section if there are several, with how they are found, and many are behind a click", () => {
+  const specials = Array.from({ length: 70 }, (_, i) => `<|${i}|>`);
+  const few = madeTokenizer("t", [], specials.slice(0, 3));
+  expect(specialSection(few)).toBeNull();
+  const many = madeTokenizer("t", [], specials);
+  const addedTokens = many.addedTokens.map((token, i) => ({ ...token, lstrip: i === 1, special: i !== 2 }));
+  const { text } = sectionHtml(specialSection({ ...many, addedTokens: addedTokens.toReversed() })!);
+  expect(text).toContain("70 tokens are found");
+  expect(text).toMatch(
+    /id 256<.*id 257, lstrip<.*id 258, not special<.*id 315<.*<summary>10 more<.*id 316</s,
+  );
 });

@@ -353,6 +353,39 @@ function setUpComparison() {
   for (const select of selects) select.addEventListener("change", show);
 }
 
+/** Heads of a plain table become buttons that sort its rows: numbers first from the largest, texts from the first. */
+function setUpTables() {
+  for (const table of document.querySelectorAll(".sortable")) {
+    const heads = [...table.tHead.rows[0].cells];
+    const [body] = table.tBodies;
+    if (body.rows.length < 2) continue;
+    const keyOf = (row, column) => {
+      const text = row.cells[column].textContent.trim();
+      const number = Number(text.replace(/[,%\s]/g, ""));
+      return text === "" || Number.isNaN(number) ? text : number;
+    };
+    for (const [column, head] of heads.entries()) {
+      const button = element("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const order = head.getAttribute("aria-sort");
+        const isNumber = typeof keyOf(body.rows[0], column) === "number";
+        const isDescending = order === null ? isNumber : order === "ascending";
+        for (const other of heads) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
+        const rows = [...body.rows].map((row) => ({ row, key: keyOf(row, column) }));
+        const compare = (a, b) =>
+          typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+        rows.sort((a, b) => (isDescending ? compare(b.key, a.key) : compare(a.key, b.key)));
+        body.append(...rows.map(({ row }) => row));
+      });
+    }
+  }
+}
+
 setUpTree();
+setUpTables();
 setUpSorting();
 setUpComparison();

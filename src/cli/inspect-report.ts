@@ -1,0 +1,152 @@
+import { bytes, counted, grouped } from "../bytes/quantities.ts";
+import type { Input } from "../corpus/input.ts";
+import { usedCount } from "../evaluation/evaluation.ts";
+import { readWrittenLedger } from "../formats/tokens-tsv.ts";
+import { recordedLedger } from "../formats/training-json.ts";
+import { percent } from "../report/charts.ts";
+import type { Fact, Highlight } from "../report/report-data.ts";
+import { inTurns } from "../runtime/turns.ts";
+import { build } from "../runtime/version.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { VocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
+import { cutSamples, reportTokenizer, sampleTextsOf, shortName, writeReport } from "./report-writer.ts";
+import type { Row } from "./summary-rows.ts";
+
+// Loaded only with `--report`: no other start gets longer.
+
+/** A text that was encoded: how often each token occurs in it, by id, and its first tokens. */
+export type CountedText = {
+  readonly path: string;
+  readonly inputs: readonly Input[];
+  readonly textBytes: number;
+  readonly idCount: number;
+  readonly counts: Float64Array;
+  readonly sample: readonly number[];
+};
+
+/** What `bpe inspect` found. */
+type Inspected = {
+  readonly command: string;
+  readonly parts: TokenizerParts;
+  /** What it prints of the tokenizer. */
+  readonly rows: readonly Row[];
+  readonly statistics: VocabularyStatistics;
+  readonly text: CountedText | undefined;
+};
+
+/** The report of `bpe inspect`: one tokenizer, what is known of its training, and one text if there is one. */
+export async function writeInspectReport(
+  path: string,
+  { command, parts, rows, statistics, text }: Inspected,
+): Promise<void> {
+  const { description, tokens } = parts;
+  const ledger = (await inTurns(readWrittenLedger(parts))) ?? undefined;
+  const whole = ledger?.facts.curve.at(-1);
+  const ofText = text && { of: shortName(text.path), endCounts: text.counts };
+  const counts = ofText ?? (ledger && { of: "the corpus of its training", endCounts: ledger.endCounts });
+  const name = shortName(description.path);
+  await writeReport(path, {
+    title: `Tokenizer ${name}: ${counted(tokens.tokenCount, "token")}`,
+    highlights: [
+      ...vocabularyHighlights(parts, statistics),
+      ...textHighlights(parts, text),
+      ...trainingHighlights(parts),
+    ],
+    warnings: parts.notes,
+    summary: summaryOf(rows),
+    tokenizers: [reportTokenizer(name, parts, { counts, ledger })],
+    // Of an empty corpus there is no curve.
+    compression: whole && {
+      baseSize: whole.vocabSize - (ledger!.tokensAfter.length - 1),
+      tokensAfter: ledger!.tokensAfter,
+    },
+    samples:
+      text === undefined ? [] : cutSamples(sampleTextsOf(text.inputs), [{ parts, tokens: parts.tokens }]),
+    provenance: [
+      ["command", command],
+      ...(text === undefined ? [] : ([["text", text.path]] as const)),
+      ["written", new Date().toISOString()],
+      ["bpe", `${build.version}, Bun ${build.bunVersion}, commit ${build.commit}`],
+    ],
+  });
+}
+
+function vocabularyHighlights(
+  { tokens, model, description }: TokenizerParts,
+  { whitespaceCount, separatorCount, invalidCount }: VocabularyStatistics,
+): Highlight[] {
+  return [
+    {
+      name: "vocabulary",
+      value: grouped(tokens.tokenCount),
+      note: counted(model.merges.merged.length, "merge"),
+    },
+    { name: "pattern", value: description.patternName ?? "its own" },
+    {
+      name: "whitespace and separators",
+      value: grouped(whitespaceCount + separatorCount),
+      note: `${grouped(whitespaceCount)} of whitespace, ${grouped(separatorCount)} such as -----`,
+    },
+    {
+      name: "parts of characters",
+      value: percent(invalidCount / Math.max(1, tokens.tokenCount)),
+      note: `${counted(invalidCount, "token")} that are not UTF-8`,
+    },
+  ];
+}
+
+function textHighlights(parts: TokenizerParts, text: CountedText | undefined): Highlight[] {
+  if (text === undefined) return [];
+  const { textBytes, idCount, counts } = text;
+  const used = usedCount(counts);
+  return [
+    {
+      name: "bytes per token",
+      value: (textBytes / Math.max(1, idCount)).toFixed(3),
+      note: `${bytes(textBytes)}, ${counted(idCount, "token")}`,
+    },
+    {
+      name: "vocabulary used",
+      value: percent(used / Math.max(1, parts.tokens.tokenCount)),
+      note: `${counted(used, "token")} in the text`,
+    },
+  ];
+}
+
+/** What the record of its training says, where there is one. */
+function trainingHighlights({ description, model }: TokenizerParts): Highlight[] {
+  const facts = recordedLedger(description.path);
+  if (facts === null || facts.bytesPerToken === null) return [];
+  const { bytesPerToken, half, residueCount } = facts;
+  return [
+    {
+      name: "bytes per token in training",
+      value: bytesPerToken.toFixed(3),
+      ...(half !== null && { note: `${half.bytesPerToken.toFixed(3)} at half the size` }),
+    },
+    {
+      name: "intermediate tokens",
+      value: percent(residueCount / Math.max(1, model.merges.merged.length)),
+      note: `${grouped(residueCount)} of the learned tokens`,
+    },
+  ];
+}
+
+/** Rows that have a section. Special tokens have one if there are more than a few. */
+const withSection = new Set(["longest", "by script", "by bytes"]);
+const specialsMax = 3;
+
+/** A row without a name goes on with the one before it. */
+function summaryOf(rows: readonly Row[]): Fact[] {
+  const summary: [string, string][] = [];
+  let group = "";
+  let specialCount = 0;
+  for (const [name, whole] of rows) {
+    const text = [whole].flat().join(" ");
+    if (name !== "") group = name;
+    if (text === "" || withSection.has(group)) continue;
+    if (group === "special" && name === "" && ++specialCount > specialsMax) continue;
+    summary.push([name, text]);
+  }
+  return summary;
+}
