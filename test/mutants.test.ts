@@ -86,7 +86,7 @@ async function readMutants(kind: string, named: string, read: (random: Random) =
 }
 
 for (const { name, loadedBy, beside, mutate } of tokenizerFiles) {
-  test(`a mutated ${name} is loaded and used, or refused by name`, async () => {
+  test(`a mutated ${name} is loaded and used, or refused, and the error names it`, async () => {
     const directory = join(mutants, name);
     mkdirSync(directory);
     for (const other of beside) put(directory, other, readTokenizerFile(valid, other));
@@ -100,7 +100,7 @@ for (const { name, loadedBy, beside, mutate } of tokenizerFiles) {
   });
 }
 
-test("a mutated .npy file is read, or refused by name", async () => {
+test("a mutated .npy file is read, or refused, and the error names it", async () => {
   const path = join(mutants, "ids.npy");
   const ids = new Uint8Array(Uint16Array.from({ length: 500 }, (_, i) => i).buffer);
   const file = Buffer.concat([npyHead("uint16", 500), ids]);
@@ -146,7 +146,7 @@ for (const { name, mutate } of [
     mutate: (file: Buffer, random: Random) => Buffer.from(mutateTsv(file.toString(), random)),
   },
 ]) {
-  test(`a mutated ${name} is added up, or refused by name, also where its checksums were made anew`, async () => {
+  test(`a mutated ${name} is added up, or refused, and the error names it, also where its checksums were made anew`, async () => {
     const path = join(mutants, name);
     const file = Buffer.concat([...countsChunks(path, someWords(), countsOptions)]);
     await readMutants(name, path, async (random) => {

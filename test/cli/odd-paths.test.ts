@@ -19,7 +19,7 @@ test("an odd path is told in words, whatever argument it is given for", async ()
   expect(await complaintsOf(new OddWorld(root), pairs)).toEqual([]);
 }, 120_000);
 
-test("a tokenizer's file, or a plan, that is too deep or too large is refused by name", () => {
+test("a tokenizer's file, or a plan, that is too deep or too large is refused, and the error names it", () => {
   const home = scratch();
   put(home, "corpus.txt", "the cat sat on the mat. ".repeat(20));
   const command = (...args: string[]) => bpe([...args, "-q"], { cwd: home });

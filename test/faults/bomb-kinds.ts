@@ -18,7 +18,7 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Inputs made to take long or to fill the memory. They are read, or refused by name; a signal does not wait for them.
+// Inputs made to take long or to fill the memory. They are read, or refused, and the error names it; a signal does not wait for them.
 
 const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

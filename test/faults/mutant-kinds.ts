@@ -17,7 +17,7 @@ import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Files that keep their form and say something wild. They are read, or refused by name: soon, and in little memory.
+// Files that keep their form and say something wild. They are read, or refused, and the error names it: soon, and in little memory.
 
 const hangMs = 10_000;
 /** What such a run takes when nothing is wrong is below 100 MB; a table has an entry for each id up to 2^24. */

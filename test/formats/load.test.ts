@@ -162,7 +162,7 @@ describe("a special token", () => {
   });
 });
 
-describe("what holds no tokenizer that can be loaded is refused by name", () => {
+describe("what holds no tokenizer that can be loaded is refused, and the error names it", () => {
   // A message with the piece "<unk>", its score and its type.
   const sentencePiece = Buffer.from("0a0e0a053c756e6b3e1500000000180200", "hex");
   for (const [content, what] of [
@@ -344,7 +344,7 @@ describe("training.json beside a file of ranks", () => {
   const files = ["tokenizer.tiktoken", "training.json"];
   const pattern = { name: "tekken", regex: patterns.tekken.sources[0] };
 
-  test("that is damaged is refused by name", async () => {
+  test("that is damaged is refused, and the error names it", async () => {
     for (const [record, problem] of [
       [{ files, options: { pattern: { name: "x" } } }, 'it has no "options.pattern.regex"'],
       [

@@ -153,6 +153,27 @@ test("a strict project type checks, whatever its modules are", () => {
 });
 
 const nodes = process.env.BPE_TEST_NODES?.split(":") ?? ["node"];
+
+test("the examples of the README run as they stand: train, save, load, encode; and a browser's import", () => {
+  const blocks = [...readFileSync(join(root, "npm/README.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)];
+  expect(blocks.length).toBe(2);
+  const [train, browser] = blocks.map(([, code]) => code!) as [string, string];
+  // A page gets a file by its address; here the file that the first example saved.
+  const fetched = `import { readFileSync } from "node:fs";
+    globalThis.fetch = async (name) => new Response(readFileSync(\`tokenizer/\${name}\`));\n`;
+  const directory = join(project, "readme");
+  mkdirSync(directory);
+  writeFileSync(join(directory, "corpus.txt"), "some text and some other text\n".repeat(1000));
+  writeFileSync(join(directory, "train.mjs"), `${train}console.log(text, ids.at(-1), tokenizer.vocabSize);`);
+  writeFileSync(
+    join(directory, "browser.mjs"),
+    `${fetched}${browser}console.log([...tokenizer.encode(" text")]);`,
+  );
+  const [text, last] = run(nodes[0]!, ["train.mjs"], directory).trim().split("<|endoftext|> ");
+  expect([text, Number.parseInt(last!, 10)]).toEqual(["some text", expect.any(Number)]);
+  expect(run(nodes[0]!, ["browser.mjs"], directory)).toMatch(/^\[ \d+ \]\n$/);
+});
+
 for (const program of [...nodes, process.execPath]) {
   const version = run(program, ["--version"]).trim();
   describe(`${program === process.execPath ? "Bun" : "Node"} ${version}`, () => {

@@ -354,7 +354,7 @@ describe("tokens of the base", () => {
     expect((await theirs.encode("🙂", null)).getIds()).toEqual([259]);
   });
 
-  test("a base that cannot be trained on from is refused by name", async () => {
+  test("a base that cannot be trained on from is refused, and the error names it", async () => {
     const vocab = new Map([...abcd.vocab].filter(([key]) => key !== "z"));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, vocab })));
     await expect(extend(path, "")).rejects.toThrow("lacks some bytes");

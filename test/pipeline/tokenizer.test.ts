@@ -445,7 +445,7 @@ describe("a regular expression of tokenizer.json", () => {
   });
 });
 
-describe("what cannot be reproduced is refused by name", () => {
+describe("what cannot be reproduced is refused, and the error names it", () => {
   const refusals: [what: string, change: (json: TokenizerJson) => void, message: string][] = [
     ["another model", (json) => (json.model.type = "Unigram"), 'its model is "Unigram"'],
     [

@@ -21,7 +21,7 @@ afterAll(() => {
   const { tokenizers, families, texts, ids, refused } = total;
   const grouped = (count: number) => count.toLocaleString("en");
   console.log(
-    `seed ${seed}: ${tokenizers} tokenizers of ${families.size} families, ${grouped(texts)} texts, ${grouped(ids)} ids compared; ${refused} tokenizers refused by name`,
+    `seed ${seed}: ${tokenizers} tokenizers of ${families.size} families, ${grouped(texts)} texts, ${grouped(ids)} ids compared; ${refused} tokenizers refused, and the error names it`,
   );
 });
 
@@ -97,7 +97,7 @@ describe("ranks that are known", () => {
   });
 });
 
-describe("what is not byte-level BPE is refused by name", () => {
+describe("what is not byte-level BPE is refused, and the error names it", () => {
   for (const tokenizer of realTokenizers) {
     const { name, expected } = tokenizer;
     if (!("refusal" in expected)) continue;

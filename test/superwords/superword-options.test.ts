@@ -35,7 +35,7 @@ test("bpe train --superwords-from writes, records and tells a tokenizer with sup
   expect(bpe(["decode", ids, "--tokenizer", into]).stdout).toBe(text);
 });
 
-test("wrong options are refused by name", () => {
+test("wrong options are refused, and the error names them", () => {
   const home = scratch();
   const corpus = put(home, "text.txt", text);
   const refused = (...args: string[]) => {

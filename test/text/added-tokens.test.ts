@@ -215,7 +215,7 @@ test("the ids of added tokens are those that HF gives, whatever the file says", 
   ]);
 });
 
-test("added tokens that HF does not tell apart, or does not read, are refused by name", async () => {
+test("added tokens that HF does not tell apart, or does not read, are refused, and the error names them", async () => {
   const refusals: [
     added: Record<string, unknown>[],
     message: string,

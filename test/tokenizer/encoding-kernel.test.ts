@@ -140,7 +140,7 @@ test("text with more cuts and ends than are listed at a time", () => {
   for (let round = 0; round < 2; round++) expect(encode(words)).toEqual(bytesOf(words));
 });
 
-test("what has no room is refused by name, and what comes next is encoded: a tokenizer, a text, a word to merge", () => {
+test("what has no room is refused, and the error names it, and what comes next is encoded: a tokenizer, a text, a word to merge", () => {
   const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
   const pair = { left: Int32Array.of(97), right: Int32Array.of(97), merged: Int32Array.of(256) };
   const model = buildModel({ byteIds, merges: pair });

@@ -52,7 +52,7 @@ describe("a pipe that stands for a file of a tokenizer", () => {
     return stderr;
   };
 
-  test("is refused by name and not waited for", () => {
+  test("is refused without waiting, and the error names it", () => {
     for (const name of ["tokenizer.json", "x.tiktoken", "vocab.json", "merges.txt", "pipe"]) {
       const directory = join(home, `pipe-${name}`);
       mkdirSync(directory);

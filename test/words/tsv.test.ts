@@ -308,7 +308,7 @@ test("words are no header, also one that is called like it", () => {
   }
 });
 
-test("a header that says more, less or something else is refused by name", () => {
+test("a header that says more, less or something else is refused, and the error names it", () => {
   const stated = JSON.parse(Buffer.from(tsvHead(options)).toString().split("\t").slice(1).join("\t"));
   const changed = (change: object) =>
     headMessageOf(`#bpe-counts\t${JSON.stringify({ ...stated, ...change })}\na\t1\n`);
