@@ -24,7 +24,7 @@ import { alsoCalled } from "./help.ts";
 import type { CountedText } from "./inspect-report.ts";
 import { type Line, lineColumns, type Output, type Piece, plain, stylesFor } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
-import { type Row, rowLines } from "./summary-rows.ts";
+import { type Row, rowLines, usualColumns, widthOf } from "./summary-rows.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { whitespaceAndSeparators } from "./train-summary.ts";
 
@@ -120,18 +120,19 @@ function tokenizerRows(parts: TokenizerParts, statistics: VocabularyStatistics):
     ["size", `${counted(size, "token")}, ids up to ${idLimit - 1}, ${merges}`],
     ["pattern", description.patternName ?? "a regular expression"],
     ["", called ?? ""],
-    ...description.patternSources.map((source): Row => ["", source]),
+    // Whole, as whoever copies it needs it.
+    ...description.patternSources.map((source): Row => ["", [source]]),
     ["llama.cpp", describeLlamaCpp(description.patternName)],
     ["normal form", normalization ?? ""],
     ["special", specials.length === 0 ? "none" : counted(specials.length, "token") + notFound],
     ...specials.slice(0, specialsShown).map(({ id, content, ...flags }): Row => {
       const set = Object.entries(flags).filter(([name, value]) => value && name !== "special");
-      return ["", [`${id} ${content}`, ...set.map(([name]) => name)].join("  ")];
+      return ["", [[`${id} ${content}`, ...set.map(([name]) => name)].join("  ")]];
     }),
     ["", specials.length > specialsShown ? `and ${specials.length - specialsShown} more` : ""],
     ...statistics.longestIds.map((id, i): Row => {
       const { length } = tokenBytesOf(tokens, id);
-      return [i === 0 ? "longest" : "", `${length} bytes  ${id} "${shown(parts, id)}"`];
+      return [i === 0 ? "longest" : "", [`${length} bytes  ${id} "${shown(parts, id)}"`]];
     }),
     ["whitespace", whitespaceAndSeparators(statistics)],
     ...shareRows("by script", statistics.scripts, size - addedTokens.length),
@@ -160,8 +161,21 @@ function describeText(parts: TokenizerParts, text: CountedText): Line[] {
     ["bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)],
     ["used", `${grouped(usedCount(counts))} of ${counted(parts.tokens.tokenCount, "token")}`],
   ];
-  const begins = showTokens(sample.map((id) => shown(parts, id)));
+  const begins = showTokens(firstOf(sample.map((id) => shown(parts, id))));
   return [...rowLines(rows, lineColumns(1), nameColumns), ["begins".padEnd(nameColumns), ...begins]];
+}
+
+/** Three lines of a usual terminal. `--json` and the report have more. */
+const beginsColumns = 3 * usualColumns - nameColumns;
+
+/** The first tokens of a text, as many as are shown; each stands beside a line between two. */
+function firstOf(tokens: readonly string[]): readonly string[] {
+  let used = 0;
+  const end = tokens.findIndex((token) => {
+    used += widthOf(token) + 1;
+    return used > beginsColumns;
+  });
+  return end < 0 ? tokens : tokens.slice(0, Math.max(1, end));
 }
 
 /** Background colours, used in turn, so that the ends of tokens can be seen. */

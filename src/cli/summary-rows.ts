@@ -8,8 +8,9 @@ export type Row = readonly [name: string, text: string | readonly string[]];
 /** Rows that people read elsewhere than on a terminal, and what is fitted for all of them. */
 export const usualColumns = 80;
 export const nameColumns = 12;
-/** A text is not squeezed into less. */
+/** With less room than this beside its name, a text stands below it. */
 const textColumnsLeast = 24;
+const narrowIndent = 2;
 
 /**
  * Rows as lines, their texts below each other. A text that is wider than the terminal goes on below itself; elsewhere a row
@@ -20,19 +21,25 @@ export function rowLines(
   columns: number | null = null,
   indent: number = nameColumns,
 ): string[] {
-  const width = columns === null ? Number.POSITIVE_INFINITY : Math.max(textColumnsLeast, columns - indent);
-  return rows
-    .filter(([, text]) => text.length > 0)
-    .flatMap(([name, text]) =>
-      linesOf(text, width).map((line, i) => (i === 0 ? name : "").padEnd(indent) + line),
-    );
+  const told = rows.filter(([, text]) => text.length > 0);
+  const width = columns === null ? Number.POSITIVE_INFINITY : columns - indent;
+  if (columns !== null && width < textColumnsLeast) {
+    const below = (text: Row[1]) => linesOf(text, Math.max(1, columns - narrowIndent));
+    return told.flatMap(([name, text]) => [
+      ...(name.trim() === "" ? [] : [name]),
+      ...below(text).map((line) => " ".repeat(narrowIndent) + line),
+    ]);
+  }
+  return told.flatMap(([name, text]) =>
+    linesOf(text, width).map((line, i) => (i === 0 ? name : "").padEnd(indent) + line),
+  );
 }
 
 function linesOf(text: string | readonly string[], width: number): string[] {
   // Escaped first: what is escaped is wider.
   const whole = escapeText(typeof text === "string" ? text : text.join(" "));
   if (widthOf(whole) <= width) return [whole];
-  const items = typeof text === "string" ? whole.split(/ +/) : text.map(escapeText);
+  const items = typeof text === "string" ? itemsOf(whole, width) : text.map(escapeText);
   const lines: string[] = [];
   let used = 0;
   for (const item of items) {
@@ -47,6 +54,10 @@ function linesOf(text: string | readonly string[], width: number): string[] {
   }
   return lines;
 }
+
+/** What stands between commas stays whole if it can. */
+const itemsOf = (text: string, width: number): string[] =>
+  text.split(/(?<=[,;]) /).flatMap((phrase) => (widthOf(phrase) <= width ? [phrase] : phrase.split(" ")));
 
 /** A list of names with commas, in at most `width` columns: as many as fit, the first one always, and how many more. */
 export function namesWithin(names: readonly string[], width: number): string {

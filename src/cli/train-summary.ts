@@ -28,9 +28,9 @@ type Outcome = Form & {
 };
 
 /** A row of the full summary, and what the short one says there; "" is nothing. */
-type SummaryRow = readonly [name: string, full: Row[1], short: string];
+type SummaryRow = readonly [name: string, full: Row[1], short: Row[1]];
 
-const inBoth = (name: string, text: string): SummaryRow => [name, text, text];
+const inBoth = (name: string, text: Row[1]): SummaryRow => [name, text, text];
 const inFull = (name: string, text: Row[1]): SummaryRow => [name, text, ""];
 
 const shortLinesMax = 8;
@@ -43,7 +43,7 @@ function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): s
       rows.map(([name, full]) => [name, full]),
       columns,
     );
-  let short = rows.flatMap(([name, , text]): [string, string][] => (text === "" ? [] : [[name, text]]));
+  let short = rows.flatMap(([name, , text]): Row[] => (text.length === 0 ? [] : [[name, text]]));
   for (const name of spared) if (short.length > shortLinesMax) short = short.filter(([one]) => one !== name);
   return rowLines(short, columns);
 }
@@ -102,7 +102,7 @@ function trainingRows(
     timeRow(trained, record),
     memoryRow(record),
     writtenRow(output, options.sizes, record.files),
-    inBoth("kept", keptPath ?? ""),
+    inBoth("kept", keptPath === null ? "" : [keptPath]),
   ];
 }
 
@@ -129,7 +129,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
     timeRow(trained, record),
     memoryRow(record),
     writtenRow(output, options.sizes, record.files),
-    inBoth("kept", keptPath ?? ""),
+    inBoth("kept", keptPath === null ? "" : [keptPath]),
   ];
   return summaryLines(rows, outcome);
 }
@@ -155,7 +155,7 @@ export function idsSummary(
     ),
     memoryRow(record),
     writtenRow(outcome.output, undefined, files),
-    inBoth("kept", outcome.keptPath ?? ""),
+    inBoth("kept", outcome.keptPath === null ? "" : [outcome.keptPath]),
   ];
   return summaryLines(rows, outcome);
 }

@@ -30,17 +30,33 @@ test("a text goes on below itself where the terminal ends, and the items of a li
   ]);
 });
 
-test("a word that is longer than the line keeps its letters together, and a line has at least 24 columns", () => {
+test("what stands between commas stays whole if it can", () => {
+  const text = "7 s: counting 3 s (9 MB/s), merging 4 s (8/s); in all";
+  expect(rowLines([["time", text]], 40, 8)).toEqual([
+    "time    7 s: counting 3 s (9 MB/s),",
+    "        merging 4 s (8/s); in all",
+  ]);
+  expect(rowLines([["time", text]], 32, 8)).toEqual([
+    "time    7 s: counting 3 s (9",
+    "        MB/s),",
+    "        merging 4 s (8/s);",
+    "        in all",
+  ]);
+});
+
+test("a word that is longer than the line keeps its letters together, and a text without room stands below its name", () => {
   const path = "/a/directory/with/a/name/that/is/long";
-  expect(rowLines([["kept", `in ${path} now`]], 30, 8)).toEqual([
+  expect(rowLines([["kept", `in ${path} now`]], 32, 8)).toEqual([
     "kept    in",
     `        ${path}`,
     "        now",
   ]);
-  expect(rowLines([["row", "one two three four five six"]], 5, 8)).toEqual([
-    "row     one two three four five",
-    "        six",
-  ]);
+  const rows = [
+    ["row", "one two three four five six"],
+    ["", "seven"],
+  ] as const;
+  expect(rowLines(rows, 31, 8)).toEqual(["row", "  one two three four five six", "  seven"]);
+  expect(rowLines(rows, 15, 8)).toEqual(["row", "  one two three", "  four five six", "  seven"]);
 });
 
 test("wide characters take two columns, and what is escaped as many as it shows", () => {
