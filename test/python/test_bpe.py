@@ -84,7 +84,7 @@ class Training(Home):
             bpe.train(self.corpus, 3)
         with self.assertRaisesRegex(TypeError, "exactly one of files, texts and languages"):
             bpe.train(vocab_size=300)
-        with self.assertRaisesRegex(TypeError, "has to be strings"):
+        with self.assertRaisesRegex(TypeError, "must be strings"):
             bpe.train(texts=[b"bytes"], vocab_size=300)
 
     def test_an_error_of_the_progress_function_ends_the_run(self) -> None:
@@ -210,7 +210,7 @@ class Abilities(Home):
             self.assertEqual(small.to_hf().to_str(), alone.to_hf().to_str())
         with self.assertRaisesRegex(TypeError, "output is missing"):
             bpe.train(self.corpus, [300, 360])
-        with self.assertRaisesRegex(TypeError, "two at least"):
+        with self.assertRaisesRegex(TypeError, "at least two sizes"):
             bpe.train(self.corpus, [300], output=output)
         with self.assertRaisesRegex(TypeError, "as a list"):
             bpe.train(self.corpus, "300,360", output=output)
