@@ -7,7 +7,7 @@ import { percent } from "../report/charts.ts";
 import type { Fact, Highlight } from "../report/report-data.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
-import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { VocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
 import { cutSamples, reportTokenizer, sampleTextsOf, shortName, writeReport } from "./report-writer.ts";
 import type { Row } from "./summary-rows.ts";
@@ -53,7 +53,7 @@ export async function writeInspectReport(
       ...trainingHighlights(parts),
     ],
     warnings: parts.notes,
-    summary: summaryOf(rows),
+    summary: summaryOf(rows, allAddedTokens(parts).length),
     tokenizers: [reportTokenizer(name, parts, { counts, ledger })],
     // Of an empty corpus there is no curve.
     compression: whole && {
@@ -137,15 +137,14 @@ const withSection = new Set(["longest", "by script", "by bytes"]);
 const specialsMax = 3;
 
 /** A row without a name goes on with the one before it. */
-function summaryOf(rows: readonly Row[]): Fact[] {
+function summaryOf(rows: readonly Row[], specialCount: number): Fact[] {
   const summary: [string, string][] = [];
   let group = "";
-  let specialCount = 0;
   for (const [name, whole] of rows) {
     const text = [whole].flat().join(" ");
     if (name !== "") group = name;
     if (text === "" || withSection.has(group)) continue;
-    if (group === "special" && name === "" && ++specialCount > specialsMax) continue;
+    if (group === "special" && name === "" && specialCount > specialsMax) continue;
     summary.push([name, text]);
   }
   return summary;

@@ -347,6 +347,35 @@ test("the table of measures is sorted by its heads, with the keyboard, too", asy
   await page.close();
 });
 
+test("a plain table is sorted by its heads with the keyboard, numbers first from the largest", async () => {
+  const { page } = await open(trained);
+  const table = page.locator("#intermediate .sortable");
+  const column = async (i: number) =>
+    (await table.locator(`tbody tr > :nth-child(${i})`).allTextContents()).map((text) =>
+      Number(text.replaceAll(",", "")),
+    );
+  const ids = await column(2);
+  expect(ids.length).toBeGreaterThan(2);
+  await table.locator("thead button").nth(1).focus();
+  await page.keyboard.press("Enter");
+  expect(await column(2)).toEqual(ids.toSorted((a, b) => b - a));
+  await page.keyboard.press("Enter");
+  expect(await column(2)).toEqual(ids.toSorted((a, b) => a - b));
+  expect(await table.locator("thead th").nth(1).getAttribute("aria-sort")).toBe("ascending");
+  await page.close();
+});
+
+test("the page of an inspected tokenizer fits any screen, and nothing goes wrong", async () => {
+  const path = reportOf("inspected", "inspect", tokenizers[2]!, "--text", text);
+  const { page, problems } = await open(path);
+  for (const width of [320, 390, 768, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await widthOf(page)).toBe(width);
+  }
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
 test("on a telephone a table of measures has one measure, which the reader chooses", async () => {
   const { page } = await open(compared, { viewport: { width: 390, height: 800 } });
   const heads = () => page.locator(".measures").first().locator("thead th:visible").allTextContents();
