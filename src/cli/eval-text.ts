@@ -19,6 +19,7 @@ import {
   type Grid,
   gridLines,
   headsOf,
+  namedLines,
   shortAxis,
   shortened,
   shownWidth,
@@ -47,12 +48,12 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
   const chosen = isAll
     ? textMeasures.filter(({ value }) => tokenizers.some(({ overall }) => value(overall) !== null))
     : view.measures.flatMap((name) => textMeasures.find(({ key }) => key === name) ?? []);
-  const isFlat = isFlatTable(evaluation, chosen, columns);
+  const flat = chosen.length > 1 ? flatSection(evaluation, chosen, columns) : undefined;
   // A flat table of one text says them above it.
-  const saysSizes = isFlat && texts.length === 1;
+  const saysSizes = flat !== undefined && texts.length === 1;
   const sections = [
     ...(view.measures.includes("texts") || (isAll && !saysSizes) ? [textsSection(evaluation, columns)] : []),
-    ...(isFlat ? [flatSection(evaluation, chosen, columns)] : measureSections(evaluation, chosen, columns)),
+    ...(flat === undefined ? measureSections(evaluation, chosen, columns) : [flat]),
     ...(isAsked("parity") && texts.length > 1 ? paritySections(evaluation, columns) : []),
     ...(isAsked("vocabulary") ? [vocabularySection(evaluation, columns)] : []),
     ...termSections(evaluation, columns),
@@ -102,13 +103,6 @@ function measureSection<Of>(measure: Measure<Of>, grid: Grid, columns: number): 
   return [...headLines(measure.name, text, columns), ...gridLines(grid, columns)];
 }
 
-/** Of one text, or of one tokenizer, several measures are one table, if there is room for their names; else each is one. */
-const isFlatTable = (
-  { texts, tokenizers }: Evaluation,
-  measures: readonly Measure<Measures>[],
-  columns: number,
-) => (texts.length === 1 || tokenizers.length === 1) && measures.length > 1 && columns >= flatColumnsLeast;
-
 /** A table for each measure. */
 function measureSections(
   evaluation: Evaluation,
@@ -128,35 +122,42 @@ const textsOf = ({ texts }: Evaluation): Grid["items"] => {
 const measuresOf = ({ texts, overall }: Evaluation["tokenizers"][number], text: number): Measures =>
   texts[text] ?? overall;
 
-/** A row for each measure. */
+/**
+ * Of one text, or of one tokenizer, one table with a row for each measure; undefined if it does not fit. Texts may go into
+ * several tables; tokenizers, which are compared, may not.
+ */
 function flatSection(
   evaluation: Evaluation,
   measures: readonly Measure<Measures>[],
   columns: number,
-): Line[] {
-  const { texts, tokenizers } = evaluation;
-  const [text] = texts;
-  const isOneText = texts.length === 1;
+): Line[] | undefined {
+  const [text, ...moreTexts] = evaluation.texts;
+  const [tokenizer, ...moreTokenizers] = evaluation.tokenizers;
+  const isOneText = moreTexts.length === 0;
+  if ((!isOneText && moreTokenizers.length > 0) || columns < flatColumnsLeast) return undefined;
   const subjects = isOneText ? tokenizersOf(evaluation) : textsOf(evaluation);
-  const resultOf = (i: number) => measuresOf(tokenizers[isOneText ? i : 0]!, isOneText ? 0 : i);
-  const results = headsOf(subjects).map((_, i) => resultOf(i));
+  const results = isOneText
+    ? evaluation.tokenizers.map(({ texts }) => texts[0]!)
+    : [...tokenizer!.texts, tokenizer!.overall];
   const nameWidth = Math.max(...measures.map(({ name }) => shownWidth(name)));
   const headOf = (name: string, better: string) =>
     `${name}${" ".repeat(nameWidth - shownWidth(name) + 2)}${better}`;
-  const bests = measures.map((measure) =>
-    isOneText ? bestOf(measure, results.map(measure.value)) : new Set<number>(),
-  );
-  const table = turnedTable({
+  const grid: Grid = {
     subjects,
     items: { noun: "measures", names: measures.map(({ name, better }) => headOf(name, better ?? "-")) },
     cells: measures.map((measure) => results.map((result) => shownValue(measure, result))),
-    bests,
-  });
-  const marked = bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
+    bests: measures.map((measure) =>
+      isOneText ? bestOf(measure, results.map(measure.value)) : new Set<number>(),
+    ),
+  };
+  const table = { ...turnedTable(grid), corner: headOf("", "better") };
+  const lines = isOneText ? namedLines(table, columns) : splitLines(table, columns);
+  if (lines === undefined) return undefined;
+  const marked = grid.bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
   const about = isOneText
     ? headLines(escapeText(text!.name), `${sizesOf(text!)}${marked}.`, columns)
-    : headLines(escapeText(tokenizers[0]!.name), "its measures of each text.", columns);
-  return [...about, ...splitLines({ ...table, corner: headOf("", "better") }, columns)];
+    : headLines(escapeText(tokenizer!.name), "its measures of each text.", columns);
+  return [...about, ...lines];
 }
 
 const sizesOf = ({ bytes: size, characters, words, distinctWords }: TextFacts) =>

@@ -43,8 +43,8 @@ export function gridLines(grid: Grid, columns: number): Line[] {
   const placed =
     fitted(upright, columns, whole) ??
     fitted(turned, columns, whole) ??
-    narrowed(upright, columns) ??
-    narrowed(turned, columns) ??
+    named(narrowed(upright, columns)) ??
+    named(narrowed(turned, columns)) ??
     fitted(turnedByNumber, columns, whole) ??
     narrowed(turnedByNumber, columns);
   if (placed !== undefined) return [...legendLines(placed, columns), ...blockLines(placed)];
@@ -63,7 +63,7 @@ export type Table = {
   readonly cells: readonly (readonly Cell[])[];
   /** Columns on the screen that the longest cell of each column takes. */
   readonly cellWidths: readonly number[];
-  /** Above the names of the rows. */
+  /** Above the names of the rows, which then are never shortened. */
   readonly corner?: string;
 };
 
@@ -93,15 +93,17 @@ export const turnedTable = ({ subjects, items, cells, bests }: Grid): Table =>
 
 /** The table with names of at most so many columns; undefined if it is too wide. */
 function fitted(table: Table, columns: number, nameColumns: number): Table | undefined {
-  const short = {
-    ...table,
-    rows: shortAxis(table.rows, nameColumns),
-    columns: shortAxis(table.columns, nameColumns),
-  };
+  const shortRows = (width: number) =>
+    table.corner === undefined ? shortAxis(table.rows, width) : table.rows;
+  const short = { ...table, rows: shortRows(nameColumns), columns: shortAxis(table.columns, nameColumns) };
   const leftOver = columns - widthOf(short);
   if (leftOver < 0) return undefined;
-  return { ...short, rows: shortAxis(table.rows, widest(headsOf(short.rows)) + leftOver) };
+  return { ...short, rows: shortRows(widest(headsOf(short.rows)) + leftOver) };
 }
+
+/** The table, if none of its names became a number. */
+const named = (table: Table | undefined) =>
+  table?.rows.legend === undefined && table?.columns.legend === undefined ? table : undefined;
 
 /** The table with the longest names that fit. */
 function narrowed(table: Table, columns: number): Table | undefined {
@@ -113,17 +115,18 @@ function narrowed(table: Table, columns: number): Table | undefined {
 }
 
 /**
- * Names of at most so many columns: the middle of long ones is left out. Where these would not differ, what all names begin
- * and end with is left out before, and where that is not enough they are numbers.
+ * Names of at most so many columns: the middle of long ones is left out. Names that would then look alike lose what they all
+ * begin and end with before; where that is not enough, all are numbers.
  */
 export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
-  const count = new Set(axis.names).size;
   if (axis.names.every((name) => shownWidth(name) <= columns)) return axis;
-  for (const names of [axis.names, withoutCommon(axis.names)]) {
-    const short = names.map((name) => shortened(name, columns));
-    if (new Set(short).size === count) return { ...axis, names: short };
+  const short = new Map(axis.names.map((name) => [name, shortened(name, columns)]));
+  for (const alike of Map.groupBy(short.keys(), (name) => short.get(name)!).values()) {
+    if (alike.length === 1) continue;
+    for (const [i, own] of withoutCommon(alike).entries()) short.set(alike[i]!, shortened(own, columns));
   }
-  return numbered(axis);
+  if (new Set(short.values()).size < short.size) return numbered(axis);
+  return { ...axis, names: axis.names.map((name) => short.get(name)!) };
 }
 
 /** What names have beside what all of them begin and end with. */
@@ -161,6 +164,12 @@ const rowHeadWidth = ({ rows, corner = "" }: Table) => Math.max(widest(headsOf(r
 
 const widthOf = (table: Table): number =>
   columnWidths(table).reduce((sum, width) => sum + gap + width, rowHeadWidth(table)) + bestMark.length;
+
+/** The table, if it fits with names and no numbers. */
+export function namedLines(table: Table, columns: number): Line[] | undefined {
+  const placed = named(narrowed(table, columns));
+  return placed && blockLines(placed);
+}
 
 /** As many columns as fit, and below them the others, with the names of all rows. */
 export function splitLines(whole: Table, columns: number): Line[] {

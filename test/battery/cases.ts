@@ -440,6 +440,10 @@ export const smallGroups: Record<string, string> = {
     eval-json: eval @/a @/b --text english.txt --text mixed=scripts.txt mixed=code.txt --json -w 1
     eval-terms: eval @/a @/b @/c --text english.txt --term the --term 12,345 --term 漢字 --numbers -w 2
     eval-csv: eval @/a @/b @/c --text english.txt scripts.txt --csv -w 7
+    eval-all: eval @/a @/b @/c --text english.txt scripts.txt code.txt --measure all --numbers --words 2 -w 2
+    eval-measures: eval @/a @/b --text english.txt --measure fertility,renyi_efficiency_2.5,texts -w 1
+    eval-one: eval @/a --text english.txt scripts.txt code.txt --measure tokens,digit_alignment -w 1
+    eval-wide: eval 分词器=@/a b=@/b a-tokenizer-with-a-long-name=@/c/300 another-tokenizer=@/c/400 --text 漢字=scripts.txt english.txt a-text-with-a-long-name=code.txt --term the -w 1
     eval-records: eval @/a --text lines.jsonl snappy.parquet --csv -w 2
     eval-as-text: eval @/a --text english.txt --special-tokens-as-text --csv -w 1
     eval-report: eval @/a @/b --text english.txt scripts.txt --report @/eval.html -w 1
@@ -545,6 +549,10 @@ export const smallGroups: Record<string, string> = {
       "eval-term": "eval @/t --text english.txt --term x --csv",
       "eval-terms": "eval @/t --text english.txt --terms empty.txt",
       "eval-both": "eval @/t --text english.txt --json --csv",
+      "eval-measure": "eval @/t --text english.txt --measure bytes-per-token",
+      "eval-measure-csv": "eval @/t --text english.txt --measure all --csv",
+      "eval-parity": "eval @/t --text english.txt --measure parity",
+      "eval-words": "eval @/t --text english.txt --words 21",
       "prune-size": "prune @/t --text english.txt -o @/p",
       "plan-stdin": "plan -",
       "plan-size": "plan english.txt --range-size 1",

@@ -87,6 +87,17 @@ describe("bpe eval", () => {
     expect(flat[3]).toMatch(/^tokens +lower( +\d+){3}$/);
   });
 
+  test("that table is never cut between tokenizers: if it does not fit, each measure has its own", () => {
+    const many = Array.from({ length: 8 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);
+    const lines = linesOf(...many, "--text", english, "--measure", "tokens,fertility");
+    expect(lines.length).toBe(2 * 10 + 1);
+    expect(lines.filter((line) => line.startsWith("tokenizer-7 ")).length).toBe(2);
+    const texts = Array.from({ length: 12 }, (_, n) => `text-${n}=${english}`);
+    const split = linesOf(named[0]!, "--text", ...texts, "--measure", "tokens,fertility");
+    expect(split.filter((line) => line.startsWith("tokens ")).length).toBeGreaterThan(1);
+    for (const line of [...lines, ...split]) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
   test("a value that does not exist is a dash, and never the best", () => {
     const blank = put(directory, "blank.txt", "  \n");
     const lines = linesOf(
