@@ -62,6 +62,27 @@ describe("a table in a terminal", () => {
     expect(Math.max(...short.map(shownWidth))).toBeLessThanOrEqual(43);
   });
 
+  test("names of eight columns are better than numbers, and numbers than fewer", () => {
+    const items = numbersOf(12, (i) => `text-${i}`);
+    const lines = shownIn(
+      80,
+      gridOf(
+        numbersOf(7, (i) => `${i}-long-name-${i}`),
+        items,
+      ),
+    );
+    expect(lines[0]!.trim().split(/ +/)).toEqual(numbersOf(7, (i) => `${i}-lo…e-${i}`));
+    expect(
+      shownIn(
+        73,
+        gridOf(
+          numbersOf(7, (i) => `${i}-long-name-${i}`),
+          items,
+        ),
+      )[0],
+    ).toStartWith("tokenizers: 1 = ");
+  });
+
   test("numbers with a legend stand for many subjects", () => {
     const subjects = numbersOf(8, (i) => `tokenizer-${i}`);
     const lines = shownIn(
