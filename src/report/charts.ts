@@ -167,12 +167,13 @@ function markHtml({ label }: Mark, right: number, behindCount: number): Html {
 <text class="value" x="${place}" y="100%" dx="${isLeft ? -6 : 6}" dy="${-8 - lineHeight * behindCount}" text-anchor="${isLeft ? "end" : "start"}">${label}</text>`;
 }
 
-/** The colour of a tokenizer beside its name. */
-export const keyHtml = (tokenizer: number) => html`<i class="key ${colourClass(tokenizer)}"></i>`;
+/** The colour of a tokenizer beside its name; that of an estimate is hollow, as its dots are. */
+export const keyHtml = (tokenizer: number, isEstimate = false) =>
+  html`<i class="key ${colourClass(tokenizer)}${isEstimate ? " estimate" : ""}"></i>`;
 
 /** Which colour is which; names may be long, so it stands below the picture. */
-export const legendHtml = (lines: readonly { readonly name: string; readonly colour: number }[]) =>
-  html`<ul class="legend">${lines.map(({ name, colour }) => html`<li>${keyHtml(colour)}${name}</li>`)}</ul>`;
+export const legendHtml = (lines: readonly Pick<Line, "name" | "colour" | "isEstimate">[]) =>
+  html`<ul class="legend">${lines.map(({ name, colour, isEstimate }) => html`<li>${keyHtml(colour, isEstimate)}${name}</li>`)}</ul>`;
 
 const round = (value: number) => Math.round(value * 10) / 10;
 

@@ -96,7 +96,9 @@ test("tokens that are rarer than all that a training kept are left out of the cu
   // Counts of a text are not those of the training.
   expect(countsByRank({ ...tokenizer, ledger }, endCounts.slice()).sorted).toHaveLength(8);
   const section = frequencySection([{ ...tokenizer, ledger, counts: { of: "x", endCounts } }])!;
-  expect(sectionHtml(section).text).toContain("So are 4 that occur less often");
+  expect(sectionHtml(section).text).toContain(
+    "So are 4 that occur less often than the last pair that was merged: intermediate tokens and rare bytes.",
+  );
 });
 
 test("the rank curve has both ends of the steps of rare tokens", () => {
