@@ -65,6 +65,16 @@ test("where nobody watches, each stage of a second or more has one line, at its 
   }
 });
 
+test("a stage begins where the one before it ended, whenever it is heard of first", () => {
+  const { time, written, update, end } = displayOf("log");
+  end("took");
+  time.ms = 500;
+  update(counting(500));
+  time.ms = 1000;
+  end("took", "all");
+  expect(written).toEqual(["counting took 1.00 s: 500 B of 1.0 kB, 500 B/s, all"]);
+});
+
 test("a stage that was stopped says how far it was, and one of more than ten minutes gives a sign of life", () => {
   const { time, written, update, end } = displayOf("plain");
   for (; time.ms <= 1_500_000; time.ms += 50_000) update(counting(time.ms / 2000));
