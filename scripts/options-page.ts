@@ -30,6 +30,15 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("many-machines.md", "counts", "save-counts", "ranges", "min-count"),
 };
 
+/** The pages of commands, likewise. */
+export const pagesOfCommands: Readonly<Record<string, string>> = {
+  ...of("train.md", "train"),
+  ...of("many-machines.md", "count", "plan"),
+  ...of("encode.md", "encode", "tokens", "decode", "serve"),
+  ...of("evaluate.md", "eval", "diff"),
+  ...of("extend.md", "prune"),
+};
+
 function of(page: string, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, page]));
 }
@@ -153,11 +162,14 @@ function exclusions(): string {
 }
 
 function commandEntry(command: CommandSpec): readonly ["-", string] {
-  const { details, description, files, filesDescription } = command;
+  const { name, details, description, files, filesDescription } = command;
+  const page = pagesOfCommands[name];
   const isShared = commands.filter((other) => other.filesDescription === filesDescription).length > 1;
+  const said = page === undefined ? (details ?? sentences(description)) : sentences(description);
   const taken =
-    filesDescription === undefined || isShared ? "" : ` \`${files}\`: ${sentences(filesDescription)}`;
-  return ["-", `\`${usageLine(command)}\`: ${asMarkdown(details ?? sentences(description))}${taken}`];
+    isShared || filesDescription === undefined ? "" : ` \`${files}\`: ${sentences(filesDescription)}`;
+  const more = page === undefined ? "" : ` → [${page}](${page})`;
+  return ["-", `\`${usageLine(command)}\`: ${asMarkdown(said)}${taken}${more}`];
 }
 
 export function optionsPage(): string {

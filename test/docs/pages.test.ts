@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { optionsPage, optionsPagePath, pagesOfOptions } from "../../scripts/options-page.ts";
+import { optionsPage, optionsPagePath, pagesOfCommands, pagesOfOptions } from "../../scripts/options-page.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { put, scratch } from "../binary.ts";
 import { expectPage } from "./expect-page.ts";
@@ -28,11 +28,15 @@ describe("docs/options.md", () => {
   const items = page.split(/\n(?=- |\n)/).map((item) => plain(item.trim().replace(/^- /, "")));
   const itemsOf = (start: RegExp) => items.filter((item) => start.test(item));
 
-  test("has every command, with all that the table says of it", () => {
+  test("has every command, with all that the table says of it; or leads to the page that has it", () => {
     for (const { name, details, description, filesDescription } of commands) {
       const entries = itemsOf(new RegExp(`^bpe ${name} `));
       expect([name, entries.length]).toEqual([name, 1]);
-      expect(entries[0]!.toLowerCase()).toContain(plain(details ?? description).toLowerCase());
+      const given = pagesOfCommands[name];
+      const said = given === undefined ? (details ?? description) : description;
+      expect(entries[0]!.toLowerCase()).toContain(plain(said).toLowerCase());
+      if (given !== undefined)
+        expect(readFileSync(join(root, "docs", given), "utf8")).toContain(`bpe ${name} `);
       if (commands.filter((other) => other.filesDescription === filesDescription).length > 1) continue;
       expect(entries[0]!.toLowerCase()).toContain(plain(filesDescription ?? "").toLowerCase());
     }
