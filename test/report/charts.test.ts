@@ -95,5 +95,7 @@ test("small pictures have one scale, and of several tokenizers the outline of th
     100, 0, 50, 50,
   ]);
   expect(two.match(/d="M0 250H500V750H1000"/g)).toHaveLength(2);
+  const low = histograms("bytes", ["1", "2"], [panel("p", 0.5, 0.5), panel("q", 0.25, 0.5)]).text;
+  expect(low).toContain('d="M0 250H500V0H1000"');
   expect(histograms("bytes", ["1", "2"], [panel("p", 1, 0)]).text).not.toContain("line mean");
 });

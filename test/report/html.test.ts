@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { escapeHtml, html, tokenText, trustedHtml } from "../../src/report/html.ts";
+import { escapeHtml, html, tokenHtml, tokenText, trustedHtml } from "../../src/report/html.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 
 test("values in a template are escaped, and HTML stays HTML", () => {
@@ -24,4 +24,8 @@ test("a token that is no whole character is shown by its bytes, and a long one i
   expect(tokenText(new Uint8Array(160).fill(0x61))).toBe("a".repeat(160));
   expect(tokenText(new Uint8Array(161).fill(0x61))).toBe(`${"a".repeat(160)}…`);
   expect(tokenText(new Uint8Array(5).fill(0x61), 400)).toBe("aaaaa…");
+});
+
+test("a token shows its spaces as signs", () => {
+  expect(tokenHtml(Buffer.from(" a b")).text).toBe('<code class="t">␣a␣b</code>');
 });
