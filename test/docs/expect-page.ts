@@ -8,7 +8,7 @@ export function expectPage(path: string, directory: string, python?: string): vo
   for (const { script, code, printed } of play(readFileSync(join(root, path), "utf8"), directory, python)) {
     const where = `${path}:${script.line}`;
     expect([where, code, printed]).toEqual([where, 0, printed]);
-    if (script.output !== undefined && !isShown(script.output.text, printed)) {
+    if (script.output !== undefined && !isShown(script.output, printed)) {
       expect([where, settled(printed)]).toEqual([where, settled(script.output.text)]);
     }
   }

@@ -127,7 +127,7 @@ describe("a page", () => {
   });
 
   test("is compared but for times, rates, memory, process ids and what … stands for", () => {
-    const same = (output: string, printed: string) => isShown(output, printed);
+    const same = (text: string, printed: string) => isShown({ info: "output", text }, printed);
     expect(same("time 12 ms (899 MB/s)\n", "time    3,000 ms (1.2 kB/s)\n")).toBe(true);
     expect(same("at 2026-11-20T02:00:00.123Z\n", "at 2027-01-01T00:00:00Z\n")).toBe(true);
     expect(same("memory 62.7 MB at its peak\n", "memory 1.1 GB at its peak\n")).toBe(true);
@@ -140,5 +140,13 @@ describe("a page", () => {
     expect(same("a.c\n", "abc\n")).toBe(false);
     expect(same("a\n…\nz\n", "a\nb\nc\n")).toBe(false);
     expect(same("743 merges\n", "744 merges\n")).toBe(false);
+  });
+
+  test("may show what another corpus gives: then numbers are aside, and what they count", () => {
+    const same = (text: string, printed: string) => isShown({ info: "output numbers aside", text }, printed);
+    expect(same("corpus 100.6 MB in 1 file\n", "corpus 11.4 kB in 20 files\n")).toBe(true);
+    expect(same("3.864 bytes, 11.1 % of 31,743\n", "4 bytes, 2 % of 7\n")).toBe(true);
+    expect(same("corpus 100.6 MB\n", "text 100.6 MB\n")).toBe(false);
+    expect(same("4 tokens\n", "4 tokens\nwritten\n")).toBe(false);
   });
 });

@@ -1,15 +1,19 @@
-import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { binary, environment } from "../binary.ts";
+import { seededRandom } from "../merge/made-words.ts";
 
 // Examples of pages, run as a reader would type them.
 //
 // A fenced block marked `sh run` or `python run` is a script. All scripts of a page run in their order in one directory,
-// which holds LICENSE, a text that every reader has, and examples/. What a script prints, stdout and stderr, is in the block
-// marked `output` behind it; without one it may print anything. A script that fails is an error.
+// which holds LICENSE, a text that every reader has, examples/, and made texts that stand for a reader's own: corpus.txt, mine.txt
+// and records in data/. What a script prints, stdout and stderr, is in the block marked `output` behind it; without one it may
+// print anything. A script that fails is an error.
 //
 // In an output a line `…` stands for any number of lines, and `…` within a line for any characters. Times, rates, memory
-// and process ids are not compared (`settled`).
+// and process ids are not compared (`settled`). Of a block marked `output numbers aside` no number is: it shows what a corpus of
+// 100 MB gives, which the test does not have.
 
 export const root = join(import.meta.dir, "..", "..");
 
@@ -23,6 +27,8 @@ type Block = {
 export type Script = Block & { readonly language: Language; readonly output: Block | undefined };
 
 type Language = "sh" | "python";
+
+const numbersAside = "output numbers aside";
 
 /** The fenced blocks of a page. */
 export function blocksOf(page: string): Block[] {
@@ -48,7 +54,7 @@ export function scriptsOf(page: string): Script[] {
   return blocks.flatMap((block, i) => {
     const [, language] = /^(sh|python) run$/.exec(block.info) ?? [];
     const next = blocks[i + 1];
-    const output = next?.info === "output" ? next : undefined;
+    const output = next?.info === "output" || next?.info === numbersAside ? next : undefined;
     return language === undefined ? [] : [{ ...block, language: language as Language, output }];
   });
 }
@@ -59,6 +65,7 @@ export type Played = { readonly script: Script; readonly code: number | null; re
 export function play(page: string, directory: string, python?: string): Played[] {
   copyFileSync(join(root, "LICENSE"), join(directory, "LICENSE"));
   symlinkSync(join(root, "examples"), join(directory, "examples"));
+  writeTexts(directory);
   const programs = [dirname(binary), ...(python === undefined ? [] : [dirname(python)]), process.env.PATH!];
   const env = {
     ...environment,
@@ -86,6 +93,22 @@ export function play(page: string, directory: string, python?: string): Played[]
     });
 }
 
+/** Documents of made words: more of them than a vocabulary of 32,000 tokens has room for. */
+function writeTexts(directory: string): void {
+  const random = seededRandom(28);
+  const letters = (count: number) =>
+    Array.from({ length: count }, () => String.fromCharCode(97 + random(26))).join("");
+  const documents = Array.from({ length: 40 }, () =>
+    Array.from({ length: 400 }, () => letters(3 + random(9))).join(" "),
+  );
+  writeFileSync(join(directory, "corpus.txt"), documents.join("<|endoftext|>"));
+  writeFileSync(join(directory, "mine.txt"), documents[0]!);
+  mkdirSync(join(directory, "data"));
+  const records = documents.map((text) => `${JSON.stringify({ text })}\n`);
+  writeFileSync(join(directory, "data/1.jsonl"), records.slice(20).join(""));
+  writeFileSync(join(directory, "data/2.jsonl.gz"), gzipSync(records.slice(0, 20).join("")));
+}
+
 /** What is the same each time: numbers of times, rates and memory are `#`, and blanks do not count. */
 export const settled = (text: string): string =>
   text
@@ -99,13 +122,20 @@ export const settled = (text: string): string =>
     .trimEnd();
 
 /** Whether a script printed what the page shows. */
-export function isShown(output: string, printed: string): boolean {
+export function isShown({ info, text: output }: Omit<Block, "line">, printed: string): boolean {
+  if (info === numbersAside) return withoutNumbers(output) === withoutNumbers(printed);
   const literal = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const lines = settled(output)
     .split("\n")
     .map((line) => (line === "…" ? "(.*\n)*?" : `${line.split("…").map(literal).join(".*")}\n`));
   return new RegExp(`^${lines.join("")}$`).test(`${settled(printed)}\n`);
 }
+
+/** Numbers with what they count, so that "1 file" is "3 files" and "2 MB" is "9 GB". */
+const withoutNumbers = (text: string) =>
+  settled(text)
+    .replaceAll(/[\d,.]*\d( [kMG]?B\b| %)?/g, "#")
+    .replaceAll(/# (file|document)s?\b/g, "# $1");
 
 /** The pages that have scripts; or those that have some of the language. */
 export const playedPages = (language?: Language): string[] =>

@@ -28,7 +28,7 @@ for (const path of named.length > 0 ? named : playedPages()) {
       continue;
     }
     const { output } = script;
-    if (output === undefined || isShown(output.text, printed)) continue;
+    if (output === undefined || isShown(output, printed)) continue;
     const oldCount = output.text.split("\n").length - 1;
     lines.splice(output.line - 1, oldCount, ...shown(printed).split("\n").slice(0, -1));
     console.log(`${path}:${output.line} is new`);
