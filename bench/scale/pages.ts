@@ -42,19 +42,18 @@ function scaleSection(record: ScaleRecord): string {
   };
   return [
     paragraph(
-      `Measured were corpora of up to ${sizeText(Math.max(...largest))}. **All sizes above that are a model.** Counting
-       grows with the text. Adding up and merging grow with the distinct words, and their number follows Heaps' law:
-       a power of the size. The model has three exponents: **low** as in one language (${low.name},
+      `We measured corpora of up to ${sizeText(Math.max(...largest))}. **All sizes above that are a model.** Counting
+       grows with the text. Adding up and merging grow with the distinct words, and their number with a power of the
+       size (Heaps' law). The model has three exponents: **low** as in one language (${low.name},
        ${low.exponent.toFixed(3)}), **middle** as in all corpora together (${middle.exponent.toFixed(3)}), **high** as in
        ${high.name} text with many scripts (${high.exponent.toFixed(3)}), which is a bound and not an expectation. An
-       error of 0.01 changes the words of 1 TB by ${percent((1e12 / middle.growth.from.sizeBytes) ** 0.01 - 1)}. From the smaller
-       sizes alone it predicts the words of the largest, eight times as large, too high by
-       ${percent(Math.min(...errors))} to ${percent(Math.max(...errors))}. What only large crawls hold (base64, identifiers) is not in it.`,
+       error of 0.01 changes the words of 1 TB by ${percent((1e12 / middle.growth.from.sizeBytes) ** 0.01 - 1)}. Fitted to
+       smaller sizes, it predicts ${percent(Math.min(...errors))} to ${percent(Math.max(...errors))} too many words for
+       a corpus eight times as large. What only large crawls hold (base64, identifiers) is not in it.`,
     ),
     "![Distinct words over corpus size](scale.svg)",
     paragraph(
-      `On one core of the machine that was measured; a cluster divides counting by its cores. Each cell has
-       low / middle / high, and a – where one training cannot hold the words:`,
+      `On one core; a cluster divides counting by its cores. Each cell has low / middle / high, and a – where one training cannot hold the words:`,
     ),
     costTable(record, cases),
     paragraph(
@@ -70,7 +69,7 @@ function scaleSection(record: ScaleRecord): string {
     ),
     paragraph(
       `Beyond it \`bpe\` ends with an error before it merges. What helps, in this order: a pattern with short pretokens or
-       a cleaner corpus; a sample of the corpus; \`bpe count --min-count\`. ${rareWords(record)}`,
+       a cleaner corpus; a sample of the corpus; \`bpe count --min-count N\`. ${rareWords(record)}`,
     ),
     paragraph(
       `Measured ${record.date}, commit ${record.commit}, ${record.cores} cores (${record.cpu}), load ${record.load},
@@ -106,11 +105,11 @@ function rareWords({ leavingOut, sampling }: ScaleRecord): string {
     sharedMerges / mergeCount;
   const rare = leavingOut.filter(({ minCount }) => minCount > 1);
   const best = rare.reduce((one, other) => (shared(other) > shared(one) ? other : one));
-  const samples = sampling.map((one) => `${percent(shared(one))} from 1/${1 / one.share} of the text`);
-  return `That one leaves out words that occur fewer than N times in a slice. The count of a word is then too low by at most
-    N - 1 times the number of slices. With N = ${best.minCount} and ${best.sliceCount} slices of
-    ${sizeText(best.sliceBytes)}, ${percent(shared(best))} of the exact merges were learned; without it, on a shuffled part
-    of the same text, ${samples.join(", ")}. How that changes with slices of gigabytes was not measured.`;
+  const samples = sampling.map((one) => `${percent(shared(one))} from 1/${1 / one.share}`);
+  return `That one leaves out words that occur fewer than N times in a slice, so a count is too low by at most N - 1 times
+    the number of slices. With N = ${best.minCount} and ${best.sliceCount} slices of
+    ${sizeText(best.sliceBytes)}, ${percent(shared(best))} of the exact merges were learned; without it, from a shuffled part
+    of the same text, ${samples.join(", ")}. We did not measure slices of gigabytes.`;
 }
 
 if (import.meta.main) {
