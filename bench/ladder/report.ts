@@ -70,7 +70,7 @@ export function mergesSeries(ladder: Ladder, rung: RungResult): Point[] {
 function introduction({ boundSeconds, text, circumstances }: Ladder): string {
   const { date, commit, cpu, cores, bun, load } = circumstances;
   return [
-    `From the textbook's way to learn byte-pair merges to \`src/merge/\`, by the steps that published reports of others
+    `This page goes from the textbook's way of learning merges to \`src/merge/\`, in the steps that published reports
      took. All rungs give the same merges with the same counts, and every run compares them. The rungs are in
      \`bench/ladder/\`; \`run.ts\` there writes this page and its chart.`,
     `The words come from an order-3 byte chain over a text (${text}); the r-th of n words occurs n / r times. Each run is
@@ -96,18 +96,18 @@ ${list([
   ],
   [
     "4.",
-    `*linked*: an occurrence is a position that knows its neighbours, so no word is read. The count of a pair only falls
-     after the merge that made it, so only new pairs are pushed, and the top is corrected when it is looked at.`,
+    `*linked*: an occurrence is a position that knows its neighbours, so no word is read. Counts only fall
+     ([merge.md](merge.md)), so only new pairs are pushed, and the top is corrected when it is looked at.`,
   ],
   [
     "5.",
     `*ours*: a position stores no link and no weight, no occurrence needs a look-up in a hash table, and pairs that can
-     no longer win are dropped when they are new ([merge.md](merge.md)).`,
+     no longer win are dropped when they are new.`,
   ],
   [
     "-",
-    `*C++ exact index* is the best kind of the reports: flat hash sets with exactly the words that hold a pair, a heap
-     corrected lazily. *C++ word lists* is the same with plain lists, read in vain at times; it is leaner than any report.`,
+    `*C++ exact index* is the best kind in the reports: flat hash sets with exactly the words that hold a pair, and a
+     heap corrected lazily. *C++ word lists* has plain lists, which may still name words that have lost the pair.`,
   ],
 ])}`;
 
@@ -185,8 +185,8 @@ function comparisonSection({ circumstances, comparison }: Ladder): string {
       2,
     );
   return `${paragraph(
-    `${integer(wordCount)} distinct words, ${integer(mergeCount)} merges, in turns, ${loads.length} rounds; ratios to ours are taken within a
-     round. Processor time is that of the whole process, threads and reading included.`,
+    `${integer(wordCount)} distinct words, ${integer(mergeCount)} merges, in turns, ${loads.length} rounds; ratios are taken within a
+     round. Processor time is that of the whole process.`,
   )}
 
 ${list(
@@ -198,7 +198,7 @@ ${list(
 
 ${paragraph(
   `${cppNote(circumstances.compiler)} SHA-256 over the merges (\`int32 left, int32 right, float64 count\` each), the same
-   for all: \`${ours.mergesSha256.slice(0, 16)}\`. Load average before each round: ${loads.join(", ")}.`,
+   for all: \`${ours.mergesSha256.slice(0, 16)}\`.`,
 )}`;
 }
 
