@@ -23,7 +23,7 @@ describe("bpe diff", () => {
 
   test("two tokenizers are needed, no more and no fewer", () => {
     const cases: [args: string[], code: number, message: string][] = [
-      [[a, b, "c"], 2, 'found "c"'],
+      [[a, b, "c"], 2, '"c" is one too many'],
       [[a, join(directory, "none")], 1, "no such file or directory"],
       [[a, b, "--text", join(directory, "none.txt")], 1, "none.txt"],
     ];

@@ -51,7 +51,15 @@ test("sequences of FASTA are trained on, counted and encoded without their heade
   expect(mergesOf(directory)).toEqual(mergesOf(same));
   const { inputs } = JSON.parse(readFileSync(join(directory, "training.json"), "utf8"));
   expect(inputs).toEqual([
-    { path: fasta, sizeBytes: 53, documents: 3, invalidBytes: 0, format: "fasta", formatFrom: "option" },
+    {
+      path: fasta,
+      sizeBytes: 53,
+      textBytes: 24,
+      documents: 3,
+      invalidBytes: 0,
+      format: "fasta",
+      formatFrom: "option",
+    },
   ]);
   const { stdout } = bpe(["count", fasta, "--input-format", "fasta", "-p", "none"]);
   expect(stdout.split("\n").slice(1, -1)).toEqual(["ACGTAC\t2", "ACGTACGTACGT\t1"]);

@@ -56,7 +56,16 @@ describe("train --normalize", () => {
   }
 
   test("tokenizer.json says it, alone of all files, and who encodes gets the ids of HF", async () => {
-    const { stderr } = train("made", corpus, ...specials, "--normalize", all, "--model-card");
+    const { stderr } = train(
+      "made",
+      corpus,
+      ...specials,
+      "--normalize",
+      all,
+      "--model-card",
+      "--summary",
+      "full",
+    );
     expect(stderr).toContain("files of other formats are not written");
     expect(stderr).toContain("normal form NFKC,lowercase");
     expect(readdirSync(join(home, "made")).sort()).toEqual([

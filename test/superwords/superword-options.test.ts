@@ -20,6 +20,8 @@ test("bpe train --superwords-from writes, records and tells a tokenizer with sup
     "-o",
     into,
     "--model-card",
+    "--summary",
+    "full",
   ]);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stderr).toMatch(/^superwords +behind 10 merges/m);
