@@ -193,49 +193,60 @@ function setUpTree() {
   requestAnimationFrame(() => setTimeout(find));
 }
 
-/** Heads of tables become buttons that sort the rows of each group; a second click turns the order round. */
+/** What a cell is sorted by: a number or a text; "" where it has no value. */
+function keyOf({ dataset, textContent }) {
+  const text = dataset.v ?? textContent.trim();
+  const number = Number(text.replace(/[,%\s]/g, ""));
+  return text === "" || Number.isNaN(number) ? text : number;
+}
+
+/** Sorts the rows of each group. A cell without a value stands last in either order. */
+function sortTable(table, column, isDescending) {
+  for (const [i, head] of [...table.tHead.rows[0].cells].entries()) {
+    if (i === column) head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  }
+  const compare = (a, b) =>
+    typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+  for (const body of table.tBodies) {
+    const rows = [...body.rows]
+      .filter((row) => !row.classList.contains("group"))
+      .map((row) => ({ row, key: keyOf(row.cells[column]) }));
+    rows.sort(({ key: a }, { key: b }) => {
+      if (a === "" || b === "") return (a === "") - (b === "");
+      return isDescending ? compare(b, a) : compare(a, b);
+    });
+    body.append(...rows.map(({ row }) => row));
+  }
+}
+
+/** Heads of tables become buttons that sort; a second click turns the order round. */
 function setUpSorting() {
-  for (const table of document.querySelectorAll(".measures")) {
-    const heads = [...table.tHead.rows[0].cells];
-    const sort = (column, isDescending) => {
-      for (const [i, head] of heads.entries()) {
-        if (i === column) head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
-        else head.removeAttribute("aria-sort");
-      }
-      const sign = isDescending ? -1 : 1;
-      const keyOf = (row) => (column === 0 ? row.cells[0].textContent : row.cells[column].dataset.v);
-      for (const body of table.tBodies) {
-        const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
-        rows.sort((a, b) => {
-          const [left, right] = [keyOf(a), keyOf(b)];
-          // What has no value stands last in either order.
-          if (left === "" || right === "") return (left === "") - (right === "");
-          return sign * (column === 0 ? left.localeCompare(right) : left - right);
-        });
-        body.append(...rows);
-      }
-    };
+  for (const table of document.querySelectorAll(".measures, .sortable")) {
+    const rows = [...table.tBodies[0].rows].filter((row) => !row.classList.contains("group"));
     // One row has no order.
-    const isSortable = table.tBodies[0].querySelectorAll("tr:not(.group)").length > 1;
-    for (const [column, head] of isSortable ? heads.entries() : []) {
+    for (const [column, head] of rows.length > 1 ? [...table.tHead.rows[0].cells].entries() : []) {
       const button = element("button");
       button.type = "button";
       button.append(...head.childNodes);
       head.append(button);
+      // The best first: of most that is the largest number. Texts from the first to the last.
+      const isNumeric = rows.some((row) => typeof keyOf(row.cells[column]) === "number");
+      const isDescendingFirst = isNumeric && head.dataset.better !== "lower";
       button.addEventListener("click", () => {
         const order = head.getAttribute("aria-sort");
-        // The best first; names from the first to the last.
-        sort(column, order === null ? column > 0 && head.dataset.better !== "lower" : order === "ascending");
+        sortTable(table, column, order === null ? isDescendingFirst : order === "ascending");
       });
     }
-    setUpChooser(table, heads, sort);
   }
+  for (const table of document.querySelectorAll(".measures")) setUpChooser(table);
   const hint = document.querySelector("#measures:has(th > button) > p");
   hint?.append(" A click on a head sorts the rows.");
 }
 
 /** On narrow screens a table has the column of one measure. */
-function setUpChooser(table, heads, sort) {
+function setUpChooser(table) {
+  const heads = [...table.tHead.rows[0].cells];
   const chooser = table.parentElement.previousElementSibling;
   const select = chooser.querySelector("select");
   const show = () => {
@@ -253,7 +264,7 @@ function setUpChooser(table, heads, sort) {
   );
   select.addEventListener("change", () => {
     show();
-    sort(Number(select.value), heads[select.value].dataset.better !== "lower");
+    sortTable(table, Number(select.value), heads[select.value].dataset.better !== "lower");
   });
   table.classList.add("one-measure");
   chooser.hidden = select.options.length < 2;
@@ -353,39 +364,6 @@ function setUpComparison() {
   for (const select of selects) select.addEventListener("change", show);
 }
 
-/** Heads of a plain table become buttons that sort its rows: numbers first from the largest, texts from the first. */
-function setUpTables() {
-  for (const table of document.querySelectorAll(".sortable")) {
-    const heads = [...table.tHead.rows[0].cells];
-    const [body] = table.tBodies;
-    if (body.rows.length < 2) continue;
-    const keyOf = (row, column) => {
-      const text = row.cells[column].textContent.trim();
-      const number = Number(text.replace(/[,%\s]/g, ""));
-      return text === "" || Number.isNaN(number) ? text : number;
-    };
-    for (const [column, head] of heads.entries()) {
-      const button = element("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      head.append(button);
-      button.addEventListener("click", () => {
-        const order = head.getAttribute("aria-sort");
-        const isNumber = typeof keyOf(body.rows[0], column) === "number";
-        const isDescending = order === null ? isNumber : order === "ascending";
-        for (const other of heads) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
-        const rows = [...body.rows].map((row) => ({ row, key: keyOf(row, column) }));
-        const compare = (a, b) =>
-          typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
-        rows.sort((a, b) => (isDescending ? compare(b.key, a.key) : compare(a.key, b.key)));
-        body.append(...rows.map(({ row }) => row));
-      });
-    }
-  }
-}
-
 setUpTree();
-setUpTables();
 setUpSorting();
 setUpComparison();
