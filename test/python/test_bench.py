@@ -216,12 +216,12 @@ class Tokenizer:
         (self.fakes / "gigatoken" / "gigatoken_rs.py").write_text(
             """
 import bpe_trainer as bpe, json
+from bpe_trainer._characters import byte_of
 def train_bpe(file, vocab_size, special_tokens, *, tie_breaking, separator):
     assert (tie_breaking, separator) == ("raw_token_ids", b"<|endoftext|>")
     ours = bpe.train(file, vocab_size, special_tokens=special_tokens, compat="rustbpe").to_hf()
     merges = [merge.split() if isinstance(merge, str) else merge for merge in json.loads(ours.to_str())["model"]["merges"]]
-    whole = {letter: bytes([byte]) for byte, letter in __import__("bpe_trainer._bench_work")._bench_work._LETTERS.items()}
-    return {}, [tuple(b"".join(whole[letter] for letter in part) for part in merge) for merge in merges]
+    return {}, [tuple(part.translate(byte_of).encode("latin-1") for part in merge) for merge in merges]
 """
         )
         self.corpus.write_text(END.join(lines(100) for _ in range(5)) + END * 2, "utf-8")
