@@ -1,6 +1,7 @@
 // Builds dist/bpe: one executable with the program, its workers and Bun in it.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
@@ -86,14 +87,16 @@ async function buildIfChanged(): Promise<void> {
   const stamp = `${import.meta.dir}/dist/bpe.stamp`;
   // Before the build: what is edited meanwhile is built next time.
   const sources = digestOfSources();
-  const stampOf = (path: string) => `${sources} ${Bun.hash(readFileSync(path))} ${path}\n`;
-  const built = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
-  // The third field, which may have spaces.
-  const path = built.trim().split(" ").slice(2).join(" ");
-  if (existsSync(path) && stampOf(path) === built) return;
-  const executable = await buildExecutable(`${import.meta.dir}/dist/bpe`);
-  writeFileSync(stamp, stampOf(executable));
-  console.log(`built ${executable}`);
+  const path = `${import.meta.dir}/dist/bpe`;
+  const executable = process.platform === "win32" ? `${path}.exe` : path;
+  const stampNow = () => `${sources} ${Bun.hash(readFileSync(executable))}\n`;
+  // The tests need the kernel and the patterns that were made on the way.
+  const parts = [stamp, executable, "dist/kernel/digest", "dist/patterns"].map((part) =>
+    resolve(import.meta.dir, part),
+  );
+  if (parts.every((part) => existsSync(part)) && readFileSync(stamp, "utf8") === stampNow()) return;
+  console.log(`built ${await buildExecutable(path)}`);
+  writeFileSync(stamp, stampNow());
 }
 
 if (import.meta.main) await buildIfChanged();

@@ -22,11 +22,11 @@ import {
   namedLines,
   shortAxis,
   shortened,
-  shownWidth,
   splitLines,
   turnedTable,
 } from "./grid.ts";
 import { type Line, piece } from "./output.ts";
+import { shownWidth } from "./summary-rows.ts";
 
 // The result of `bpe eval` for people: one table for each measure that is asked for, tokenizers and texts its two sides.
 

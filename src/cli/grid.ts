@@ -1,5 +1,6 @@
 import { escapeText } from "../bytes/escape.ts";
 import { type Line, type Piece, piece } from "./output.ts";
+import { packedLines, shownWidth, withCommas } from "./summary-rows.ts";
 
 /** Values of subjects (tokenizers) on items (texts), as a terminal shows them. */
 export type Grid = {
@@ -210,25 +211,13 @@ function blockLines(table: Table, first = 0, end = headsOf(table.columns).length
 
 const widest = (names: readonly string[]) => Math.max(...names.map(shownWidth));
 
-/** The columns that a terminal shows a text in: two for a Chinese character. */
-export const shownWidth = (text: string): number => Bun.stringWidth(text);
-
 const segmenter = new Intl.Segmenter();
 /** As people see them: a letter with its accents is one. */
 const charactersOf = (text: string) => Array.from(segmenter.segment(text), ({ segment }) => segment);
 
 /** Items with commas between, in lines as full as they can be; only a line of one item is longer. */
-export function flowedLines(items: readonly string[], columns: number): string[] {
-  const lines: string[] = [];
-  for (const [i, item] of items.entries()) {
-    const text = i < items.length - 1 ? `${item},` : item;
-    const line = lines.at(-1);
-    if (line !== undefined && shownWidth(line) + 1 + shownWidth(text) <= columns) {
-      lines[lines.length - 1] = `${line} ${text}`;
-    } else lines.push(text);
-  }
-  return lines;
-}
+export const flowedLines = (items: readonly string[], columns: number): string[] =>
+  packedLines(withCommas(items), columns);
 
 /** A name in at most so many columns: the middle of a long one is left out. */
 export function shortened(name: string, columns: number): string {

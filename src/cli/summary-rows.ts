@@ -39,11 +39,15 @@ function linesOf(text: string | readonly string[], width: number): string[] {
   // Escaped first: what is escaped is wider.
   const whole = escapeText(typeof text === "string" ? text : text.join(" "));
   if (widthOf(whole) <= width) return [whole];
-  const items = typeof text === "string" ? itemsOf(whole, width) : text.map(escapeText);
+  return packedLines(typeof text === "string" ? itemsOf(whole, width) : text.map(escapeText), width);
+}
+
+/** Items as they are shown, in lines as full as they can be; only a line of one item is wider. */
+export function packedLines(items: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let used = 0;
   for (const item of items) {
-    const itemWidth = widthOf(item);
+    const itemWidth = shownWidth(item);
     if (lines.length > 0 && used + 1 + itemWidth <= width) {
       lines[lines.length - 1] += ` ${item}`;
       used += 1 + itemWidth;
@@ -69,5 +73,11 @@ export function namesWithin(names: readonly string[], width: number): string {
   }
 }
 
-/** Columns of a terminal that a text takes: a wide character takes two. */
-export const widthOf = (text: string) => Bun.stringWidth(escapeText(text));
+export const withCommas = (items: readonly string[]) =>
+  items.map((item, i) => item + (i < items.length - 1 ? "," : ""));
+
+/** The columns that a terminal shows a text in: two for a Chinese character. */
+export const shownWidth = (text: string): number => Bun.stringWidth(text);
+
+/** Those of a text when it is escaped. */
+export const widthOf = (text: string) => shownWidth(escapeText(text));

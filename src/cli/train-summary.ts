@@ -8,7 +8,15 @@ import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/le
 import type { TrainedIds } from "../pipeline/train-ids.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
-import { nameColumns, namesWithin, type Row, rowLines, usualColumns, widthOf } from "./summary-rows.ts";
+import {
+  nameColumns,
+  namesWithin,
+  type Row,
+  rowLines,
+  usualColumns,
+  widthOf,
+  withCommas,
+} from "./summary-rows.ts";
 
 /** How a summary is made. */
 type Form = {
@@ -234,12 +242,10 @@ function writtenRow(
   const place = `${sizes === undefined ? output : `${output}/${sizes.join(", ")}`}: `;
   return [
     "written",
-    [...places.map((place, i) => place + (i < places.length - 1 ? "," : ":")), ...commas(names)],
+    [...places.map((place, i) => place + (i < places.length - 1 ? "," : ":")), ...withCommas(names)],
     place + namesWithin(names, usualColumns - nameColumns - widthOf(place)),
   ];
 }
-
-const commas = (names: readonly string[]) => names.map((name, i) => name + (i < names.length - 1 ? "," : ""));
 
 /** Tokens that later merges absorbed. */
 function intermediates({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
@@ -249,10 +255,10 @@ function intermediates({ residueCount, neverReachedCount, mergeCount }: Training
   return `${counted(residueCount, "intermediate token")} (${share})${gone}`;
 }
 
-/** Who reads the summary knows inputs by the names of their weights. */
 const seedsText = ({ seedTokens = [] }: TrainingRecord["options"]) =>
   seedTokens.length === 0 ? "" : grouped(seedTokens.length);
 
+/** Who reads the summary knows inputs by the names of their weights. */
 const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
