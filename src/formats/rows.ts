@@ -1,6 +1,5 @@
 import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { lineFeed } from "../bytes/text.ts";
-import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import type { KernelExports } from "../runtime/kernel-exports.ts";
 import {
   forEachPart,
@@ -11,6 +10,7 @@ import {
   type TokenBytes,
   type Vocabulary,
 } from "../vocabulary/vocabulary.ts";
+import { areThere, type PutArrays, putArrays } from "../vocabulary/vocabulary-kernel.ts";
 import { Chunk } from "./output-file.ts";
 
 /**
@@ -99,7 +99,7 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
   const { write, append } = kind;
   const chunk = new Chunk();
   for (let row = 0; row < rowCount; ) {
-    const { kernel, bufferStart } = load(vocabulary);
+    const { kernel, end: bufferStart } = load(vocabulary);
     const memory = new Uint8Array(kernel.memory.buffer);
     placeTables(memory, kind);
     const next = write(kernel.exports, row, bufferStart, bufferStart + bufferBytes);
@@ -123,11 +123,11 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
  *   separators    3 * 32          of the file that is being written
  *   spelling      4 * 256         the same
  *   digits        64              of base64
- *   arrays        any             kept, starts, lengths, lefts, rights, entries: each at a multiple of 8
+ *   (behind it)   any             kept, starts, lengths, lefts, rights, entries (src/vocabulary/vocabulary-kernel.ts)
  *   bufferStart   bufferBytes     rows
  *   (behind it)   rowBytesMax     the last row
  */
-export const places = { separators: 64, spelling: 256, digits: 1280, arrays: 2048 };
+export const places = { separators: 64, spelling: 256, digits: 1280 };
 const bufferBytes = 1 << 18;
 const separatorTextMax = 24;
 /** Two kept tokens, each byte written as two, and three separators, the last one written in full. */
@@ -135,32 +135,20 @@ const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
 /** Fewer bytes are gathered in a chunk: the rows that the kernel stops at may be close together. */
 const worthYieldingBytes = 1 << 14;
 
-type Loaded = { readonly kernel: Kernel; readonly vocabulary: Vocabulary; readonly bufferStart: number };
+type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: PutArrays };
 
 /** One for the process. If two vocabularies are written in turns, each chunk loads its own again. */
 let loaded: Loaded | undefined;
 
 /** The kernel, with the vocabulary in its memory. */
-function load(vocabulary: Vocabulary): Loaded {
-  if (loaded?.vocabulary === vocabulary) return loaded;
-  const kernel = loaded?.kernel ?? createKernel();
+function load(vocabulary: Vocabulary): PutArrays {
+  if (loaded?.vocabulary === vocabulary && areThere(loaded.arrays)) return loaded.arrays;
   const { left, right, entries, tokenBytes } = vocabulary;
   const { kept, starts, lengths } = tokenBytes;
-  const arrays = [kept, starts, lengths, left, right, entries];
-  let end = places.arrays;
-  const addresses = arrays.map((array) => {
-    const address = end;
-    end = Math.ceil((end + array.byteLength) / 8) * 8;
-    return address;
-  });
-  growMemory(kernel.memory, end + bufferBytes + rowBytesMax);
-  const memory = new Uint8Array(kernel.memory.buffer);
-  arrays.forEach((array, i) => {
-    memory.set(bytesOf(array), addresses[i]!);
-  });
-  kernel.exports.useVocabulary(...(addresses as Addresses));
-  loaded = { kernel, vocabulary, bufferStart: end };
-  return loaded;
+  const arrays = putArrays([kept, starts, lengths, left, right, entries], bufferBytes + rowBytesMax);
+  arrays.kernel.exports.useVocabulary(...(arrays.addresses as Addresses));
+  loaded = { vocabulary, arrays };
+  return arrays;
 }
 
 type Addresses = Parameters<KernelExports["useVocabulary"]>;

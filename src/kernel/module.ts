@@ -147,7 +147,7 @@ export {
   takeText,
   useLiftedPieces,
 } from "./text-loop";
-export { rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
+export { makeTokens, rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
 export { addedLineCount, addLines, linesTotal } from "./words/counts-text";
 export {
   addPretokens,

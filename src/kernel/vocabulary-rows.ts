@@ -36,6 +36,46 @@ const padding: u8 = 61; // =
 const space: u8 = 32;
 const newline: u8 = 10;
 
+/**
+ * Makes the bytes of all tokens, in the structure above: the 256 single bytes, then what each merge puts together. Returns the
+ * bytes of `kept`; what stands in the 8 behind them is overwritten. A half may be longer than a kept token; then so is the whole.
+ */
+export function makeTokens(
+  mergeCount: u32,
+  lefts: usize,
+  rights: usize,
+  lengths: usize,
+  starts: usize,
+  kept: usize,
+): u32 {
+  for (let byte: usize = 0; byte < 256; byte++) {
+    store<u32>(lengths + (byte << 2), 1);
+    store<u32>(starts + (byte << 2), <u32>byte);
+    store<u8>(kept + byte, <u8>byte);
+  }
+  let keptCount: u32 = 256;
+  for (let merge: u32 = 0; merge < mergeCount; merge++) {
+    const left = (<usize>load<u32>(lefts + ((<usize>merge) << 2))) << 2;
+    const right = (<usize>load<u32>(rights + ((<usize>merge) << 2))) << 2;
+    const token = (<usize>(256 + merge)) << 2;
+    const leftLength = load<u32>(lengths + left);
+    const length = leftLength + load<u32>(lengths + right);
+    store<u32>(lengths + token, length);
+    store<i32>(starts + token, length > keptBytesMax ? -1 : keptCount);
+    if (length > keptBytesMax) continue;
+    const to = kept + keptCount;
+    copyKept(kept + load<u32>(starts + left), to, leftLength);
+    copyKept(kept + load<u32>(starts + right), to + leftLength, length - leftLength);
+    keptCount += length;
+  }
+  return keptCount;
+}
+
+/** Copies in words of eight bytes: what is too much is written over. */
+function copyKept(from: usize, to: usize, length: usize): void {
+  for (let pos: usize = 0; pos < length; pos += 8) store<u64>(to + pos, load<u64>(from + pos));
+}
+
 /** Where the vocabulary lies that rows are made of. */
 export function useVocabulary(
   keptAddress: usize,

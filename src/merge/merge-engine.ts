@@ -50,8 +50,7 @@ export function* learnMerges(
       case "no room":
         return undefined;
       case "finished":
-        // Every memory has all of them.
-        return readMerges(memories[0]!, startCount);
+        return readMerges(memories, startCount);
     }
   }
 }

@@ -10,6 +10,7 @@ import type { Kernel } from "../runtime/kernel.ts";
  *   right           Int32Array     mergeCount   token id of its right half
  *   counts          Float64Array   mergeCount   occurrences of the pair when it was merged, weighted by word counts
  *   replacedCounts  Float64Array   mergeCount   how many of them were replaced, weighted by word counts
+ *   startCounts     Float64Array   startCount   occurrences of each start token before any merge
  *
  * Two occurrences of a pair of equal tokens may overlap: "aaa" has the pair "a a" twice, and one is replaced. Each
  * that is replaced takes one token away, so the corpus is cut into as many tokens less than it has start tokens.
@@ -22,6 +23,7 @@ export type Merges = LearnedPairs & {
   readonly startCount: number;
   readonly counts: Float64Array;
   readonly replacedCounts: Float64Array;
+  readonly startCounts: Float64Array;
 };
 
 /** @internal The pairs alone: what a vocabulary is made of. */
@@ -34,8 +36,9 @@ export type LearnedPairs = {
 /** Whose trainer to agree with, merge for merge: the rule for equal counts, ids and stops. */
 export type Compat = "cs336" | "huggingface" | "rustbpe";
 
-/** @internal Copies what an engine has learned out of one of its memories. */
-export function readMerges({ exports, memory }: Kernel, startCount: number): Merges {
+/** @internal Copies what an engine has learned out of its memories: each has all merges, and start tokens of its own words. */
+export function readMerges(memories: readonly Kernel[], startCount: number): Merges {
+  const [{ exports, memory }] = memories as [Kernel];
   const mergeCount = exports.mergeCount();
   // The regions have an element for each token; those of merges begin behind the start tokens.
   const idsOf = (region: WebAssembly.Global) =>
@@ -49,5 +52,16 @@ export function readMerges({ exports, memory }: Kernel, startCount: number): Mer
     right: idsOf(exports.rights),
     counts: countsOf(exports.mergeCounts),
     replacedCounts: countsOf(exports.replacedCounts),
+    startCounts: readStartCounts(memories, startCount),
   };
+}
+
+/** @internal Occurrences of each start token in the words of all the memories. */
+export function readStartCounts(memories: readonly Kernel[], startCount: number): Float64Array {
+  const sums = new Float64Array(startCount);
+  for (const { exports, memory } of memories) {
+    const counts = new Float64Array(memory.buffer, exports.mergeCounts.value >>> 0, startCount);
+    for (let token = 0; token < startCount; token++) sums[token]! += counts[token]!;
+  }
+  return sums;
 }

@@ -21,7 +21,7 @@ import {
   type TieOrder,
   type TokenPair,
 } from "./merge-options.ts";
-import { type Merges, readMerges } from "./merges.ts";
+import { type Merges, readMerges, readStartCounts } from "./merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
 
 /** How merges are shared out among languages (docs/clean-and-fair.md). */
@@ -114,7 +114,8 @@ export function* trainParityMerges(
     for (let k = 0; k < lengths.length; k++) lengths[k]! -= measured[k]!.lastReplaced;
     mergeCount++;
   }
-  return shortened(merges, mergeCount);
+  const memories = trained.flatMap(({ engine }) => engine.memories);
+  return { ...shortened(merges, mergeCount), startCounts: readStartCounts(memories, startCount) };
 }
 
 /** Who wins a tie: HF's trainer of this kind takes the greatest pair, its other one the smallest. */
@@ -143,7 +144,7 @@ const emptyMerges = (startCount: number, mergeCount: number) => ({
   replacedCounts: new Float64Array(mergeCount),
 });
 
-const shortened = (merges: Omit<Merges, "mergeCount">, mergeCount: number): Merges => ({
+const shortened = (merges: ReturnType<typeof emptyMerges>, mergeCount: number) => ({
   startCount: merges.startCount,
   mergeCount,
   left: merges.left.slice(0, mergeCount),
@@ -232,7 +233,7 @@ function* startEngine(
 /** Begins anew with room for all tokens that there may be, and makes the same merges. */
 function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   const [memory] = language.engine.memories as [MergeMemory];
-  const { mergeCount, left, right } = readMerges(memory, memory.plan.startCount);
+  const { mergeCount, left, right } = readMerges([memory], memory.plan.startCount);
   giveBack(new Int32Array(memory.memory.buffer));
   Object.assign(language, yield* startEngine(language, Number.POSITIVE_INFINITY));
   for (let k = 0; k < mergeCount; k++) yield* mergeOwn(language, left[k]!, right[k]!);

@@ -70,6 +70,7 @@ function bothMerges(first: Merges, second: Merges): Merges {
     right: both(new Int32Array(mergeCount), first.right, second.right),
     counts: both(new Float64Array(mergeCount), first.counts, second.counts),
     replacedCounts: both(new Float64Array(mergeCount), first.replacedCounts, second.replacedCounts),
+    startCounts: first.startCounts,
   };
 }
 

@@ -3,8 +3,7 @@ import { UserError } from "../errors.ts";
 import type { MergeOptions } from "../merge/merge-options.ts";
 import type { LearnedPairs, Merges } from "../merge/merges.ts";
 import type { Parity } from "../merge/parity-merges.ts";
-import { inTurns } from "../runtime/turns.ts";
-import { countBytes, makeLedger } from "../vocabulary/ledger.ts";
+import { makeLedger } from "../vocabulary/ledger.ts";
 import { buildVocabulary, firstMerges, mergesOfSize, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "../words/word-table.ts";
 import { countGroups, type LanguageTables } from "./count-groups.ts";
@@ -127,7 +126,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
           vocabulary,
           smaller: smallerSizes.map((size) => build(ofSize(vocabulary, size))),
           superwordFacts: second?.facts,
-          ledger: makeLedger(merges, await inTurns(countBytes(words))),
+          ledger: makeLedger(merges),
         };
       };
     },

@@ -36,7 +36,7 @@ export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges
   const counts = Float64Array.from(kept, (k) => merges.counts[k]!);
   const replacedCounts = Float64Array.from(kept, (k) => madeCounts[byteCount + k]!);
   return {
-    merges: { startCount: byteCount, mergeCount: kept.length, ...pairs, counts, replacedCounts },
+    merges: { ...merges, mergeCount: kept.length, ...pairs, counts, replacedCounts },
     numbers,
   };
 }

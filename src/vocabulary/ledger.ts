@@ -1,5 +1,4 @@
 import type { LearnedPairs, Merges } from "../merge/merges.ts";
-import type { WordTable } from "../words/word-table.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /**
@@ -28,9 +27,8 @@ export type Ledger = {
   readonly tokensAfter: Float64Array;
 };
 
-/** @param startCounts occurrences of each token that was there before the first merge */
-export function makeLedger(merges: Merges, startCounts: Float64Array): Ledger {
-  const { startCount, mergeCount, left, right, counts, replacedCounts } = merges;
+export function makeLedger(merges: Merges): Ledger {
+  const { startCount, mergeCount, left, right, counts, replacedCounts, startCounts } = merges;
   const createdCounts = new Float64Array(startCount + mergeCount);
   createdCounts.set(startCounts);
   createdCounts.set(replacedCounts, startCount);
@@ -53,38 +51,8 @@ export function ledgerOfFirst(ledger: Ledger, pairs: LearnedPairs): Ledger {
   if (mergeCount === pairCounts.length) return ledger;
   const counts = pairCounts.subarray(0, mergeCount);
   const replacedCounts = createdCounts.subarray(startCount, startCount + mergeCount);
-  const merges = { startCount, mergeCount, left, right, counts, replacedCounts };
-  return makeLedger(merges, createdCounts.subarray(0, startCount));
-}
-
-/** Bytes that are looked at between two yields: some milliseconds of work. */
-const bytesPerSlice = 1 << 22;
-
-/** How often each of the 256 bytes occurs in the words. Yields between slices of work. */
-export function* countBytes(words: WordTable): Generator<undefined, Float64Array> {
-  const byteCounts = new Float64Array(256);
-  const byteCount = words.starts[words.wordCount]!;
-  for (let word = 0, start = 0; start < byteCount; start += bytesPerSlice) {
-    word = countSome(words, word, start, Math.min(start + bytesPerSlice, byteCount), byteCounts);
-    if (start + bytesPerSlice < byteCount) yield;
-  }
-  return byteCounts;
-}
-
-/** Counts bytes [start, end), which begin in a word; returns the word in which they end. No generator: these are slow. */
-function countSome(
-  { bytes, starts, counts }: WordTable,
-  word: number,
-  start: number,
-  end: number,
-  byteCounts: Float64Array,
-): number {
-  for (let pos = start; ; word++) {
-    const count = counts[word]!;
-    const stop = Math.min(starts[word + 1]!, end);
-    for (; pos < stop; pos++) byteCounts[bytes[pos]!]! += count;
-    if (pos === end) return word;
-  }
+  const startCounts = createdCounts.subarray(0, startCount);
+  return makeLedger({ startCount, mergeCount, left, right, counts, replacedCounts, startCounts });
 }
 
 /**
@@ -93,7 +61,7 @@ function countSome(
  */
 export function isIntermediate(ledger: Ledger, token: number): boolean {
   const { startCount, createdCounts, endCounts, pairCounts } = ledger;
-  if (token < startCount || endCounts[token]! >= pairCounts.at(-1)!) return false;
+  if (token < startCount || endCounts[token]! >= pairCounts[pairCounts.length - 1]!) return false;
   // Of a pair such as the "a a" in "aaa" fewer are replaced than were counted, so a new token may be this rare.
   return endCounts[token]! < createdCounts[token]!;
 }

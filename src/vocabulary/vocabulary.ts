@@ -4,6 +4,7 @@ import { assert, UserError, usageError } from "../errors.ts";
 import type { Compat, LearnedPairs } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
 import type { Like, ModelSettings } from "./model-settings.ts";
+import { putArrays } from "./vocabulary-kernel.ts";
 
 /**
  * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of them
@@ -40,33 +41,19 @@ const byteCount = 256;
 export function makeTokenBytes(merges: LearnedPairs): TokenBytes {
   const { mergeCount, left, right } = merges;
   const tokenCount = byteCount + mergeCount;
-  const lengths = new Uint32Array(tokenCount).fill(1, 0, byteCount);
-  const starts = new Int32Array(tokenCount).fill(notKept);
-  let keptCount = byteCount;
-  for (let k = 0; k < mergeCount; k++) {
-    const lengthBytes = lengths[left[k]!]! + lengths[right[k]!]!;
-    lengths[byteCount + k] = lengthBytes;
-    if (lengthBytes > keptBytesMax) continue;
-    starts[byteCount + k] = keptCount;
-    keptCount += lengthBytes;
-  }
-  assert(keptCount < 2 ** 31, "kept bytes are numbered by 31 bits");
-  const kept = new Uint8Array(keptCount);
-  for (let byte = 0; byte < byteCount; byte++) kept[byte] = starts[byte] = byte;
-  for (let k = 0; k < mergeCount; k++) {
-    const start = starts[byteCount + k]!;
-    if (start === notKept) continue;
-    // The halves of a kept token are shorter, so they are kept too, and before it.
-    const middle = copyKept(kept, start, starts[left[k]!]!, lengths[left[k]!]!);
-    copyKept(kept, middle, starts[right[k]!]!, lengths[right[k]!]!);
-  }
-  return { tokenCount, lengths, starts, kept, left, right };
-}
-
-/** Copies within `kept`, a few bytes at a time; returns the position after the copy. */
-function copyKept(kept: Uint8Array, to: number, from: number, lengthBytes: number): number {
-  for (let i = 0; i < lengthBytes; i++) kept[to + i] = kept[from + i]!;
-  return to + lengthBytes;
+  const { kernel, addresses, end } = putArrays([left, right], (8 + keptBytesMax) * tokenCount + 8);
+  const [lefts, rights] = addresses as [number, number];
+  const [lengths, starts, kept] = [end, end + 4 * tokenCount, end + 8 * tokenCount] as const;
+  const keptCount = kernel.exports.makeTokens(mergeCount, lefts, rights, lengths, starts, kept) >>> 0;
+  const { buffer } = kernel.memory;
+  return {
+    tokenCount,
+    lengths: new Uint32Array(buffer, lengths, tokenCount).slice(),
+    starts: new Int32Array(buffer, starts, tokenCount).slice(),
+    kept: new Uint8Array(buffer, kept, keptCount).slice(),
+    left,
+    right,
+  };
 }
 
 /**
@@ -361,11 +348,17 @@ function checkLearnedTokens(
 function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
   if (wanted.size === 0) return learned;
-  const { lengths, tokenCount } = tokens;
-  const isWanted: boolean[] = [];
-  for (const key of wanted) isWanted[key.length] = true;
+  const { lengths, starts, kept, tokenCount } = tokens;
+  const isLength: boolean[] = [];
+  const isFirstByte: boolean[] = [];
+  for (const key of wanted) {
+    isLength[key.length] = true;
+    isFirstByte[key.charCodeAt(0)] = true;
+  }
   for (let token = 0; token < tokenCount; token++) {
-    if (isWanted[lengths[token]!] !== true) continue;
+    if (isLength[lengths[token]!] !== true) continue;
+    const start = starts[token]!;
+    if (start !== notKept && isFirstByte[kept[start]!] !== true) continue;
     const key = keyOf(copyTokenBytes(tokens, token));
     if (wanted.has(key)) learned.set(key, token);
   }

@@ -6,7 +6,7 @@ import { resolvePattern } from "../../src/pattern/pattern.ts";
 import { vocabularyTokenizer } from "../../src/report/report-data.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { trainedParts } from "../../src/tokenizer/tokenizer-parts.ts";
-import { countBytes, makeLedger } from "../../src/vocabulary/ledger.ts";
+import { makeLedger } from "../../src/vocabulary/ledger.ts";
 import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { wordTableOf } from "../words/generators.ts";
 
@@ -19,7 +19,7 @@ for (const compat of ["cs336", "huggingface"] as const) {
     const specialTokens = compat === "huggingface" ? ["<|end|>", "th"] : ["<|end|>"];
     const learned = runToEnd(trainMerges(words, { mergeCount: 90, specialTokens, compat }));
     const vocabulary = buildVocabulary({ merges: learned, specialTokens, compat, padTo: 1 });
-    const ledger = makeLedger(learned, runToEnd(countBytes(words)));
+    const ledger = makeLedger(learned);
     const tokenizer = vocabularyTokenizer("t", vocabulary, ledger, "the corpus");
     const pattern = resolvePattern("gpt2");
     const cut = (texts: readonly Uint8Array[], merges?: ReturnType<typeof mergesWithin>) =>

@@ -4,7 +4,7 @@ import { ledgerFiles, mostLedgerBytes, tokensTsv } from "../../src/formats/token
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import { countBytes, makeLedger } from "../../src/vocabulary/ledger.ts";
+import { makeLedger } from "../../src/vocabulary/ledger.ts";
 import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { wordTableOf } from "../words/generators.ts";
 
@@ -19,7 +19,7 @@ function made(
   const table = wordTableOf(words);
   const merges = runToEnd(trainMerges(table, { mergeCount, compat, specialTokens }));
   const vocabulary = buildVocabulary({ merges, specialTokens, compat });
-  const ledger = makeLedger(merges, runToEnd(countBytes(table)));
+  const ledger = makeLedger(merges);
   const file = tokensTsv(vocabulary, ledger);
   const text = Buffer.concat([...file.chunks()].map((chunk) => chunk.slice())).toString();
   const [head, ...rows] = text

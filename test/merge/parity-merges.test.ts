@@ -105,6 +105,7 @@ test("each language counts what was replaced in it, and the merges have the sum"
   // The text of b is longer; "a a" and "a b" are there 5 times each, and the greater one wins.
   expect(readable(merges)).toEqual(["a b"]);
   expect([...merges.counts, ...merges.replacedCounts]).toEqual([8, 8]);
+  expect([merges.startCounts[97], merges.startCounts[98]]).toEqual([19, 8]);
 });
 
 test("a single language learns what an ordinary training learns", () => {

@@ -200,6 +200,9 @@ describe("words of start tokens, every knob turned", () => {
       });
       const merges = train(tokenWordsOf(words, count), options, makeTuning(random));
       expect({ seed, merges: pairsOf(merges) }).toEqual({ seed, merges: naive });
+      const startCounts = new Float64Array(count);
+      for (const [tokens, weight] of words) for (const token of tokens) startCounts[token]! += weight;
+      expect({ seed, counts: merges.startCounts }).toEqual({ seed, counts: startCounts });
     }
   });
 

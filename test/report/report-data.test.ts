@@ -4,7 +4,7 @@ import { trainMerges } from "../../src/merge/train-merges.ts";
 import { tokenBytesMax, vocabularyTokenizer } from "../../src/report/report-data.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { tokenBytesOf } from "../../src/tokenizer/token-table.ts";
-import { countBytes, isIntermediate, makeLedger } from "../../src/vocabulary/ledger.ts";
+import { isIntermediate, makeLedger } from "../../src/vocabulary/ledger.ts";
 import {
   buildVocabulary,
   copyTokenBytes,
@@ -22,7 +22,7 @@ function learned(text: string, mergeCount: number, compat: Compat) {
   const specials = compat === "huggingface" ? specialTokens : ["<|end|>"];
   const merges = runToEnd(trainMerges(words, { mergeCount, specialTokens: specials, compat }));
   const vocabulary = buildVocabulary({ merges, specialTokens: specials, compat, padTo: 8 });
-  return { vocabulary, ledger: makeLedger(merges, runToEnd(countBytes(words))) };
+  return { vocabulary, ledger: makeLedger(merges) };
 }
 
 const texts = {

@@ -3,7 +3,6 @@ import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import {
-  countBytes,
   isIntermediate,
   type Ledger,
   ledgerFacts,
@@ -14,7 +13,6 @@ import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { makeTuning, makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
 import type { NaiveWords } from "../merge/naive.ts";
 import { rounds } from "../rounds.ts";
-import { wordTableOf } from "../words/generators.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 
@@ -62,7 +60,7 @@ const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: num
   const options = { mergeCount, compat, specialTokens, threadCount: 1 + random(4) };
   const table = tableOf(words);
   const merges = runToEnd(trainMerges(table, options, seed === undefined ? undefined : makeTuning(random)));
-  return { table, merges, ledger: makeLedger(merges, runToEnd(countBytes(table))) };
+  return { table, merges, ledger: makeLedger(merges) };
 };
 
 for (const compat of compats) {
@@ -148,7 +146,7 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
         specialTokens: compat === "huggingface" ? specialTokens : ["<x>"],
         compat,
       });
-      const ledger = makeLedger(merges, runToEnd(countBytes(table)));
+      const ledger = makeLedger(merges);
       const facts = ledgerFacts(ledger, vocabulary);
       const sizes = Array.from({ length: merges.mergeCount + 1 }, (_, mergeCount) => {
         const first = {
@@ -187,7 +185,7 @@ test("half the size is found where merges add no token, too, and is none below w
   );
   const vocabulary = buildVocabulary({ merges, specialTokens: ["ab"], compat: "huggingface" });
   expect([merges.mergeCount, vocabulary.size]).toEqual([601, 857]);
-  const ledger = makeLedger(merges, runToEnd(countBytes(table)));
+  const ledger = makeLedger(merges);
   const { half } = ledgerFacts(ledger, vocabulary);
   const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
   expect(first).toBeLessThan(100);
@@ -216,20 +214,4 @@ test("without text there is no curve, and without merges one point", () => {
   const single = learn(new Map([["a", 3]]), 5, "cs336");
   const bytesOnly = buildVocabulary({ merges: single.merges, specialTokens: [], compat: "cs336" });
   expect(ledgerFacts(single.ledger, bytesOnly).curve).toEqual([{ vocabSize: 256, bytesPerToken: 1 }]);
-});
-
-test("bytes are counted in slices, each word as often as it occurs", () => {
-  const table = wordTableOf([
-    ["ab".repeat(1 << 22), 2],
-    ["b", 2 ** 40],
-  ]);
-  const counting = countBytes(table);
-  let yields = 0;
-  let step = counting.next();
-  for (; !step.done; step = counting.next()) yields++;
-  expect(yields).toBe(2);
-  const counts = new Float64Array(256);
-  counts[97] = 2 ** 23;
-  counts[98] = 2 ** 23 + 2 ** 40;
-  expect(step.value).toEqual(counts);
 });

@@ -83,6 +83,7 @@ export function mergesOf(left: number[], right: number[], counts: number[] = lef
     right: Int32Array.from(right),
     counts: Float64Array.from(counts),
     replacedCounts: Float64Array.from(counts),
+    startCounts: new Float64Array(256),
   };
 }
 

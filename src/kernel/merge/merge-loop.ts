@@ -32,7 +32,8 @@ import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
  * does a large one in slices.
  *
  *   REGION          ELEMENT  ELEMENTS       MEANING
- *   mergeCounts     f64      tokenCapacity  occurrences of the pair that became token id, when it did
+ *   mergeCounts     f64      tokenCapacity  occurrences of the pair that became token id, when it did; of a start token,
+ *                                           its own before any merge (word-layout.ts)
  *   replacedCounts  f64      tokenCapacity  those that were replaced by the token: of the two in "aaa" it is one
  */
 

@@ -2,6 +2,7 @@ import {
   boundary,
   cells,
   isWide,
+  mergeCounts,
   order,
   others,
   positionBytes,
@@ -78,8 +79,11 @@ export function startLayout(firstStart: u32): void {
 export function tallyWords(from: u32, to: u32): void {
   for (let word = from; word < to; word++) {
     const length = lengthOfWord(word);
-    if (length < 2) continue;
     const count = countOfWord(word);
+    if (length < 2) {
+      if (length === 1) countSingle(word, <f64>count);
+      continue;
+    }
     if (count >= rareCountEnd) addFrequentWord(word, count);
     else {
       const tally = rareCells + ((<usize>count) << 2);
@@ -125,7 +129,7 @@ function layOutFrequent<T>(work: u32): bool {
     const word = frequentWordAt(nextPlace);
     const count = countOfWord(word);
     if (nextOffset === 0 && (stepCount === 0 || count !== stepWeight)) beginStep(count, frequentEnd);
-    frequentEnd = layOutWord<T>(word, frequentEnd, target);
+    frequentEnd = layOutWord<T>(word, <f64>count, frequentEnd, target);
     if (nextOffset > 0) return true;
   }
   return false;
@@ -141,7 +145,7 @@ function layOutRare<T>(work: u32): bool {
     const count = countOfWord(nextWord);
     if (count >= rareCountEnd) continue;
     const cursor = rareCells + ((<usize>count) << 2);
-    store<u32>(cursor, layOutWord<T>(nextWord, load<u32>(cursor), target));
+    store<u32>(cursor, layOutWord<T>(nextWord, <f64>count, load<u32>(cursor), target));
     if (nextOffset > 0) return true;
   }
   return nextWord < wordCount;
@@ -151,14 +155,13 @@ function layOutRare<T>(work: u32): bool {
  * Writes a word from `nextOffset` on into the cells from `pos` on, and a boundary behind it. It stops inside a long word
  * when `target` cells are written in all; `nextOffset` is then above 0. Returns the next free cell.
  */
-function layOutWord<T>(word: u32, pos: u32, target: u32): u32 {
+function layOutWord<T>(word: u32, weight: f64, pos: u32, target: u32): u32 {
   const length = lengthOfWord(word);
-  const start = load<u32>(wordStarts + ((<usize>word) << 2)) - firstWordStart;
-  const first = <usize>start + nextOffset;
+  const first = startOfWord(word) + nextOffset;
   const count = min(length - nextOffset, max(target - writtenCount, 1));
-  if (positionBytes === 1) writeTokens<T, u8>(first, count, pos);
-  else if (positionBytes === 2) writeTokens<T, u16>(first, count, pos);
-  else writeTokens<T, u32>(first, count, pos);
+  if (positionBytes === 1) writeTokens<T, u8>(first, count, weight, pos);
+  else if (positionBytes === 2) writeTokens<T, u16>(first, count, weight, pos);
+  else writeTokens<T, u32>(first, count, weight, pos);
   nextOffset += count;
   writtenCount += count;
   if (nextOffset < length) return pos + count;
@@ -168,14 +171,35 @@ function layOutWord<T>(word: u32, pos: u32, target: u32): u32 {
   return pos + count + 1;
 }
 
-/** Writes `count` tokens, `U` each in the table, from the table's `first` on into the cells from `pos` on. */
-function writeTokens<T, U>(first: usize, count: u32, pos: u32): void {
+/** Writes `count` tokens, `U` each in the table, from the table's `first` on into the cells from `pos` on, and counts them. */
+function writeTokens<T, U>(first: usize, count: u32, weight: f64, pos: u32): void {
   const from = wordTokens + first * sizeof<U>();
   const end = from + <usize>count * sizeof<U>();
   let cell = cells + <usize>pos * sizeof<T>();
   for (let address = from; address < end; address += sizeof<U>(), cell += sizeof<T>()) {
-    store<T>(cell, <T>(<u32>load<U>(address)));
+    const token = <u32>load<U>(address);
+    store<T>(cell, <T>token);
+    countStartToken(token, weight);
   }
+}
+
+/** Counts the token of a word that has no pair, and so is not laid out. */
+function countSingle(word: u32, weight: f64): void {
+  const address = wordTokens + startOfWord(word) * positionBytes;
+  if (positionBytes === 1) countStartToken(load<u8>(address), weight);
+  else if (positionBytes === 2) countStartToken(load<u16>(address), weight);
+  else countStartToken(load<u32>(address), weight);
+}
+
+/** Of tokens that no merge makes, `mergeCounts` has the occurrences. */
+function countStartToken(token: u32, weight: f64): void {
+  const address = mergeCounts + ((<usize>token) << 3);
+  store<f64>(address, load<f64>(address) + weight);
+}
+
+/** The word's first token, as an index into the tokens of this memory. */
+function startOfWord(word: u32): usize {
+  return load<u32>(wordStarts + ((<usize>word) << 2)) - firstWordStart;
 }
 
 function lengthOfWord(word: u32): u32 {
