@@ -348,19 +348,16 @@ function checkLearnedTokens(
 function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
   if (wanted.size === 0) return learned;
-  const { lengths, starts, kept, tokenCount } = tokens;
-  const isLength: boolean[] = [];
-  const isFirstByte: boolean[] = [];
-  for (const key of wanted) {
-    isLength[key.length] = true;
-    isFirstByte[key.charCodeAt(0)] = true;
-  }
-  for (let token = 0; token < tokenCount; token++) {
-    if (isLength[lengths[token]!] !== true) continue;
-    const start = starts[token]!;
-    if (start !== notKept && isFirstByte[kept[start]!] !== true) continue;
-    const key = keyOf(copyTokenBytes(tokens, token));
-    if (wanted.has(key)) learned.set(key, token);
+  const { lengths, starts, kept } = tokens;
+  const firstBytes = new Set([...wanted].map((key) => key.charCodeAt(0)));
+  for (const length of new Set([...wanted].map((key) => key.length))) {
+    // The search of the engine is several times faster than a loop.
+    for (let token = lengths.indexOf(length); token >= 0; token = lengths.indexOf(length, token + 1)) {
+      const start = starts[token]!;
+      if (start !== notKept && !firstBytes.has(kept[start]!)) continue;
+      const key = keyOf(copyTokenBytes(tokens, token));
+      if (wanted.has(key)) learned.set(key, token);
+    }
   }
   return learned;
 }
