@@ -225,6 +225,8 @@ class StagedDirectory {
       tryWrite(typed, () => writeAll(fd, chunk));
       yield;
     }
+    // The device writes while the next files are made.
+    tryWrite(typed, () => beginFlush(fd));
   }
 
   /**
@@ -267,8 +269,6 @@ class StagedDirectory {
   }
 
   private flushFiles(): void {
-    // All flushes are begun before the first is waited for, so the device takes the files together.
-    for (const fd of this.openFiles.values()) beginFlush(fd);
     for (const fd of this.openFiles.values()) flush(fd);
     for (const name of this.openDirectories.keys()) flushDirectory(join(this.staged.path, name));
     flushDirectory(this.staged.path);
