@@ -12,6 +12,7 @@ import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
 import { openToAppend, Untrusted } from "../store/trusted-files.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
+import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { oneOf } from "./arguments.ts";
 import { optionWords } from "./command-table.ts";
 import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
@@ -333,6 +334,17 @@ export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Pick<Ou
   if (compiled.kind !== "programs") return;
   output.warn(`the pattern runs on a backtracking matcher, many times slower: ${compiled.reason}`);
 }
+
+/** A class of one model in a tokenizer that is not that model's. */
+export function warnOfClass({ tokenizerClass }: ModelSettings, output: Pick<Output, "warn">): void {
+  if (usesFiles.has(tokenizerClass)) return;
+  output.warn(
+    `--class ${tokenizerClass}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`,
+  );
+}
+
+/** The classes of transformers 4 and 5 that do what tokenizer.json says. */
+const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
 
 /** A corpus whose pairs are used up before the vocabulary has the size that was asked for. */
 export function warnOfEarlyStop(madeCount: number, wantedCount: number, noun: string, output: Output): void {

@@ -27,6 +27,7 @@ import { lockOutputs, writeChunks } from "./data-output.ts";
 import {
   corpusNotes,
   type Output,
+  warnOfClass,
   warnOfEarlyStop,
   warnOfEqualCounts,
   warnOfInvalidBytes,
@@ -66,6 +67,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     if (isDone) return tellUnchanged(options.output, output);
   }
   warnOfSlowPattern(training.pattern, output);
+  if (invocation.options.has("class")) warnOfClass(training.model, output);
   if (training.base === null && normalization !== null && options.outputs.formatNames === undefined)
     output.warn("only tokenizer.json can store the normalizer, so files of other formats are not written");
   warnOfEqualCounts(opened.counts, output);

@@ -45,6 +45,14 @@ test("a tokenizer with bos in front says so when it is used", () => {
   expect(stderr).toContain("ids are as with add_special_tokens=False");
 });
 
+test("a class of one model is written, and warned of", () => {
+  const { stderr, read } = train("--class", "GPT2Tokenizer");
+  expect(stderr).toContain("warning: --class GPT2Tokenizer: transformers may cut text as its own model does");
+  expect(read("tokenizer_config.json").tokenizer_class).toBe("GPT2Tokenizer");
+  expect(train("--class", "PreTrainedTokenizerFast").stderr).not.toContain("warning");
+  expect(train().stderr).not.toContain("warning");
+});
+
 test("what does not fit is refused before anything is read", () => {
   const cases = rowsOf(`
     --add-bos | --add-bos: there is no bos token
