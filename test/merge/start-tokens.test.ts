@@ -253,6 +253,43 @@ describe("edges", () => {
     // Layout, counting, tallying, keeping and lists: 60,000 each; and the table grows four times, to 65,536 pairs.
     expect(sliceCount).toBeGreaterThan((5 * 60_000 + 57_000) / sliceWork);
   });
+  test("however many threads index a text, they find the same pairs, and so do their helpers", () => {
+    for (const [wordLength, wordCount] of [
+      [60_000, 1],
+      [6, 20_000],
+    ] as const) {
+      const random = seededRandom(wordLength);
+      // So many pairs occur once that the tables grow; some are frequent. The merges in between index anew what is left.
+      const token = () => (random(2) === 0 ? random(900) : 900 + random(12));
+      const word = () => Array.from({ length: wordLength }, token);
+      const words = tokenWordsOf(
+        Array.from({ length: wordCount }, () => [word(), 1 + random(3)]),
+        1000,
+      );
+      for (const threshold of ["rising", 300] as const) {
+        const options = { mergeCount: 200, compat: "rustbpe", startTokens } as const;
+        const alone = train(words, options, { ...defaultTuning, threshold });
+        for (const threadCount of [2, 3, 8]) {
+          for (const [startsHelpers, memoryCountMin] of [
+            [false, 1],
+            [true, 1],
+            [false, 2],
+          ] as const) {
+            // biome-ignore format: one thought
+            if (memoryCountMin > wordCount) continue;
+            const tuning = { ...defaultTuning, threshold, sharedCellCount: 0, startsHelpers, memoryCountMin };
+            const merges = train(words, { ...options, threadCount }, tuning);
+            expect({ threadCount, startsHelpers, memoryCountMin, merges }).toEqual({
+              threadCount,
+              startsHelpers,
+              memoryCountMin,
+              merges: alone,
+            });
+          }
+        }
+      }
+    }
+  });
 });
 
 function pairsOf({ mergeCount, left, right, counts }: Merges) {

@@ -36,6 +36,7 @@
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
  *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; where there are at most 256 start tokens
+ *   pairBatches     u32          256 a part                index-pairs.ts
  *   exchange        ExchangeCell tokenCount                memory-exchange.ts; where there are several memories
  *   pairs           Pair         pairCapacity              pair-table.ts
  *   slots           u32          2 x pairCapacity          pair-table.ts
@@ -85,6 +86,7 @@ export let seen: usize = 0;
 export let stagedLefts: usize = 0;
 export let stagedRights: usize = 0;
 export let bytePairs: usize = 0;
+export let pairBatches: usize = 0;
 export let exchange: usize = 0;
 export let pairs: usize = 0;
 export let slots: usize = 0;
@@ -104,7 +106,7 @@ let positionCount: u32 = 0;
 export let positionBytes: u32 = 1;
 export let cellCount: u32 = 0;
 /** In how many memories the words lie, an engine in each; and the cells of all of them. */
-let memoryCount: u32 = 1;
+export let memoryCount: u32 = 1;
 /** Whether this is the first memory, which leads (memory-exchange.ts). */
 export let isFirst: bool = true;
 let cellCountOfAll: u64 = 0;
@@ -200,6 +202,8 @@ export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): 
 }
 
 const alignment: u64 = 64;
+/** Bytes of the smallest sketches of 8 threads (index-pairs.ts). */
+const sketchesMin: u64 = 8 * 64;
 const pairCapacityMin: u64 = 1 << 17;
 /** With fewer records than one for so many cells the engine does not begin: English took one for 360. */
 const cellsPerPairMax: u64 = 128;
@@ -287,12 +291,13 @@ function placeFixedRegions(): void {
   stagedLefts = place(<u64>cellCount * cellBytes);
   stagedRights = place(<u64>cellCount * cellBytes);
   bytePairs = place(hasBytePairs ? <u64>partCount * bytePairCount * offsetof<BytePair>() : 0);
+  pairBatches = place(<u64>partCount * 1024);
   exchange = place(memoryCount > 1 ? <u64>tokenCount * offsetof<ExchangeCell>() : 0);
 }
 
 function wordRegionBytes(): u64 {
   const bytesOfWord = sizeof<f64>() + 3 * sizeof<u32>();
-  return <u64>wordCount * bytesOfWord + <u64>positionCount * positionBytes + 5 * alignment;
+  return <u64>wordCount * bytesOfWord + <u64>positionCount * positionBytes + 5 * alignment + sketchesMin;
 }
 
 function placeWordRegions(): void {
@@ -398,6 +403,9 @@ export class Merge {
  *   rightSeenCount   tokens     distinct right neighbours
  *   hasMore          bool       whether something is left of the work in hand
  *   touched          none       keeps the loads ahead of their use from being optimised away
+ *   countSlots       slots      home slots of its table of pairs (index-pairs.ts)
+ *   countedPairs     pairs      in that table
+ *   isFull           bool       1 if there is no room for that table
  *   voidWeight       weight     of the right neighbours that were themselves merged a moment later: "xyxy"
  */
 @unmanaged
@@ -413,6 +421,9 @@ export class Part {
   rightSeenCount: u32;
   hasMore: u32;
   touched: u32;
+  countSlots: u32;
+  countedPairs: u32;
+  isFull: u32;
   voidWeight: u64;
 }
 
@@ -430,6 +441,10 @@ export const partStride: usize = 128;
  *   share      how much of each part: entries or cells
  *   partCount  parts in work
  *   stepCount  weight steps (word-layout.ts)
+ *   sketchBits   log2 of the cells of the sketch (index-pairs.ts)
+ *   areSingle    1 if every token covers one cell
+ *   walkCount    parts that the text is cut into
+ *   cursorSlots  slots of a table of cursors
  *   helped     atomic: parts that helpers have done
  *   hasFailed  1 if a helper ended in the middle of a part
  */
@@ -442,6 +457,10 @@ export class Job {
   share: u32;
   partCount: u32;
   stepCount: u32;
+  sketchBits: u32;
+  areSingle: u32;
+  walkCount: u32;
+  cursorSlots: u32;
   helped: u32;
   hasFailed: u32;
 }

@@ -1,4 +1,5 @@
 import { countBytePairs, writeBytePairs } from "./byte-pairs";
+import { countPairs, sketchPairs, writePairs } from "./index-pairs";
 import { isWide, Job, job, Merge, merge, Part, partStride, parts } from "./merge-regions";
 import { mergeOccurrences, writeStaged } from "./neighbours";
 import { adoptStepCount, stepCount } from "./word-layout";
@@ -42,6 +43,9 @@ export enum Work {
   writeStaged,
   countBytePairs,
   writeBytePairs,
+  sketchPairs,
+  countPairs,
+  writePairs,
 }
 
 enum State {
@@ -135,8 +139,14 @@ function doWork<T>(part: Part, index: u32): bool {
       return writeStaged<T>(currentMerge, part, index, job.share);
     case Work.countBytePairs:
       return countBytePairs<T>(part, index, job.share);
-    default:
+    case Work.writeBytePairs:
       return writeBytePairs<T>(part, index, job.share);
+    case Work.sketchPairs:
+      return sketchPairs<T>(part, index, job.share);
+    case Work.countPairs:
+      return countPairs<T>(part, index, job.share);
+    default:
+      return writePairs<T>(part, index, job.share);
   }
 }
 

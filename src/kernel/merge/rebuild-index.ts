@@ -1,6 +1,35 @@
-import { boundary, cellCount, cells, entries, isWide, Pair, stagedLefts, weights } from "./merge-regions";
-import { lengthOf, mayMerge } from "./merge-tokens";
-import { entryAddress, startArena, takeEntries } from "./occurrences";
+import {
+  addCursor,
+  countAt,
+  countEnd,
+  countSlotsOf,
+  joinCounts,
+  joinSketches,
+  leftOfKey,
+  lookAtPair,
+  occurrencesOf,
+  rightOfKey,
+  startCounts,
+  startCursors,
+  weightOf,
+} from "./index-pairs";
+import {
+  boundary,
+  cellCount,
+  cells,
+  entries,
+  isWide,
+  Job,
+  job,
+  memoryCount,
+  Pair,
+  partCount,
+  stagedLefts,
+  startCount,
+} from "./merge-regions";
+import { partAt, startPart, Work, workTogether } from "./merge-threads";
+import { madeCount, mayMerge } from "./merge-tokens";
+import { startArena, takeEntries } from "./occurrences";
 import { lowerThreshold, pushPair, startQueue, threshold } from "./pair-queue";
 import {
   addPair,
@@ -14,31 +43,46 @@ import {
   pairCount,
   startGrowth,
 } from "./pair-table";
-import { stepCount, stepOf, weightEndAt } from "./word-layout";
 
 /**
- * Indexes the text as it stands: lowers the threshold by a sketch of all counts (rebuild-index.ts), counts the pairs that may
- * have it, keeps those that do, and writes their lists. It is done where the threshold proved too high (pair-queue.ts), and before the first merge
- * where there are too many start tokens for dense tables (first-index.ts). All of this is done a bit at a time.
+ * Indexes the text as it stands: lowers the threshold by a sketch of all counts (below), counts the pairs that may have
+ * it, keeps those that do, and writes their lists. It is done where the threshold proved too high (pair-queue.ts), and before the
+ * first merge where there are too many start tokens for dense tables (first-index.ts). Each thread takes a part of the text
+ * (index-pairs.ts). All of this is done a bit at a time.
  *
  * Where words lie in several memories, each counts its own pairs, by the sketch of all. The first memory adds up the counts
  * of all (memory-exchange.ts) and keeps the pairs that have the threshold. The others are told which pairs these are, and keep
  * the same.
  */
 
-/** Whether the walk over the text writes lists; else it counts. */
-let isWriting: bool = false;
-/** How far a walk over the text is. */
-let pos: u32 = 1;
-let step: u32 = 0;
+enum Stage {
+  /** The parts of the text are walked over. */
+  walk,
+  /** The counts of all parts are joined. */
+  join,
+  /** Records are made of them, or cursors. */
+  take,
+  /** All is done. */
+  end,
+}
+
 /** How far a walk over the records is, and how many there are. */
 let nextPair: u32 = 0;
 let pairEnd: u32 = 0;
 let entryCount: f64 = 0;
 /** Whether another memory says which pairs are kept. */
 let keepsGiven: bool = false;
-/** Whether the hash table is growing: the walk goes on when that is done. */
+/** What is done with the tables of counts. */
+let stage: Stage = Stage.walk;
+/** The part whose table is read, and the next slot of it. */
+let partTaken: u32 = 0;
+let nextSlot: u32 = 0;
+/** Whether there are more pairs than records. */
+let hasNoRoom: bool = false;
+/** Whether the hash table is growing: the walk over the tables goes on when that is done. */
 let isGrowing: bool = false;
+/** Whether a pair has a count of `countEnd` or more. */
+let hasCountTooLarge: bool = false;
 
 /** How a bit of counting ended. */
 enum Counted {
@@ -48,91 +92,132 @@ enum Counted {
   noRoom,
 }
 
+/** Begins a walk over the text, cut between two pairs. */
+function startWalk(): void {
+  const theJob = changetype<Job>(job);
+  const count = theJob.walkCount;
+  let start: u32 = 1;
+  for (let k: u32 = 0; k < count; k++) {
+    let end = 1 + <u32>((<u64>(cellCount - 1) * (k + 1)) / count);
+    // What stands within a token is stale, but never a boundary.
+    if (theJob.areSingle === 0) while (!isBoundary(end - 1)) end++;
+    startPart(k, start, end);
+    start = end;
+  }
+  stage = Stage.walk;
+}
+
+function isBoundary(pos: u32): bool {
+  return (
+    (isWide ? load<u32>(cells + ((<usize>pos) << 2)) : load<u16>(cells + ((<usize>pos) << 1))) === boundary
+  );
+}
+
+/** Does the next `share` of each part of a walk; true while something is left of it. */
+function walk(kind: u32, share: u32): bool {
+  return workTogether(kind, changetype<Job>(job).walkCount, share);
+}
+
 export function startReindex(): void {
   hasCountTooLarge = false;
   clearPairs();
   startQueue();
-  isWriting = false;
   keepsGiven = false;
   isGrowing = false;
-  pos = 1;
-  step = 0;
+  hasNoRoom = false;
+  startCounting();
+}
+
+function startCounting(): void {
+  startWalk();
+  for (let k: u32 = 0; k < changetype<Job>(job).walkCount; k++) {
+    if (isWide) startCounts<u32>(partAt(k), k);
+    else startCounts<u16>(partAt(k), k);
+  }
 }
 
 /**
- * Counts the pairs that begin in the next `work` cells, or lets the hash table grow by so many records. 0: all are counted;
- * 1: some; 2: the memory is too small.
+ * Counts the pairs that begin in the next `work` cells, or takes so many slots of the tables, or lets the hash table grow by so
+ * many records. 0: all are counted; 1: some; 2: the memory is too small.
  */
 export function countPairsSome(work: u32): i32 {
-  if (isGrowing) isGrowing = growSome(work);
-  else if (!walkSome(work)) {
-    if (!hasRoomForPairs(1)) return Counted.noRoom;
-    startGrowth();
-    isGrowing = true;
+  if (stage === Stage.walk) {
+    if (walk(Work.countPairs, work)) return Counted.some;
+    startTables(Stage.join);
+  } else if (isGrowing) {
+    isGrowing = growSome(work);
+  } else if (stage === Stage.join) {
+    if (isWide ? joinSome<u32>(work) : joinSome<u16>(work)) startTables(Stage.take);
+  } else if (isWide ? takeSome<u32>(work) : takeSome<u16>(work)) {
+    return Counted.all;
   }
-  return pos < cellCount ? Counted.some : Counted.all;
+  if (hasNoRoom) return Counted.noRoom;
+  if (!isAnyFull()) return Counted.some;
+  if (changetype<Job>(job).walkCount === 1) return Counted.noRoom;
+  // One part has all the room. No record is made before all counts are joined.
+  changetype<Job>(job).walkCount = 1;
+  startCounting();
+  return Counted.some;
 }
 
-/** Visits the pairs that begin in the next `work` cells; false if the table of pairs is full before one of them. */
-function walkSome(work: u32): bool {
-  return isWide ? walk<u32>(work) : walk<u16>(work);
+function isAnyFull(): bool {
+  const count = changetype<Job>(job).walkCount;
+  for (let k: u32 = 0; k < count; k++) if (partAt(k).isFull !== 0) return true;
+  return false;
 }
 
-function walk<T>(work: u32): bool {
-  const until = pos + min(cellCount - pos, work);
-  while (pos < until) {
-    const left = tokenAt<T>(pos);
-    if (left === boundary) {
-      pos++;
-      continue;
+function startTables(next: Stage): void {
+  stage = next;
+  partTaken = next === Stage.join ? 1 : 0;
+  nextSlot = 0;
+}
+
+/** The next `work` slots of the table in work; how many they are is returned. */
+function takeSlots(work: u32): u32 {
+  return min(work, countSlotsOf(partAt(partTaken)) - nextSlot);
+}
+
+/** Joins the next `work` slots; true when all are joined. */
+function joinSome<T>(work: u32): bool {
+  if (partTaken >= changetype<Job>(job).walkCount) return true;
+  const count = takeSlots(work);
+  if (!joinCounts<T>(partAt(0), partTaken, nextSlot, count)) return false;
+  endSlots(count);
+  return false;
+}
+
+function endSlots(count: u32): void {
+  nextSlot += count;
+  if (nextSlot < countSlotsOf(partAt(partTaken))) return;
+  partTaken++;
+  nextSlot = 0;
+}
+
+/** Makes records of the next `work` slots; true when all are taken. In the only memory what has too little needs none. */
+function takeSome<T>(work: u32): bool {
+  if (partTaken > 0) return true;
+  const least: u64 = memoryCount > 1 ? 0 : threshold;
+  const until = nextSlot + takeSlots(work);
+  for (; nextSlot < until; nextSlot++) {
+    const slot = countAt<T>(0, nextSlot);
+    if (occurrencesOf<T>(slot) === 0 || weightOf<T>(slot) < least) continue;
+    if (!hasRoomForPairs(1)) {
+      hasNoRoom = true;
+      return false;
     }
-    const next = pos + lengthOf(left);
-    const right = tokenAt<T>(next);
-    if (right !== boundary) {
-      if (mayBeFrequent(left, right)) {
-        const p = findPair(left, right);
-        if (isWriting) writePair(p);
-        else if (!countPair(left, right, p)) return false;
-      }
+    if (isFull()) {
+      startGrowth();
+      isGrowing = true;
+      return false;
     }
-    pos = next;
+    addPair(leftOfKey<T>(slot), rightOfKey<T>(slot), weightOf<T>(slot), 0, occurrencesOf<T>(slot));
   }
-  return true;
+  endSlots(0);
+  return false;
 }
-
-function tokenAt<T>(position: u32): u32 {
-  return <u32>load<T>(cells + <usize>position * sizeof<T>());
-}
-
-/** From here on counts are not exact: in JavaScript they are Float64. */
-const countEnd: u64 = 1 << 53;
-/** Whether a pair has such a count. */
-let hasCountTooLarge: bool = false;
 
 export function foundCountTooLarge(): bool {
   return hasCountTooLarge;
-}
-
-/** Counts the pair at `pos`, which has record `p`, if any; false if the table is full. */
-function countPair(left: u32, right: u32, p: u32): bool {
-  step = stepOf(stepCount, step, pos);
-  const weight = load<u64>(weights + ((<usize>step) << 3));
-  if (p !== noPair) {
-    const pair = pairAt(p);
-    pair.count = min(pair.count + weight, countEnd);
-    pair.listLength++;
-    return true;
-  }
-  if (!hasRoomForPairs(1) || isFull()) return false;
-  addPair(left, right, weight, 0, 1);
-  return true;
-}
-
-/** Writes `pos` into the list of a pair, if it was kept. */
-function writePair(p: u32): void {
-  if (p === noPair) return;
-  const pair = pairAt(p);
-  store<u32>(entryAddress(pair.listStart + pair.listLength++), pos);
 }
 
 /** In another memory than the first, which was told by `keepGivenPair` what to keep: begins to keep that. */
@@ -147,6 +232,7 @@ export function startKeeping(): void {
   nextPair = 0;
   entryCount = 0;
   clearPairs();
+  memory.fill(stagedLefts, 0, bitsBytes());
 }
 
 /** `listStart` of a pair that the first memory keeps, until its list has a place. Others have 0. */
@@ -170,7 +256,10 @@ export function keepPairsSome(work: u32): bool {
     if (!isKept(pair)) continue;
     if (pair.count >= countEnd) hasCountTooLarge = true;
     const listLength = pair.listLength;
-    addPair(pair.left, pair.right, pair.count, 1 + <u32>entryCount, 0);
+    const left = pair.left;
+    const right = pair.right;
+    addPair(left, right, pair.count, 1 + <u32>entryCount, listLength);
+    lookAtPair(left, right);
     entryCount += <f64>listLength;
   }
   return nextPair < pairEnd;
@@ -186,15 +275,71 @@ function isKept(pair: Pair): bool {
 export function startLists(): bool {
   if (!startArena(entryCount, 1)) return false;
   takeEntries(<u32>entryCount);
-  isWriting = true;
-  pos = 1;
+  const theJob = changetype<Job>(job);
+  if (isWide) startCursors<u32>(pairCount);
+  else startCursors<u16>(pairCount);
+  startTables(Stage.take);
+  partTaken = theJob.walkCount - 1;
+  nextPair = 0;
   return true;
 }
 
-/** Writes the occurrences that begin in the next `work` cells; false after the last. */
+/** Writes the occurrences that begin in the next `work` cells, or prepares that; false when all is done. */
 export function writePairsSome(work: u32): bool {
-  walkSome(work);
-  return pos < cellCount;
+  switch (stage) {
+    case Stage.take:
+      if (isWide ? placeSome<u32>(work) : placeSome<u16>(work)) startWalk();
+      return true;
+    case Stage.walk:
+      if (walk(Work.writePairs, work)) return true;
+      stage = Stage.end;
+      nextPair = 0;
+      return true;
+    default:
+      return setLengths(work);
+  }
+}
+
+/**
+ * Places the pairs of the next `work` slots, or records: gives each part its stretch of each list. The last part comes first, and
+ * takes its occurrences off `listLength`. The first part has what is left. True when all are placed.
+ */
+function placeSome<T>(work: u32): bool {
+  if (partTaken === 0) {
+    const until = nextPair + min(pairCount - nextPair, work);
+    for (; nextPair < until; nextPair++) {
+      const pair = pairAt(nextPair);
+      addCursor<T>(0, pair.left, pair.right, pair.listStart);
+    }
+    return nextPair === pairCount;
+  }
+  const until = nextSlot + takeSlots(work);
+  for (; nextSlot < until; nextSlot++) {
+    const slot = countAt<T>(partTaken, nextSlot);
+    const count = occurrencesOf<T>(slot);
+    if (count === 0) continue;
+    const p = findPair(leftOfKey<T>(slot), rightOfKey<T>(slot));
+    if (p === noPair) continue;
+    const pair = pairAt(p);
+    pair.listLength -= count;
+    addCursor<T>(partTaken, pair.left, pair.right, pair.listStart + pair.listLength);
+  }
+  if (nextSlot === countSlotsOf(partAt(partTaken))) {
+    partTaken--;
+    nextSlot = 0;
+  }
+  return false;
+}
+
+/** Sets the lengths of the lists of the next `work` pairs: they stand end to end. False after the last. */
+function setLengths(work: u32): bool {
+  const until = nextPair + min(pairCount - nextPair, work);
+  for (; nextPair < until; nextPair++) {
+    const end = nextPair + 1 < pairCount ? pairAt(nextPair + 1).listStart : 1 + <u32>entryCount;
+    const pair = pairAt(nextPair);
+    pair.listLength = end - pair.listStart;
+  }
+  return nextPair < pairCount;
 }
 
 /** Begins to put the pairs into the queue. */
@@ -214,12 +359,8 @@ export function pushPairsSome(work: u32): bool {
  * be mostly for nothing, and each look at one a cache miss. A pair adds its weight to the cell of its hash; if a cell has less
  * than the threshold, so has every pair in it.
  *
- *   REGION        ELEMENT   ELEMENTS         MEANING
- *   entries       u32       2^sketchBits     the weight of all pairs of a cell, 2^32 - 1 for more
- *   stagedLefts   u16       2^sketchBits/16  a bit for each cell that has the threshold or more
- *
- * Both regions are free while the text is counted. Lists are then written into the first; the second stays until the next
- * merge.
+ * Where it is, and the bits that say which cells have the threshold, says index-pairs.ts. The sketch and the tables of the parts
+ * are in regions that are free while the text is counted. Lists are then written there; the bits stay until the next merge.
  */
 let sketchBits: u32 = 0;
 /** 4 MB: so many cells are read from a near cache, and hold few rare pairs each where texts have millions. */
@@ -229,10 +370,6 @@ const sketchBitsMin: u32 = 4;
 const textCellsPerCell: u32 = 16;
 const cellMax: u64 = 0xffffffff;
 
-/** How far the walk is. */
-let sketchPos: u32 = 1;
-let sketchStep: u32 = 0;
-
 /** The size of the sketch for this memory's text, as a power of two. */
 export function wantedSketchBits(): u32 {
   let bits = sketchBitsMin;
@@ -240,54 +377,26 @@ export function wantedSketchBits(): u32 {
   return bits;
 }
 
+function bitsBytes(): usize {
+  return (<usize>1) << (sketchBits - 3);
+}
+
 /** Begins a sketch of 2^bits cells, at most as many as are wished for. */
 export function startSketch(bits: u32): void {
   sketchBits = bits;
-  sketchPos = 1;
-  sketchStep = 0;
-  memory.fill(entries, 0, (<usize>4) << sketchBits);
+  const theJob = changetype<Job>(job);
+  theJob.sketchBits = bits;
+  theJob.areSingle = u32(madeCount === startCount);
+  theJob.walkCount = partCount;
+  memory.fill(entries, 0, (<usize>(4 * partCount)) << bits);
+  startWalk();
 }
 
-/** Adds up the pairs that begin in the next `work` cells of the text; false after the last. */
+/** Adds up the pairs that begin in the next `work` cells of each part; false when the sketch has all. */
 export function sketchSome(work: u32): bool {
-  if (isWide) sketchPairs<u32>(work);
-  else sketchPairs<u16>(work);
-  return sketchPos < cellCount;
-}
-
-function sketchPairs<T>(work: u32): void {
-  const until = sketchPos + min(cellCount - sketchPos, work);
-  const text = cells;
-  const sketch = entries;
-  const shift = 32 - sketchBits;
-  const wordEnd = boundary;
-  let at = sketchPos;
-  let weightEnd: u32 = 0;
-  let weight: u64 = 0;
-  while (at < until) {
-    const left = <u32>load<T>(text + <usize>at * sizeof<T>());
-    if (left === wordEnd) {
-      at++;
-      continue;
-    }
-    const next = at + lengthOf(left);
-    const right = <u32>load<T>(text + <usize>next * sizeof<T>());
-    if (right !== wordEnd) {
-      if (at >= weightEnd) {
-        sketchStep = stepOf(stepCount, sketchStep, at);
-        weightEnd = weightEndAt(sketchStep);
-        weight = load<u64>(weights + ((<usize>sketchStep) << 3));
-      }
-      const cell = sketch + ((<usize>(hashOf(left, right) >> shift)) << 2);
-      store<u32>(cell, <u32>min<u64>(<u64>load<u32>(cell) + weight, cellMax));
-    }
-    at = next;
-  }
-  sketchPos = at;
-}
-
-function hashOf(left: u32, right: u32): u32 {
-  return (left * 0x9e3779b1 + right) * 0x85ebca77;
+  if (walk(Work.sketchPairs, work)) return true;
+  joinSketches(partCount, sketchBits);
+  return false;
 }
 
 /** Address of the cells, and how many there are: JavaScript adds up those of several memories. */
@@ -323,10 +432,4 @@ export function endSketch(): void {
     }
     store<u16>(stagedLefts + (word << 1), <u16>bits);
   }
-}
-
-/** Whether the pair may have the threshold. */
-function mayBeFrequent(left: u32, right: u32): bool {
-  const cell = hashOf(left, right) >> (32 - sketchBits);
-  return ((<u32>load<u16>(stagedLefts + ((<usize>(cell >> 4)) << 1)) >> (cell & 15)) & 1) !== 0;
 }

@@ -1,0 +1,434 @@
+import {
+  boundary,
+  cells,
+  entries,
+  entryCapacityMax,
+  Job,
+  job,
+  Part,
+  pairBatches,
+  queue,
+  stagedLefts,
+  weightEnds,
+  weights,
+} from "./merge-regions";
+import { lengthOf } from "./merge-tokens";
+import { entryAddress } from "./occurrences";
+import { stepCount, stepOf } from "./word-layout";
+
+/**
+ * What each thread does while the text is indexed anew (rebuild-index.ts): three walks over its part of the text. The first adds
+ * up a sketch, the second counts the pairs that may be frequent, the third writes the lists of those that are kept. The last
+ * two collect a batch of places first, without a branch that depends on the text. Then they read the slots of all of them, so
+ * that the cache misses overlap.
+ *
+ *   REGION       ELEMENT   ELEMENTS            MEANING
+ *   entries      u32       2^sketchBits        sketch of a part: the weight of all pairs of a cell, 2^32 - 1 for more
+ *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch whose pairs are looked at
+ *   queue, …     see below a stretch a part    pairs that a part counts, up to the end of `entries`
+ *   queue        see below                     where a part writes the next occurrence of each pair that is kept
+ *   pairBatches  u32       2 x batchCells      positions, and the slot of each; for every part
+ *
+ * Both tables are hash tables with linear probing. The home slots rise with the hashes, `slotsBehind` more are behind the last of
+ * them, and the very last one stays free, so that every look-up ends. Slots, in cells of two or of four bytes:
+ *
+ *   counts   key: left and right, a cell each   u32 occurrences; 0: the slot is free   u64 the same, weighted
+ *   cursors  key: left and right, a cell each   u32 the next entry; 0: the slot is free
+ */
+const batchCells: u32 = 128;
+/** Of each part in `pairBatches`. */
+const batchBytes: usize = 1024;
+
+function theJob(): Job {
+  return changetype<Job>(job);
+}
+
+function tokenAt<T>(position: u32): u32 {
+  return <u32>load<T>(cells + <usize>position * sizeof<T>());
+}
+
+function hashOf(left: u32, right: u32): u32 {
+  return (left * 0x9e3779b1 + right) * 0x85ebca77;
+}
+
+const cellMax: u64 = 0xffffffff;
+
+/** Address of the sketch of a part. */
+export function sketchOf(index: u32, sketchBits: u32): usize {
+  return entries + ((<usize>index) << (sketchBits + 2));
+}
+
+/** Adds up the pairs that begin in the next `work` cells of a part. True while cells are left. */
+export function sketchPairs<T>(part: Part, index: u32, work: u32): bool {
+  const job = theJob();
+  const until = part.next + min(part.end - part.next, work);
+  const sketch = sketchOf(index, job.sketchBits);
+  const shift = 32 - job.sketchBits;
+  const areSingle = job.areSingle !== 0;
+  const wordEnd = boundary;
+  let step = part.step;
+  let weightEnd: u32 = 0;
+  let weight: u64 = 0;
+  let pos = part.next;
+  let left = tokenAt<T>(pos);
+  while (pos < until) {
+    // Subtle: this branch is always the same, so the processor does not wait for the length.
+    const next = areSingle || left === wordEnd ? pos + 1 : pos + lengthOf(left);
+    const right = tokenAt<T>(next);
+    if (left !== wordEnd && right !== wordEnd) {
+      if (pos >= weightEnd) {
+        step = stepOf(stepCount, step, pos);
+        weightEnd = load<u32>(weightEnds + ((<usize>step) << 2));
+        weight = load<u64>(weights + ((<usize>step) << 3));
+      }
+      const cell = sketch + ((<usize>(hashOf(left, right) >> shift)) << 2);
+      store<u32>(cell, <u32>min<u64>(<u64>load<u32>(cell) + weight, cellMax));
+    }
+    left = right;
+    pos = next;
+  }
+  part.next = pos;
+  part.step = step;
+  return pos < part.end;
+}
+
+/** Adds the sketches of the other parts to that of the first. */
+export function joinSketches(partCount: u32, sketchBits: u32): void {
+  const all = sketchOf(0, sketchBits);
+  const bytes = (<usize>4) << sketchBits;
+  for (let k: u32 = 1; k < partCount; k++) {
+    const other = sketchOf(k, sketchBits) - all;
+    for (let cell = all; cell < all + bytes; cell += 4) {
+      const more = <u64>load<u32>(cell + other);
+      store<u32>(cell, <u32>min<u64>(<u64>load<u32>(cell) + more, cellMax));
+    }
+  }
+}
+
+/** From now on the pairs of the cell of this pair are looked at. */
+export function lookAtPair(left: u32, right: u32): void {
+  const cell = hashOf(left, right) >> (32 - theJob().sketchBits);
+  const bits = stagedLefts + ((<usize>(cell >> 4)) << 1);
+  store<u16>(bits, load<u16>(bits) | <u16>((<u32>1) << (cell & 15)));
+}
+
+function batchOf(index: u32): usize {
+  return pairBatches + batchBytes * index;
+}
+
+/**
+ * Collects a batch: those of the next `batchCells` cells of a part, and before `until`, in which a pair begins that is looked at.
+ * Returns where the batch ends.
+ */
+function collect<T>(part: Part, index: u32, until: u32): usize {
+  const job = theJob();
+  const shift = 32 - job.sketchBits;
+  const areSingle = job.areSingle !== 0;
+  const wordEnd = boundary;
+  const bits = stagedLefts;
+  const stop = min(part.next + batchCells, until);
+  let end = batchOf(index);
+  let pos = part.next;
+  let left = tokenAt<T>(pos);
+  while (pos < stop) {
+    const next = areSingle || left === wordEnd ? pos + 1 : pos + lengthOf(left);
+    const right = tokenAt<T>(next);
+    const cell = hashOf(left, right) >> shift;
+    const bit = (<u32>load<u16>(bits + ((<usize>(cell >> 4)) << 1)) >> (cell & 15)) & 1;
+    store<u32>(end, pos);
+    end += (<usize>(u32(left !== wordEnd) & u32(right !== wordEnd) & bit)) << 3;
+    left = right;
+    pos = next;
+  }
+  part.next = pos;
+  return end;
+}
+
+function keyOf<T>(left: u32, right: u32): u64 {
+  const cellBits = <u64>(8 * sizeof<T>());
+  return <u64>left | ((<u64>right) << cellBits);
+}
+
+/** The key of the pair that begins at a position. */
+function keyAt<T>(pos: u32): u64 {
+  const left = tokenAt<T>(pos);
+  return keyOf<T>(left, tokenAt<T>(pos + lengthOf(left)));
+}
+
+function loadKey<T>(slot: usize): u64 {
+  return sizeof<T>() === 2 ? <u64>load<u32>(slot) : load<u64>(slot);
+}
+
+function storeKey<T>(slot: usize, key: u64): void {
+  if (sizeof<T>() === 2) store<u32>(slot, <u32>key);
+  else store<u64>(slot, key);
+}
+
+/** The home slot of a key. Whatever the number of home slots is, it rises with the hash. */
+function homeOf(table: usize, slotCount: u32, slotBytes: usize, key: u64): usize {
+  return table + <usize>((((key * 0x9e3779b97f4a7c15) >> 32) * slotCount) >> 32) * slotBytes;
+}
+
+/** Writes the home slot of each pair of a batch from `entry` on beside its position, and reads it. */
+function findHomes<T>(entry: usize, end: usize, table: usize, slotCount: u32, slotBytes: usize): u32 {
+  let touched: u32 = 0;
+  for (; entry < end; entry += 8) {
+    const home = homeOf(table, slotCount, slotBytes, keyAt<T>(load<u32>(entry)));
+    touched ^= load<u32>(home);
+    store<u32>(entry, <u32>home, 4);
+  }
+  return touched;
+}
+
+const slotsBehind: u32 = 64;
+
+// Counts.
+
+/** From here on counts are not exact: in JavaScript they are Float64. */
+export const countEnd: u64 = 1 << 53;
+const firstSlotCount: u32 = 1 << 13;
+
+function countBytes<T>(): usize {
+  return 2 * sizeof<T>() + 12;
+}
+
+export function occurrencesOf<T>(slot: usize): u32 {
+  return load<u32>(slot + 2 * sizeof<T>());
+}
+
+export function weightOf<T>(slot: usize): u64 {
+  return load<u64>(slot + 2 * sizeof<T>(), 4);
+}
+
+function storeCount<T>(slot: usize, key: u64, count: u32, weight: u64): void {
+  storeKey<T>(slot, key);
+  store<u32>(slot + 2 * sizeof<T>(), count);
+  store<u64>(slot + 2 * sizeof<T>(), weight, 4);
+}
+
+/** Bytes that each part has for its table. */
+function stretchBytes(): usize {
+  const end = entries + ((<usize>entryCapacityMax) << 2);
+  return ((end - queue) / theJob().walkCount) & ~7;
+}
+
+/** Address of the counts of a part. */
+function countsOf(index: u32): usize {
+  return queue + stretchBytes() * index;
+}
+
+function tableBytes<T>(slotCount: u32): usize {
+  return <usize>(slotCount + slotsBehind) * countBytes<T>();
+}
+
+/** Address behind them. */
+function countsEnd<T>(part: Part, index: u32): usize {
+  return countsOf(index) + tableBytes<T>(part.countSlots);
+}
+
+/** Begins an empty table. */
+export function startCounts<T>(part: Part, index: u32): void {
+  part.countSlots = firstSlotCount;
+  part.countedPairs = 0;
+  part.isFull = 0;
+  memory.fill(countsOf(index), 0, tableBytes<T>(firstSlotCount));
+}
+
+/** Counts the pairs that begin in the next `work` cells of a part. True while cells are left, and the table has room. */
+export function countPairs<T>(part: Part, index: u32, work: u32): bool {
+  const until = part.next + min(part.end - part.next, work);
+  const batch = batchOf(index);
+  const table = countsOf(index);
+  let step = part.step;
+  let weightEnd: u32 = 0;
+  let weight: u64 = 0;
+  while (part.next < until) {
+    const end = collect<T>(part, index, until);
+    if (!reserveCounts<T>(part, index, <u32>((end - batch) >> 3))) return false;
+    part.touched ^= findHomes<T>(batch, end, table, part.countSlots, countBytes<T>());
+    for (let entry = batch; entry < end; entry += 8) {
+      const pos = load<u32>(entry);
+      if (pos >= weightEnd) {
+        step = stepOf(stepCount, step, pos);
+        weightEnd = load<u32>(weightEnds + ((<usize>step) << 2));
+        weight = load<u64>(weights + ((<usize>step) << 3));
+      }
+      const slotCount = part.countSlots;
+      if (!addCount<T>(part, index, <usize>load<u32>(entry, 4), keyAt<T>(pos), 1, weight)) return false;
+      // The table has grown.
+      if (part.countSlots !== slotCount) {
+        findHomes<T>(entry + 8, end, table, part.countSlots, countBytes<T>());
+      }
+    }
+  }
+  part.step = step;
+  return part.next < part.end;
+}
+
+/** Adds to the counts of a pair, whose home slot is known. False if the stretch has no room for the table. */
+function addCount<T>(part: Part, index: u32, home: usize, key: u64, count: u32, weight: u64): bool {
+  let slot = home;
+  while (occurrencesOf<T>(slot) !== 0 && loadKey<T>(slot) !== key) slot += countBytes<T>();
+  const before = occurrencesOf<T>(slot);
+  if (before === 0) {
+    if (slot + countBytes<T>() === countsEnd<T>(part, index)) {
+      return (
+        growCounts<T>(part, index) &&
+        addCount<T>(
+          part,
+          index,
+          homeOf(countsOf(index), part.countSlots, countBytes<T>(), key),
+          key,
+          count,
+          weight,
+        )
+      );
+    }
+    part.countedPairs++;
+  }
+  const sum = before === 0 ? weight : min(weightOf<T>(slot) + weight, countEnd);
+  storeCount<T>(slot, key, before + count, sum);
+  return true;
+}
+
+/** Makes room for so many more pairs: at most three quarters of the home slots are used. False if the stretch is too small. */
+function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
+  while (<u64>(part.countedPairs + pairCount) * 4 > <u64>part.countSlots * 3) {
+    if (!growCounts<T>(part, index)) return false;
+  }
+  return true;
+}
+
+/**
+ * Doubles the home slots, in place; false, and `part.isFull`, if the stretch is too small. The old slots go to the end of the
+ * table and are read from front to back: the new home of a pair is at or before the slot that is read, which is free by then,
+ * so the pair finds a free slot no later than there.
+ */
+function growCounts<T>(part: Part, index: u32): bool {
+  if (tableBytes<T>(2 * part.countSlots) > stretchBytes()) {
+    part.isFull = 1;
+    return false;
+  }
+  const table = countsOf(index);
+  const oldBytes = tableBytes<T>(part.countSlots);
+  part.countSlots *= 2;
+  const slotCount = part.countSlots;
+  const end = countsEnd<T>(part, index);
+  memory.copy(end - oldBytes, table, oldBytes);
+  memory.fill(table, 0, end - oldBytes - table);
+  for (let from = end - oldBytes; from < end; from += countBytes<T>()) {
+    const count = occurrencesOf<T>(from);
+    if (count === 0) continue;
+    const key = loadKey<T>(from);
+    const weight = weightOf<T>(from);
+    storeCount<T>(from, 0, 0, 0);
+    let slot = homeOf(table, slotCount, countBytes<T>(), key);
+    while (occurrencesOf<T>(slot) !== 0) slot += countBytes<T>();
+    storeCount<T>(slot, key, count, weight);
+  }
+  return true;
+}
+
+// The main thread reads the tables when the walks have ended.
+
+/** Slots of a table, those behind the last home slot included. */
+export function countSlotsOf(part: Part): u32 {
+  return part.countSlots + slotsBehind;
+}
+
+/** Address of a slot of a part. */
+export function countAt<T>(index: u32, slot: u32): usize {
+  return countsOf(index) + <usize>slot * countBytes<T>();
+}
+
+export function leftOfKey<T>(slot: usize): u32 {
+  return <u32>load<T>(slot);
+}
+
+export function rightOfKey<T>(slot: usize): u32 {
+  return <u32>load<T>(slot + sizeof<T>());
+}
+
+/** Adds `slotCount` slots of another part, from `first` on, to the counts of the first part. False if its stretch has no room. */
+export function joinCounts<T>(all: Part, index: u32, first: u32, slotCount: u32): bool {
+  const end = countAt<T>(index, first + slotCount);
+  for (let slot = countAt<T>(index, first); slot < end; slot += countBytes<T>()) {
+    const count = occurrencesOf<T>(slot);
+    if (count === 0) continue;
+    if (!reserveCounts<T>(all, 0, 1)) return false;
+    const key = loadKey<T>(slot);
+    const home = homeOf(countsOf(0), all.countSlots, countBytes<T>(), key);
+    if (!addCount<T>(all, 0, home, key, count, weightOf<T>(slot))) return false;
+  }
+  return true;
+}
+
+// Cursors.
+
+function cursorBytes<T>(): usize {
+  return 2 * sizeof<T>() + 4;
+}
+
+function cursorsOf<T>(index: u32): usize {
+  return queue + <usize>index * theJob().cursorSlots * cursorBytes<T>();
+}
+
+/**
+ * Begins empty tables of cursors for so many pairs, one for each part. Where they have no room, as the counts of the other parts
+ * are still needed, the first part has to walk over all of the text. False then.
+ */
+export function startCursors<T>(pairCount: u32): bool {
+  const job = theJob();
+  const slotBytes = cursorBytes<T>();
+  const parts = job.walkCount;
+  const room = min(stretchBytes(), entries - queue);
+  const wanted: u64 = 2 * <u64>pairCount + 1;
+  const fits = wanted * parts * slotBytes <= room;
+  job.cursorSlots = fits ? <u32>wanted : <u32>min(wanted, (entries - queue) / slotBytes);
+  if (!fits) job.walkCount = 1;
+  memory.fill(queue, 0, <usize>job.cursorSlots * job.walkCount * slotBytes);
+  return fits;
+}
+
+/** Says where a part writes the next occurrence of a pair. */
+export function addCursor<T>(index: u32, left: u32, right: u32, cursor: u32): void {
+  const table = cursorsOf<T>(index);
+  const slotCount = theJob().cursorSlots;
+  const key = keyOf<T>(left, right);
+  let slot = homeOf(table, slotCount, cursorBytes<T>(), key);
+  const end = table + <usize>slotCount * cursorBytes<T>();
+  while (load<u32>(slot + 2 * sizeof<T>()) !== 0) {
+    slot += cursorBytes<T>();
+    if (slot === end) slot = table;
+  }
+  storeKey<T>(slot, key);
+  store<u32>(slot + 2 * sizeof<T>(), cursor);
+}
+
+/** Writes the pairs that begin in the next `work` cells of a part to their lists, if they are kept. True while cells are left. */
+export function writePairs<T>(part: Part, index: u32, work: u32): bool {
+  const until = part.next + min(part.end - part.next, work);
+  const batch = batchOf(index);
+  const slotCount = theJob().cursorSlots;
+  const table = cursorsOf<T>(index);
+  const tableEnd = table + <usize>slotCount * cursorBytes<T>();
+  while (part.next < until) {
+    const end = collect<T>(part, index, until);
+    part.touched ^= findHomes<T>(batch, end, table, slotCount, cursorBytes<T>());
+    for (let entry = batch; entry < end; entry += 8) {
+      const pos = load<u32>(entry);
+      const key = keyAt<T>(pos);
+      let slot = <usize>load<u32>(entry, 4);
+      let cursor = load<u32>(slot + 2 * sizeof<T>());
+      while (cursor !== 0 && loadKey<T>(slot) !== key) {
+        slot += cursorBytes<T>();
+        if (slot === tableEnd) slot = table;
+        cursor = load<u32>(slot + 2 * sizeof<T>());
+      }
+      if (cursor === 0) continue;
+      store<u32>(entryAddress(cursor), pos);
+      store<u32>(slot + 2 * sizeof<T>(), cursor + 1);
+    }
+  }
+  return part.next < part.end;
+}
