@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, totalmem } from "node:os";
+import { join, relative } from "node:path";
 
 const output = (command: string, ...args: string[]) =>
   spawnSync(command, args, { encoding: "utf8" }).stdout?.trim() ?? "";
@@ -18,12 +19,15 @@ export function circumstances() {
   };
 }
 
-/** Keeps a measurement as bench/record/<name>.json. */
+/** Keeps a measurement as bench/record/<name>.json, or in the file named, if that has a directory. */
 export function keepRecord(name: string, measurement: object): void {
-  const path = `${import.meta.dir}/record/${name}.json`;
+  const path = name.includes("/") ? name : `${import.meta.dir}/record/${name}.json`;
   writeFileSync(path, `${JSON.stringify({ ...circumstances(), ...measurement }, null, 2)}\n`);
-  console.log(`record: bench/record/${name}.json`);
+  console.log(`record: ${relative(join(import.meta.dir, ".."), path)}`);
 }
+
+/** A run that takes longer is not repeated. */
+export const longSeconds = 5;
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

