@@ -32,7 +32,7 @@ function run(program: string, ...args: string[]): void {
 }
 
 const install = (python: string, ...args: readonly string[]) =>
-  run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...args);
+  run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", ...args);
 
 const machine = process.arch === "arm64" ? "aarch64" : "x86_64";
 const wheel = makeWheel({

@@ -36,8 +36,8 @@ async function install(): Promise<void> {
 async function installOracles(): Promise<void> {
   const isAlone = (oracle: string) =>
     oraclesWithoutDependencies.some((name) => oracle.startsWith(`${name}==`));
-  await pip(["install", ...oraclePackages.filter((oracle) => !isAlone(oracle))]);
-  await pip(["install", "--no-deps", ...oraclePackages.filter(isAlone)]);
+  await pip(["install", "--no-compile", ...oraclePackages.filter((oracle) => !isAlone(oracle))]);
+  await pip(["install", "--no-compile", "--no-deps", ...oraclePackages.filter(isAlone)]);
 }
 
 async function fetchFromNpm(): Promise<void> {
