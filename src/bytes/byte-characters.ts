@@ -19,12 +19,15 @@ export function encodeBytes(bytes: Uint8Array): string {
   return text;
 }
 
+/** The byte that a code point stands for; -1 if it is not one of the 256. */
+export const byteOfCodePoint = (codePoint: number): number =>
+  codePoint < codePointLimit ? codePointToByte[codePoint]! : notInAlphabet;
+
 /** The bytes of a text in byte-to-character form; null if a character is not one of the 256. */
 export function decodeCharacters(text: string): Uint8Array | null {
   const bytes = new Uint8Array(text.length);
   for (let pos = 0; pos < text.length; pos++) {
-    const codeUnit = text.charCodeAt(pos);
-    const byte = codeUnit < codePointLimit ? codePointToByte[codeUnit]! : notInAlphabet;
+    const byte = byteOfCodePoint(text.charCodeAt(pos));
     if (byte === notInAlphabet) return null;
     bytes[pos] = byte;
   }

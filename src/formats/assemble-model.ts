@@ -1,4 +1,4 @@
-import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import { byteOfCodePoint, byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import { escapeBytes } from "../bytes/escape.ts";
 import { shown } from "../bytes/schema.ts";
 import { exitCode, UserError } from "../errors.ts";
@@ -8,14 +8,26 @@ import {
   buildModel,
   droppedByte,
   type EncodingModel,
+  type PackedTokens,
   type RankedMerges,
 } from "../tokenizer/encoding-model.ts";
-import { buildTokenTable, idLimitMax, lateTokenTable, type TokenTable } from "../tokenizer/token-table.ts";
+import {
+  idLimitMax,
+  joinTokens,
+  lateTokenTable,
+  packTokenList,
+  type TokenTable,
+  tableOfPacked,
+} from "../tokenizer/token-table.ts";
 import type { LoadOptions } from "../tokenizer/tokenizer-parts.ts";
 
 /** Ids by tokens: a Map, or what is read like one; and the largest id, 0 without any. */
 export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &
-  Iterable<[string, number]> & { readonly idMax: number };
+  Iterable<[string, number]> & {
+    readonly idMax: number;
+    /** The tokens as they are spelled, in UTF-8; absent in a Map. */
+    readonly spelled?: PackedTokens;
+  };
 
 /** A vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
 type CharacterVocabulary = {
@@ -112,17 +124,41 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
 export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken[]): TokenTable {
   return lateTokenTable(() => {
     const encoder = new TextEncoder();
-    const tokens: [number, Uint8Array][] = [];
-    const rawIds = new Set<number>();
-    for (const [text, id] of vocab) {
-      const bytes = decodeCharacters(text);
-      if (bytes === null) rawIds.add(id);
-      tokens.push([id, bytes ?? encoder.encode(text)]);
-    }
-    for (const { id, content } of addedTokens) tokens.push([id, encoder.encode(content)]);
+    const spelled =
+      vocab.spelled ?? packTokenList(Array.from(vocab, ([text, id]) => [id, encoder.encode(text)]));
+    const { tokens, rawIds } = decodeSpelled(spelled);
     const beside = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
-    return { ...buildTokenTable(tokens), rawIds, nameCount: vocab.size + beside.length };
+    const added = addedTokens.map(({ id, content }) => [id, encoder.encode(content)] as const);
+    return { ...tableOfPacked(joinTokens(tokens, added)), rawIds, nameCount: vocab.size + beside.length };
   });
+}
+
+/** The bytes of tokens in byte-to-character form, and the ids of those that have another character: these stay UTF-8. */
+function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
+  const count = ids.length;
+  const bytes = new Uint8Array(from[count]!);
+  const starts = new Int32Array(count + 1);
+  const rawIds = new Set<number>();
+  let end = 0;
+  for (let t = 0; t < count; t++) {
+    const start = end;
+    const textEnd = from[t + 1]!;
+    for (let pos = from[t]!; pos < textEnd; pos++) {
+      let codePoint = texts[pos]!;
+      // All of the 256 characters have one byte or two; three or four lead to no code point of theirs.
+      if (codePoint >= 0x80) codePoint = ((codePoint - 0xc0) << 6) | (texts[++pos]! & 0x3f);
+      const byte = byteOfCodePoint(codePoint);
+      if (byte < 0) {
+        end = start;
+        for (let raw = from[t]!; raw < textEnd; raw++) bytes[end++] = texts[raw]!;
+        rawIds.add(ids[t]!);
+        break;
+      }
+      bytes[end++] = byte;
+    }
+    starts[t + 1] = end;
+  }
+  return { tokens: { bytes, starts, ids }, rawIds };
 }
 
 /** A vocabulary as JSON gives it: token to id. */

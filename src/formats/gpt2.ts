@@ -21,6 +21,7 @@ import {
   checkId,
   checkOwnIds,
   idsOfTokens,
+  modelOf,
   type TokenIds,
 } from "./assemble-model.ts";
 import {
@@ -35,6 +36,7 @@ import { recordedPostProcessing } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { addNewIds, type IdRow, JsonRewriter, keptRows, spelledMerges } from "./rewrite-json.ts";
 import { idRows, lineEnd, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
+import { scanGpt2 } from "./scan-tokenizer-json.ts";
 import { type RecordedTraining, recordedTraining } from "./training-json.ts";
 
 /** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
@@ -70,14 +72,22 @@ const encoder = new TextEncoder();
 function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;
   const { path: mergesPath } = mergesFile!;
-  const vocab = readVocab(vocabFile);
-  const merges = readMergeLines(mergesFile!);
-  const model = assembleModel({ path: mergesPath, vocab, merges, ignoresMerges: false, unknownToken: null });
+  const scanned = scanGpt2(vocabFile.bytes, mergesFile!.bytes);
+  const vocab = scanned?.vocab ?? readVocab(vocabFile);
+  const lines = scanned === null ? readMergeLines(mergesFile!) : [];
+  const kind = { vocab, ignoresMerges: false, unknownToken: null };
+  const model =
+    scanned === null
+      ? assembleModel({ ...kind, path: mergesPath, merges: lines })
+      : modelOf(kind, scanned.merges);
   const recorded = recordedTraining(vocabPath);
   const special =
-    recorded === null ? unmadeEntries(vocab, merges) : recordedEntries(vocab, recorded, vocabPath);
+    recorded === null
+      ? unmadeEntries(scanned === null ? notJoined(vocab, lines) : notMerged(scanned))
+      : recordedEntries(vocab, recorded, vocabPath);
   const addedTokens = addedTokensOf(vocab, special, options.specialTokens ?? [], vocabPath);
-  checkOwnIds(addedTokens, vocab, vocabPath);
+  const addedIds = new Set(addedTokens.map(({ id }) => id));
+  checkOwnIds(addedTokens, scanned?.vocab.entriesOf((id) => addedIds.has(id)) ?? vocab, vocabPath);
   const tokens = assembleTokens(vocab, addedTokens);
   const { name, sources, compiled } = options.pattern ?? patternFor(vocabPath, recorded);
   return {
@@ -131,15 +141,27 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
  * such as GPT-2's `<|endoftext|>`. An entry with a character that stands for white space or a control byte (`Ġ`) is not
  * special: it is a token that merges do not make.
  */
-function unmadeEntries(vocab: TokenIds, merges: readonly (readonly [string, string])[]): Map<string, number> {
-  const made = new Set(merges.map(([left, right]) => left + right));
+function unmadeEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();
-  for (const [text, id] of vocab) {
-    if (made.has(text) || text === "" || decodeCharacters(text)?.length === 1) continue;
+  for (const [text, id] of entries) {
+    if (text === "" || decodeCharacters(text)?.length === 1) continue;
     if (decodeCharacters(text) !== null && /[\u0100-\u0143]/.test(text)) continue;
     found.set(text, id);
   }
   return found;
+}
+
+/** The entries that no merge makes. */
+function notJoined(vocab: TokenIds, merges: readonly (readonly [string, string])[]): [string, number][] {
+  const made = new Set(merges.map(([left, right]) => left + right));
+  return [...vocab].filter(([text]) => !made.has(text));
+}
+
+/** The same where each id has one token. */
+function notMerged({ vocab, merges: { merged } }: NonNullable<ReturnType<typeof scanGpt2>>) {
+  const isMade = new Uint8Array(vocab.idMax + 1);
+  for (let rank = 0; rank < merged.length; rank++) isMade[merged[rank]!] = 1;
+  return vocab.entriesOf((id) => isMade[id] === 0);
 }
 
 function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: string): Map<string, number> {

@@ -7,6 +7,7 @@ import {
   closeBracket,
   colon,
   comma,
+  lineFeed,
   openBrace,
   openBracket,
   quote,
@@ -14,7 +15,7 @@ import {
   zero,
 } from "../bytes/text.ts";
 import { spareThirdTier } from "../runtime/host.ts";
-import type { RankedMerges } from "../tokenizer/encoding-model.ts";
+import type { PackedTokens, RankedMerges } from "../tokenizer/encoding-model.ts";
 import { idLimitMax } from "../tokenizer/token-table.ts";
 
 type ScannedTokenizer = {
@@ -56,6 +57,79 @@ export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
   }
 }
 
+/**
+ * The same for GPT-2's pair of files, whose merges are lines. Null as above, and where two tokens have one id or a merge makes
+ * no token.
+ */
+export function scanGpt2(
+  vocabFile: Uint8Array,
+  mergesFile: Uint8Array,
+): { readonly vocab: ScannedVocabulary; readonly merges: RankedMerges } | null {
+  if (!isUtf8(vocabFile) || !isUtf8(mergesFile)) return null;
+  const texts = allocateTexts(vocabFile.length, mergesFile.length);
+  const end = scanVocabulary(vocabFile, skipSpace(vocabFile, 0), texts);
+  if (end === failed || skipSpace(vocabFile, end) !== vocabFile.length || !indexTexts(texts)) return null;
+  const seen = new Uint8Array(texts.idMax + 1);
+  for (let t = 0; t < texts.count; t++) {
+    if (seen[texts.ids[t]!] === 1) return null;
+    seen[texts.ids[t]!] = 1;
+  }
+  const room = allocateMerges(mergesFile.length / smallestLineBytes);
+  const count = scanMergeLines(mergesFile, texts, room);
+  return count === failed ? null : { vocab: new ScannedVocabulary(texts), merges: firstMerges(room, count) };
+}
+
+/** `a b` and a line end. */
+const smallestLineBytes = 4;
+
+/** Reads `a b` lines, as `scanMerges`; returns how many. */
+function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merged }: RankedMerges): number {
+  const { bytes, ids } = texts;
+  const start = texts.starts[texts.count]!;
+  let pos = 0;
+  // `#version: 0.2`
+  if (file[0] === 0x23) {
+    if (decodeText(file, 0, 8) !== "#version") return failed;
+    pos = file.indexOf(lineFeed) + 1;
+    if (pos === 0) return failed;
+  }
+  let rank = 0;
+  let next = 256;
+  while (pos < file.length) {
+    let at = start;
+    let hash = 0;
+    let byte = file[pos]!;
+    for (; byte > space; byte = file[pos]!) {
+      bytes[at] = byte;
+      at = (at + 1) | 0;
+      hash = hashStep(hash, byte);
+      pos = (pos + 1) | 0;
+    }
+    const middle = at;
+    const leftIndex = byte === space ? findText(texts, start, middle, hash) : -1;
+    hash = 0;
+    pos = (pos + 1) | 0;
+    for (byte = file[pos]!; byte > space; byte = file[pos]!) {
+      bytes[at] = byte;
+      at = (at + 1) | 0;
+      hash = hashStep(hash, byte);
+      pos = (pos + 1) | 0;
+    }
+    // A last line without an end, a carriage return and an empty line are left to those who read lines.
+    const rightIndex = byte === lineFeed ? findText(texts, middle, at, hash) : -1;
+    if (leftIndex < 0 || rightIndex < 0) return failed;
+    const id = idOfSpan(texts, start, at, next);
+    if (id < 0) return failed;
+    left[rank] = ids[leftIndex]!;
+    right[rank] = ids[rightIndex]!;
+    merged[rank] = id;
+    next = (id + 1) | 0;
+    rank = (rank + 1) | 0;
+    pos = (pos + 1) | 0;
+  }
+  return rank;
+}
+
 type TakeMember = Parameters<typeof walkMembers>[2];
 
 /** JSON.parse takes the later value of a key that occurs twice; here such a file is given up. */
@@ -89,17 +163,11 @@ class TokenizerScan {
       this.vocab = new ScannedVocabulary(texts);
     } else {
       if (this.vocab === null || this.merges !== null) return failed;
-      const most = Math.ceil((this.file.length - pos) / smallestMergeBytes);
-      const room = { left: new Int32Array(most), right: new Int32Array(most), merged: new Int32Array(most) };
+      const room = allocateMerges((this.file.length - pos) / smallestMergeBytes);
       const scanned = scanMerges(this.file, pos, this.vocab.texts, room);
       end = scanned.end;
       if (end === failed) return failed;
-      const { count } = scanned;
-      this.merges = {
-        left: room.left.slice(0, count),
-        right: room.right.slice(0, count),
-        merged: room.merged.slice(0, count),
-      };
+      this.merges = firstMerges(room, scanned.count);
     }
     this.cuts.push(pos, end);
     return end;
@@ -112,6 +180,17 @@ class TokenizerScan {
     return `${decodeText(file, 0, vocabStart)}{}${decodeText(file, vocabEnd, mergesStart)}[]${decodeText(file, mergesEnd)}`;
   }
 }
+
+function allocateMerges(countMax: number): RankedMerges {
+  const most = Math.ceil(countMax);
+  return { left: new Int32Array(most), right: new Int32Array(most), merged: new Int32Array(most) };
+}
+
+const firstMerges = ({ left, right, merged }: RankedMerges, count: number): RankedMerges => ({
+  left: left.slice(0, count),
+  right: right.slice(0, count),
+  merged: merged.slice(0, count),
+});
 
 /** `"a b",` is shorter than `["",""],`, but holds two tokens. */
 const smallestMergeBytes = 5;
@@ -272,7 +351,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash;
 }
 
-spareThirdTier(skipSpace, readString, scanVocabulary, scanMerges, hashOf);
+spareThirdTier(skipSpace, readString, scanVocabulary, scanMerges, scanMergeLines, hashOf);
 
 /**
  * TokenTexts: the tokens of a vocabulary, spelled as in their file, and their ids.
@@ -301,11 +380,11 @@ type TokenTexts = {
 /** `"":0,` */
 const smallestEntryBytes = 5;
 
-/** Room for the most that a file of so many bytes can hold: memory that is not written costs nothing. */
-function allocateTexts(fileBytes: number): TokenTexts {
+/** Room for the most that files of so many bytes can hold: memory that is not written costs nothing. */
+function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {
   const countMax = Math.ceil(fileBytes / smallestEntryBytes) + 1;
   return {
-    bytes: new Uint8Array(2 * fileBytes),
+    bytes: new Uint8Array(fileBytes + moreBytes),
     starts: new Int32Array(countMax + 1),
     hashes: new Int32Array(countMax),
     ids: new Int32Array(countMax),
@@ -403,11 +482,21 @@ class ScannedVocabulary {
     return this.texts.idMax;
   }
 
-  *[Symbol.iterator](): Generator<[string, number]> {
+  get spelled(): PackedTokens {
+    const { bytes, starts, count, ids } = this.texts;
+    return { bytes, starts: starts.subarray(0, count + 1), ids: ids.subarray(0, count) };
+  }
+
+  *entriesOf(isWanted: (id: number) => boolean): Generator<[string, number]> {
     const { bytes, starts, count, ids } = this.texts;
     for (let t = 0; t < count; t++) {
+      if (!isWanted(ids[t]!)) continue;
       yield [Buffer.from(bytes.buffer, starts[t]!, starts[t + 1]! - starts[t]!).toString("utf8"), ids[t]!];
     }
+  }
+
+  [Symbol.iterator](): Generator<[string, number]> {
+    return this.entriesOf(() => true);
   }
 }
 

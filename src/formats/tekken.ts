@@ -2,8 +2,9 @@ import { decodeText } from "../bytes/json-walk.ts";
 import { objectAt, parseJson, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
-import { modelOfRanks, type RankedToken } from "../tokenizer/merge-by-rank.ts";
-import { buildTokenTable, idLimitMax } from "../tokenizer/token-table.ts";
+import type { PackedTokens } from "../tokenizer/encoding-model.ts";
+import { modelOfRanks } from "../tokenizer/merge-by-rank.ts";
+import { idLimitMax, joinTokens, packTokenList, tableOfPacked } from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,
   areNarrow,
@@ -46,10 +47,12 @@ function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
     addedTokens: [],
     controlTokens,
     isNarrow: areNarrow(size - 1, controlTokens),
-    tokens: buildTokenTable([
-      ...tokens.map(({ rank, bytes }) => [rank, bytes] as const),
-      ...controlTokens.map(({ id, content }) => [id, encoder.encode(content)] as const),
-    ]),
+    tokens: tableOfPacked(
+      joinTokens(
+        tokens,
+        controlTokens.map(({ id, content }) => [id, encoder.encode(content)] as const),
+      ),
+    ),
     description: {
       path,
       kind: `tekken.json ${String(config.version)}`,
@@ -79,17 +82,18 @@ function numberAt(
 function readVocab(
   value: unknown,
   { count, firstId, path }: { count: number; firstId: number; path: string },
-): RankedToken[] {
+): PackedTokens {
   if (!Array.isArray(value) || value.length < count) {
     throw new UserError(`"${path}": vocab is no list of ${count} tokens`);
   }
-  return value.slice(0, count).map((entry, rank) => {
+  const tokens = value.slice(0, count).map((entry, rank) => {
     const token = objectAt(entry, path, `token ${rank}`);
     if (token.rank !== rank || typeof token.token_bytes !== "string" || !isBase64(token.token_bytes)) {
       throw new UserError(`"${path}": token ${rank} is ${shown(entry)}`);
     }
-    return { rank: firstId + rank, bytes: new Uint8Array(Buffer.from(token.token_bytes, "base64")) };
+    return [firstId + rank, Buffer.from(token.token_bytes, "base64")] as const;
   });
+  return packTokenList(tokens);
 }
 
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);

@@ -1,11 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Normalization } from "../bytes/normalization.ts";
+import { lineFeed, space, zero } from "../bytes/text.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { toBase64 } from "../runtime/host.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
-import { modelOfRanks, type RankedToken } from "../tokenizer/merge-by-rank.ts";
-import { buildTokenTable, type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { maxOf, type PackedTokens } from "../tokenizer/encoding-model.ts";
+import { modelOfRanks } from "../tokenizer/merge-by-rank.ts";
+import {
+  idLimitMax,
+  joinTokens,
+  packTokenList,
+  type TokenTable,
+  tableOfPacked,
+  tokenBytesOf,
+} from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,
   areNarrow,
@@ -80,14 +89,14 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
  * it has them, or the file is a known one.
  */
 function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
-  const tokens = readRanks(Buffer.from(bytes).toString("latin1"), path);
+  const tokens = scanRanks(bytes) ?? readRanks(Buffer.from(bytes).toString("latin1"), path);
   const known = knownRanks(bytes);
   const recorded = recordedTraining(path);
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
   const pattern = options.pattern ?? patternOf(sources, path);
   if (pattern.name === null) checkTakesAll(pattern.sources, path);
   const normalization = recorded?.normalization ?? known?.normalization ?? null;
-  const idMax = tokens.reduce((max, { rank }) => Math.max(max, rank), -1);
+  const idMax = tokens.ids.length === 0 ? -1 : maxOf(tokens.ids);
   const specialIds =
     recorded === null
       ? specialsOfKnown(known, options.specialTokens, idMax)
@@ -97,10 +106,14 @@ function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerPa
     ([content, id]): AddedToken => ({ ...plainSpecial, id, content, normalized: normalization !== null }),
   );
   const taken = new Set(specialIds.values());
-  const sharing = tokens.filter(({ rank }) => taken.has(rank));
+  const sharing: number[] = [];
+  tokens.ids.forEach((id, t) => {
+    if (taken.has(id)) sharing.push(t);
+  });
+  const tokenAt = (t: number) => tokens.bytes.subarray(tokens.starts[t]!, tokens.starts[t + 1]!);
   checkOwnIds(
     addedTokens,
-    sharing.map(({ bytes, rank }) => [bytes, rank]),
+    sharing.map((t) => [tokenAt(t), tokens.ids[t]!]),
     path,
   );
   return {
@@ -123,19 +136,73 @@ function kindOf(known: KnownRanks | undefined): string {
   return `rank file of ${known.name}${others}`;
 }
 
-function readRanks(text: string, path: string): RankedToken[] {
-  const tokens: RankedToken[] = [];
+/**
+ * Reads plain lines: whole groups of base64, a space, a rank, a line feed. Null for anything else, which `readRanks` reads or
+ * refuses.
+ */
+export function scanRanks(file: Uint8Array): PackedTokens | null {
+  const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));
+  const lineCountMax = Math.ceil(file.length / smallestLineBytes);
+  const starts = new Int32Array(lineCountMax + 1);
+  const ids = new Int32Array(lineCountMax);
+  const values = base64Values();
+  let count = 0;
+  let at = 0;
+  for (let pos = 0; pos < file.length; ) {
+    let last = 0;
+    do {
+      if (pos + 4 > file.length) return null;
+      const a = values[file[pos]!]!;
+      const b = values[file[pos + 1]!]!;
+      const c = values[file[pos + 2]!]!;
+      const d = values[file[pos + 3]!]!;
+      // A "=" is 64, everything else that is no digit 128; only the last two may be "=".
+      if (a > 63 || b > 63 || c > 64 || d > 64 || (c === 64 && d !== 64)) return null;
+      bytes[at] = (a << 2) | (b >> 4);
+      bytes[at + 1] = (b << 4) | (c >> 2);
+      bytes[at + 2] = (c << 6) | d;
+      at += c === 64 ? 1 : d === 64 ? 2 : 3;
+      pos += 4;
+      last = d;
+    } while (last !== 64 && file[pos] !== space);
+    if (file[pos] !== space) return null;
+    const rankStart = ++pos;
+    let rank = 0;
+    for (let digit = file[pos]! - zero; digit >= 0 && digit <= 9; digit = file[++pos]! - zero) {
+      rank = 10 * rank + digit;
+      if (rank >= idLimitMax) return null;
+    }
+    if (pos === rankStart || file[pos] !== lineFeed) return null;
+    pos++;
+    ids[count++] = rank;
+    starts[count] = at;
+  }
+  return { bytes, starts: starts.subarray(0, count + 1), ids: ids.subarray(0, count) };
+}
+
+/** `AA== 0` and a line feed. */
+const smallestLineBytes = 7;
+
+/** The value of each digit of base64; 64 for "=", 128 for all else. */
+function base64Values(): Uint8Array {
+  const values = new Uint8Array(256).fill(128);
+  base64Digits.forEach((digit, value) => {
+    values[digit] = value;
+  });
+  values["=".charCodeAt(0)] = 64;
+  return values;
+}
+
+function readRanks(text: string, path: string): PackedTokens {
+  const tokens: [rank: number, bytes: Uint8Array][] = [];
   text.split("\n").forEach((line, i) => {
     if (line.trim() === "") return;
     // Whisper's ranks have an empty token, `=`.
     const match = /^([A-Za-z0-9+/]+={0,2}|=) (\d+)\r?$/.exec(line);
     if (match === null) throw new UserError(`"${path}": line ${i + 1} is not a token in base64 and its rank`);
-    tokens.push({
-      bytes: new Uint8Array(Buffer.from(match[1]!, "base64")),
-      rank: checkId(Number(match[2]), match[1]!, path),
-    });
+    tokens.push([checkId(Number(match[2]), match[1]!, path), Buffer.from(match[1]!, "base64")]);
   });
-  return tokens;
+  return packTokenList(tokens);
 }
 
 function patternOf(sources: readonly string[] | undefined, path: string): ResolvedPattern {
@@ -183,16 +250,12 @@ function giveIds(specials: readonly SpecialTokenOption[], idMax: number): Map<st
   return ids;
 }
 
-function tableOf(
-  tokens: readonly RankedToken[],
-  addedTokens: readonly AddedToken[],
-  path: string,
-): TokenTable {
+function tableOf(tokens: PackedTokens, addedTokens: readonly AddedToken[], path: string): TokenTable {
   const encoder = new TextEncoder();
-  return buildTokenTable([
-    ...tokens.map(({ rank, bytes }) => [rank, bytes] as const),
-    ...addedTokens.map(({ id, content }) => [checkId(id, content, path), encoder.encode(content)] as const),
-  ]);
+  const added = addedTokens.map(
+    ({ id, content }) => [checkId(id, content, path), encoder.encode(content)] as const,
+  );
+  return tableOfPacked(joinTokens(tokens, added));
 }
 
 function extend([{ name, bytes }]: SourceFiles, _base: TokenizerParts, { tokens }: Extension): OutputFile[] {

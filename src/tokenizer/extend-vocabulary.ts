@@ -7,9 +7,9 @@ import { plainSpecial } from "../text/cutting.ts";
 import { reservedTokens } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
 import { segmentWords, WordMerger } from "./encoding-kernel.ts";
-import { buildModel, type EncodingModel, type RankedMerges } from "./encoding-model.ts";
-import { makeModelOfRanks, type RankedToken } from "./merge-by-rank.ts";
-import { buildTokenTable, tokenBytesOf } from "./token-table.ts";
+import { buildModel, type EncodingModel, type PackedTokens, type RankedMerges } from "./encoding-model.ts";
+import { makeModelOfRanks } from "./merge-by-rank.ts";
+import { buildTokenTable, packTokenList, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type Extension, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
@@ -212,10 +212,10 @@ export function* ranksObstacle(
   return lost === undefined ? null : `it would never make the new token "${escapeBytes(lost.bytes)}"`;
 }
 
-function rankedTokens(base: TokenizerParts, { tokens }: Extension): RankedToken[] {
+function rankedTokens(base: TokenizerParts, { tokens }: Extension): PackedTokens {
   const added = new Set(allAddedTokens(base).map(({ id }) => id));
   const ids = Array.from({ length: base.tokens.idLimit }, (_, id) => id).filter((id) => !added.has(id));
-  const before = ids.map((rank) => ({ rank, bytes: tokenBytesOf(base.tokens, rank) }));
-  const after = tokens.map(({ id, bytes }) => ({ rank: id, bytes }));
-  return [...before, ...after].filter(({ bytes }) => bytes.length > 0);
+  const before = ids.map((id) => [id, tokenBytesOf(base.tokens, id)] as const);
+  const after = tokens.map(({ id, bytes }) => [id, bytes] as const);
+  return packTokenList([...before, ...after].filter(([, { length }]) => length > 0));
 }

@@ -1,11 +1,14 @@
 import { Heap } from "../bytes/arrays.ts";
 import { escapeBytes } from "../bytes/escape.ts";
 import { runToEnd } from "../runtime/turns.ts";
-import { buildModel, type EncodingModel } from "./encoding-model.ts";
+import {
+  buildModel,
+  type EncodingModel,
+  maxOf,
+  type PackedTokens,
+  type RankedMerges,
+} from "./encoding-model.ts";
 import { refuse } from "./tokenizer-parts.ts";
-
-/** A token and its rank, which is its id as well. */
-export type RankedToken = { readonly rank: number; readonly bytes: Uint8Array };
 
 /**
  * The merges that a file of ranks stands for. tiktoken merges neighbours that make a token together, the lowest rank first.
@@ -13,63 +16,95 @@ export type RankedToken = { readonly rank: number; readonly bytes: Uint8Array };
  * from the two parts that merging its own bytes stops at, and these two are its merge. Shorter tokens come first, because
  * they are the parts. A token whose bytes do not merge to two parts is only found as a whole pretoken, as in tiktoken.
  */
-export const modelOfRanks = (tokens: readonly RankedToken[], path: string): EncodingModel =>
+export const modelOfRanks = (tokens: PackedTokens, path: string): EncodingModel =>
   runToEnd(makeModelOfRanks(tokens, path));
 
 /** Tokens that are merged between two yields, some 20 ms. */
 const sliceTokens = 8192;
 
-/** The same in slices. */
-export function* makeModelOfRanks(
-  tokens: readonly RankedToken[],
-  path: string,
-): Generator<undefined, EncodingModel> {
-  const byteIds = new Int32Array(256).fill(-1);
-  for (const { bytes, rank } of tokens) if (bytes.length === 1) byteIds[bytes[0]!] = rank;
-  if (byteIds.includes(-1)) {
-    refuse(path, `it has no token for byte 0x${byteIds.indexOf(-1).toString(16).padStart(2, "0")}`);
-  }
-  const rankLimit = tokens.reduce((limit, { rank }) => Math.max(limit, rank + 1), 0);
-  refuseDoubles(tokens, rankLimit, path);
-  const longer = tokens.filter(({ bytes }) => bytes.length > 1);
-  const pairs = allocatePairs(longer.length, rankLimit);
-  const found: { left: number; right: number; id: number }[] = [];
+/** The same in slices. The ids of the tokens are their ranks. */
+export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator<undefined, EncodingModel> {
+  const { bytes, starts, ids: ranks } = tokens;
+  const byteIds = byteIdsOf(tokens, path);
+  const rankLimit = maxOf(ranks) + 1;
+  const pairs = allocatePairs(ranks.length, rankLimit);
+  const isMade = new Uint8Array(rankLimit);
   const wholeTokens = new Map<string, number>();
-  const ascending = longer.toSorted((a, b) => a.bytes.length - b.bytes.length);
-  for (const [index, { bytes, rank }] of ascending.entries()) {
-    if (index % sliceTokens === 0) yield;
-    const ids = Array.from(bytes, (byte) => byteIds[byte]!);
-    mergeByRank(ids, pairs);
-    if (ids.length === 2) {
-      addPair(pairs, ids[0]!, ids[1]!, rank);
-      found.push({ left: ids[0]!, right: ids[1]!, id: rank });
+  const order = byLength(starts, ranks.length);
+  const longest = order[order.length - 1]!;
+  const sequence = allocateSequence(starts[longest + 1]! - starts[longest]!);
+  for (let i = 0; i < order.length; i++) {
+    if (i % sliceTokens === 0) yield;
+    const start = starts[order[i]!]!;
+    const end = starts[order[i]! + 1]!;
+    if (end - start < 2) continue;
+    const rank = ranks[order[i]!]!;
+    takeBytes(sequence, byteIds, bytes, start, end);
+    mergeByRank(sequence, pairs);
+    if (sequence.count === 2) {
+      addPair(pairs, sequence.ids[0]!, sequence.ids[1]!, rank);
+      isMade[rank] = 1;
       continue;
     }
-    const key = Buffer.from(bytes).toString("latin1");
-    if (ids.length === 1 || wholeTokens.has(key)) refuseDouble(bytes, path);
+    const token = bytes.subarray(start, end);
+    const key = Buffer.from(token).toString("latin1");
+    if (sequence.count === 1 || wholeTokens.has(key)) refuseDouble(token, path);
     wholeTokens.set(key, rank);
   }
   yield;
-  found.sort((a, b) => a.id - b.id);
-  const merges = {
-    left: Int32Array.from(found, ({ left }) => left),
-    right: Int32Array.from(found, ({ right }) => right),
-    merged: Int32Array.from(found, ({ id }) => id),
-  };
-  return buildModel({ byteIds, merges, wholeTokens });
+  return buildModel({ byteIds, merges: madeMerges(pairs, isMade), idMax: rankLimit - 1, wholeTokens });
 }
 
-/** tiktoken refuses two tokens of one rank, too. Longer tokens that are listed twice are found when they are merged. */
-function refuseDoubles(tokens: readonly RankedToken[], rankLimit: number, path: string): void {
-  const seen = new Uint8Array(rankLimit);
-  const seenBytes = new Uint8Array(256);
-  for (const { bytes, rank } of tokens) {
+/** The merges whose token is marked, ascending. */
+function madeMerges({ halves }: PairTable, isMade: Uint8Array): RankedMerges {
+  const count = isMade.reduce((sum, mark) => sum + mark, 0);
+  const merges = { left: new Int32Array(count), right: new Int32Array(count), merged: new Int32Array(count) };
+  for (let rank = 0, k = 0; rank < isMade.length; rank++) {
+    if (isMade[rank] === 0) continue;
+    merges.left[k] = halves[2 * rank]!;
+    merges.right[k] = halves[2 * rank + 1]!;
+    merges.merged[k++] = rank;
+  }
+  return merges;
+}
+
+/** The indices of tokens by their length, shorter ones first, equal ones in their order. */
+function byLength(starts: Int32Array, count: number): Uint32Array {
+  const lengthOf = (token: number) => starts[token + 1]! - starts[token]!;
+  let lengthMax = 0;
+  for (let token = 0; token < count; token++) lengthMax = Math.max(lengthMax, lengthOf(token));
+  // First how many there are of each length, then where those of each begin.
+  const ends = new Uint32Array(lengthMax + 2);
+  for (let token = 0; token < count; token++) ends[lengthOf(token) + 1]!++;
+  for (let length = 0; length <= lengthMax; length++) ends[length + 1]! += ends[length]!;
+  const order = new Uint32Array(count);
+  for (let token = 0; token < count; token++) order[ends[lengthOf(token)]!++] = token;
+  return order;
+}
+
+/**
+ * The id of each byte. Refuses a list that lacks one, and two tokens of one rank, as tiktoken does. Longer tokens that are
+ * listed twice are found when they are merged.
+ */
+function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): Int32Array {
+  const byteIds = new Int32Array(256).fill(-1);
+  const isByte = (token: number) => starts[token + 1]! - starts[token]! === 1;
+  for (let token = 0; token < ranks.length; token++) {
+    if (isByte(token)) byteIds[bytes[starts[token]!]!] = ranks[token]!;
+  }
+  if (byteIds.includes(-1)) {
+    refuse(path, `it has no token for byte 0x${byteIds.indexOf(-1).toString(16).padStart(2, "0")}`);
+  }
+  const seen = new Uint8Array(maxOf(ranks) + 1);
+  for (let token = 0; token < ranks.length; token++) {
+    const rank = ranks[token]!;
     if (seen[rank] === 1) refuse(path, `two tokens have the rank ${rank}`);
     seen[rank] = 1;
-    if (bytes.length !== 1) continue;
-    if (seenBytes[bytes[0]!] === 1) refuseDouble(bytes, path);
-    seenBytes[bytes[0]!] = 1;
+    const byte = bytes[starts[token]!]!;
+    // Of two the later one has set the id.
+    if (isByte(token) && byteIds[byte] !== rank) refuseDouble(Uint8Array.of(byte), path);
   }
+  return byteIds;
 }
 
 function refuseDouble(bytes: Uint8Array, path: string): never {
@@ -77,23 +112,63 @@ function refuseDouble(bytes: Uint8Array, path: string): never {
 }
 
 /**
- * Merges a few ids where they are, the lowest rank first, from the left. `merged` has what the merge of each rank makes;
- * without it a rank is the id. Returns the rank of the last merge, or `noRank`. Long ones are for `SequenceMerger`.
+ * RankedSequence: ids that are merged where they are.
+ *
+ *   ARRAY    TYPE         LENGTH     MEANING
+ *   ids      Int32Array   capacity   the first `count` are the sequence
+ *   ranks    Int32Array   capacity   rank of the pair that begins at each of them; `noRank` at the last
  */
-export function mergeByRank(ids: number[], pairs: PairTable, merged?: Int32Array): number {
+export type RankedSequence = { readonly ids: Int32Array; readonly ranks: Int32Array; count: number };
+
+export const allocateSequence = (capacity: number): RankedSequence => ({
+  ids: new Int32Array(capacity),
+  ranks: new Int32Array(capacity),
+  count: 0,
+});
+
+/** Makes the sequence that of bytes[start .. end). */
+export function takeBytes(
+  sequence: RankedSequence,
+  byteIds: Int32Array,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  const { ids } = sequence;
+  for (let pos = start; pos < end; pos++) ids[pos - start] = byteIds[bytes[pos]!]!;
+  sequence.count = end - start;
+}
+
+/**
+ * Merges a short sequence, the lowest rank first, from the left. `merged` has what the merge of each rank makes; without it a
+ * rank is the id. Returns the rank of the last merge, or `noRank`. Long ones are for `SequenceMerger`.
+ */
+export function mergeByRank(sequence: RankedSequence, pairs: PairTable, merged?: Int32Array): number {
+  const { ids, ranks } = sequence;
+  let { count } = sequence;
+  for (let i = 0; i + 1 < count; i++) ranks[i] = findPair(pairs, ids[i]!, ids[i + 1]!);
+  ranks[count - 1] = noRank;
   for (let last = noRank; ; ) {
     let best = noRank;
     let bestPos = 0;
-    for (let i = 0; i + 1 < ids.length; i++) {
-      const rank = findPair(pairs, ids[i]!, ids[i + 1]!);
-      if (rank < best) {
-        best = rank;
-        bestPos = i;
-      }
+    for (let i = 0; i + 1 < count; i++) {
+      if (ranks[i]! >= best) continue;
+      best = ranks[i]!;
+      bestPos = i;
     }
-    if (best === noRank) return last;
+    if (best === noRank) {
+      sequence.count = count;
+      return last;
+    }
     last = best;
-    ids.splice(bestPos, 2, merged === undefined ? best : merged[best]!);
+    count--;
+    ids[bestPos] = merged === undefined ? best : merged[best]!;
+    for (let i = bestPos + 1; i < count; i++) {
+      ids[i] = ids[i + 1]!;
+      ranks[i] = ranks[i + 1]!;
+    }
+    ranks[bestPos] = bestPos + 1 < count ? findPair(pairs, ids[bestPos]!, ids[bestPos + 1]!) : noRank;
+    if (bestPos > 0) ranks[bestPos - 1] = findPair(pairs, ids[bestPos - 1]!, ids[bestPos]!);
   }
 }
 

@@ -3,7 +3,14 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
 import { WordMerger } from "./encoding-kernel.ts";
 import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
-import { addPair, allocatePairs, mergeByRank, type PairTable } from "./merge-by-rank.ts";
+import {
+  addPair,
+  allocatePairs,
+  allocateSequence,
+  mergeByRank,
+  type PairTable,
+  takeBytes,
+} from "./merge-by-rank.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, gone, type Numbering, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -143,8 +150,9 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
         let last = maker;
         if (maker === manyMakers) {
           pairs ??= pairsOf(model.merges);
-          const ids = Array.from(bytes, (byte) => model.byteIds[byte]!);
-          last = mergeByRank(ids, pairs, model.merges.merged);
+          const sequence = allocateSequence(bytes.length);
+          takeBytes(sequence, model.byteIds, bytes, 0, bytes.length);
+          last = mergeByRank(sequence, pairs, model.merges.merged);
         }
         left[id] = model.merges.left[last]!;
         right[id] = model.merges.right[last]!;

@@ -1,4 +1,5 @@
 import { exitCode, UserError } from "../errors.ts";
+import { noTokens, type PackedTokens } from "./encoding-model.ts";
 
 /**
  * TokenTable: the bytes of every token by its id. Ids without a token have no bytes.
@@ -24,21 +25,56 @@ export type TokenTable = {
 export const idLimitMax = 2 ** 24;
 
 /** A table of the tokens given; of two tokens with one id the later counts. */
-export function buildTokenTable(tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable {
-  const list = [...tokens];
-  const idLimit = list.reduce((limit, [id]) => Math.max(limit, id + 1), 0);
+export const buildTokenTable = (tokens: Iterable<readonly [id: number, bytes: Uint8Array]>): TokenTable =>
+  tableOfPacked(packTokenList([...tokens]));
+
+export const packTokenList = (tokens: readonly (readonly [id: number, bytes: Uint8Array])[]): PackedTokens =>
+  joinTokens(noTokens, tokens);
+
+/** The tokens, and others behind them. */
+export function joinTokens(
+  { bytes, starts, ids }: PackedTokens,
+  others: readonly (readonly [id: number, bytes: Uint8Array])[],
+): PackedTokens {
+  const [count, byteCount] = [ids.length, starts[ids.length]!];
+  const joined = {
+    bytes: new Uint8Array(others.reduce((sum, [, { length }]) => sum + length, byteCount)),
+    starts: new Int32Array(count + others.length + 1),
+    ids: new Int32Array(count + others.length),
+  };
+  joined.bytes.set(bytes.subarray(0, byteCount));
+  joined.starts.set(starts.subarray(0, count + 1));
+  joined.ids.set(ids);
+  others.forEach(([id, token], i) => {
+    const start = joined.starts[count + i]!;
+    joined.bytes.set(token, start);
+    joined.starts[count + i + 1] = start + token.length;
+    joined.ids[count + i] = id;
+  });
+  return joined;
+}
+
+/** The same as `buildTokenTable`. */
+export function tableOfPacked(tokens: PackedTokens): TokenTable {
+  const { ids, starts: from, bytes: all } = tokens;
+  const count = ids.length;
+  let idLimit = 0;
+  for (let t = 0; t < count; t++) if (ids[t]! >= idLimit) idLimit = ids[t]! + 1;
   // First the lengths, each at the index of the token's end.
   const starts = new Uint32Array(idLimit + 1);
-  for (const [id, { length }] of list) starts[id + 1] = length;
+  for (let t = 0; t < count; t++) starts[ids[t]! + 1] = from[t + 1]! - from[t]!;
   let tokenCount = 0;
   for (let id = 0; id < idLimit; id++) {
     if (starts[id + 1] !== 0) tokenCount++;
     starts[id + 1]! += starts[id]!;
   }
   const bytes = new Uint8Array(starts[idLimit]!);
-  for (const [id, token] of list) {
+  for (let t = 0; t < count; t++) {
+    const end = from[t + 1]!;
+    let to = starts[ids[t]!]!;
     // The last token of an id set its length, and is written last.
-    if (token.length === starts[id + 1]! - starts[id]!) bytes.set(token, starts[id]!);
+    if (end - from[t]! !== starts[ids[t]! + 1]! - to) continue;
+    for (let pos = from[t]!; pos < end; pos++) bytes[to++] = all[pos]!;
   }
   return { idLimit, tokenCount, bytes, starts };
 }

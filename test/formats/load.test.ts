@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
+import { scanRanks } from "../../src/formats/tiktoken.ts";
 import { patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
@@ -34,6 +35,46 @@ describe("a file of ranks", () => {
     }
     const directory = directoryWith("tokenizer.model", ranks);
     expect((await Tokenizer.load(directory, options)).encode(text)).toEqual(expected);
+  });
+
+  test("of plain lines is scanned, and any other is read line by line", async () => {
+    const scanned = scanRanks(ranks)!;
+    expect([...scanned.ids]).toEqual(rankLines.map((line) => Number(line.split(" ")[1])));
+    const bytesOf = (t: number) => scanned.bytes.subarray(scanned.starts[t]!, scanned.starts[t + 1]!);
+    expect(rankLines.map((_, t) => Buffer.from(bytesOf(t)).toString("base64"))).toEqual(
+      rankLines.map((line) => line.split(" ")[0]!),
+    );
+    expect(scanRanks(Buffer.from(""))?.ids.length).toBe(0);
+    for (const line of ["YQ== 5\n", "YWI= 0\n", "YWJj 16777215\n", "YWJjYQ== 5\n", "/+A= 7\n", "AAA= 0\n"]) {
+      const found = scanRanks(Buffer.from(line))!;
+      const [text, rank] = line.trim().split(" ");
+      expect([...found.bytes.subarray(0, found.starts[1])]).toEqual([...Buffer.from(text!, "base64")]);
+      expect([...found.ids]).toEqual([Number(rank)]);
+    }
+    const others = [
+      "YQ 5",
+      "YQ==5",
+      "YQ== 5",
+      "YQ==  5\n",
+      "YQ== x\n",
+      "YQ== \n",
+      "YQ== 5\r\n",
+      "= 5\n",
+      "\n",
+      "A=== 1\n",
+    ];
+    const more = [
+      "YQ=A 5\n",
+      "YQ==YQ== 5\n",
+      "YWJ 5\n",
+      "Y-Jj 5\n",
+      "YWJj 16777216\n",
+      "YWJj",
+      "YWJjYW",
+      "=WJj 1\n",
+    ];
+    for (const line of [...others, ...more])
+      expect([line, scanRanks(Buffer.from(line))]).toEqual([line, null]);
   });
 
   test("may end its lines with CRLF, and lack the last end", async () => {

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { scanTokenizerJson } from "../../src/formats/scan-tokenizer-json.ts";
+import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import { assembleTokens, idsOfTokens } from "../../src/formats/assemble-model.ts";
+import { scanGpt2, scanTokenizerJson } from "../../src/formats/scan-tokenizer-json.ts";
+import { plainSpecial } from "../../src/text/cutting.ts";
+import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
 
 type Model = { vocab: Record<string, number>; merges: (string | [string, string])[] };
 
@@ -97,6 +101,90 @@ test("whatever a byte is changed to: nothing is found, or what JSON gives", () =
       if (scanned !== null) expect(readNaively(changed)).toEqual(scanned);
     }),
     { numRuns: 2000 },
+  );
+});
+
+/** GPT-2's two files of a tokenizer. */
+const gpt2Files = tokenizerText.map((text) => {
+  const { model } = JSON.parse(text) as { model: Model };
+  const lines = model.merges.map((merge) => (typeof merge === "string" ? merge : merge.join(" ")));
+  return { vocab: JSON.stringify(model.vocab), merges: `#version: 0.2\n${lines.join("\n")}\n`, model };
+});
+
+const scanPair = (vocab: string, merges: string) => scanGpt2(Buffer.from(vocab), Buffer.from(merges));
+
+test("GPT-2's pair of files has the same vocabulary and merges, with and without the first line", () => {
+  const property = fc.property(gpt2Files, fc.boolean(), ({ vocab, merges, model }, hasHead) => {
+    const scanned = scanPair(vocab, hasHead ? merges : merges.slice(merges.indexOf("\n") + 1));
+    // A control character in a line is left to those who read lines.
+    if (merges.includes("\u0001")) return expect(scanned).toBeNull();
+    const expected = readNaively(JSON.stringify({ model }));
+    expect(new Map(scanned!.vocab)).toEqual(expected!.vocab);
+    expect([...scanned!.merges.left]).toEqual(expected!.left);
+    expect([...scanned!.merges.right]).toEqual(expected!.right);
+    expect([...scanned!.merges.merged]).toEqual(expected!.merged);
+  });
+  fc.assert(property);
+});
+
+test("an unusual pair of files is left to those who read JSON and lines", () => {
+  const [vocab, merges] = ['{"a":0,"b":1,"ab":2}', "a b\n"] as const;
+  const [scanned, head] = [scanPair(vocab, merges), scanPair(` ${vocab}\n`, `#version: 0.2\n`)];
+  expect(scanned?.merges.merged).toEqual(Int32Array.of(2));
+  expect([...scanned!.vocab.entriesOf((id) => id !== 1)]).toEqual([
+    ["a", 0],
+    ["ab", 2],
+  ]);
+  expect(head?.merges.merged).toEqual(new Int32Array(0));
+  for (const other of ['{"a":0,"b":1,"ab":1}', '{"a":0,"b":1,"a":2}', "{}", `${vocab}x`, '{"a":0,"b":1}'])
+    expect([other, scanPair(other, merges)]).toEqual([other, null]);
+  for (const other of ["a b", "a b\r\n", "a b\n\n", "a\n", "a b b\n", "a c\n", "b a\n", "# b\n", "#version"])
+    expect([other, scanPair(vocab, other)]).toEqual([other, null]);
+  expect(scanGpt2(Uint8Array.of(0xff), Buffer.from(merges))).toBeNull();
+  expect(scanGpt2(Buffer.from(vocab), Uint8Array.of(0x61, 0x20, 0xff, 0x0a))).toBeNull();
+});
+
+/** The bytes of each id, token by token. */
+function tokensNaively(vocab: Iterable<readonly [string, number]>, specials: readonly [number, string][]) {
+  const tokens = Array.from(
+    vocab,
+    ([text, id]) => [id, decodeCharacters(text) ?? Buffer.from(text)] as const,
+  );
+  const raw = Array.from(vocab).filter(([text]) => decodeCharacters(text) === null);
+  const table = buildTokenTable([
+    ...tokens,
+    ...specials.map(([id, text]) => [id, Buffer.from(text)] as const),
+  ]);
+  return { ...table, rawIds: new Set(raw.map(([, id]) => id)) };
+}
+
+test("a scanned vocabulary and a Map give the bytes of each id, and the ids of tokens that are no bytes", () => {
+  const wide = fc.string({
+    unit: fc.constantFrom("a", "Ġ", "ń", "Ń", "ń", "\u0144", "é", "漢", "ċ", "😀", "\u00ad"),
+  });
+  const entries = fc.uniqueArray(fc.tuple(wide, fc.nat(9)), { selector: ([text]) => text, minLength: 1 });
+  fc.assert(
+    fc.property(entries, (pairs) => {
+      const object = Object.fromEntries(pairs);
+      const scanned = scan(
+        JSON.stringify({ model: { vocab: { ...object, x: 20, y: 21, xy: 22 }, merges: ["x y"] } }),
+      );
+      const vocabs = [
+        scanTokenizerJson(
+          Buffer.from(
+            JSON.stringify({ model: { vocab: { ...object, x: 20, y: 21, xy: 22 }, merges: ["x y"] } }),
+          ),
+        )!.vocab,
+        idsOfTokens({ ...object, x: 20, y: 21, xy: 22 }, ""),
+      ];
+      for (const vocab of vocabs) {
+        const made = assembleTokens(vocab, [{ id: 3, content: "<é>", ...plainSpecial }]);
+        const { idLimit, tokenCount, bytes, starts, rawIds } = made;
+        expect({ idLimit, tokenCount, bytes, starts, rawIds }).toEqual(
+          tokensNaively(scanned!.vocab, [[3, "<é>"]]),
+        );
+      }
+    }),
   );
 });
 
