@@ -119,7 +119,7 @@ const alignment = 64;
 const readAheadBytes = 8;
 
 /** Fields of the heads, with those that the kernel fills in. */
-const modelFieldCount = 22;
+const modelFieldCount = 21;
 const tokenTableFieldCount = 6;
 
 /** Bytes that `placeModel` writes. */

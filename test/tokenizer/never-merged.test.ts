@@ -152,3 +152,50 @@ test("an answer that is kept for two characters is not taken for two others with
     }
   }
 });
+
+test("merging may begin with whole characters, wherever merges meet and in whatever order they are", () => {
+  const characters = [..."абв中丮书"].map((character) => [...Buffer.from(character)]);
+  const strays = [0x20, 0x61, 0xd0, 0xb8, 0xe4, 0xf0];
+  for (let round = 0; round < 150; round++) {
+    const left: number[] = [];
+    const right: number[] = [];
+    const isNew = (l: number, r: number) => left.every((other, i) => other !== l || right[i] !== r);
+    const merge = (l: number, r: number) => {
+      if (isNew(l, r)) {
+        left.push(l);
+        right.push(r);
+      }
+      return 256 + left.findIndex((other, i) => other === l && right[i] === r);
+    };
+    for (const [first, ...rest] of characters) if (random(4) > 0) rest.reduce(merge, first!);
+    const anyId = () =>
+      random(3) === 0
+        ? strays[random(strays.length)]!
+        : random(3) === 0
+          ? characters[random(6)]![random(2)]!
+          : 256 + random(left.length);
+    for (let n = 4 + random(20); left.length > 0 && n > 0; n--) merge(anyId(), anyId());
+    const order = Array.from(left.keys());
+    for (let n = random(3); n > 0; n--) order.push(...order.splice(random(order.length), 1));
+    const inOrder = (numbers: readonly number[]) => Int32Array.from(order, (rank) => numbers[rank]!);
+    const merges = {
+      left: inOrder(left),
+      right: inOrder(right),
+      merged: Int32Array.from(order, (rank) => 256 + rank),
+    };
+    const model = buildModel({ byteIds, merges });
+    const kernels = (["beside foreign bytes", "nowhere"] as const).map(
+      (cuts) => new EncodingKernel(model, true, { cuts }),
+    );
+    for (let n = 0; n < 100; n++) {
+      const bytes = Array.from({ length: 1 + random(8) }, () =>
+        random(5) === 0 ? [strays[random(strays.length)]!] : characters[random(characters.length)]!,
+      ).flat();
+      const [found, expected] = kernels.map((kernel) => {
+        kernel.reserveText(64).bytes.set(bytes);
+        return [...kernel.merge(bytes.length)];
+      });
+      expect({ seed, round, order, bytes, found }).toEqual({ seed, round, order, bytes, found: expected! });
+    }
+  }
+});

@@ -25,12 +25,12 @@ import { hashLong } from "../words/word-slots";
  *   56       pairRankBits
  *   60       pairHalves
  *   64       pairFilter
- *   68       adjacency        u8[65536]: at left << 8 | right, 1 where the two bytes stand side by side in some token;
- *                             elsewhere no merge ever crosses
- *   72       joinSlots        never-merged.ts, as the next two; 0 if no pretoken may be cut
+ *   68       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
+ *                             middle: bit l - 1 for those with l bytes on the left, bit 2 + r for r bytes on the right. 0: no
+ *                             merge ever crosses
+ *   72       joinSlots        never-merged.ts, as the next one; 0 if no pretoken may be cut
  *   76       joinSlotBits
- *   80       joinSizes
- *   84       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
+ *   80       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
@@ -59,7 +59,6 @@ export class EncodingModel {
   adjacency: usize;
   joinSlots: usize;
   joinSlotBits: u32;
-  joinSizes: usize;
   lateRank: u32;
 }
 

@@ -307,15 +307,12 @@ function threeBytes(at: usize): u32 {
  *   ARRAY      TYPE      LENGTH       MEANING
  *   slots      u32,u32   2^slotBits   open addressing, at most half full, home = top bits of the hash: the two *edges* of a
  *                                     join, the left half's last bytes and the right half's first bytes; 0 if free
- *   hasSizes   u8        16           1 at 4 l + r if some join has l bytes on the left and r on the right. Most sizes do not
- *                                     occur
  *
  * An edge is up to three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" is
  * [2 << 24 | c3a9, 2 << 24 | c3a9]. Only joins between two characters that are not ASCII are kept: elsewhere nobody asks.
  */
 let slots: usize = 0;
 let slotBits: u32 = 0;
-let hasSizes: usize = 0;
 
 const multiplier0: u32 = 0x9e3779b1;
 const multiplier1: u32 = 0x85ebca77;
@@ -331,11 +328,9 @@ export function reserveJoins(model: EncodingModel): bool {
   slotBits = 4;
   while ((<u64>1) << slotBits < 2 * joinCount) slotBits++;
   slots = reserveTable((<usize>8) << slotBits);
-  hasSizes = reserveTable(16);
   model.joinSlots = slots;
   model.joinSlotBits = slotBits;
-  model.joinSizes = hasSizes;
-  return slots !== 0 && hasSizes !== 0;
+  return slots !== 0;
 }
 
 /**
@@ -442,10 +437,11 @@ function joinLast(left: u32, right: u32): u32 {
 function addJoin(adjacency: usize, left: u32, right: u32): void {
   const last = left & 255;
   const first = firstByte(right);
-  store<u8>(adjacency + ((last << 8) | first), 1);
+  const at = adjacency + ((last << 8) | first);
+  const sizes: u32 = (1 << ((left >> 24) - 1)) | (1 << (2 + (right >> 24)));
+  store<u8>(at, load<u8>(at) | <u8>sizes);
   // Only between two characters that are not ASCII: there the byte behind is a lead byte.
   if (last < 0x80 || first < 0xc0) return;
-  store<u8>(hasSizes + 4 * (left >> 24) + (right >> 24), 1);
   const lastSlot: u32 = (1 << slotBits) - 1;
   let pos = homeOf(left, right);
   while (load<u32>(slots + (pos << 3)) !== 0 && !isAt(pos, left, right)) pos = (pos + 1) & lastSlot;
@@ -466,10 +462,12 @@ function homeOf(left: u32, right: u32): u32 {
  * highest. Each side is looked for with three, two and one of its bytes.
  */
 function fitsJoin(left: u32, right: u32): bool {
+  const sizes = <u32>load<u8>(adjacency + (((left & 255) << 8) | (right >> 16)));
   for (let leftCount = contextBytes; leftCount > 0; leftCount--) {
+    if (((sizes >> (leftCount - 1)) & 1) === 0) continue;
     const leftEdge = (left & ((1 << (8 * leftCount)) - 1)) | (leftCount << 24);
     for (let rightCount = contextBytes; rightCount > 0; rightCount--) {
-      if (load<u8>(hasSizes + 4 * leftCount + rightCount) === 0) continue;
+      if (((sizes >> (2 + rightCount)) & 1) === 0) continue;
       const rightEdge = (right >> (8 * (contextBytes - rightCount))) | (rightCount << 24);
       if (hasJoin(leftEdge, rightEdge)) return true;
     }
