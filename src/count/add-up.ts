@@ -14,6 +14,7 @@ import {
   totalsOfSum,
   wordTableOfSum,
 } from "../words/sorted-words.ts";
+import { joinTables } from "../words/word-counter.ts";
 import { type CountsTotals, tableBytes, type WordTable } from "../words/word-table.ts";
 import { CountsFileReader, type CountsSource } from "./counts-files.ts";
 import {
@@ -28,7 +29,14 @@ import {
 /** All words of a corpus, still apart: what a counter holds, and sorted counts in files, some of them to be taken off. */
 export type Parts = {
   readonly counter: SpillingCounter;
+  /** More of them, of which no two tables share a word. The counter is empty then. */
+  readonly slices?: readonly WordTable[];
   readonly sources: readonly CountsSource[];
+};
+
+/** The words that are not in sources. */
+const listWords = function* ({ counter, slices = [] }: Parts): Generator<undefined, WordTable> {
+  return slices.length > 0 ? joinTables(slices) : yield* counter.words.listWords();
 };
 
 /** The runs whose words are only on disk. */
@@ -45,9 +53,10 @@ export class SumOfParts {
     private readonly own: TableWords | null,
   ) {}
 
-  static *of({ counter, sources }: Parts): Generator<undefined, SumOfParts> {
-    if (counter.words.distinctWordCount === 0) return new SumOfParts(sources, null);
-    const table = yield* counter.words.listWords();
+  static *of(parts: Parts): Generator<undefined, SumOfParts> {
+    const { counter, sources } = parts;
+    const table = yield* listWords(parts);
+    if (table.wordCount === 0) return new SumOfParts(sources, null);
     counter.words.clear();
     return new SumOfParts(sources, yield* TableWords.sort(table));
   }
@@ -107,7 +116,7 @@ export function* addUp(
 ): Generator<undefined, WordTable> {
   const { words: counter } = parts.counter;
   if (parts.sources.length === 0) {
-    const table = yield* counter.listWords();
+    const table = yield* listWords(parts);
     // The first call to the system takes 2 ms, so small tables are left to the garbage collector.
     if (counter.memoryBytes >= worthClearingBytes) counter.clear();
     return table;

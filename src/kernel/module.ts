@@ -120,6 +120,7 @@ export {
   endsAddress,
   endsCapacity,
   layOut,
+  layOutInText,
   memoryBytes,
   reserveFixed,
   reserveText as setTextBytes,
@@ -149,6 +150,7 @@ export {
 } from "./text-loop";
 export { makeTokens, rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
 export { addedLineCount, addLines, linesTotal } from "./words/counts-text";
+export { setSlice } from "./words/word-slots";
 export {
   addPretokens,
   addRecords,

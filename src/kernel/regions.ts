@@ -69,11 +69,26 @@ export let fixedEnd: usize = 0;
 export function layOut(): void {
   sixteenth = <usize>((<u64>memory.size() * pageBytes) / 16) & ~(pageBytes - 1);
   textStart = sixteenth - pageBytes;
-  shortStart = 5 * sixteenth;
-  middleStart = 7 * sixteenth;
-  longSlotsStart = 10 * sixteenth;
-  recordsStart = 11 * sixteenth;
+  layOutTables(0);
   reserveArrays();
+}
+
+/**
+ * Lays out a second set of tables inside the text's region, which is all zeros then: sixteenths are those of that region, and
+ * its first five are the text. The tables of before stay as they are, for other threads to read.
+ */
+export function layOutInText(): void {
+  sixteenth = ((shortStart - textStart) / 16) & ~(pageBytes - 1);
+  layOutTables(textStart);
+  headsStart = reserveFixed(256);
+}
+
+/** The regions of the tables, in sixteenths from `start` on. */
+function layOutTables(start: usize): void {
+  shortStart = start + 5 * sixteenth;
+  middleStart = start + 7 * sixteenth;
+  longSlotsStart = start + 10 * sixteenth;
+  recordsStart = start + 11 * sixteenth;
 }
 
 function reserveArrays(): void {

@@ -16,10 +16,16 @@ import { type Cutting, textCutting } from "../text/cutting.ts";
 import { type RangeStatistics, TaskTexts } from "../text/task-texts.ts";
 import { TextChain } from "../text/text-chain.ts";
 import type { EncodingModel } from "../tokenizer/encoding-model.ts";
-import type { PackedCounts } from "../words/word-counter.ts";
-import { tableMemory } from "../words/word-table.ts";
+import {
+  discardRound,
+  type PackedCounts,
+  type PackedTables,
+  sliceRounds,
+  WordCounter,
+} from "../words/word-counter.ts";
+import { tableMemory, type WordTable } from "../words/word-table.ts";
 import { wordMemoryCount } from "./count-memory.ts";
-import { longTextBytes, runTasks, type Thread, type ThreadJob } from "./run-tasks.ts";
+import { longTextBytes, runTasks, type Share, type Thread, type ThreadJob } from "./run-tasks.ts";
 import type { ReportBytes } from "./stage-progress.ts";
 
 export type CountOptions = {
@@ -37,6 +43,8 @@ export type CountOptions = {
   readonly runOptions?: SortedRunOptions | undefined;
   /** Indices of the inputs that are counted per input: in sorted runs of their own, and in memory too if there is room. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
+  /** Each thread adds up one slice of the words of all, if the threads have so many and there is room; never, if left out. */
+  readonly slicedWordsLeast?: number | undefined;
   /** Wished size of the chunks of a stream. */
   readonly chunkSizeBytes?: number;
   /** Pretokens are *lifted*: counted as sequences of the ids that this model gives them (lifted-pretokens.ts). */
@@ -46,6 +54,8 @@ export type CountOptions = {
 type CorpusCounts = {
   /** The words that are not in sorted runs. */
   readonly counter: SpillingCounter;
+  /** The same, where threads added them up in slices: no word is in two of the tables, or in the counter. */
+  readonly slices: readonly WordTable[];
   readonly runs: readonly SortedRun[];
   /** Of each input, in their order. */
   readonly statistics: readonly RangeStatistics[];
@@ -56,13 +66,15 @@ type CorpusCounts = {
  * loop turn there, so that signals are served. Throws what a worker throws; no worker is left running.
  */
 export async function countCorpus(options: CountOptions, report: ReportBytes): Promise<CorpusCounts> {
-  const { inputs, ranges, workerCount, runOptions } = options;
+  const { inputs, ranges, workerCount, runOptions, slicedWordsLeast } = options;
   const statistics = inputs.map(noStatistics);
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
-    return { counter: new SpillingCounter(options, name), runs: [], statistics };
+    return { counter: new SpillingCounter(options, name), slices: [], runs: [], statistics };
   // One for each thread, and one for a worker that takes the main thread's place.
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
+  // The memory of all threads is this one's in the end.
+  const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
   let bytesDone = 0;
   const threads = await runTasks(
     {
@@ -77,18 +89,56 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
       threadCount: workerCount,
       mainWorks: doesMainCount(options),
       mayTakeLong: (task) => mayTakeLong(task, longTextBytes),
+      commonOf: (rests: readonly ThreadWords[]) =>
+        canSlice(rests, slicedWordsLeast, room) ? tablesOf(rests) : undefined,
+      shareRounds: sliceRounds,
     },
     (done) => {
       bytesDone = done;
       report(done, Math.max(...distinctWordCounts));
     },
   );
-  // The memory of all threads is now this one's.
-  const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
   const counter = new SpillingCounter({ ...options, runOptions: room }, name);
+  const slices = threads.flatMap(({ slice }) => slice ?? []);
+  if (slices.length > 0) {
+    report(
+      bytesDone,
+      slices.reduce((sum, { wordCount }) => sum + wordCount, 0),
+    );
+    return { counter, slices, runs: [], statistics };
+  }
   const runs = await inTurns(gather(counter, threads));
   report(bytesDone, counter.words.distinctWordCount);
-  return { counter, runs, statistics };
+  return { counter, slices: [], runs, statistics };
+}
+
+/** The tables of all threads. To post objects for each of 64 threads to each takes 11 ms; as text 1. */
+type AllTables = { readonly buffers: readonly ArrayBufferLike[]; readonly json: string };
+
+const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
+  buffers: rests.map(({ words }) => words.tables.buffer),
+  json: JSON.stringify(rests.map(({ words }) => ({ ...words.tables, buffer: null }))),
+});
+
+/**
+ * Whether the threads have so many words, and can add them up in slices. Sorted runs are added up otherwise. Where memory is
+ * short one thread adds up table after table.
+ */
+export function canSlice(
+  rests: readonly ThreadWords[],
+  wordsLeast = Number.POSITIVE_INFINITY,
+  room?: SortedRunOptions,
+): boolean {
+  const sum = (of: (tables: PackedTables) => number) =>
+    rests.reduce((total, { words }) => total + of(words.tables), 0);
+  return (
+    rests.length > 1 &&
+    rests.every(({ runs }) => runs.length === 0) &&
+    sum((tables) => tables.distinctWordCount) >= wordsLeast &&
+    // The tables, those of the slices, which may be twice as large, and their list in parts and as a whole.
+    sum((tables) => 3 * tables.tableBytes + 2 * tables.wordTableBytes) <=
+      (room?.wordBytesMax ?? Number.POSITIVE_INFINITY)
+  );
 }
 
 const noStatistics = (): RangeStatistics => ({
@@ -111,7 +161,7 @@ function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
   // The thread with the most words comes first: its memory is taken over, and the others' words are added to it.
-  threads.sort((a, b) => b.words.distinctWordCount - a.words.distinctWordCount);
+  threads.sort((a, b) => b.words.tables.distinctWordCount - a.words.tables.distinctWordCount);
   for (const { words } of threads) yield* counter.absorb(words);
   yield* counter.finish(runs);
   return [...runs, ...counter.runs];
@@ -183,7 +233,12 @@ export type CountSetup = SpillingOptions &
   };
 
 /** What a thread has counted: the words it has in memory, and the runs it wrote. */
-export type ThreadWords = { readonly words: PackedCounts; readonly runs: readonly SortedRun[] };
+export type ThreadWords = {
+  readonly words: PackedCounts;
+  readonly runs: readonly SortedRun[];
+  /** The words of all threads in one slice of the hashes, if they were added up so. Then `words` is used up. */
+  readonly slice?: WordTable | undefined;
+};
 
 /** Loading the code that maps takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
 const mappedBytesLeast = 1 << 25;
@@ -191,8 +246,12 @@ const mappedBytesLeast = 1 << 25;
 const windowIdBytes = 1 << 20;
 
 /** What one thread of a count does: counts tasks and keeps their words. */
-export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords> {
+export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords, AllTables> {
   private readonly counter: SpillingCounter;
+  private packed: PackedCounts | undefined;
+  private allTables: PackedTables[] = [];
+  private sliceCounter: WordCounter | undefined;
+  private slice: WordTable | undefined;
   private readonly texts: TaskTexts;
 
   constructor(
@@ -239,12 +298,33 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   }
 
   get rest(): ThreadWords {
-    const { words, runs } = this.counter;
-    return { words: words.pack(), runs };
+    const { counter, slice } = this;
+    this.packed ??= counter.words.pack();
+    return { words: this.packed, runs: counter.runs, slice };
   }
 
   get restMemory(): ArrayBuffer[] {
+    if (this.slice !== undefined) return tableMemory(this.slice);
     return this.counter.runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
+  }
+
+  /** Adds up one slice of the words of all threads, of one kind in each round. False without room. */
+  *share({ common, index, round }: Share<AllTables>): Generator<undefined, boolean> {
+    if (round === 0) {
+      const tables: PackedTables[] = JSON.parse(common!.json);
+      this.allTables = tables.map((places, i) => ({ ...places, buffer: common!.buffers[i]! }));
+      this.sliceCounter = WordCounter.forSlice(this.packed!, { index, count: tables.length });
+      if (!this.sliceCounter.hasRoomForSliceOf(this.allTables)) return false;
+    } else discardRound(this.packed!, round - 1);
+    yield* this.sliceCounter!.addSliceOf(this.allTables, round);
+    return true;
+  }
+
+  /** Lists the slice. */
+  *endShare(): Generator<undefined, void> {
+    discardRound(this.packed!, sliceRounds - 1);
+    this.slice = yield* this.sliceCounter!.listWords();
+    this.sliceCounter!.clear();
   }
 
   close(): void {

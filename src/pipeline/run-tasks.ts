@@ -15,11 +15,11 @@ import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
 import { describeFailure, JobThread, reviveFailure, type Tell, Transferred } from "./job.ts";
 
 /** A job as the main thread sees it: which tasks there are, who does them, and who takes what they find. */
-export type Job<Setup, Part extends OutputPart, Found, Rest> = {
+export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   /** What its workers load (worker.ts), and are called in messages. */
   readonly name: JobName;
   /** What its workers do, for the main thread. */
-  readonly start: StartThread<Setup, Part, Found, Rest>;
+  readonly start: StartThread<Setup, Part, Found, Rest, Common>;
   /** What each thread begins with: plain data that can be posted. */
   readonly setupOf: (thread: Thread) => Setup;
   readonly sink: Sink<Part, Found>;
@@ -37,6 +37,10 @@ export type Job<Setup, Part extends OutputPart, Found, Rest> = {
   readonly mainWorks: boolean;
   /** Tasks that would keep the main thread from serving signals for long. */
   readonly mayTakeLong: (task: Task) => boolean;
+  /** What each thread needs to put together what all have at the end (`ThreadJob.share`); undefined: nothing is shared. */
+  readonly commonOf?: (rests: readonly Rest[]) => Common | undefined;
+  /** In how many rounds they do so: each begins when all threads have done the one before. One, if left out. */
+  readonly shareRounds?: number;
   /** The workers, if they were started ahead. */
   readonly workers?: StartedWorkers | undefined;
 };
@@ -68,8 +72,8 @@ export const longTextBytes = 1 << 24;
  * Lets the event loop turn, and calls `report` with the bytes of the inputs that are done, between slices of work in this
  * thread. Throws what a thread throws, or `report`; no worker is left running.
  */
-export async function runTasks<Setup, Part extends OutputPart, Found, Rest>(
-  job: Job<Setup, Part, Found, Rest>,
+export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
+  job: Job<Setup, Part, Found, Rest, Common>,
   report: (bytesDone: number) => void,
 ): Promise<Rest[]> {
   const running = new RunningJob(job, report);
@@ -99,8 +103,10 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest>(
 
 type Written = (sizeBytes: number, memory: ArrayBuffer) => void;
 
-class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedTasks<Part, Found> {
-  readonly rests: Rest[] = [];
+class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements SharedTasks<Part, Found> {
+  rests: Rest[] = [];
+  /** The threads that have a rest, in the same order. */
+  private readonly sharers: Sharer<Rest, Common>[] = [];
   private readonly workers: StartedWorkers;
   private substitute: StartedWorkers | undefined;
   readonly tasks: TaskQueue;
@@ -113,7 +119,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedT
   private isStopped = false;
 
   constructor(
-    private readonly job: Job<Setup, Part, Found, Rest>,
+    private readonly job: Job<Setup, Part, Found, Rest, Common>,
     private readonly tell: (bytesDone: number) => void,
   ) {
     const { name, threadCount, mainWorks, inputs, cutting, ranges, aheadBytes, mayTakeLong, sink } = job;
@@ -137,6 +143,42 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedT
     // The workers have their tasks before this thread turns to its own.
     const serving = this.serve(this.workers, (index) => ({ index, isExtra: this.isExtra }));
     await Promise.all([serving, this.job.mainWorks ? this.workHere() : undefined]);
+    await this.share();
+  }
+
+  /** The threads put together what they have, if that is shared. */
+  private async share(): Promise<void> {
+    if (this.isStopped || this.job.commonOf === undefined) return;
+    const common = this.job.commonOf(this.rests);
+    if (common === undefined) return;
+    for (let round = 0; round < (this.job.shareRounds ?? 1); round++) {
+      const own = round === 0 ? common : undefined;
+      const areDone = await Promise.all(
+        this.sharers.map((sharer, index) => sharer.share({ common: own, index, round })),
+      );
+      if (!areDone.every((isDone) => isDone)) return;
+    }
+    this.rests = await Promise.all(this.sharers.map((sharer) => sharer.endShare()));
+  }
+
+  private takeRest(rest: Rest, sharer: Sharer<Rest, Common>): void {
+    this.rests.push(rest);
+    this.sharers.push(sharer);
+  }
+
+  /** The main thread beside the others, which are asked before it begins. */
+  private sharerOf(job: ThreadJob<Part, Found, Rest, Common>): Sharer<Rest, Common> {
+    const work = async <T>(some: Generator<undefined, T>): Promise<T> => {
+      await nextTurn();
+      return inTurns(some, async () => {
+        await nextTurn();
+        if (this.isStopped) some.return(undefined as T);
+      });
+    };
+    return {
+      share: (share) => work(job.share!(share)),
+      endShare: () => work(job.endShare!()).then(() => job.rest),
+    };
   }
 
   stop(): void {
@@ -184,7 +226,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedT
         }
       }
       if (threadJob.finish !== undefined) await inTurns(threadJob.finish(tasks.hasLeft));
-      this.rests.push(threadJob.rest);
+      this.takeRest(threadJob.rest, this.sharerOf(threadJob));
     } finally {
       threadJob.close();
     }
@@ -207,23 +249,21 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest> implements SharedT
   }
 
   /** Gives workers tasks until there are no more, and takes what they find. */
-  private async serve(
-    { workers, terminate }: StartedWorkers,
-    threadOf: (workerIndex: number) => Thread,
-  ): Promise<void> {
-    const { job, bytesDone, rests } = this;
+  private async serve({ workers }: StartedWorkers, threadOf: (workerIndex: number) => Thread): Promise<void> {
+    const { job, bytesDone } = this;
     const { name, inputs, setupOf } = job;
     const running = workers.map((worker, i) => {
       const thread = threadOf(i);
       const setup = { setup: setupOf(thread), thread, inputs, bytesDone };
-      const tasks = new WorkerTasks<Setup, Part, Found, Rest>(this, worker, `${name} worker ${i}`, setup);
-      return tasks.run((rest) => rests.push(rest));
+      const tasks = new WorkerTasks<Setup, Part, Found, Rest, Common>(
+        this,
+        worker,
+        `${name} worker ${i}`,
+        setup,
+      );
+      return tasks.run((rest) => this.takeRest(rest, tasks));
     });
-    try {
-      await Promise.all(running);
-    } finally {
-      terminate();
-    }
+    await Promise.all(running);
   }
 }
 
@@ -402,10 +442,12 @@ export type SharedTasks<Part extends OutputPart, Found> = {
 };
 
 /** The tasks of one worker, in the main thread: sends them, and passes on what the worker finds. */
-export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest> {
+export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>
+  implements Sharer<Rest, Common>
+{
   /** The tasks that the worker has, in their order. */
   private readonly turns: Turn<Part, Found>[] = [];
-  private readonly thread: JobThread<TaskServer<Setup, Part, Found, Rest>, TaskNews<Part, Found>>;
+  private readonly thread: JobThread<TaskServer<Setup, Part, Found, Rest, Common>, TaskNews<Part, Found>>;
   private hasBegun = false;
   private hasAll = false;
 
@@ -428,6 +470,14 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest> {
     const first = await this.sendNext();
     await Promise.all([this.goOn(first), this.sendNext().then((second) => this.goOn(second))]);
     if (this.hasBegun) takeRest(await thread.ask("finish", undefined));
+  }
+
+  share(share: Share<Common>): Promise<boolean> {
+    return this.thread.ask("share", share);
+  }
+
+  endShare(): Promise<Rest> {
+    return this.thread.ask("endShare", undefined);
   }
 
   private async goOn(sent: Sent | null): Promise<void> {
@@ -477,13 +527,20 @@ type Sent = { readonly done: Promise<void> };
  * What one thread of a job does, the main one or a worker: takes tasks, one after the other. `Found` is what it finds in a
  * task, `Rest` what it has at the end. A job is a module whose `start…` makes one of these from plain data (its setup).
  */
-export interface ThreadJob<Part extends OutputPart, Found, Rest> {
+export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never> {
   /** Does a task; yields after each slice of work how many bytes of the task's text are done. */
   take(task: Task): Generator<number, Found>;
   /** The work that is left when no task is to come. `leavesMemory`: another thread needs the memory of this one. */
   finish?(leavesMemory: boolean): Generator<undefined, void>;
   /** What the thread has at the end. */
   readonly rest: Rest;
+  /**
+   * All threads have done their tasks: does this one's share of a round of putting together what they have. False, in the first
+   * round only: it cannot, and `rest` of all threads is still as it was.
+   */
+  share?(share: Share<Common>): Generator<undefined, boolean>;
+  /** All have done their shares. Afterwards `rest` is what this one has now. */
+  endShare?(): Generator<undefined, void>;
   /** The memory in it that is handed over instead of copied. */
   readonly restMemory?: ArrayBuffer[];
   /** Where in the text of the task the work stands: the place of an error. */
@@ -503,10 +560,23 @@ export interface PartMaker<Part extends OutputPart> {
 /** A part of the output, in memory of its own, which changes hands with it. */
 export type OutputPart = { readonly memory: ArrayBuffer; readonly sizeBytes: number };
 
-export type StartThread<Setup, Part extends OutputPart, Found, Rest> = (
+/** What a thread needs for its share, in the first round; its place among the threads that have one; and the round. */
+export type Share<Common> = {
+  readonly common: Common | undefined;
+  readonly index: number;
+  readonly round: number;
+};
+
+/** A thread that puts together with the others what they have, as the main thread sees it; see `ThreadJob`. */
+type Sharer<Rest, Common> = {
+  share(share: Share<Common>): Promise<boolean>;
+  endShare(): Promise<Rest>;
+};
+
+export type StartThread<Setup, Part extends OutputPart, Found, Rest, Common = never> = (
   setup: Setup,
   thread: Thread,
-) => ThreadJob<Part, Found, Rest>;
+) => ThreadJob<Part, Found, Rest, Common>;
 
 /** A thread among those of one job. */
 export type Thread = {
@@ -539,9 +609,9 @@ export type TaskNews<Part extends OutputPart, Found> =
     };
 
 /** One thread of a job at work: keeps its progress, and says where an error came from. */
-export class TaskThread<Part extends OutputPart, Found, Rest> {
+export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   constructor(
-    readonly job: ThreadJob<Part, Found, Rest>,
+    readonly job: ThreadJob<Part, Found, Rest, Common>,
     private readonly inputs: readonly Input[],
     private readonly bytesDone: SharedProgress,
     private readonly index: number,
@@ -572,15 +642,15 @@ export class TaskThread<Part extends OutputPart, Found, Rest> {
  * has only so much output on its way (`Outbox`): then it waits. So memory is bounded however long a task is and however far
  * its turn to be written.
  */
-export class TaskServer<Setup, Part extends OutputPart, Found, Rest> {
-  private thread!: TaskThread<Part, Found, Rest>;
+export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = never> {
+  private thread!: TaskThread<Part, Found, Rest, Common>;
   private outbox: Outbox<Part> | undefined;
   /** What was found in tasks that are done, and their memory, if the main thread was not told yet. */
   private found: Found[] = [];
   private emptied: ArrayBuffer[] = [];
 
   constructor(
-    private readonly start: StartThread<Setup, Part, Found, Rest>,
+    private readonly start: StartThread<Setup, Part, Found, Rest, Common>,
     private readonly tell: Tell<TaskNews<Part, Found>>,
   ) {}
 
@@ -627,6 +697,16 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest> {
     const { job } = this.thread;
     job.close();
     if (job.finish !== undefined) runToEnd(job.finish(false));
+    return new Transferred(job.rest, job.restMemory);
+  }
+
+  share(share: Share<Common>): Generator<undefined, boolean> {
+    return this.thread.job.share!(share);
+  }
+
+  endShare(): Transferred<Rest> {
+    const { job } = this.thread;
+    runToEnd(job.endShare!());
     return new Transferred(job.rest, job.restMemory);
   }
 }

@@ -10,8 +10,8 @@ declare const self: { onmessage: (event: MessageEvent<never>) => void; postMessa
 const post: Post = (message, transfer) => self.postMessage(message, transfer);
 
 /** Serves a job that is done task by task (run-tasks.ts). */
-async function serveTasks<Setup, Part extends OutputPart, Found, Rest>(
-  start: StartThread<Setup, Part, Found, Rest>,
+async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
+  start: StartThread<Setup, Part, Found, Rest, Common>,
 ): Promise<Serve> {
   const { TaskServer } = await import("./run-tasks.ts");
   return serveJob((tell) => new TaskServer(start, tell), post);

@@ -6,7 +6,31 @@ import { runToEnd } from "../runtime/turns.ts";
 import { tooManyWords, type WordTable } from "./word-table.ts";
 
 /** Words in the memory of a kernel. It is shared: posted to another thread, nothing is copied. */
-export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly distinctWordCount: number };
+export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly tables: PackedTables };
+
+/** Where words stand in a memory: plain data. Any thread may read there once nobody counts. Addresses and sizes in bytes. */
+export type PackedTables = {
+  readonly buffer: ArrayBufferLike;
+  readonly distinctWordCount: number;
+  readonly pretokenCount: number;
+  /** The slots of short and of middle words. */
+  readonly slots: readonly [short: Place, middle: Place];
+  readonly records: Place;
+  /** Distinct words of each kind. */
+  readonly keyCounts: readonly [short: number, middle: number, long: number];
+  /** Slots of all kinds, and records. */
+  readonly tableBytes: number;
+  /** Upper bound of a word table of these words. */
+  readonly wordTableBytes: number;
+  /** What was written of the text's region. */
+  readonly text: Place;
+};
+
+type Place = { readonly address: number; readonly byteCount: number };
+
+/** One of `count` equal parts of all hashes of words. */
+export type Slice = { readonly index: number; readonly count: number };
+const wholeSlice: Slice = { index: 0, count: 1 };
 
 /** How much was added, and the sum of all counts so far. */
 export type AddedLines = { readonly byteCount: number; readonly lineCount: number; readonly total: number };
@@ -20,6 +44,7 @@ const firstSlotBits: FirstSlotBits = { short: 12, middle: 9, long: 8 };
 /** The kernel's tables by number (src/kernel/words/word-tables.ts). */
 const kinds = { short: 0, middle: 1, long: 2 } as const;
 type Kind = (typeof kinds)[keyof typeof kinds];
+type SlotKind = Exclude<Kind, typeof kinds.long>;
 
 /**
  * Counts words, exactly. It is the JavaScript side of a kernel's tables (src/kernel/words/), and of the text and the ends in
@@ -33,6 +58,7 @@ export class WordCounter {
   private textBytes = 0;
   /** The text to which `add` copies words. */
   private word: Uint8Array = new Uint8Array(0);
+  private slice = wholeSlice;
 
   /**
    * @param textBytesMax upper bound of the text whose words will be counted here or absorbed
@@ -185,7 +211,7 @@ export class WordCounter {
   memoryBytesWithPacked(packed: PackedCounts): number {
     const other = openKernel(packed.memory);
     const recordBytes = other.exports.recordsBytes();
-    const otherBytes = tableBytesOf(other) + recordBytes + wordTableBytesOf(other);
+    const otherBytes = packed.tables.tableBytes + packed.tables.wordTableBytes;
     if (this.distinctWordCount === 0) return otherBytes;
     const { exports } = this.kernel;
     let byteCount = this.memoryBytes + wordTableBytesOf(this.kernel) + otherBytes + recordBytes;
@@ -208,19 +234,21 @@ export class WordCounter {
   /** Adds all words to another counter and begins anew, in its own memory. Yields as `absorb`. */
   *moveInto(other: WordCounter): Generator<undefined, void> {
     if (this.opened === undefined) return;
-    yield* other.addWordsOf(this.opened);
+    yield* other.addWordsOf(tablesOf(this.opened));
     for (const written of writtenParts(this.opened)) written.fill(0);
     this.begin();
   }
 
   /** Gives the words away, to be absorbed by another counter, and begins anew. */
   pack(): PackedCounts {
-    const { memory, exports } = this.kernel;
-    const distinctWordCount = exports.distinctWordCount();
-    if (this.textBytes > worthGivingBackBytes)
-      giveBack(partOf(this.kernel, exports.textAddress(), this.textBytes));
+    const { memory } = this.kernel;
+    if (this.textBytes > worthGivingBackBytes) {
+      giveBack(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
+      this.textBytes = 0;
+    }
+    const tables = tablesOf(this.kernel, this.textBytes);
     this.open(undefined);
-    return { memory, distinctWordCount };
+    return { memory, tables };
   }
 
   /**
@@ -233,8 +261,8 @@ export class WordCounter {
       this.open(other);
       return;
     }
-    yield* this.addWordsOf(other);
-    if (tableBytesOf(other) + other.exports.recordsBytes() < worthGivingBackBytes) return;
+    yield* this.addWordsOf(packed.tables);
+    if (packed.tables.tableBytes < worthGivingBackBytes) return;
     for (const written of writtenParts(other)) giveBack(written);
   }
 
@@ -248,9 +276,7 @@ export class WordCounter {
     if (this.opened === undefined) return listedTable(0, 0);
     const { exports } = this.opened;
     const byteCount = exports.wordBytes();
-    if (byteCount > wordBytesMax) {
-      throw tooManyWords("more than 4 GB of distinct words");
-    }
+    checkWordBytes(byteCount);
     const table = listedTable(exports.distinctWordCount(), byteCount);
     const { bytes, starts, counts } = table;
     const { memory } = this.opened;
@@ -278,49 +304,68 @@ export class WordCounter {
     this.opened!.exports.beginTables(short, middle, long);
   }
 
-  private *addWordsOf(other: Kernel): Generator<undefined, void> {
+  private *addWordsOf(from: PackedTables): Generator<undefined, void> {
     const { exports } = this.kernel;
-    const added = other.exports.pretokenCount();
-    sumOfCounts(exports.pretokenCount(), added);
-    exports.addPretokens(added);
-    yield* this.addSlotsOf(other, kinds.short);
-    yield* this.addSlotsOf(other, kinds.middle);
-    yield* this.addRecordsOf(other);
+    sumOfCounts(exports.pretokenCount(), from.pretokenCount);
+    exports.addPretokens(from.pretokenCount);
+    for (const kind of Object.values(kinds)) yield* this.addKindOf(from, kind);
+  }
+
+  private addKindOf(from: PackedTables, kind: Kind): Generator<undefined, void> {
+    return kind === kinds.long ? this.addRecordsOf(from) : this.addSlotsOf(from, kind);
   }
 
   /**
-   * Adds the words of another kernel's table in 2^6 portions or more. Each is copied to the text's region.
+   * Adds the words of another table, those of this counter's slice: a run of its slots, in 2^6 portions or fewer. Each is
+   * copied to the text's region.
    *
    * Tables of one corpus share most keys, so room for all keys of both is seldom needed, and growing costs more than
    * adding. Both tables are in the order of hashes, which are as good as random, so the share of new keys is the same
    * everywhere: the first portion is looked up to learn it. Subtle: this comes before anything is added. Keys come in the
    * order of their hashes, and in a table that is too small they would crowd into the front.
    */
-  private *addSlotsOf({ exports: from, memory }: Kernel, kind: Kind): Generator<undefined, void> {
+  private *addSlotsOf(from: PackedTables, kind: SlotKind): Generator<undefined, void> {
     const { exports } = this.kernel;
-    const sizeBytes = from.slotsBytes(kind);
-    const address = from.slotsAddress(kind) >>> 0;
-    const wantedBytes = Math.min(sizeBytes / portionCount, mostPortionSlots * slotBytes[kind]);
-    const portionBytes = Math.max(wantedBytes, Math.min(sizeBytes, leastPortionBytes));
-    const portionSlots = portionBytes / slotBytes[kind];
-    const portion = this.text(portionBytes).bytes;
-    for (let done = 0; done < sizeBytes; done += portionBytes) {
-      portion.set(new Uint8Array(memory.buffer, address + done, portionBytes));
-      const missing = done === 0 ? exports.missingKeys(kind, portionBytes) * (sizeBytes / portionBytes) : 0;
-      if (exports.reserveSlots(kind, Math.max(missing, portionSlots)) === 0) throw noRoomForWords();
-      exports.addSlots(kind, portionBytes);
-      if ((done + portionBytes) % bytesAtOnce < portionBytes) yield;
+    const { address, byteCount } = from.slots[kind];
+    const { index, count } = this.slice;
+    const slotCount = byteCount / slotBytes[kind];
+    const first = Math.floor((slotCount * index) / count);
+    const end = Math.ceil((slotCount * (index + 1)) / count);
+    const wantedSlots = Math.max(Math.ceil((end - first) / portionCount), leastPortionSlots);
+    const portionSlots = Math.min(wantedSlots, mostPortionSlots);
+    const slots = new Uint8Array(from.buffer, address, byteCount);
+    const portion = this.text(portionSlots * slotBytes[kind]).bytes;
+    const add = (at: number, some: number, isFirst: boolean, stops: boolean) => {
+      const someBytes = some * slotBytes[kind];
+      portion.set(slots.subarray(at * slotBytes[kind], at * slotBytes[kind] + someBytes));
+      const missing = isFirst ? exports.missingKeys(kind, someBytes) * ((end - first) / some) : 0;
+      if (exports.reserveSlots(kind, Math.max(missing, some)) === 0) throw noRoomForWords();
+      return exports.addSlots(kind, someBytes, stops) !== 0;
+    };
+    let addedSlots = 0;
+    for (let at = first; at < end; at += portionSlots) {
+      add(at, Math.min(portionSlots, end - at), at === first, false);
+      addedSlots += portionSlots;
+      if (addedSlots < slotsAtOnce) continue;
+      addedSlots = 0;
+      yield;
+    }
+    if (count === 1) return;
+    // Keys without room in the run stand behind it, up to the next free slot. Behind the last slot comes the first.
+    for (let at = end % slotCount; ; ) {
+      const some = Math.min(tailSlots, slotCount - at);
+      if (add(at, some, false, true)) return;
+      at = (at + some) % slotCount;
     }
   }
 
-  private *addRecordsOf({ exports: from, memory }: Kernel): Generator<undefined, void> {
+  private *addRecordsOf({ buffer, records }: PackedTables): Generator<undefined, void> {
     const { exports } = this.kernel;
-    const sizeBytes = from.recordsBytes();
-    const address = from.recordsAddress() >>> 0;
-    let portionBytes = 1 << 20;
-    for (let done = firstRecordByte; done < sizeBytes; ) {
-      const someBytes = Math.min(portionBytes, sizeBytes - done);
-      this.text(someBytes).bytes.set(new Uint8Array(memory.buffer, address + done, someBytes));
+    const { address, byteCount } = records;
+    let portionBytes = 1 << 16;
+    for (let done = firstRecordByte; done < byteCount; ) {
+      const someBytes = Math.min(portionBytes, byteCount - done);
+      this.text(someBytes).bytes.set(new Uint8Array(buffer, address + done, someBytes));
       const addedBytes = exports.addRecords(someBytes);
       if (addedBytes < 0) throw noRoomForWords();
       // The record is longer than the portion.
@@ -329,17 +374,72 @@ export class WordCounter {
       yield;
     }
   }
+
+  /** A counter for the words in a slice, in the text's region of `own`, whose words stay where they are. */
+  static forSlice({ memory, tables }: PackedCounts, slice: Slice): WordCounter {
+    giveBack(partOf({ memory }, tables.text));
+    const kernel = createRegionKernel(memory);
+    kernel.exports.layOutInText();
+    kernel.exports.openTables();
+    kernel.exports.setSlice(slice.index, slice.count);
+    const counter = new WordCounter();
+    counter.slice = slice;
+    counter.open(kernel);
+    counter.begin();
+    return counter;
+  }
+
+  /** Whether the slice's words of all tables fit here. Its share of short and middle words may be twice the mean. */
+  hasRoomForSliceOf(all: readonly PackedTables[]): boolean {
+    const { exports } = this.kernel;
+    const keyCount = (kind: Kind) => sumOf(all, ({ keyCounts }) => keyCounts[kind]);
+    return (
+      exports.hasSlots(kinds.short, (2 * keyCount(kinds.short)) / this.slice.count) !== 0 &&
+      exports.hasSlots(kinds.middle, (2 * keyCount(kinds.middle)) / this.slice.count) !== 0 &&
+      exports.hasSlots(kinds.long, keyCount(kinds.long)) !== 0 &&
+      exports.hasRecords(sumOf(all, ({ records }) => records.byteCount)) !== 0
+    );
+  }
+
+  /** Adds the words of one kind (`sliceRounds`) that are in the slice. Yields as `absorb`. */
+  *addSliceOf(all: readonly PackedTables[], round: number): Generator<undefined, void> {
+    for (const tables of all) {
+      if (round === 0) {
+        sumOfCounts(this.pretokenCount, tables.pretokenCount);
+        this.kernel.exports.addPretokens(tables.pretokenCount);
+      }
+      yield* this.addKindOf(tables, kindsInRounds[round]!);
+      yield;
+    }
+  }
 }
 
+/**
+ * Slices are added up kind by kind. What one kind takes in the slices is less than its tables give back when all threads have
+ * added it, so memory hardly grows. The kind with the fewest words comes first.
+ */
+const kindsInRounds = [kinds.long, kinds.short, kinds.middle] as const;
+export const sliceRounds = kindsInRounds.length;
+
+/** Gives back the memory of the words that all threads have added in a round. */
+export function discardRound({ memory, tables }: PackedCounts, round: number): void {
+  const kind = kindsInRounds[round]!;
+  giveBack(partOf({ memory }, kind === kinds.long ? tables.records : tables.slots[kind]));
+}
+
+const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => number) =>
+  all.reduce((sum, tables) => sum + of(tables), 0);
+
 const portionCount = 64;
-/** A multiple of every slot size. */
-const leastPortionBytes = 64 * 24;
-/** Upper bound of the slots of a portion. */
+/** Each portion leaves some objects to the garbage collector, so it is not made smaller than this. */
+const leastPortionSlots = 256;
+/** Slots that are read at once behind a run, where the next free one is near. */
+const tailSlots = 64;
 const mostPortionSlots = 1 << 16;
-/** Bytes added, and calls of `listWords`, between two yields. */
-const bytesAtOnce = 1 << 20;
+/** Slots added, and calls of `listWords`, between two yields. */
+const slotsAtOnce = 1 << 16;
 const listCallsAtOnce = 16;
-const slotBytes = [16, 24, 8] as const;
+const slotBytes = [16, 24] as const;
 const recordHeadBytes = 16;
 /** The first unit of the records is not used. */
 const firstRecordByte = 8;
@@ -377,6 +477,41 @@ function tableBytesOf({ exports }: Kernel): number {
   return exports.slotsBytes(kinds.short) + exports.slotsBytes(kinds.middle) + exports.slotsBytes(kinds.long);
 }
 
+/** Where the words of a kernel stand, of whose text so many bytes were written. */
+function tablesOf(kernel: Kernel, textBytes = 0): PackedTables {
+  const { exports, memory } = kernel;
+  return {
+    buffer: memory.buffer,
+    distinctWordCount: exports.distinctWordCount(),
+    pretokenCount: exports.pretokenCount(),
+    slots: [slotsOf(kernel, kinds.short), slotsOf(kernel, kinds.middle)],
+    records: recordsOf(kernel),
+    keyCounts: [
+      exports.usedSlots(kinds.short),
+      exports.usedSlots(kinds.middle),
+      exports.usedSlots(kinds.long),
+    ],
+    tableBytes: tableBytesOf(kernel) + exports.recordsBytes(),
+    wordTableBytes: wordTableBytesOf(kernel),
+    text: textOf(kernel, textBytes),
+  };
+}
+
+const slotsOf = ({ exports }: Kernel, kind: number): Place => ({
+  address: exports.slotsAddress(kind) >>> 0,
+  byteCount: exports.slotsBytes(kind),
+});
+
+const recordsOf = ({ exports }: Kernel): Place => ({
+  address: exports.recordsAddress() >>> 0,
+  byteCount: exports.recordsBytes(),
+});
+
+const textOf = ({ exports }: Kernel, byteCount: number): Place => ({
+  address: exports.textAddress() >>> 0,
+  byteCount,
+});
+
 /** Upper bound of a word table of all words: short ones have up to 7 bytes, middle ones 15. */
 function wordTableBytesOf({ exports }: Kernel): number {
   const longBytes = exports.recordsBytes() - recordHeadBytes * exports.usedSlots(kinds.long);
@@ -385,16 +520,13 @@ function wordTableBytesOf({ exports }: Kernel): number {
 }
 
 /** The memory that the tables have written to. */
-function writtenParts(kernel: Kernel): Int32Array[] {
-  const { exports } = kernel;
-  const slots = Object.values(kinds).map((kind) =>
-    partOf(kernel, exports.slotsAddress(kind), exports.slotsBytes(kind)),
+const writtenParts = (kernel: Kernel): Int32Array[] =>
+  [...Object.values(kinds).map((kind) => slotsOf(kernel, kind)), recordsOf(kernel)].map((place) =>
+    partOf(kernel, place),
   );
-  return [...slots, partOf(kernel, exports.recordsAddress(), exports.recordsBytes())];
-}
 
-const partOf = ({ memory }: Kernel, address: number, byteCount: number) =>
-  new Int32Array(memory.buffer, address >>> 0, byteCount >>> 2);
+const partOf = ({ memory }: Pick<Kernel, "memory">, { address, byteCount }: Place) =>
+  new Int32Array(memory.buffer, address, Math.ceil(byteCount / 4));
 
 /** Where the kernel lists words. */
 type Listed = { readonly starts: Uint32Array; readonly counts: Float64Array };
@@ -405,6 +537,29 @@ function listedArrays({ exports, memory }: Kernel): Listed {
     starts: new Uint32Array(memory.buffer, exports.listedStartsAddress() >>> 0, wordCount),
     counts: new Float64Array(memory.buffer, exports.listedCountsAddress() >>> 0, wordCount),
   };
+}
+
+/** The words of tables that have none in common. */
+export function joinTables(tables: readonly WordTable[]): WordTable {
+  const byteCount = tables.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  checkWordBytes(byteCount);
+  const joined = listedTable(
+    tables.reduce((sum, { wordCount }) => sum + wordCount, 0),
+    byteCount,
+  );
+  let [word, start] = [0, 0];
+  for (const { wordCount, bytes, starts, counts } of tables) {
+    joined.bytes.set(bytes, start);
+    joined.counts.set(counts, word);
+    for (let w = 0; w <= wordCount; w++) joined.starts[word + w] = start + starts[w]!;
+    word += wordCount;
+    start += bytes.length;
+  }
+  return joined;
+}
+
+function checkWordBytes(byteCount: number): void {
+  if (byteCount > wordBytesMax) throw tooManyWords("more than 4 GB of distinct words");
 }
 
 /** Starts are 32-bit numbers. */

@@ -1,9 +1,21 @@
 import { expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { addUp, SumOfParts } from "../../src/count/add-up.ts";
+import type { SortedRun, SortedRunOptions } from "../../src/count/spilling-counter.ts";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { type CountOptions, countCorpus } from "../../src/pipeline/count-corpus.ts";
+import {
+  type CountOptions,
+  canSlice,
+  countCorpus,
+  startCounting,
+  type ThreadWords,
+} from "../../src/pipeline/count-corpus.ts";
+import { slicedWordsFor } from "../../src/pipeline/count-words.ts";
+import { runTasks } from "../../src/pipeline/run-tasks.ts";
+import { kernelModule } from "../../src/runtime/kernel.ts";
+import { inTurns } from "../../src/runtime/turns.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { put, scratch } from "../binary.ts";
 import { entriesOf } from "../words/generators.ts";
@@ -108,4 +120,101 @@ test("statistics of an input do not depend on the order in which its ranges are 
       firstInvalidByte: content.indexOf(0xff),
     },
   ]);
+});
+
+/** Numbers are words that no other range has; the others are everywhere. Some are long, and one is in the last input alone. */
+const manyWords = ["0", "1", "2"].map((part) => {
+  const words = Array.from(
+    { length: 45_000 },
+    (_, i) => `w${part}${i}${i % 5 ? "" : "x".repeat(i % 40)} and so on`,
+  );
+  return put(directory, `many-${part}`, `${words.join(" ")}${part === "2" ? ` ${"y".repeat(1 << 16)}` : ""}`);
+});
+const many: CountOptions = {
+  ...options,
+  cutting: plainCutting(pattern),
+  inputs: findInputs(manyWords),
+  rangeSizeBytes: 100_000,
+};
+
+test("words that threads add up in slices are those that one thread counts", async () => {
+  const { counter } = await countCorpus(many, () => {});
+  const wanted = entriesOf(counter.words.toWordTable());
+  for (const workerCount of [3, 8]) {
+    const done: number[] = [];
+    const counted = await countCorpus({ ...many, workerCount, slicedWordsLeast: 100_000 }, (_, words) =>
+      done.push(words!),
+    );
+    const { counter, slices, runs } = counted;
+    expect([slices.length, runs.length, counter.words.distinctWordCount]).toEqual([workerCount, 0, 0]);
+    expect(done.at(-1)).toBe(wanted.length);
+    const parts = { counter, slices, sources: [] };
+    expect(entriesOf(await inTurns(addUp(parts)))).toEqual(wanted);
+    const sum = await inTurns(SumOfParts.of(parts));
+    expect((await inTurns(sum.totals())).wordCount).toBe(wanted.length);
+    sum.release();
+  }
+}, 600_000);
+
+test("slices need many words, and memory for them; sorted runs are added up otherwise", () => {
+  const tables = { distinctWordCount: 1 << 16, tableBytes: 1e6, wordTableBytes: 1e5 };
+  const rest = { words: { tables }, runs: [] } as unknown as ThreadWords;
+  const roomOf = (wordBytesMax: number) => ({ wordBytesMax }) as SortedRunOptions;
+  const least = 2 << 16;
+  expect(canSlice([rest, rest], least)).toBe(true);
+  expect(canSlice([rest, rest], least + 1)).toBe(false);
+  expect(canSlice([rest, rest])).toBe(false);
+  expect(canSlice([rest], 1)).toBe(false);
+  expect(canSlice([rest, rest], least, roomOf(6.4e6))).toBe(true);
+  expect(canSlice([rest, rest], least, roomOf(6.4e6 - 1))).toBe(false);
+  const runs = [{} as SortedRun];
+  expect(canSlice([rest, rest, { ...rest, runs }], least)).toBe(false);
+});
+
+test("slices pay with eight threads on eight cores, and with words enough for each", () => {
+  expect([7, 8, 20, 64].map((threads) => slicedWordsFor(threads, 64))).toEqual([Infinity, 1e6, 1e6, 3.2e6]);
+  expect([7, 8, 16].map((cores) => slicedWordsFor(64, cores))).toEqual([Infinity, 3.2e6, 3.2e6]);
+});
+
+test("one thread adds up words that are few, or of which a slice has no room", async () => {
+  const few = await countCorpus({ ...options, workerCount: 2, slicedWordsLeast: 100_000 }, () => {});
+  expect([few.slices.length, few.counter.words.pretokenCount]).toEqual([0, 60_000 * 14]);
+  // A slice has room for 393,000 words of up to 7 bytes if the memory has 256 MB.
+  const numbers = Array.from({ length: 900_000 }, (_, i) => i).join(" ");
+  const inputs = findInputs([put(directory, "numbers", numbers)]);
+  const asked = { ...options, inputs, workerCount: 2, textBytesMax: 1, slicedWordsLeast: 1 };
+  const { counter, slices } = await countCorpus(asked, () => {});
+  expect([slices.length, counter.words.distinctWordCount]).toEqual([0, 900_000]);
+}, 600_000);
+
+test("a worker that fails in its slice fails the run with its reason", async () => {
+  const inputs = many.inputs;
+  const setup = {
+    inputs,
+    cutting: many.cutting,
+    kernelModule: kernelModule(),
+    liftingModel: undefined,
+    countedPerInput: undefined,
+  };
+  const run = runTasks(
+    {
+      name: "counting",
+      start: startCounting,
+      setupOf: ({ index }) => ({
+        ...setup,
+        name: `${index}`,
+        distinctWordCounts: new Float64Array(9),
+        memoryCount: 9,
+      }),
+      sink: { endTask() {} },
+      inputs,
+      aheadBytes: 1e6,
+      threadCount: 3,
+      mainWorks: false,
+      mayTakeLong: () => false,
+      commonOf: () => ({ buffers: [], json: "{broken" }),
+    },
+    () => {},
+  );
+  await expect(run).rejects.toThrow("JSON");
 });

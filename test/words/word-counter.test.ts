@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import { WordCounter } from "../../src/words/word-counter.ts";
+import { joinTables, sliceRounds, WordCounter } from "../../src/words/word-counter.ts";
 import { rounds } from "../rounds.ts";
 import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf, randomOf } from "./generators.ts";
 
@@ -368,7 +368,7 @@ describe("absorbing", () => {
     const naive = new NaiveCounter();
     naive.count(words);
     const received = structuredClone(countOf(words).pack());
-    expect(received.distinctWordCount).toBe(naive.counts.size);
+    expect(received.tables.distinctWordCount).toBe(naive.counts.size);
     const counter = new WordCounter();
     runToEnd(counter.absorb(received));
     expectCounts(counter, naive);
@@ -384,6 +384,42 @@ describe("absorbing", () => {
     runToEnd(counter.absorb(countOf(words.toReversed()).pack()));
     expectCounts(counter, naive);
   });
+
+  test("in slices gives each word once, with any number of slices", () => {
+    const long = new Uint8Array(2 << 20).map((_, pos) => (pos * 31 + (pos >> 8)) & 255);
+    const rare = Array.from({ length: 30_000 }, (_, i) =>
+      bytesOf(`w${i}${["", " of middle", " of more than sixteen"][i % 3]}`),
+    );
+    const parts = [
+      ...[21, 22, 23].map((seed) => randomWords(seed, 6000, 3)),
+      [...rare.slice(0, 20_000), long],
+      [...rare.slice(10_000), long.subarray(1)],
+      [bytesOf("one word")],
+      [],
+    ];
+    const naive = new NaiveCounter();
+    for (const words of parts) naive.count(words);
+    for (const count of [1, 2, 3, 7, 64]) {
+      const all = parts.map((words) => countOf(words, new WordCounter(1e7, undefined, 99)).pack());
+      const tables = all.map((packed) => packed.tables);
+      const slices = Array.from({ length: count }, (_, index) => {
+        const own = all[index] ?? countOf([long], new WordCounter(1e7, undefined, 99)).pack();
+        const counter = WordCounter.forSlice(own, { index, count });
+        for (let round = 0; round < sliceRounds; round++) runToEnd(counter.addSliceOf(tables, round));
+        return counter.toWordTable();
+      });
+      const joined = joinTables(slices);
+      expect(joined.wordCount).toBe(naive.counts.size);
+      expect(entriesOf(joined)).toEqual(naive.sorted());
+      // Hashes are as good as random.
+      const most = Math.max(...slices.map(({ wordCount }) => wordCount));
+      expect(most).toBeLessThan((1.5 * naive.counts.size) / count + 50);
+      // The words stay where they are.
+      const counter = new WordCounter();
+      for (const packed of all) runToEnd(counter.absorb(packed));
+      expectCounts(counter, naive, `${count} slices`);
+    }
+  }, 600_000);
 
   test("moves all words to another counter and begins anew", () => {
     const naive = new NaiveCounter();

@@ -17,7 +17,8 @@ import {
  * short ones, 24 for those between.
  *
  * The home slot of a key is the top `slotBits` bits of its hash. So keys are nearly in the order of their hashes, at every
- * size: two tables are added up by walking through both from front to back, and a table grows in place.
+ * size: two tables are added up by walking through both from front to back, and a table grows in place. And a *slice* of all
+ * hashes is a run of slots in each table, so each thread can add up one slice of all tables (`setSlice`).
  *
  * The head of a table, 32 bytes:
  *
@@ -69,6 +70,29 @@ export function endOfSlots(table: SlotTable): usize {
 /** The bits by which a hash is shifted to give the home slot. */
 export function homeShift(table: SlotTable): u64 {
   return 64 - <u64>table.slotBits;
+}
+
+let slice: u64 = 0;
+let sliceCount: u64 = 1;
+
+/** Tables that begin from now on take only the keys of one of `count` equal slices of the hashes. */
+export function setSlice(index: u32, count: u32): void {
+  slice = index;
+  sliceCount = count;
+}
+
+/** Upper half: the slice of a hash. Lower half: where in its slice it is. Only the hash's upper half counts. */
+function placeOf(hash: u64): u64 {
+  return (hash >> 32) * sliceCount;
+}
+
+function isInSlice(hash: u64): bool {
+  return placeOf(hash) >> 32 === slice;
+}
+
+/** The home slot: the top bits of the place in the slice. With one slice these are the top bits of the hash. */
+function homeSlot(hash: u64, shift: u64): usize {
+  return <usize>((placeOf(hash) << 32) >> shift);
 }
 
 /** log2 of the slots needed for so many more keys. At most three quarters are used: a missing key takes 8.5 probes. */
@@ -139,7 +163,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
     // Behind a small slot this reads bytes of the next ones, which are never written.
     const eight1 = load<u64>(slot, 8);
     const eight2 = load<u64>(slot, 16);
-    let to = first + <usize>(hashOf(slotBytes, eight0, eight1) >> shift) * slotBytes;
+    let to = first + homeSlot(hashOf(slotBytes, eight0, eight1), shift) * slotBytes;
     free(slot, slotBytes);
     if (to <= slot) {
       while (load<u64>(to) !== 0) to += slotBytes;
@@ -160,7 +184,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
 function place(table: SlotTable, eight0: u64, eight1: u64, eight2: u64): void {
   const slotBytes = <usize>table.slotBytes;
   const end = endOfSlots(table);
-  let slot = table.slots + <usize>(hashOf(slotBytes, eight0, eight1) >> homeShift(table)) * slotBytes;
+  let slot = table.slots + homeSlot(hashOf(slotBytes, eight0, eight1), homeShift(table)) * slotBytes;
   while (load<u64>(slot) !== 0) {
     slot += slotBytes;
     if (slot === end) slot = table.slots;
@@ -273,7 +297,7 @@ export function addSentinel(table: SlotTable): void {
 /** The slot of the key, or the free slot where it belongs. */
 export function findShort(table: SlotTable, key: u64): usize {
   const end = endOfSlots(table);
-  let slot = table.slots + <usize>(hashShort(key) >> homeShift(table)) * shortSlotBytes;
+  let slot = table.slots + homeSlot(hashShort(key), homeShift(table)) * shortSlotBytes;
   let found = load<u64>(slot);
   while (found !== key && found !== 0) {
     slot += shortSlotBytes;
@@ -334,12 +358,18 @@ export function addShortWord(table: SlotTable, key: u64, count: u64): void {
   store<u64>(slot, load<u64>(slot, 8) + count, 8);
 }
 
-/** Adds the words of the slots in [from, end), the sentinel too; there is room for them. */
-export function addShortSlots(table: SlotTable, from: usize, end: usize): void {
+/**
+ * Adds the words of the slots in [from, end) that are in the slice, the sentinel too; there is room for them. True if it
+ * `stops` at a free slot and there was one.
+ */
+export function addShortSlots(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   for (; from < end; from += shortSlotBytes) {
     const key = load<u64>(from);
-    if (key !== 0) addShortWord(table, key, load<u64>(from, 8));
+    if (key === 0) {
+      if (stops) return true;
+    } else if (isInSlice(hashShort(key))) addShortWord(table, key, load<u64>(from, 8));
   }
+  return false;
 }
 
 /** How many keys of the slots in [from, end) the table does not have. */
@@ -366,7 +396,7 @@ export function missingShort(table: SlotTable, from: usize, end: usize): u32 {
 /** The slot of the word, or the free slot where it belongs. */
 export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
   const end = endOfSlots(table);
-  let slot = table.slots + <usize>(hashMiddle(head, tailKey) >> homeShift(table)) * middleSlotBytes;
+  let slot = table.slots + homeSlot(hashMiddle(head, tailKey), homeShift(table)) * middleSlotBytes;
   let found = load<u64>(slot);
   while (((found ^ tailKey) | (load<u64>(slot, 8) ^ head)) !== 0 && found !== 0) {
     slot += middleSlotBytes;
@@ -452,12 +482,16 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
   store<u64>(slot, load<u64>(slot, 16) + count, 16);
 }
 
-/** Adds the words of the slots in [from, end); there is room for them. */
-export function addMiddleSlots(table: SlotTable, from: usize, end: usize): void {
+/** As `addShortSlots`. */
+export function addMiddleSlots(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   for (; from < end; from += middleSlotBytes) {
     const tailKey = load<u64>(from);
-    if (tailKey !== 0) addMiddleWord(table, load<u64>(from, 8), tailKey, load<u64>(from, 16));
+    const head = load<u64>(from, 8);
+    if (tailKey === 0) {
+      if (stops) return true;
+    } else if (isInSlice(hashMiddle(head, tailKey))) addMiddleWord(table, head, tailKey, load<u64>(from, 16));
   }
+  return false;
 }
 
 /** How many words of the slots in [from, end) the table does not have. */
@@ -540,6 +574,11 @@ export function recordHash(record: usize): u32 {
   return load<u32>(record, 4);
 }
 
+/** Whether its word is in the slice. */
+export function isRecordInSlice(record: usize): bool {
+  return isInSlice((<u64>recordHash(record)) << 32);
+}
+
 export function recordValue(record: usize): u64 {
   return load<u64>(record, 8);
 }
@@ -586,7 +625,7 @@ function touchRecords(long: LongTable, longCount: u32): void {
 }
 
 function homeOf(long: LongTable, hash: u32): usize {
-  return long.slots + <usize>(((<u64>hash) << 32) >> homeShift(long)) * longSlotBytes;
+  return long.slots + homeSlot((<u64>hash) << 32, homeShift(long)) * longSlotBytes;
 }
 
 /**

@@ -32,6 +32,7 @@ import {
   firstRecord,
   hashLong,
   hasRoomFor,
+  isRecordInSlice,
   LongTable,
   longSlotBytes,
   middleBytesMax,
@@ -203,10 +204,15 @@ export function hasRecords(byteCount: f64): bool {
   return hasRoomFor(long, <u64>byteCount);
 }
 
-/** Adds the words of other slots, of short or middle words, that stand at the text's start. There is room for them. */
-export function addSlots(kind: u32, byteCount: usize): void {
-  if (kind === 0) addShortSlots(short, textStart, textStart + byteCount);
-  else addMiddleSlots(middle, textStart, textStart + byteCount);
+/**
+ * Adds the words of other slots, of short or middle words, that stand at the text's start and are in the slice. There is room
+ * for them. True if it `stops` at a free slot and there was one.
+ */
+export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
+  const end = textStart + byteCount;
+  return kind === 0
+    ? addShortSlots(short, textStart, end, stops)
+    : addMiddleSlots(middle, textStart, end, stops);
 }
 
 /** How many keys of other slots, of short or middle words, that stand at the text's start, the table does not have. */
@@ -216,16 +222,17 @@ export function missingKeys(kind: u32, byteCount: usize): u32 {
 }
 
 /**
- * Adds the words of other records that stand at the text's start, as far as they stand there as a whole. Returns the bytes
- * of these; -1 where there is no room for them.
+ * Adds the words in the slice of other records that stand at the text's start, as far as they stand there as a whole. Returns
+ * the bytes of these; -1 where there is no room for them.
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;
   let record = textStart;
   while (record + 16 <= end && nextRecord(record) <= end) {
     const isAdded =
-      reserve(long, 1) &&
-      addLongWord(long, recordWord(record), recordLength(record), recordHash(record), recordValue(record));
+      !isRecordInSlice(record) ||
+      (reserve(long, 1) &&
+        addLongWord(long, recordWord(record), recordLength(record), recordHash(record), recordValue(record)));
     if (!isAdded) return -1;
     record = <usize>nextRecord(record);
   }
