@@ -19,7 +19,7 @@ const one = <T>(list: ArrayLike<T>) => list[random(list.length)]!;
 const uncut = { cuts: "nowhere" } as const;
 
 /** Offset of `lateRank` in the model's head, in fields. */
-const lateRankField = 21;
+const lateRankField = 20;
 
 function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number } {
   const { kernel, modelAddress } = new EncodingKernel(model, true);
