@@ -67,7 +67,7 @@ test("the words of each language are its own, whatever its files, and the merges
       mergeCount: 40,
       minFrequency: compat === "huggingface" ? 0 : 1,
     });
-    const options = { languages, weights, compat, vocabSize: 296, workers: pick([1, 2, 7]) };
+    const options = { languages, weights, compat, vocabSize: 296, workers: pick([1, 2, 3]) };
     const cache = random(3) === 0 ? join(home, "cache") : undefined;
     for (const again of cache === undefined ? [1] : [1, 2]) {
       const tokenizer = await trainTokenizer({ ...options, cache });
