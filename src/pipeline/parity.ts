@@ -1,4 +1,6 @@
+import { counted } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
+import type { LanguageOfInput } from "../formats/training-json.ts";
 import type { Parity } from "../merge/parity-merges.ts";
 
 /** What may be said of how merges are shared out among languages (docs/clean-and-fair.md). */
@@ -39,11 +41,12 @@ export function settleParity(asked: AskedParity, nameOf: (option: string) => str
     : { ratio, window, globalMerges };
 }
 
-/** A usage error for ratios that do not fit the languages. */
-export function checkParity({ ratio }: Parity, languages: { readonly length: number }): void {
-  if (ratio === null || ratio.length === languages.length) return;
+/** A usage error for ratios that do not fit the languages, of which each may have several inputs. */
+export function checkParity({ ratio }: Parity, inputs: readonly LanguageOfInput[]): void {
+  const languages = new Set(inputs.map(({ language }) => language));
+  if (ratio === null || ratio.length === languages.size) return;
   throw usageError(
-    `there are ${ratio.length} ratios for ${languages.length} languages`,
-    "one for each, in the order of the languages",
+    `${counted(ratio.length, "ratio")} for ${counted(languages.size, "language")}`,
+    "one for each language, in their order; a language of several files has one",
   );
 }

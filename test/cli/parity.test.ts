@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
@@ -73,7 +73,7 @@ test("--if-changed trains again where they changed, and only there", () => {
 });
 
 test.each([
-  [["--language-ratio", "1,2"], "there are 2 ratios for 3 languages"],
+  [["--language-ratio", "1,2"], "2 ratios for 3 languages"],
   [["--language-ratio", "1,2,x"], '--language-ratio 1,2,x: "x" is no number'],
   [["--language-ratio", "1,2,0"], "--language-ratio: 0 is no number from 0.001 to 1000"],
   [["--language-ratio", "1,2,1001"], "--language-ratio: 1001 is no number from 0.001 to 1000"],
@@ -89,6 +89,33 @@ test.each([
 ])("refuses %j", (args, message) => {
   const { code, stderr } = run(...languages, "-n", "300", "-o", "refused", ...args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test("a ratio is one a language, however many files name it", () => {
+  mkdirSync(join(home, "parts"));
+  const [start, rest] = [texts["en.txt"].slice(0, 700), texts["en.txt"].slice(700)];
+  put(home, "parts/1.txt", start.slice(0, 300));
+  put(home, "parts/2.txt", start.slice(300));
+  put(home, "rest.txt", rest);
+  const others = ["--language", "el=el.txt", "fr=fr.txt"];
+  const ratio = ["-n", "300", "-w", "1", "--language-ratio"];
+  const ways = [
+    ["--language", "en=parts", "rest.txt", ...others],
+    ["--language", "en=parts/*.txt", "rest.txt", ...others],
+    ["--language", "en=rest.txt", ...others, "--language", "en=parts"],
+  ];
+  for (const [i, way] of ways.entries()) {
+    expect(run(...way, "-o", `parts-${i}`, ...ratio, "1,2,3")).toMatchObject({ code: 0, stderr: "" });
+    expect(filesOf(`parts-${i}`)).toEqual(filesOf("parts-0"));
+    for (const [wrong, count] of [
+      ["1", "1 ratio"],
+      ["1,2", "2 ratios"],
+      ["1,2,3,4,5", "5 ratios"],
+    ] as const) {
+      const { code, stderr } = run(...way, "-o", "refused", ...ratio, wrong);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`${count} for 3 languages`)]);
+    }
+  }
 });
 
 test("each needs languages", () => {
