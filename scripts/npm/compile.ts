@@ -66,11 +66,16 @@ export async function compileLibraries(directory: string, commit: string): Promi
   for (const path of await buildKernel(join(root, "dist/kernel"))) {
     if (!path.endsWith("-asserts.wasm")) copyFileSync(path, join(directory, "wasm", basename(path)));
   }
-  for (const library of libraries) await compile(library, directory, commit);
+  for (const { target } of libraries) await compileLibrary(target, directory, commit);
 }
 
-async function compile(library: Library, directory: string, commit: string): Promise<void> {
-  const { target, entries, suffixes } = library;
+/** Compiles one library; the kernel has been built. */
+export async function compileLibrary(
+  target: Library["target"],
+  directory: string,
+  commit: string,
+): Promise<void> {
+  const { entries, suffixes } = libraries.find((library) => library.target === target)!;
   const result = await Bun.build({
     entrypoints: entries.map((path) => join(sources, path)),
     outdir: join(directory, target),

@@ -12,11 +12,6 @@ export const createSha256 = (): Sha256 => {
   throw new Error("bug: nothing is hashed in a browser");
 };
 
-/** Only regular expressions of HF's dialect, which are typed and not loaded, are compared. */
-export const deepEquals = (_a: unknown, _b: unknown): boolean => {
-  throw new Error("bug: no patterns are compared in a browser");
-};
-
 /** The memory of large texts is left to the collector. */
 export const releaseMemory = (_buffer: ArrayBuffer): void => {};
 

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { Worker as NodeWorker } from "node:worker_threads";
 import picomatch from "picomatch";
 // The build puts it beside the module that asks.
@@ -34,8 +33,6 @@ export const releaseMemory = (buffer: ArrayBuffer): void =>
 export const toBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 export const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
-
-export const deepEquals = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b);
 
 /** Only Bun's engine can be told. */
 export function spareThirdTier(..._functions: ((...args: never[]) => unknown)[]): void {}

@@ -31,9 +31,6 @@ export const releaseMemory = (buffer: ArrayBuffer): void => void buffer.transfer
 export const toBase64 = (bytes: Uint8Array): string => bytes.toBase64();
 export const fromBase64 = (text: string): Uint8Array => Uint8Array.fromBase64(text);
 
-/** Whether plain data are equal: objects with the same fields, arrays and typed arrays with the same elements. */
-export const deepEquals = (a: unknown, b: unknown): boolean => Bun.deepEquals(a, b);
-
 /**
  * Paths below `cwd` that a glob names, directories and links among them; hidden ones are left out. Links are followed. On
  * Windows they have "\\".
