@@ -911,13 +911,6 @@ export const commands: readonly CommandSpec[] = [
         ...specialTokensAsText,
         needs: { other: "tokenizer", hint: "such a plan is for bpe encode: --tokenizer PATH" },
       },
-      {
-        name: "count-documents",
-        topic: "output",
-        rare: true,
-        description: "count the documents that begin in each range",
-        details: "The corpus is then read.",
-      },
       ...unattended,
       ...everywhere,
     ],

@@ -1,17 +1,9 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
-import { checkUnchanged, type Range, refuseOverwriting } from "../corpus/input.ts";
-import {
-  checkPlannable,
-  noFileToPlan,
-  type PlanOptions,
-  planLineMaker,
-  plannedRanges,
-} from "../corpus/plan-file.ts";
+import { checkUnchanged, refuseOverwriting } from "../corpus/input.ts";
+import { checkPlannable, noFileToPlan, planLineMaker, plannedRanges } from "../corpus/plan-file.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { countDocuments } from "../pipeline/count-documents.ts";
 import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
-import { nextTurn } from "../runtime/turns.ts";
 import { canBeCut } from "../text/cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { readCutting } from "./corpus-options.ts";
@@ -33,36 +25,24 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
   let rangeCount = 0;
-  let documentCount = 0;
   const planOptions = { ...cuts, inputs, rangeSizeBytes: options.rangeSizeBytes };
   const lineOf = planLineMaker(planOptions);
   await writeData(options.output, async (out) => {
-    const write = (range: Range, documents?: number) => {
+    for await (const range of plannedRanges(planOptions)) {
       rangeCount++;
-      documentCount += documents ?? 0;
-      out.write(Buffer.from(`${JSON.stringify(lineOf(range, documents))}\n`));
-      return taken(out);
-    };
-    const ranges = plannedRanges(planOptions);
-    if (options.countDocuments) await countPlanned(await Array.fromAsync(ranges), planOptions, write, output);
-    else for await (const range of ranges) await write(range);
+      out.write(Buffer.from(`${JSON.stringify(lineOf(range))}\n`));
+      await taken(out);
+    }
     for (const input of inputs) checkUnchanged(input);
   });
 
   const elapsed = (performance.now() - startMs) / 1000;
-  const documents = options.countDocuments ? ` and ${counted(documentCount, "document")}` : "";
   output.succeed(
     [
-      `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}${documents}, in ${seconds(elapsed)}`,
+      `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, in ${seconds(elapsed)}`,
       ...corpusNoteLines({ inputs, skipped }),
     ],
-    {
-      rangeCount,
-      sizeBytes: corpusBytes,
-      skipped,
-      ...(options.countDocuments && { documents: documentCount }),
-      output: options.output ?? "-",
-    },
+    { rangeCount, sizeBytes: corpusBytes, skipped, output: options.output ?? "-" },
   );
 }
 
@@ -75,7 +55,6 @@ function readOptions(invocation: Invocation) {
     reading: { ...readInputOptions(invocation), trained: recordedReading(options.get("tokenizer") ?? []) },
     readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
     rangeSizeBytes: options.number("range-size") ?? defaultRangeSizeBytes,
-    countDocuments: options.has("count-documents"),
     output: options.outputFile(),
   };
 }
@@ -100,27 +79,4 @@ function tokenizerCuts(invocation: Invocation) {
       keepsTextsWhole: !canBeCut(parts),
     };
   };
-}
-
-/** Counts the documents of each range, and writes the range as soon as they are known. */
-async function countPlanned(
-  ranges: readonly Range[],
-  { inputs, specialTokens }: PlanOptions,
-  write: (range: Range, documents: number) => Promise<void>,
-  output: Output,
-): Promise<void> {
-  const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
-  let written = Promise.resolve();
-  const sink = {
-    endRange(range: Range, documents: number) {
-      written = written.then(() => write(range, documents));
-      // An error is thrown where `written` is awaited.
-      written.catch(() => {});
-    },
-    drained: () => written.then(nextTurn),
-  };
-  await countDocuments({ inputs, ranges, specialTokens, threadCount: 1 }, sink, (done) =>
-    output.progress({ stage: "planning", done, total, unit: "bytes" }),
-  );
-  await written;
 }

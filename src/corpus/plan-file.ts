@@ -41,7 +41,6 @@ import { defaultTextField, inspectInput } from "./inspect-input.ts";
  *   sizeBytes, modifiedMs  of the file when the plan was made: the ranges hold for that file only
  *   inputFormat            the format of the file: text, jsonl, json or parquet
  *   textField              of all formats but text: the field, or column, that holds the texts
- *   documents              how many documents begin in the range; only if they were counted
  *   patternDigest          the options that the cuts depend on: with other options a word may cross the edge of a
  *   specialTokensDigest    range
  *   isLinewise
@@ -62,9 +61,7 @@ const planFields = fieldsOf({
   sizeBytes: wholeNumber(),
   modifiedMs: time,
   inputFormat: oneOf(inputFormats),
-  /** Missing in lines of older versions: then the run's option counts. */
   textField: optional(text),
-  documents: optional(wholeNumber()),
   patternDigest: text,
   specialTokensDigest: text,
   isLinewise: flag,
@@ -101,7 +98,6 @@ export const digestLine = (line: Partial<PlanLine>) =>
     line.sizeBytes,
     line.modifiedMs,
     line.inputFormat,
-    line.documents,
     line.patternDigest,
     line.specialTokensDigest,
     line.isLinewise,
@@ -155,10 +151,10 @@ export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range
 }
 
 /** Makes the line of each range of the plan, called in their order. */
-export function planLineMaker(options: PlanOptions): (range: Range, documentCount?: number) => PlanLine {
+export function planLineMaker(options: PlanOptions): (range: Range) => PlanLine {
   const digests = digestOptions(options);
   let index = 0;
-  return ({ inputIndex, startByte, endByte, startsInside, endsInside }, documents) => {
+  return ({ inputIndex, startByte, endByte, startsInside, endsInside }) => {
     const { path, sizeBytes, modifiedMs, format, textField } = options.inputs[inputIndex]!;
     const line = {
       path,
@@ -171,7 +167,6 @@ export function planLineMaker(options: PlanOptions): (range: Range, documentCoun
       modifiedMs,
       inputFormat: format,
       textField: hasFields(format) ? textField : undefined,
-      documents,
       ...digests,
     };
     return { ...line, digest: digestLine(line) };
@@ -209,7 +204,7 @@ export function readPlan(
     if (inputIndex === undefined) {
       inputIndex = inputs.length;
       inputIndices.set(line.path, inputIndex);
-      inputs.push(inspect(line, line.textField ?? options.textField, fail));
+      inputs.push(inspect(line, fail));
     }
     const input = inputs[inputIndex]!;
     checkFile(line, input, fail);
@@ -304,7 +299,7 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
 }
 
 function checkField(line: PlanLine, input: Input, asked: string | undefined, fail: Fail): void {
-  const field = line.textField ?? asked ?? defaultTextField;
+  const field = line.textField ?? defaultTextField;
   if (field !== input.textField) {
     fail(`"${line.path}" is read by its field "${input.textField}" above, and by "${field}" here`);
   }
@@ -316,7 +311,7 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
   }
 }
 
-function inspect({ path, inputFormat: format }: PlanLine, textField: string | undefined, fail: Fail): Input {
+function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail): Input {
   try {
     // What it is was looked at when the plan was made, and the file is the same.
     return inspectInput(path, { format, textField, binary: "text" });

@@ -1,7 +1,6 @@
 /** How far a long stage is, for whoever shows it. */
 export type StageProgress = {
   readonly stage:
-    | "planning"
     | "hashing"
     | "counting"
     | "measuring"

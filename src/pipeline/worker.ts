@@ -21,7 +21,6 @@ async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
 const loaders: Record<JobName, () => Promise<Serve>> = {
   counting: async () => serveTasks((await import("./count-corpus.ts")).startCounting),
   encoding: async () => serveTasks((await import("./encode-corpus.ts")).startEncoding),
-  planning: async () => serveTasks((await import("./count-documents.ts")).startCountingDocuments),
   evaluating: async () => {
     const { EvaluationJob } = await import("./evaluation-threads.ts");
     return serveJob(() => new EvaluationJob(), post);

@@ -168,7 +168,7 @@ export const smallGroups: Record<string, string> = {
     text: plan big.txt ${eot} --range-size 100KB
     o200k: plan big.txt english.txt ${eot} -p o200k --range-size 64KB -o @/plan.jsonl
     huggingface: plan big.txt --compat huggingface --range-size 300KB
-    records: plan lines.jsonl array.json snappy.parquet zstd.parquet english.txt.gz --range-size 64KB --count-documents
+    records: plan lines.jsonl array.json snappy.parquet zstd.parquet english.txt.gz --range-size 64KB
     matcher: plan big.txt -p '(?<=[a-z])[A-Z]|[\\s\\S]' --range-size 64KB
     none: plan big.txt -p none --range-size 64KB
     + reverse @/plan.jsonl @/reversed.jsonl

@@ -132,7 +132,7 @@ describe("records are told by content", () => {
       if (!isNamed) expect(stderr).toContain(`read as     ${how} by content: "${name}"\n`);
       const ids = done("encode", name, "--tokenizer", "tokenizer");
       expect(ids).toBe(done("encode", "as-named.jsonl", "--tokenizer", "tokenizer"));
-      put(home, "plan", done("plan", name, "--count-documents"));
+      put(home, "plan", done("plan", name));
       expect(done("count", "--ranges", "plan")).toBe(expected);
     }
   });

@@ -69,10 +69,8 @@ describe("records give what their texts give with a special token between", () =
     const expected = done("count", "texts.txt", "-s", special);
     for (const file of recordFiles) expect(done("count", file, "-s", special, "-w", "2")).toBe(expected);
     for (const file of ["texts.jsonl", "texts.parquet"]) {
-      const plan = done("plan", file, "-s", special, "--range-size", "64000", "--count-documents");
+      const plan = done("plan", file, "-s", special, "--range-size", "64000");
       const lines = plan.trim().split("\n");
-      const documents = lines.reduce((sum, line) => sum + JSON.parse(line).documents, 0);
-      expect(documents).toBe(readRecord("expected").inputs[0].documents);
       put(home, "plan.jsonl", lines.toReversed().join("\n"));
       expect(done("count", "--ranges", "plan.jsonl", "-s", special)).toBe(expected);
     }

@@ -3,7 +3,7 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "nod
 import { join } from "node:path";
 import fc from "fast-check";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { type Range, wholeRange } from "../../src/corpus/input.ts";
+import type { Range } from "../../src/corpus/input.ts";
 import {
   type PlanLine,
   type PlanOptions,
@@ -13,7 +13,6 @@ import {
 } from "../../src/corpus/plan-file.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
-import { countDocuments, DocumentTasks } from "../../src/pipeline/count-documents.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
@@ -31,14 +30,10 @@ const options = {
   pattern: compilePattern(patterns.gpt2.sources),
 };
 
-async function planOf(
-  settings: Omit<PlanOptions, keyof typeof options>,
-  countDocuments?: (range: Range) => number,
-): Promise<PlanLine[]> {
+async function planOf(settings: Omit<PlanOptions, keyof typeof options>): Promise<PlanLine[]> {
   const lines: PlanLine[] = [];
   const lineOf = planLineMaker({ ...options, ...settings });
-  for await (const range of plannedRanges({ ...options, ...settings }))
-    lines.push(lineOf(range, countDocuments?.(range)));
+  for await (const range of plannedRanges({ ...options, ...settings })) lines.push(lineOf(range));
   return lines;
 }
 
@@ -84,11 +79,7 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
       fc.integer(),
       async (contents, rangeSizeBytes, sliceCount, seed) => {
         const paths = contents.map((text, i) => put(directory, `slices-${i}`, text));
-        const inputs = findInputs(paths);
-        const documents = new DocumentTasks({ inputs, specialTokens, windowBytes: 16 });
-        const lines = await planOf({ inputs, rangeSizeBytes }, (range) => {
-          return runToEnd(documents.take({ ...range, kind: "range", endsInput: false }))!;
-        });
+        const lines = await planOf({ inputs: findInputs(paths), rangeSizeBytes });
         const slices = Map.groupBy(
           lines,
           (line) => Math.abs(Math.imul(line.index + 1, seed | 1)) % sliceCount,
@@ -102,13 +93,10 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
             () => {},
           );
           counters.push(counter.words);
-          const found = statistics.reduce((sum, { documentCount }) => sum + documentCount, 0);
-          expect(slice.reduce((sum, line) => sum + line.documents!, 0)).toBe(found);
-          documentCount += found;
+          documentCount += statistics.reduce((sum, found) => sum + found.documentCount, 0);
         }
         const whole = await countRanges(paths);
         expect(wordsOf(counters)).toEqual(wordsOf([whole.counter.words]));
-        documents.close();
         expect(documentCount).toBe(whole.statistics.reduce((sum, found) => sum + found.documentCount, 0));
       },
     ),
@@ -172,32 +160,4 @@ test("a plan of 5 GB reads less than a thousandth of it", async () => {
   const lines = await planOf({ inputs: findInputs([path], { binary: "text" }), rangeSizeBytes });
   expect(readBytes() - before).toBeLessThan(sizeBytes / 1000);
   expect(lines.length).toBeGreaterThan(15);
-});
-
-test("documents are counted in any range of what comes in chunks or in records as in plain text", async () => {
-  const texts = Array.from({ length: 3000 }, (_, i) => "a few words ".repeat((i * 7919) % 700));
-  const joined = Buffer.from(texts.join("<|end|>"));
-  const documentCount = texts.filter((text) => text !== "").length;
-  const lines = texts.map((text) => JSON.stringify({ text })).join("\n");
-  const paths = [
-    put(directory, "plain", joined),
-    put(directory, "packed.gz", Bun.gzipSync(joined, { level: 1 })),
-    put(directory, "lines.jsonl", lines),
-    put(directory, "lines.jsonl.zst", Bun.zstdCompressSync(lines)),
-  ];
-  const inputs = findInputs(paths);
-  const ranges = inputs.map(wholeRange);
-  const totalBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
-  for (const threadCount of [1, 2, 3]) {
-    const found: number[] = [];
-    const done: number[] = [];
-    await countDocuments(
-      { inputs, ranges, specialTokens, threadCount },
-      { endRange: (_, documentCount) => found.push(documentCount) },
-      (bytesDone) => done.push(bytesDone),
-    );
-    expect(found).toEqual(paths.map(() => documentCount));
-    expect(done.toSorted((a, b) => a - b)).toEqual(done);
-    expect(Math.round(done.at(-1)!)).toBe(totalBytes);
-  }
 });

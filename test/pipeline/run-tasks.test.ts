@@ -9,14 +9,14 @@ import {
   type RangeTask,
   type Task,
 } from "../../src/corpus/task.ts";
-import {
-  type CountDocumentsOptions,
-  countDocuments,
-  type DocumentSink,
-} from "../../src/pipeline/count-documents.ts";
+import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { startCounting } from "../../src/pipeline/count-corpus.ts";
 import { IdsOutput } from "../../src/pipeline/encode-corpus.ts";
-import { Outbox, TaskQueue } from "../../src/pipeline/run-tasks.ts";
+import { Outbox, runTasks, type Sink, TaskQueue } from "../../src/pipeline/run-tasks.ts";
+import { kernelModule } from "../../src/runtime/kernel.ts";
 import { nextTurn } from "../../src/runtime/turns.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
+import type { RangeStatistics } from "../../src/text/task-texts.ts";
 import { IdBuffer, type Ids } from "../../src/tokenizer/encoding-kernel.ts";
 import { put, scratch } from "../binary.ts";
 
@@ -35,20 +35,47 @@ const paths = documentCounts.map((count, i) => {
 });
 const inputs = findInputs(paths);
 
-function jobOn(threadCount: number, sink: DocumentSink, given = inputs): Promise<void> {
-  const options: CountDocumentsOptions = {
+type RangeSink = {
+  endRange(inputIndex: number, documentCount: number): void;
+  drained?: Sink<never, RangeStatistics | undefined>["drained"];
+};
+
+/** Counts the documents of each input, which is one range. */
+async function jobOn(threadCount: number, { endRange, drained }: RangeSink, given = inputs): Promise<void> {
+  const setup = {
+    kernelModule: kernelModule(),
     inputs: given,
-    ranges: given.map(wholeRange),
-    specialTokens,
-    threadCount,
+    cutting: plainCutting(compilePattern(patterns.gpt2.sources), specialTokens),
+    distinctWordCounts: new Float64Array(threadCount + 2),
   };
-  return countDocuments(options, sink, () => {});
+  let documentCount = 0;
+  const endTask = ({ kind, inputIndex, endsInput }: Task, found: RangeStatistics | undefined) => {
+    documentCount += found?.documentCount ?? 0;
+    if (kind !== "range" && !endsInput) return;
+    endRange(inputIndex, documentCount);
+    documentCount = 0;
+  };
+  await runTasks(
+    {
+      name: "counting",
+      start: startCounting,
+      setupOf: ({ index }) => ({ ...setup, name: `thread-${index}` }),
+      sink: { endTask, ...(drained && { drained }) },
+      inputs: given,
+      ranges: given.map(wholeRange),
+      aheadBytes: 1,
+      threadCount,
+      mainWorks: true,
+      mayTakeLong: (task) => given[task.inputIndex]!.format !== "text",
+    },
+    () => {},
+  );
 }
 
 test("what tasks find comes in their order, with any number of threads", async () => {
   for (const threadCount of threadCounts) {
     const found: [number, number][] = [];
-    await jobOn(threadCount, { endRange: (range, count) => found.push([range.inputIndex, count]) });
+    await jobOn(threadCount, { endRange: (inputIndex, count) => found.push([inputIndex, count]) });
     expect(found).toEqual([...documentCounts.entries()]);
   }
 });
@@ -57,7 +84,7 @@ test("an error of the sink ends the job, wherever the task was done", async () =
   for (const threadCount of threadCounts) {
     for (const failing of [0, 17, 42, documentCounts.length - 1]) {
       const failure = new Error("the reader is gone");
-      const endRange = ({ inputIndex }: { inputIndex: number }) => {
+      const endRange = (inputIndex: number) => {
         if (inputIndex === failing) throw failure;
       };
       const told = await jobOn(threadCount, { endRange }).catch((error: unknown) => error);
@@ -82,7 +109,7 @@ test("an error of a task ends the job, with what was found before it", async () 
 test("one thread waits for the sink before it goes on", async () => {
   let isFull = false;
   let takenWhileFull = 0;
-  const sink: DocumentSink = {
+  const sink: RangeSink = {
     endRange() {
       if (isFull) takenWhileFull++;
     },
