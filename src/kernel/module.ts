@@ -149,7 +149,6 @@ export {
   useLiftedPieces,
 } from "./text-loop";
 export { makeTokens, rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
-export { addedLineCount, addLines, linesTotal } from "./words/counts-text";
 export { setSlice } from "./words/word-slots";
 export {
   addPretokens,

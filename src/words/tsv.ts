@@ -1,6 +1,6 @@
 import { grown } from "../bytes/arrays.ts";
-import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
-import { decimalDigitsMax, lineFeed, putDecimal, tab, textOf } from "../bytes/text.ts";
+import { byteToCharacter } from "../bytes/byte-characters.ts";
+import { allocateText, decimalDigitsMax, lineFeed, putDecimal, tab } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { runToEnd } from "../runtime/turns.ts";
 import type { CountsOptions, ReadBytes } from "./counts-format.ts";
@@ -77,21 +77,19 @@ const digitZero = 48;
 /** How much of a wrong count an error shows. */
 const shownBytesMax = 40;
 
-/** Lines of so many bytes are read at once: a millisecond. */
+/** Lines of so many bytes are read at once: some milliseconds. */
 const firstCapacityBytes = 1 << 18;
 
 /**
  * Reads lines of words (tsv.ts) into a counter. A word with several lines is added up. The last line may lack its
  * newline.
- *
- * The kernel does the work (src/kernel/words/counts-text.ts). The lines stand in the second half of its text, their words
- * go to the first half. A line at which the kernel stops is read here: it is wrong, or too unusual for the kernel.
  */
 export class TsvReader {
-  /** The lines stand at bytes [capacity, 2 capacity) of the kernel's text. */
-  private capacity = firstCapacityBytes;
-  /** Bytes there of a line whose end is not read yet. */
+  /** What was read of the file and is not added yet: the start of a line, in its first bytes. */
+  private lines = new Uint8Array(firstCapacityBytes);
   private filled = 0;
+  /** Of the line that is read. */
+  private word = allocateText(firstCapacityBytes);
   /** The sum of all counts so far. */
   private total = 0;
 
@@ -109,27 +107,27 @@ export class TsvReader {
   read(chunk: Uint8Array): void {
     for (let pos = 0; pos < chunk.length; ) {
       pos += this.readNext((into) => {
-        const some = chunk.subarray(pos, pos + into.length);
-        into.set(some);
-        return some.length;
+        const part = chunk.subarray(pos, pos + into.length);
+        into.set(part);
+        return part.length;
       });
     }
   }
 
   /** The same with bytes that `readBytes` gives. Returns how many there were, 0 at the end of the file. */
   readNext(readBytes: ReadBytes): number {
-    if (this.filled === this.capacity) this.lengthen();
-    const { capacity, filled } = this;
-    const lines = this.lines();
+    if (this.filled === this.lines.length) this.lengthen();
+    const { lines, filled } = this;
     const size = readBytes(lines.subarray(filled));
     const end = filled + size;
-    const newlinePos = lines.subarray(filled, end).lastIndexOf(lineFeed);
-    this.filled = end;
-    if (newlinePos < 0) return size;
-    const linesEnd = filled + newlinePos + 1;
-    this.addLines(lines.subarray(0, linesEnd), capacity);
-    lines.copyWithin(0, linesEnd, end);
-    this.filled = end - linesEnd;
+    let start = 0;
+    for (let newlinePos = filled; ; start = newlinePos + 1) {
+      newlinePos = lines.subarray(0, end).indexOf(lineFeed, Math.max(start, filled));
+      if (newlinePos < 0) break;
+      this.addLine(lines, start, newlinePos);
+    }
+    lines.copyWithin(0, start, end);
+    this.filled = end - start;
     return size;
   }
 
@@ -138,63 +136,43 @@ export class TsvReader {
     if (this.filled > 0) this.read(Uint8Array.of(lineFeed));
   }
 
-  /** Adds lines that begin at byte `start` of the kernel's text. */
-  private addLines(lines: Uint8Array, start: number): void {
-    for (let pos = 0; pos < lines.length; ) {
-      const added = this.counter.addLines(start + pos, lines.length - pos, this.total);
-      this.lineNumber += added.lineCount;
-      this.total = added.total;
-      pos += added.byteCount;
-      if (pos === lines.length) return;
-      const end = lines.indexOf(lineFeed, pos);
-      this.addLine(lines.slice(pos, end));
-      pos = end + 1;
-    }
-  }
-
-  /** Adds a line, given without its newline, or says what is wrong with it. */
-  private addLine(line: Uint8Array): void {
-    const word: number[] = [];
-    let pos = 0;
-    while (pos < line.length && line[pos] !== tab) {
-      const first = line[pos++]!;
-      const isOne = first > 32 && first < 127;
-      const byte = isOne ? first : byteOfCharacter(first, line[pos++] ?? 0);
+  /** Adds the line at bytes [start, end), or says what is wrong with it. */
+  private addLine(lines: Uint8Array, start: number, end: number): void {
+    const { word } = this;
+    let length = 0;
+    let pos = start;
+    while (pos < end && lines[pos] !== tab) {
+      const first = lines[pos++]!;
+      const byte = first < 0x80 ? byteOfCharacter[first]! : byteOfPair(first, pos < end ? lines[pos++]! : 0);
       if (byte < 0) throw this.wrongCharacter();
-      word.push(byte);
+      word.bytes[length++] = byte;
     }
-    if (pos === line.length) throw this.error("there is no tab");
-    if (word.length === 0) throw this.error("there is no word before the tab");
-    const count = this.parseCount(Buffer.from(word), line.subarray(pos + 1));
+    if (pos === end) throw this.error("there is no tab");
+    if (length === 0) throw this.error("there is no word before the tab");
+    const count = this.parseCount(word.bytes.subarray(0, length), lines.subarray(pos + 1, end));
     this.total += count;
     if (this.total > Number.MAX_SAFE_INTEGER) {
       throw this.error("the counts up to here add up to more than 2^53 - 1", "count the corpus again");
     }
-    this.counter.add(textOf(Uint8Array.from(word)), 0, word.length, count);
+    this.counter.add(word, 0, length, count);
     this.lineNumber++;
   }
 
-  private parseCount(word: Buffer, digits: Uint8Array): number {
+  private parseCount(word: Uint8Array, digits: Uint8Array): number {
     const field = digits.subarray(0, shownBytesMax);
     const count = parseCount(field, field.length);
     if (count >= 1) return count;
     const text = Buffer.from(field).toString();
-    if (isTsvHead(`${word.toString("latin1")}\t${text}`)) {
+    if (isTsvHead(`${Buffer.from(word).toString("latin1")}\t${text}`)) {
       throw this.error("a second header", "to add up files, name each of them with --counts");
     }
     throw this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
 
-  /** Where the lines stand. */
-  private lines(): Uint8Array {
-    return this.counter.text(2 * this.capacity).bytes.subarray(this.capacity, 2 * this.capacity);
-  }
-
-  /** Makes room for a line that is longer than all before. */
+  /** Makes room for a line that is longer than all before, and for its word. */
   private lengthen(): void {
-    const before = this.lines();
-    this.capacity *= 2;
-    this.lines().set(before);
+    this.lines = grown(this.lines);
+    this.word = allocateText(this.lines.length);
   }
 
   private wrongCharacter(): UserError {
@@ -212,11 +190,15 @@ export class TsvReader {
   }
 }
 
-/** The byte that a character of two bytes stands for, or -1. */
-function byteOfCharacter(first: number, second: number): number {
+/** For each code point below U+0800: the byte that the character stands for, or -1. */
+const byteOfCharacter = new Int16Array(0x800).fill(-1);
+for (let byte = 0; byte < 256; byte++) byteOfCharacter[byteToCharacter[byte]!.charCodeAt(0)] = byte;
+
+/** The same for a character that has two bytes of UTF-8; -1 where they make none. */
+function byteOfPair(first: number, second: number): number {
   if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);
-  return codePoint < 0x80 ? -1 : (decodeCharacters(String.fromCharCode(codePoint))?.[0] ?? -1);
+  return codePoint < 0x80 ? -1 : byteOfCharacter[codePoint]!;
 }
 
 /** The number that the digits make, or NaN if they are none or it is not exact. */

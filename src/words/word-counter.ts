@@ -32,9 +32,6 @@ type Place = { readonly address: number; readonly byteCount: number };
 export type Slice = { readonly index: number; readonly count: number };
 const wholeSlice: Slice = { index: 0, count: 1 };
 
-/** How much was added, and the sum of all counts so far. */
-export type AddedLines = { readonly byteCount: number; readonly lineCount: number; readonly total: number };
-
 /** First sizes of the tables, as powers of two. Tests choose others. */
 export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
 
@@ -163,21 +160,6 @@ export class WordCounter {
     if (length > 64) word.set(bytes.subarray(start, end));
     else for (let i = 0; i < length; i++) word[i] = bytes[start + i]!;
     if (exports.addWord(length, count) === 0) throw noRoomForWords();
-  }
-
-  /**
-   * Adds the words of lines of word counts (tsv.ts) in the kernel's text: bytes [start, start + byteCount), the last one a
-   * newline. Their words are written to the text's start as plain bytes, so `start` has to leave room for these.
-   *
-   * @param total the sum of the counts of all lines before, at most 2^53 - 1; so is the new one
-   * @returns how much was added: not all, if a line is not plainly right
-   */
-  addLines(start: number, byteCount: number, total: number): AddedLines {
-    const { exports } = this.kernel;
-    const addedBytes = exports.addLines(start, byteCount, total);
-    if (addedBytes < 0) throw noRoomForWords();
-    sumOfCounts(exports.pretokenCount(), 0);
-    return { byteCount: addedBytes, lineCount: exports.addedLineCount(), total: exports.linesTotal() };
   }
 
   /** Upper bound of the memory for counting a text of so many bytes, and then sorting all words into a table. */
