@@ -10,13 +10,14 @@ import _signal  # The module signal makes names of its numbers, which takes long
 import os
 import sys
 import sysconfig
-from _thread import RLock, allocate_lock  # The module threading takes as long to load as Python to start, weakref a fifth of it.
+# The module threading takes as long to load as Python to start, weakref a fifth of it.
+from _thread import RLock, allocate_lock, start_new_thread
 from _weakref import ref
 from time import monotonic, sleep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import IO, Any, Iterator, Sequence, Union
+    from typing import IO, Any, Callable, Iterator, Sequence, Union
 
 
 class Later:
@@ -108,23 +109,44 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_after_fork)
 
 
-class _Undisturbed:
-    """A block that no signal interrupts: what it begins is known to those who end it."""
+def _undisturbed(work: Callable[[], None]) -> None:
+    """Does the work in a thread of its own. Handlers of signals run in the main thread alone, so none interrupts the work.
 
-    def __enter__(self) -> _Undisturbed:
-        if sys.platform != "win32":
-            #: The mask before. To ask for it first is safe: a handler may raise in either call.
-            self.mask: set[int] = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
+    One may interrupt this call, as Ctrl-C does. Then the work is not begun, or it is done when that is raised.
+    """
+    #: Whoever takes `begun` first decides whether the work is done. Then there is an outcome, and `ended` is released, once.
+    begun, ended = allocate_lock(), allocate_lock()
+    ended.acquire()
+    works = [work]
+    outcomes: list[Union[BaseException, None]] = []
+
+    def run() -> None:
+        if begun.acquire(False):
             try:
-                _signal.pthread_sigmask(_signal.SIG_BLOCK, range(1, 32))
-            except BaseException:
-                self.__exit__()
-                raise
-        return self
+                # Nothing of it is held here when it is done: this thread would be the last to know what was made.
+                works.pop()()
+                outcomes.append(None)
+            except BaseException as error:
+                outcomes.append(error)
+            ended.release()
 
-    def __exit__(self, *_: object) -> None:
-        if sys.platform != "win32":
-            _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
+    try:
+        try:
+            start_new_thread(run, ())
+        except RuntimeError:
+            # There is no room for a thread, or the interpreter ends.
+            return works.pop()()
+        ended.acquire()
+    except BaseException:
+        if not begun.acquire(False) and not outcomes:
+            ended.acquire()
+        raise
+    outcome = outcomes.pop()
+    try:
+        if outcome is not None:
+            raise outcome
+    finally:
+        del outcome  # Its traceback has this frame.
 
 
 class Home:
@@ -134,9 +156,11 @@ class Home:
         import tempfile
         import weakref
 
-        with _Undisturbed():
+        def make() -> None:
             self.name = tempfile.mkdtemp(prefix="bpe-")
             self.cleanup = weakref.finalize(self, _remove, self.name, os.getpid())
+
+        _undisturbed(make)
 
 
 def _remove(path: str, owner: int) -> None:
@@ -159,83 +183,76 @@ class Run:
     def __init__(self, arguments: Sequence[str], *, takes_input: bool = False, answers: bool = False) -> None:
         command = [find_executable(), *arguments]
         self._owner = os.getpid()
-        if sys.platform == "win32":
-            import subprocess
-
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE if takes_input else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if answers else subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-            )
-            assert self._process.stderr is not None
-            self.stdin, self.stdout, self.stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        else:
-            self._exit_code: Union[int, None] = None
-            self._reaping = allocate_lock()
-            try:
-                with _starting, _Undisturbed() as block:
-                    self._spawn(command, takes_input, answers, block.mask)
-            except BaseException:
-                self.__del__()
-                raise
+        self._exit_code: Union[int, None] = None
+        self._reaping = allocate_lock()
+        #: This process's ends of its pipes.
+        self._streams: list[IO[bytes]] = []
+        start = self._popen if sys.platform == "win32" else self._spawn
+        try:
+            _undisturbed(lambda: start(command, takes_input, answers))
+        except BaseException:
+            self.__del__()
+            raise
 
     def __del__(self) -> None:
         """Ctrl-C may strike before the caller knows of it."""
         if sys.platform != "win32" and getattr(self, "_pid", None) is not None and self._exit_code is None:
-            self.stop()
-            self.close()
+            _undisturbed(self._abandon)
 
-    def _spawn(self, command: list[str], takes_input: bool, answers: bool, mask: set[int]) -> None:
+    def _abandon(self) -> None:
+        self.stop()
+        self.close()
+
+    def _popen(self, command: list[str], takes_input: bool, answers: bool) -> None:
+        import subprocess
+
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE if takes_input else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if answers else subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        )
+        assert self._process.stderr is not None
+        self.stdin, self.stdout, self.stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        self._streams = [stream for stream in (self.stdin, self.stdout, self.stderr) if stream is not None]
+
+    def _spawn(self, command: list[str], takes_input: bool, answers: bool) -> None:
         """As subprocess.Popen, whose module takes longer to load than the executable to start."""
+        #: Descriptors that only this call has. An end of a pipe that is ours belongs to its stream alone.
         theirs: list[int] = []
-        ours: list[int] = []
 
-        def pipe(is_read: bool) -> tuple[int, int]:
+        def end_of_pipe(mode: str) -> IO[bytes]:
+            """A new pipe. The other end is the last of theirs."""
             read, write = os.pipe()
-            ours.append(read if is_read else write)
-            theirs.append(write if is_read else read)
-            return ours[-1], theirs[-1]
-
-        told = answered = -1
-        try:
-            # Where a standard stream of this process is closed, its number would be given to a pipe.
-            while not theirs or theirs[-1] <= 2:
-                theirs.append(os.open(os.devnull, os.O_RDWR))
-            stdin = stdout = theirs[-1]
-            said, stderr = pipe(True)
-            if takes_input:
-                told, stdin = pipe(False)
-            if answers:
-                answered, stdout = pipe(True)
-            actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
-            # Ctrl-C is for the program that uses a tokenizer, not for the tokenizer: it has a group of its own.
-            if answers:
-                self._pid = os.posix_spawn(
-                    command[0], command, os.environ, file_actions=actions, setsigmask=mask, setpgroup=0
-                )
-            else:
-                self._pid = os.posix_spawn(
-                    command[0], command, os.environ, file_actions=actions, setsigmask=mask
-                )
+            theirs.append(write if mode == "rb" else read)
             # A buffer has a lock. Where another thread holds it in a fork, the child could not even close it.
-            self.stderr = open(said, "rb", 0)
-            if takes_input:
-                self.stdin = open(told, "wb", 0)
-            if answers:
-                self.stdout = open(answered, "rb", 0)
-        except BaseException:
-            for fd in ours:
-                os.close(fd)
-            raise
-        finally:
-            for fd in theirs:
-                os.close(fd)
-        _ends.update(ref(stream, _ends.discard) for stream in self._streams())
+            stream = open(read if mode == "rb" else write, mode, 0)
+            self._streams.append(stream)
+            _ends.add(ref(stream, _ends.discard))
+            return stream
 
-    def _streams(self) -> list[IO[bytes]]:
-        return [stream for stream in (self.stdin, self.stdout, self.stderr) if stream is not None]
+        with _starting:
+            try:
+                # Where a standard stream of this process is closed, its number would be given to a pipe.
+                while not theirs or theirs[-1] <= 2:
+                    theirs.append(os.open(os.devnull, os.O_RDWR))
+                stdin = stdout = theirs[-1]
+                self.stderr, stderr = end_of_pipe("rb"), theirs[-1]
+                if takes_input:
+                    self.stdin, stdin = end_of_pipe("wb"), theirs[-1]
+                if answers:
+                    self.stdout, stdout = end_of_pipe("rb"), theirs[-1]
+                actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
+                # Ctrl-C is for the program that uses a tokenizer, not for the tokenizer: it has a group of its own.
+                group: dict[str, Any] = {"setpgroup": 0} if answers else {}
+                self._pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions, **group)
+            except BaseException:
+                self.close_pipes()
+                raise
+            finally:
+                for fd in theirs:
+                    os.close(fd)
 
     def write(self, data: Union[bytes, bytearray]) -> None:
         """Gives it all of the data."""
@@ -330,7 +347,7 @@ class Run:
 
     def close_pipes(self) -> None:
         """Closes its pipes, whatever they still hold."""
-        for stream in self._streams():
+        for stream in self._streams:
             try:
                 stream.close()
             except OSError:

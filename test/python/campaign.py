@@ -24,6 +24,7 @@ import time
 from pathlib import Path
 
 import bpe_trainer as bpe
+from bpe_trainer._executable import Run
 
 END = "<|endoftext|>"
 ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"
@@ -175,6 +176,49 @@ class Round:
         left = sorted(path.name for path in self.home.iterdir() if path.name not in ("corpus.txt", "saved"))
         must(not left, f"left behind: {left}")
 
+    def interrupt_start(self):
+        """Ctrl-C at any moment of a start, in a program with a second thread: nothing else is raised, nothing is left."""
+        output = self.home / "started"
+
+        def serve():
+            run = Run(["serve", f"--tokenizer={self.tokenizer._path}"], takes_input=True, answers=True)
+            run.stop()
+            run.close()
+
+        def encode():
+            with copy.copy(self.tokenizer) as other:
+                other.encode("x")
+
+        def train():
+            try:
+                bpe.train(texts=["low lower"], vocab_size=257, output=output, workers=1).close()
+            finally:
+                shutil.rmtree(output, ignore_errors=True)
+
+        # A start that is not interrupted takes some 1 ms, to the first answer some 30 ms.
+        starts = (
+            (serve, 0.003),
+            (encode, 0.05),
+            (train, 0.1),
+        )
+        start, seconds = self.random.choice(starts)
+        before = held()
+        end = threading.Event()
+        other = threading.Thread(target=end.wait)
+        other.start()
+        try:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, self.random.random() * seconds + 1e-6)
+                start()
+                end.wait(seconds)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            pass
+        end.set()
+        other.join()
+        must(held() == before, f"was {before}, is {held()}")
+
     def fork(self):
         """Children that use it, each in its way, while this process goes on."""
         children = [self.forked() for _ in range(self.random.randrange(1, 4))]
@@ -318,9 +362,29 @@ class Round:
 
 
 ACTIONS = (
-    *("kill", "kill_within_a_call", "close_pipe", "stop_and_close", "interrupt", "interrupt_training", "fork"),
-    *("fork_among_threads", "copies", "save", "close_within_a_call", "train_with_workers"),
+    *("kill", "kill_within_a_call", "close_pipe", "stop_and_close", "interrupt", "interrupt_training", "interrupt_start"),
+    *("fork", "fork_among_threads", "copies", "save", "close_within_a_call", "train_with_workers"),
 )
+
+
+def held():
+    """The children of this process, ended ones too, and what its descriptors are."""
+    children = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                state, parent = file.read().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        if int(parent) == os.getpid():
+            children.append((int(name), state == "Z"))
+    descriptors = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            descriptors.append((name, os.readlink(f"/proc/self/fd/{name}")))
+        except OSError:
+            pass  # That of the list.
+    return sorted(children), sorted(descriptors)
 
 
 def ended(pid):
@@ -335,6 +399,12 @@ def do_rounds(seed, first, count, only):
     faulthandler.dump_traceback_later(HANG_SECONDS - 20, exit=False)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     tally = dict.fromkeys(ACTIONS, 0)
+
+    def unraisable(raised):
+        print(f"LOST: {raised.err_msg or 'ignored'} {raised.object!r}: {raised.exc_value!r}", flush=True)
+        tally["lost"] = tally.get("lost", 0) + 1
+
+    sys.unraisablehook = unraisable
     home = Path(tempfile.mkdtemp(prefix="bpe-campaign-"))
     try:
         source = random.Random(f"{seed} {first}")
