@@ -6,17 +6,15 @@ import { roleTokensAt } from "../formats/model-files.ts";
 import { type Failure, type Post, reviveFailure, serveJob, type Tell } from "../pipeline/job.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { collectGarbage, createSha256, openLibc, sleepSync } from "../runtime/host.ts";
+import { createSha256, openLibc, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
 import { versionLine } from "../runtime/version.ts";
 import type { AddedToken } from "../text/cutting.ts";
-import { OffsetFinder, type OffsetUnit } from "../tokenizer/offsets.ts";
-import { type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
-import { decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { errorOfStdout, ReaderGone } from "./data-output.ts";
+import { Answers, type Items, kinds, type Request } from "./serve-answers.ts";
 import { warnOfTokenizer } from "./tokenizer-options.ts";
 
 /*
@@ -45,13 +43,10 @@ import { warnOfTokenizer } from "./tokenizer-options.ts";
  *
  * Kind 0 with the two texts "a" and "bc" is 00000000 02000000 01000000 02000000 61 6263.
  */
-const kinds = { encode: 0, encodeAsText: 1, decode: 2, save: 3, table: 4 };
-const units: Readonly<Record<number, OffsetUnit>> = { 16: "bytes", 32: "characters" };
 const statuses = { done: 0, refused: 1 };
 
 /** A request is in memory as a whole, and so is an answer. */
 const requestBytesMax = 2 ** 30;
-const answerBytesMax = 2 ** 31;
 const itemCountMax = 2 ** 24;
 const headBytes = 8;
 
@@ -110,10 +105,6 @@ const serveMessage = serveJob(
 );
 self.onmessage = ({ data }) => serveMessage(data);
 
-type Request = { readonly kind: number; readonly sizes: Uint32Array; readonly items: Uint8Array };
-/** Items end to end, and the size of each. */
-type Items = { readonly sizes: Uint32Array; readonly items: Uint8Array };
-
 /** Answers one request after the other. */
 async function serve(
   parts: TokenizerParts,
@@ -122,29 +113,23 @@ async function serve(
 ): Promise<void> {
   const fingerprint = fingerprintOf(parts);
   answer(statuses.done, itemOf(JSON.stringify(descriptionOf(parts, roles, fingerprint))));
-  const encodings: Encodings = new Map();
+  const answers = new Answers(parts);
   const requests = new RequestReader();
   for (let request = requests.next(); request !== null; request = requests.next()) {
     let answered: Items;
     try {
       answered =
-        request.kind === kinds.save
-          ? await saved(request, fingerprint, job)
-          : answerTo(request, parts, encodings);
+        request.kind === kinds.save ? await saved(request, fingerprint, job) : answers.answerTo(request);
     } catch (error) {
       const refusal = error instanceof UserError ? error : outOfMemory(error);
       if (refusal === undefined) throw error;
-      // What they hold of a text that failed must not begin the next one.
-      encodings.clear();
+      answers.tidy(request, error);
       const hint = refusal.hint === undefined ? "" : `\nhint: ${refusal.hint}`;
       answer(statuses.refused, itemOf(`${refusal.message}${hint}`));
       continue;
     }
     answer(statuses.done, answered);
-    if (request.sizes.some((size) => size > keptTextBytesMax)) {
-      encodings.clear();
-      collectGarbage();
-    }
+    answers.tidy(request);
   }
 }
 
@@ -189,120 +174,6 @@ function pathOf(item: Uint8Array): string {
   } catch {
     throw new UserError("the path is not UTF-8");
   }
-}
-
-/** What was made for earlier requests, by their kind. */
-type Encodings = Map<number, { readonly encoding: TextEncoding; readonly finding: Finding | null }>;
-/** What finds offsets, and the added tokens that it has to know of. */
-type Finding = { readonly finder: OffsetFinder; readonly found: FoundAdded[]; readonly unit: OffsetUnit };
-
-function answerTo(request: Request, parts: TokenizerParts, encodings: Encodings): Items {
-  const { kind } = request;
-  if (kind === kinds.decode) return decoded(request, parts);
-  if (kind === kinds.table) return tableItems(parts);
-  const unit = units[kind & ~kinds.encodeAsText];
-  if (kind !== kinds.encode && kind !== kinds.encodeAsText && unit === undefined)
-    throw new UserError(`${kind} is not a kind of request`);
-  let made = encodings.get(kind);
-  if (made === undefined) {
-    const finding = unit === undefined ? null : { finder: new OffsetFinder(parts), found: [], unit };
-    const specialTokensAsText = (kind & kinds.encodeAsText) !== 0;
-    made = { encoding: new TextEncoding({ ...parts, specialTokensAsText }, finding?.found), finding };
-    encodings.set(kind, made);
-  }
-  const { encoding, finding } = made;
-  return finding === null ? encoded(request, encoding) : encodedWithOffsets(request, encoding, finding);
-}
-
-/**
- * The table of tokens: where each token starts among the bytes of all, one number more than there are ids; these bytes; and
- * the ids whose bytes are text where HF's vocabulary spells others in GPT-2's characters.
- */
-function tableItems(parts: TokenizerParts): Items {
-  const { starts, bytes, rawIds = [], tokenCount, nameCount = tokenCount } = parts.tokens;
-  if (nameCount !== tokenCount)
-    throw new UserError("there is no table of tokens: two tokens of the files have one id, or one is empty");
-  const textIds = Uint32Array.from(new Set([...allAddedTokens(parts).map(({ id }) => id), ...rawIds]));
-  const items = [bytesOf(starts), bytes, bytesOf(textIds)];
-  return { sizes: Uint32Array.from(items, ({ length }) => length), items: Buffer.concat(items) };
-}
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
-  new Uint8Array(buffer, byteOffset, byteLength);
-
-/** A longer text may have filled gigabytes of the kernel's memory, if its pattern cuts it nowhere. */
-const keptTextBytesMax = 1 << 22;
-
-function encoded({ sizes: textSizes, items }: Items, encoding: TextEncoding): Items {
-  const { out } = encoding;
-  const sizes = new Uint32Array(textSizes.length);
-  let pos = 0;
-  for (let i = 0; i < sizes.length; i++) {
-    const countBefore = out.count;
-    encoding.pushText(items, pos, (pos += textSizes[i]!));
-    checkAnswer(idBytes * out.count);
-    sizes[i] = idBytes * (out.count - countBefore);
-  }
-  const ids = Uint32Array.from(out.flush());
-  out.shrink();
-  return { sizes, items: new Uint8Array(ids.buffer) };
-}
-
-/** Of each text its ids, where each begins, and where each ends. */
-function encodedWithOffsets(
-  { sizes: textSizes, items }: Items,
-  encoding: TextEncoding,
-  { finder, found, unit }: Finding,
-): Items {
-  const sizes = new Uint32Array(textSizes.length);
-  const answers: Uint8Array[] = [];
-  let pos = 0;
-  let byteCount = 0;
-  for (let i = 0; i < sizes.length; i++) {
-    const text = items.subarray(pos, (pos += textSizes[i]!));
-    found.length = 0;
-    encoding.pushText(text, 0, text.length);
-    const ids = Uint32Array.from(encoding.out.flush());
-    const { starts, ends } = finder.find(text, ids, found, unit);
-    sizes[i] = 3 * idBytes * ids.length;
-    byteCount += sizes[i]!;
-    checkAnswer(byteCount);
-    answers.push(...[ids, starts, ends].map(bytesOf));
-  }
-  encoding.out.shrink();
-  return { sizes, items: Buffer.concat(answers) };
-}
-
-function decoded({ sizes: idSizes, items }: Items, { tokens }: TokenizerParts): Items {
-  const { idLimit, starts } = tokens;
-  const sizes = new Uint32Array(idSizes.length);
-  const odd = idSizes.find((size) => size % idBytes !== 0);
-  if (odd !== undefined) throw new UserError(`${odd} bytes are not a whole number of ids`);
-  // A copy begins at a multiple of 4.
-  const ids = new Uint32Array(items.slice().buffer);
-  let first = 0;
-  let byteCount = 0;
-  for (let i = 0; i < sizes.length; i++) {
-    const end = first + idSizes[i]! / idBytes;
-    const bytesBefore = byteCount;
-    for (let pos = first; pos < end; pos++) {
-      const id = ids[pos]!;
-      const length = id < idLimit ? starts[id + 1]! - starts[id]! : 0;
-      if (length === 0) throw unknownId(id, pos - first, idLimit);
-      byteCount += length;
-    }
-    checkAnswer(byteCount);
-    sizes[i] = byteCount - bytesBefore;
-    first = end;
-  }
-  return { sizes, items: decodeIds(tokens, ids).bytes };
-}
-
-const idBytes = 4;
-
-function checkAnswer(byteCount: number): void {
-  if (byteCount <= answerBytesMax) return;
-  throw new UserError(`the answer has more than ${answerBytesMax} bytes: ask for it in several requests`);
 }
 
 function itemOf(text: string): Items {
