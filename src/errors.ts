@@ -19,10 +19,23 @@ export class UserError extends Error {
   readonly exitCode: number;
 
   constructor(message: string, options: { hint?: string | undefined; exitCode?: number } = {}) {
-    super(message);
-    this.hint = options.hint;
+    super(shortened(message));
+    this.hint = options.hint === undefined ? undefined : shortened(options.hint);
     this.exitCode = options.exitCode ?? exitCode.failed;
   }
+}
+
+/** A message of more characters has a value in it that nobody reads. The longest path of a file fits. */
+const messageMax = 5000;
+const [shownFirst, shownLast] = [600, 200];
+
+/** @internal A message whose middle is left out if it repeats something very long, as a pattern of 100 kB. */
+export function shortened(message: string): string {
+  if (message.length <= messageMax) return message;
+  // Half a character at an edge is left out, too.
+  const first = message.slice(0, shownFirst).replace(/[\ud800-\udbff]$/, "");
+  const last = message.slice(-shownLast).replace(/^[\udc00-\udfff]/, "");
+  return `${first} … (${message.length - first.length - last.length} characters) … ${last}`;
 }
 
 /** @internal A mistake that the command line alone shows. */

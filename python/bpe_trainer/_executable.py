@@ -170,6 +170,20 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+#: Tokens of so many characters in all are arguments, which fit on every system.
+_TYPED_CHARACTERS = 1 << 15
+
+
+def _too_long(command: Sequence[str]) -> BpeError:
+    longest = max(command, key=len)
+    if len(longest) > _TYPED_CHARACTERS:
+        return BpeError(f"{longest[:60]!r}… has {len(longest)} characters: more than this system takes as an argument")
+    return BpeError(
+        f"{len(command) - 1} arguments are more than this system takes"
+        "\nhint: name a directory or a glob in the place of many files"
+    )
+
+
 class Run:
     """A run of `bpe`, of the process that began it: in a forked child it can be neither heard nor ended.
 
@@ -181,7 +195,9 @@ class Run:
     stderr: IO[bytes]
 
     def __init__(self, arguments: Sequence[str], *, takes_input: bool = False, answers: bool = False) -> None:
-        command = [find_executable(), *arguments]
+        #: Where lists are that the arguments name.
+        self._lists: Union[Home, None] = None
+        command = [find_executable(), *self._fitting(arguments)]
         self._owner = os.getpid()
         self._exit_code: Union[int, None] = None
         self._reaping = allocate_lock()
@@ -194,10 +210,41 @@ class Run:
             self.__del__()
             raise
 
+    def _fitting(self, arguments: Sequence[str]) -> list[str]:
+        """The arguments as the system takes them: tokens that are too many or too long, or have zero bytes, are in a file."""
+        fitting = list(arguments)
+        for option in ("--special-token", "--seed-token"):
+            end = fitting.index("--") if "--" in fitting else len(fitting)
+            places = [i for i in range(end) if fitting[i].startswith(f"{option}=")]
+            tokens = [fitting[i][len(option) + 1 :] for i in places]
+            if sum(map(len, tokens)) <= _TYPED_CHARACTERS and not any("\0" in token for token in tokens):
+                continue
+            import json
+
+            self._lists = self._lists or Home()
+            path = os.path.join(self._lists.name, f"{option[2:]}s.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(tokens, file, ensure_ascii=False)
+            listed = set(places)
+            fitting = [each for i, each in enumerate(fitting) if i not in listed]
+            fitting.insert(places[0], f"{option}s={path}")
+        for argument in fitting:
+            if "\0" in argument:
+                raise BpeError(f"{argument[:200]!r} has a zero byte, which no path and no option of a program can have")
+        return fitting
+
+    def plain(self, message: str) -> str:
+        """A message without the directory of a file that nobody knows of."""
+        return message if self._lists is None else message.replace(f"{self._lists.name}{os.sep}", "")
+
     def __del__(self) -> None:
         """Ctrl-C may strike before the caller knows of it."""
-        if sys.platform != "win32" and getattr(self, "_pid", None) is not None and self._exit_code is None:
+        if sys.platform == "win32" or getattr(self, "_pid", None) is None or self._exit_code is not None:
+            return
+        if self.is_ours:
             _undisturbed(self._abandon)
+        else:
+            self.close_pipes()
 
     def _abandon(self) -> None:
         self.stop()
@@ -247,8 +294,12 @@ class Run:
                 # Ctrl-C is for the program that uses a tokenizer, not for the tokenizer: it has a group of its own.
                 group: dict[str, Any] = {"setpgroup": 0} if answers else {}
                 self._pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions, **group)
-            except BaseException:
+            except BaseException as error:
                 self.close_pipes()
+                import errno
+
+                if isinstance(error, OSError) and error.errno == errno.E2BIG:
+                    raise _too_long(command) from None
                 raise
             finally:
                 for fd in theirs:
@@ -346,7 +397,9 @@ class Run:
         return self._exit_code or 0
 
     def close_pipes(self) -> None:
-        """Closes its pipes, whatever they still hold."""
+        """Closes its pipes, whatever they still hold, and removes the lists that it has read."""
+        if self._lists is not None:
+            self._lists.cleanup()
         for stream in self._streams:
             try:
                 stream.close()

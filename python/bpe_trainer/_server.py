@@ -121,7 +121,7 @@ class Server:
         except (OSError, ValueError):
             said = ""
         if "bpe: error: " in said:
-            return Ended(message_of(said), True)
+            return Ended(process.plain(message_of(said)), True)
         number = -exit_code if exit_code < 0 else _SERVED_SIGNALS.get(exit_code)
         if number is None:
             return Ended(said.strip() or "bpe ended without a word", False)

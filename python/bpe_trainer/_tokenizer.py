@@ -470,7 +470,7 @@ class Tokenizer:
             if exit_code < 0:
                 raise BpeError(f"bpe was ended by signal {-exit_code}")
             if exit_code != 0:
-                raise BpeError(message_of(stderr.decode("utf-8", "replace")))
+                raise BpeError(run.plain(message_of(stderr.decode("utf-8", "replace"))))
             ids: "numpy.ndarray[Any, Any]" = numpy.load(output)
         return ids
 
@@ -675,6 +675,10 @@ class _Place:
 def _unpickled(
     path: str, options: Sequence[str], fingerprint: Union[str, None], files: Union[Files, None]
 ) -> Tokenizer:
+    for name in () if files is None else (path, *(name for name, _ in files)):
+        parts = name.replace(os.sep, "/").split("/")
+        if not name or os.path.isabs(name) or os.path.splitdrive(name)[0] or ".." in parts:
+            raise BpeError(f"the pickled tokenizer has {name[:200]!r}, which is no name of a file in its directory")
     return Tokenizer._of(path, None, options, files=files, fingerprint=fingerprint)
 
 

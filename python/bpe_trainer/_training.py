@@ -326,7 +326,7 @@ def _finish(run: Run, texts: t.Union[t.Texts, None], show: t.Union[t.Progress, N
         _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()
-    reason = _reason(said)
+    reason = _reason([run.plain(line) for line in said])
     if exit_code < 0:
         raise BpeError(reason or f"bpe was ended by signal {-exit_code}")
     if exit_code > 0 or reason is not None:
@@ -367,7 +367,7 @@ def _send(run: Run, texts: t.Texts) -> None:
     assert stdin is not None
     encode = json.JSONEncoder(ensure_ascii=False).encode
     gathered = bytearray()
-    has_any = False
+    has_any = has_characters = False
     try:
         for item in texts:
             for text in item if isinstance(item, (list, tuple)) else (item,):
@@ -379,11 +379,14 @@ def _send(run: Run, texts: t.Texts) -> None:
                 except UnicodeEncodeError:
                     text.encode("utf-8")  # The same error, with the place in the text.
                 has_any = True
+                has_characters = has_characters or text != ""
                 if len(gathered) >= _SENT_BYTES:
                     run.write(gathered)
                     gathered = bytearray()
         if not has_any:
             raise BpeError("there are no texts to learn from")
+        if not has_characters:
+            raise BpeError("all texts are empty: there is nothing to learn from")
         run.write(gathered)
         stdin.close()
     except BrokenPipeError:

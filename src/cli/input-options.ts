@@ -90,13 +90,12 @@ export async function openRanges(
   output: Output,
 ): Promise<PlannedRanges> {
   const source = path === "-" ? "standard input" : path;
-  const hint = "bpe plan writes such files";
-  const chunks = path === "-" ? Bun.stdin.stream() : chunksOf(path);
   const read: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const chunk of chunks) {
+  for await (const chunk of path === "-" ? Bun.stdin.stream() : planChunks(path)) {
     sizeBytes += chunk.length;
     if (sizeBytes > planBytesMax) {
+      const hint = "bpe plan writes such files";
       throw new UserError(`--ranges: ${source} has more than ${planBytesMax >> 20} MB`, { hint });
     }
     read.push(chunk.slice());
@@ -108,6 +107,16 @@ export async function openRanges(
 
 /** A plan of 400,000 ranges. */
 const planBytesMax = 2 ** 28;
+
+/** The plan in a file, which is small beside a corpus. A pipe is not waited for, as by no option that names such a file. */
+function planChunks(path: string): AsyncGenerator<Uint8Array> {
+  if (isPipe(path)) {
+    throw new UserError(`--ranges: "${path}" is no regular file`, {
+      hint: "--ranges - reads a plan from standard input",
+    });
+  }
+  return chunksOf(path);
+}
 
 /**
  * Copies each path that is no regular file (a pipe, a device) to a file without a name. Returns the descriptors of these

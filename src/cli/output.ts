@@ -3,7 +3,7 @@ import { escapeText, jsonLine } from "../bytes/escape.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import { type Input, type InputFormat, refuseOverwriting } from "../corpus/input.ts";
-import { exitCode, UserError } from "../errors.ts";
+import { exitCode, shortened, UserError } from "../errors.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
@@ -100,7 +100,8 @@ export class Output {
   /** What this run was warned of, so far. */
   readonly warnings: string[] = [];
 
-  warn(message: string): void {
+  warn(text: string): void {
+    const message = shortened(text);
     this.warnings.push(message);
     this.options.log?.line(`warning: ${message}`);
     this.showWarning(message);

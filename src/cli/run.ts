@@ -48,10 +48,14 @@ export async function run(typed: readonly string[]): Promise<number> {
     const [name, ...rest] = typed;
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
       const [page] = rest;
-      if (name === "help" && page?.startsWith("docs")) return await showPage(page);
+      const isPage = name === "help" && page?.startsWith("docs") === true;
+      const extra = rest[isPage ? 1 : 2];
+      if (extra !== undefined && name === "help") throw tooMany("help", extra, helpForms);
+      if (isPage) return await showPage(page);
       return await showHelp(rest[0] === undefined ? undefined : findCommand(rest[0]), rest[1]);
     }
     if (["--version", "-v", "-V", "version"].includes(name)) {
+      if (name === "version" && rest[0] !== undefined) throw tooMany("version", rest[0], "bpe version");
       await writeStdout(`${versionLine}\n`);
       return exitCode.done;
     }
@@ -133,6 +137,10 @@ function topicAsked(typed: readonly string[]): string | undefined {
   // Any other word is a file of a command line that got its `--help` in the middle.
   return attached ?? (next !== undefined && (next === "all" || next in topics) ? next : undefined);
 }
+
+const helpForms = "bpe help [command] [topic], or bpe help docs/PAGE.md";
+const tooMany = (name: string, word: string, hint: string) =>
+  usageError(`bpe ${name}: "${word}" is one word too many`, hint);
 
 async function showHelp(command: CommandSpec | undefined, topic: string | undefined): Promise<number> {
   const { helpText } = await import("./help.ts");

@@ -3,6 +3,7 @@ import { allocateText, releaseText, type Text, type TextMaker } from "../bytes/t
 import { UserError } from "../errors.ts";
 import type { FileWindow } from "../runtime/file-window.ts";
 import { tryRead } from "../runtime/system-error.ts";
+import { limitText } from "../runtime/system-limits.ts";
 import { checkUnchanged, type Input, openInput, shrunk } from "./input.ts";
 
 /**
@@ -22,7 +23,7 @@ export class TextMemory {
    */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax) {
-      const [needed, most] = [bytes, this.bytesMax].map((size) => `${Math.ceil(size / 1e6)} MB`);
+      const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
         hint: "raise --memory-limit, use fewer workers (-w 1), or split its texts into smaller pieces",
       });

@@ -1,3 +1,4 @@
+import { jsonLine } from "../bytes/escape.ts";
 import { type Normalization, stepsOf } from "../bytes/normalization.ts";
 import { describeLlamaCpp, type ResolvedPattern } from "../pattern/pattern.ts";
 import { type Like, type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
@@ -78,9 +79,9 @@ function rolesOf(token: string, { roles }: ModelSettings): string {
   return names.length === 0 ? "" : ` (${names.join(", ")})`;
 }
 
-/** Any text as code in a line of Markdown: the fence has more backticks than the text has in a row. */
+/** Any text as code in a line of Markdown, what is invisible as `\uNNNN`: the fence has more backticks than the text has in a row. */
 function code(text: string): string {
-  const shown = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
+  const shown = jsonLine(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   const pad = /^`|`$|^ .* $/.test(shown) ? " " : "";

@@ -74,7 +74,7 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
       countsOptions: { patterns: sources, specialTokens, isLinewise: false },
     };
     const check = (size: TableSize) =>
-      budget.check("the words of a text", tablesPerText * tableBytes(size), "measure a part of the text");
+      budget.check("measuring a text", tablesPerText * tableBytes(size), "measure a part of the text");
     const corpus = { inputs, cutting: plainCutting(pattern, specialTokens), workerCount, memory };
     const counted = await countWords(corpus, progress.passReport, check);
     progress.endPass(sizeOf(inputs));

@@ -177,7 +177,7 @@ export class MemoryBudget {
 
   private error(what: string, remedies: readonly string[]): UserError {
     const of = this.isAsked ? "" : ` (${100 * defaultShare} % of what this process may use)`;
-    return new UserError(`${what} of memory; the limit is ${gigabytes(this.limitBytes)}${of}`, {
+    return new UserError(`${what} of memory; the limit is ${limitText(this.limitBytes)}${of}`, {
       hint: remedies.join(", or "),
       exitCode: exitCode.failed,
     });
@@ -186,6 +186,13 @@ export class MemoryBudget {
 
 /** Rounded up, so that the number shown is enough. */
 const megabytes = (bytes: number, space = " ") => `${Math.ceil(bytes / 1e6)}${space}MB`;
+
+/** A limit in words. It is rounded down, so that it is never more than it is. */
+export function limitText(bytes: number): string {
+  const tenths = (unit: number) => Math.floor((10 * bytes) / unit) / 10;
+  if (bytes >= 1e9) return `${tenths(1e9).toFixed(1)} GB`;
+  return bytes >= 1e6 ? `${tenths(1e6)} MB` : `${tenths(1e3)} kB`;
+}
 
 const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 

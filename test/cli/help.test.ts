@@ -116,6 +116,18 @@ describe("the page of a topic", () => {
         expect.stringMatching(/^bpe: error: unknown topic "nightyl"\nhint: did you mean nightly\?/),
       ]);
     }
+    for (const [args, word] of [
+      [["help", "docs", "a", "b"], "a"],
+      [["help", "docs/train.md", "b"], "b"],
+      [["help", "train", "nightly", "c"], "c"],
+      [["version", "x"], "x"],
+    ] as const) {
+      expect(bpe([...args])).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining(`bpe: error: bpe ${args[0]}: "${word}" is one word too many\nhint: `),
+      });
+    }
     const inspect = commands.find(({ name }) => name === "inspect")!;
     expect(errorOf(() => topicHelp(inspect, "model", page(80))).hint).toContain(
       "bpe help inspect has: input",

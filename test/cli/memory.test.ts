@@ -66,6 +66,13 @@ describe("--memory-limit", () => {
       expect(stderr).toMatch(
         /^bpe: error: counting.* needs at least \d+ MB of memory; the limit is 20 MB\nhint: /,
       );
+      for (const [limit, shown] of [
+        ["1KB", "1 kB"],
+        ["1999999", "1.9 MB"],
+      ] as const)
+        expect(run([...args, "--memory-limit", limit]).stderr).toContain(
+          `of memory; the limit is ${shown}\n`,
+        );
       expect(run([...args, "--memory-limit", leastOf(stderr)!]).code).toBe(0);
     }
   });
@@ -93,7 +100,7 @@ describe("--memory-limit", () => {
     const long = run(["encode", line, "--tokenizer", "encoder", "--memory-limit", "90MB", "-o", "x.bin"]);
     expect([long.code, long.stderr]).toEqual([
       1,
-      expect.stringMatching(/the limit for one text is \d+ MB\nhint: raise --memory-limit/),
+      expect.stringMatching(/the limit for one text is [\d.]+ MB\nhint: raise --memory-limit/),
     ]);
     expect(encode("--memory-limit", "1GB", "--input-format", "ids").code).toBe(2);
   });

@@ -19,7 +19,6 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
     ["count", "--counts", pipe("in.tsv")],
     ["train", "--counts", pipe("in.counts"), "-n", "300", "-o", join(home, "never")],
     ["count", pipe("in.txt"), "-w", "1"],
-    ["count", "--ranges", pipe("plan.jsonl")],
     ["decode", pipe("ids"), "--tokenizer", tokenizer],
     ["count", text, "-o", pipe("out.counts")],
     ["count", text, "-o", pipe("out.tsv")],
@@ -38,6 +37,28 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
     expect([command, run.exitCode]).toEqual([command, 143]);
     expect(await new Response(run.stderr).text()).toBe("bpe: terminated\n");
     expect(readdirSync(temporary)).toEqual([]);
+  }
+});
+
+test("a small file that is a pipe is refused by every option and argument, and not waited for", () => {
+  const small = pipe("small");
+  const train = ["train", text, "-n", "300", "-w", "1", "-o", join(home, "never")];
+  for (const command of [
+    ...["special-tokens", "seed-tokens", "like", "extend"].map((option) => [...train, `--${option}`, small]),
+    ["count", "--ranges", small],
+    ["encode", "--tokenizer", tokenizer, "--ranges", small],
+    ...["encode", "decode", "tokens"].map((name) => [name, text, "--tokenizer", small]),
+    ["encode", text, "--tokenizer", tokenizer, "--special-tokens", small],
+    ["serve", "--tokenizer", small],
+    ["inspect", small],
+    ["diff", small, tokenizer],
+    ["eval", small, "--text", text],
+    ["eval", tokenizer, "--text", text, "--terms", small],
+    ["prune", small, "-n", "290", "--text", text, "-o", join(home, "never")],
+  ]) {
+    const { code, stdout, stderr } = bpe(command);
+    expect([command, code, stdout]).toEqual([command, 1, ""]);
+    expect([command, stderr]).toEqual([command, expect.stringContaining(`"${small}" is no regular file\n`)]);
   }
 });
 

@@ -1,12 +1,15 @@
 """What `bpe.train` takes for texts, what it refuses with the right name, and what it warns of. Run by suite.ts."""
 
+import base64
 import os
 import tempfile
 import unittest
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import bpe_trainer as bpe
+from bpe_trainer import _executable
 
 TEXTS = ["low lower lowest", "new newer newest", "low low new"] * 5
 
@@ -100,6 +103,68 @@ class Arguments(unittest.TestCase):
             for argument in ("files", "texts"):
                 with self.assertRaisesRegex(TypeError, rf"""texts is a .*, as in texts=dataset\["{name}"\]"""):
                     bpe.train(**{argument: given}, vocab_size=260)
+
+
+class Lists(unittest.TestCase):
+    """What is too long for the arguments of a program, or what none can have."""
+
+    def setUp(self) -> None:
+        home = tempfile.TemporaryDirectory()
+        self.addCleanup(home.cleanup)
+        self.home = Path(home.name, "home")
+        self.home.mkdir()
+        self.enterContext(mock.patch.object(tempfile, "tempdir", str(self.home)))
+
+    def test_long_lists_of_tokens_go_in_a_file_and_mean_the_same(self) -> None:
+        given = {"special_tokens": ["<b>", " a ", 'q"', "[1]", "\r\n"], "seed_tokens": ["lower", "newest"]}
+        right = bpe.train(texts=TEXTS, vocab_size=275, **given).to_hf().to_str()
+        with mock.patch.object(_executable, "_TYPED_CHARACTERS", 5):
+            with bpe.train(texts=TEXTS, vocab_size=275, **given) as trained:
+                self.assertEqual(trained.to_hf().to_str(), right)
+                trained.save(Path(self.home.parent, "saved"))
+            with self.assertRaisesRegex(bpe.BpeError, 'special-tokens "special-tokens.json", item 2: .* given twice'):
+                bpe.train(texts=TEXTS, vocab_size=275, special_tokens=["<same>", "<same>"])
+            # A list of ranks has no special tokens of its own.
+            ranks = Path(self.home.parent, "ranks.tiktoken")
+            ranks.write_text("".join(f"{base64.b64encode(bytes([i])).decode()} {i}\n" for i in range(256)))
+            with bpe.Tokenizer.load(ranks, pattern="gpt2", special_tokens={"<a>": 256, "<b>": 300}) as loaded:
+                self.assertEqual(loaded.special_tokens, {"<a>": 256, "<b>": 300})
+                self.assertEqual(loaded.encode("<a><b>"), [256, 300])
+        self.assertEqual(os.listdir(self.home), [])
+
+    def test_more_special_tokens_than_arguments_may_have_bytes_are_taken(self) -> None:
+        tokens = [f"<{i:01000}>" for i in range(3000)]
+        with bpe.train(texts=TEXTS, vocab_size=3258, special_tokens=tokens, workers=1, ledger=False) as trained:
+            self.assertEqual(trained.encode(tokens[0] + tokens[-1]), [258, 3257])
+
+    def test_a_zero_byte_in_a_token_is_one_and_elsewhere_it_is_refused_by_its_value(self) -> None:
+        with bpe.train(texts=TEXTS, vocab_size=260, special_tokens=["a\0b", "<e>"]) as trained:
+            self.assertEqual(trained.encode("a\0b<e>"), [258, 259])
+        for given in ({"files": "a\0b"}, {"texts": TEXTS, "pattern": "a\0b"}, {"texts": TEXTS, "chat_template": "a\0b"}):
+            with self.assertRaisesRegex(bpe.BpeError, r"a\\x00b' has a zero byte"):
+                bpe.train(**given, vocab_size=260)
+        self.assertEqual(os.listdir(self.home), [])
+
+    def test_other_arguments_that_are_too_long_are_told_as_such(self) -> None:
+        with self.assertRaisesRegex(bpe.BpeError, "arguments are more than this system takes\nhint: name a directory"):
+            bpe.train(["x" * 100] * 200_000, 260)
+        with self.assertRaisesRegex(bpe.BpeError, "^'--pattern=aaa.{0,60}… has 300010 characters: more than this system"):
+            bpe.train(texts=TEXTS, vocab_size=260, pattern="a" * 300_000)
+
+    def test_texts_that_are_all_empty_are_told_as_texts(self) -> None:
+        for texts in ([""], ["", ["", ""]], iter([""])):
+            with self.assertRaisesRegex(bpe.BpeError, "^all texts are empty: there is nothing to learn from$"):
+                bpe.train(texts=texts, vocab_size=260)
+
+    def test_a_name_in_a_pickle_stays_in_its_directory(self) -> None:
+        kind, (path, options, fingerprint, files) = bpe.train(texts=TEXTS, vocab_size=260).__reduce__()
+        (_, content), *others = files
+        self.assertEqual(kind(path, options, fingerprint, files).vocab_size, 260)
+        for name in ("../../x", "/x", "tokenizer/../../x", "", ".."):
+            with self.assertRaisesRegex(bpe.BpeError, "is no name of a file in its directory"):
+                kind(path, options, fingerprint, ((name, content), *others))
+            with self.assertRaisesRegex(bpe.BpeError, "is no name of a file in its directory"):
+                kind(name, options, fingerprint, files)
 
 
 class Warnings(unittest.TestCase):
