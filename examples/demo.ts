@@ -2,6 +2,7 @@
 // sentence cut into its tokens.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { encodeWord, keyOf, wordsOf } from "./learn.ts";
 
 process.chdir(`${import.meta.dir}/..`);
 
@@ -27,24 +28,14 @@ const sentence = "The trainer reads documentation and typings, and learns their 
 console.log(`\n${sentence}`);
 console.log(encode(sentence).join("|"));
 
-/** The textbook encoder: of all pairs in a pretoken, merge the one that was learned first, until none is left. */
+/** As `learn.ts` encodes, with the merges that `bpe` learned. Plain ASCII stands for itself there, but for the space. */
 function encode(text: string): string[] {
   const merges = readFileSync(`${output}/merges.txt`, "utf8").split("\n").slice(1, -1);
-  const ranks = new Map(merges.map((pair, rank) => [pair, rank]));
-  // Plain ASCII stands for itself in merges.txt, but for the space.
-  const pretokens =
-    text.match(/'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu) ?? [];
-  return pretokens.flatMap((pretoken) => {
-    let tokens = [...pretoken.replaceAll(" ", "Ġ")];
-    for (;;) {
-      const pairs = tokens
-        .slice(1)
-        .map((right, i) => ranks.get(`${tokens[i]} ${right}`) ?? Number.POSITIVE_INFINITY);
-      const best = Math.min(...pairs);
-      if (best === Number.POSITIVE_INFINITY) break;
-      const at = pairs.indexOf(best);
-      tokens = [...tokens.slice(0, at), tokens[at]! + tokens[at + 1]!, ...tokens.slice(at + 2)];
-    }
-    return tokens.map((token) => token.replaceAll("Ġ", " "));
-  });
+  const ranks = new Map(
+    merges.map((line, rank) => {
+      const [left, right] = line.split(" ").map((half) => half.replaceAll("Ġ", " "));
+      return [keyOf(left!, right!), rank];
+    }),
+  );
+  return wordsOf(text).flatMap((word) => encodeWord(word, ranks));
 }

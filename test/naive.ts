@@ -1,16 +1,10 @@
-const gpt2 =
-  /'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
-
-/** The bytes of a text as a string, a character a byte: the naive trainers' form of words and tokens. */
-export const byteString = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+import { wordsOf } from "../examples/learn.ts";
 
 /** Words of a text with their counts, as `gpt2` splits it, without the special tokens. */
 export function naiveWords(text: string, specialTokens: readonly string[] = []): Map<string, number> {
   const words = new Map<string, number>();
   for (const document of splitAtSpecialTokens(text, specialTokens)) {
-    for (const [pretoken] of document.matchAll(gpt2)) {
-      words.set(byteString(pretoken), (words.get(byteString(pretoken)) ?? 0) + 1);
-    }
+    for (const word of wordsOf(document)) words.set(word, (words.get(word) ?? 0) + 1);
   }
   return words;
 }

@@ -8,7 +8,7 @@ import { readMerges, readWordsFile, writeMerges, writeWords } from "../../bench/
 import type { WordTable } from "../../src/words/word-table.ts";
 import { scratch } from "../binary.ts";
 import { makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
-import { naiveCs336 } from "../merge/naive.ts";
+import { naiveMerges } from "../merge/naive.ts";
 import { rounds } from "../rounds.ts";
 
 function train(strategy: Strategy, words: WordTable, mergeCount: number): Learned {
@@ -33,7 +33,7 @@ describe("every rung of the ladder learns what the naive trainer learns", () => 
       for (let seed = 1; seed <= rounds(50); seed++) {
         const words = makeWords(seededRandom(seed * 7919));
         const mergeCount = 1 + ((seed * 31) % 80);
-        const expected = naiveCs336(words, { mergeCount });
+        const expected = naiveMerges("cs336", words, { mergeCount });
         const learned = spelled(train(strategy, tableOf(words), mergeCount));
         expect({ seed, merges: learned }).toEqual({ seed, merges: expected });
       }
@@ -47,7 +47,7 @@ test("a rung merges until nothing is left when more merges are wanted than the w
     ["abab", 2],
     ["b", 5],
   ]);
-  const expected = naiveCs336(words, { mergeCount: 1000 });
+  const expected = naiveMerges("cs336", words, { mergeCount: 1000 });
   expect(expected.length).toBeLessThan(10);
   for (const strategy of strategies) {
     expect(spelled(train(strategy, tableOf(words), 1000))).toEqual(expected);

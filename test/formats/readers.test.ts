@@ -3,8 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
+import { encodeWord, wordsOf } from "../../examples/learn.ts";
+import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { trainTokenizer } from "../../src/index.ts";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { ranksOf } from "../merge/naive.ts";
 import { gpt2Pattern, madeText } from "../vocabulary/made-merges.ts";
 
 // What the binary writes, in the hands of the tools it is written for.
@@ -20,11 +23,7 @@ const trained = bpe(["train", corpus, "-n", String(vocabSize), "-s", special, "-
 expect(trained).toMatchObject({ code: 0, stderr: "" });
 const files = tokenizerFiles(output);
 const vocabulary = new Map(Object.entries(JSON.parse(files["vocab.json"]!) as Record<string, number>));
-const ranks = new Map(
-  files["merges.txt"]!.split("\n")
-    .slice(1, -1)
-    .map((pair, rank) => [pair, rank]),
-);
+const ranks = ranksOf(mergesOf(output).map((line) => line.split(" ") as [string, string]));
 const sentences = Array.from(
   { length: 1000 },
   (_, n) => madeText(1000 + n, 12) + (n % 9 === 0 ? special : ""),
@@ -34,32 +33,9 @@ const sentences = Array.from(
 function encodeNaively(text: string): number[] {
   return text.split(/(<\|endoftext\|>)/).flatMap((part) => {
     if (part === special) return [vocabulary.get(special)!];
-    return [...part.matchAll(gpt2Pattern)].flatMap(([pretoken]) => mergeAll(characters(pretoken)).map(idOf));
+    const words = wordsOf(part).map((word) => encodeBytes(Buffer.from(word, "latin1")));
+    return words.flatMap((word) => encodeWord(word, ranks).map((token) => vocabulary.get(token)!));
   });
-}
-
-const idOf = (token: string) => vocabulary.get(token)!;
-
-/** Bytes in their printable form: the other 68 bytes take the characters from U+0100 on. */
-function characters(pretoken: string): string[] {
-  const isPrintable = (byte: number) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
-  const others = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => !isPrintable(byte));
-  return [...Buffer.from(pretoken)].map((byte) =>
-    String.fromCodePoint(isPrintable(byte) ? byte : 256 + others.indexOf(byte)),
-  );
-}
-
-function mergeAll(tokens: string[]): string[] {
-  for (;;) {
-    let best = Number.POSITIVE_INFINITY;
-    let at = -1;
-    for (let i = 0; i + 1 < tokens.length; i++) {
-      const rank = ranks.get(`${tokens[i]} ${tokens[i + 1]}`) ?? Number.POSITIVE_INFINITY;
-      if (rank < best) [best, at] = [rank, i];
-    }
-    if (at < 0) return tokens;
-    tokens = [...tokens.slice(0, at), tokens[at]! + tokens[at + 1]!, ...tokens.slice(at + 2)];
-  }
 }
 
 test("HF tokenizers loads it, agrees on every id, and encodes 1,000 sentences as the textbook does", async () => {

@@ -1,5 +1,6 @@
+import type { Pair } from "../../examples/learn.ts";
 import { byteToCharacter, decodeCharacters } from "../../src/bytes/byte-characters.ts";
-import { anyTwo, type NaiveMerge, type NaiveOptions, type NaiveWords } from "./naive.ts";
+import { anyTwo, type NaiveOptions, type NaiveWords } from "./naive.ts";
 
 /**
  * What HF's BpeTrainer does, step by step, with Maps: ids by string; counts that are changed and never counted anew;
@@ -12,7 +13,7 @@ import { anyTwo, type NaiveMerge, type NaiveOptions, type NaiveWords } from "./n
 export function naiveHuggingface(
   words: NaiveWords,
   options: NaiveOptions & { specialTokens?: readonly string[] },
-): NaiveMerge[] {
+): Pair[] {
   const ids = new Map<string, number>();
   const add = (token: string) => ids.get(token) ?? ids.set(token, ids.size).size - 1;
   for (const special of options.specialTokens ?? []) add(special);
@@ -50,7 +51,7 @@ export function naiveHuggingface(
   });
   enqueueBorn();
 
-  const merges: NaiveMerge[] = [];
+  const merges: Pair[] = [];
   while (strings.length < vocabSize && queue.length > 0) {
     let top = queue[0]!;
     for (const entry of queue) {

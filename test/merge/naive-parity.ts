@@ -1,9 +1,10 @@
+import { countPairs, mergePair, type Pair } from "../../examples/learn.ts";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import type { Parity } from "../../src/merge/parity-merges.ts";
-import { countPairs, mergePair, type NaiveMerge, type NaiveOptions, type NaiveWords } from "./naive.ts";
+import { type NaiveOptions, type NaiveWords, textsOf } from "./naive.ts";
 
-type Text = { tokens: string[]; readonly count: number };
+type Text = ReturnType<typeof textsOf>[number];
 
 /**
  * Parity-aware training with strings and Maps: every pair of every language is counted anew for each merge.
@@ -19,15 +20,13 @@ export function naiveParity(
     maxTokenLength = null,
     firstMerges = [],
   }: NaiveOptions & { firstMerges?: readonly (readonly [left: string, right: string])[] },
-): NaiveMerge[] {
-  const textsOf = (words: NaiveWords): Text[] =>
-    [...words].map(([word, count]) => ({ tokens: [...word], count }));
+): Pair[] {
   const texts = languages.map(textsOf);
   const devTexts = dev?.map(textsOf);
   const measured = devTexts ?? texts;
   const startLengths = measured.map(lengthOf);
   const ids = new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(byte), byte]));
-  const merges: NaiveMerge[] = [];
+  const merges: Pair[] = [];
   // By ratio an empty text has no length to compare.
   const done = new Set(ratio ? startLengths.flatMap((length, k) => (length === 0 ? [k] : [])) : []);
   const choices: number[] = [];
@@ -36,8 +35,8 @@ export function naiveParity(
     maxTokenLength === null ||
     (isHuggingface ? length === 2 || length < maxTokenLength : length <= maxTokenLength);
 
-  const best = (all: readonly Text[]): NaiveMerge | undefined => {
-    let winner: NaiveMerge | undefined;
+  const best = (all: readonly Text[]): Pair | undefined => {
+    let winner: Pair | undefined;
     for (const pair of countPairs(all)) {
       if (!isAllowed(pair.left.length + pair.right.length)) continue;
       if (winner === undefined || wins(pair, winner, compat, ids)) winner = pair;
@@ -65,7 +64,7 @@ export function naiveParity(
   };
 
   while (merges.length < mergeCount) {
-    let pair: NaiveMerge | undefined;
+    let pair: Pair | undefined;
     const first = firstMerges[merges.length];
     if (first !== undefined) {
       pair = { left: first[0], right: first[1], count: 0 };
@@ -89,7 +88,7 @@ export function naiveParity(
     merges.push({ left, right, count: counts.reduce((sum, { count }) => sum + count, 0) });
     ids.set(left + right, ids.size);
     for (const text of [...texts, ...(devTexts ?? [])].flat())
-      text.tokens = mergePair(text.tokens, left, right, left + right);
+      text.tokens = mergePair(text.tokens, left, right);
   }
   return merges;
 }
@@ -99,12 +98,12 @@ const lengthOf = (texts: readonly Text[]) =>
 
 const inCharacters = (bytes: string) => [...bytes].map((c) => byteToCharacter[c.charCodeAt(0)]!).join("");
 
-function wins(a: NaiveMerge, b: NaiveMerge, compat: Compat, ids: ReadonlyMap<string, number>): boolean {
+function wins(a: Pair, b: Pair, compat: Compat, ids: ReadonlyMap<string, number>): boolean {
   if (a.count !== b.count) return a.count > b.count;
   const keysOf = {
-    cs336: ({ left, right }: NaiveMerge) => [left, right],
-    huggingface: ({ left, right }: NaiveMerge) => [inCharacters(left), inCharacters(right)],
-    rustbpe: ({ left, right }: NaiveMerge) => [-ids.get(left)!, -ids.get(right)!],
+    cs336: ({ left, right }: Pair) => [left, right],
+    huggingface: ({ left, right }: Pair) => [inCharacters(left), inCharacters(right)],
+    rustbpe: ({ left, right }: Pair) => [-ids.get(left)!, -ids.get(right)!],
   }[compat];
   const [keysA, keysB] = [keysOf(a), keysOf(b)];
   return keysA[0] !== keysB[0] ? keysA[0]! > keysB[0]! : keysA[1]! > keysB[1]!;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Pair } from "../../examples/learn.ts";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { UserError } from "../../src/errors.ts";
 import { createMergeEngine } from "../../src/merge/merge-memories.ts";
@@ -11,7 +12,7 @@ import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import { wordTableOf } from "../words/generators.ts";
 import { makeTuning, makeWords, seededRandom, sumOf, tableOf } from "./made-words.ts";
-import { type NaiveMerge, naiveMerges, naiveReplacedCounts, spelledMerges } from "./naive.ts";
+import { naiveMerges, naiveReplacedCounts, spelledMerges } from "./naive.ts";
 import { naiveHuggingface } from "./naive-huggingface.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
@@ -33,7 +34,7 @@ function oneWord(byteAt: (pos: number) => number, length: number): WordTable {
 }
 
 /** HF's naive trainer speaks the byte-to-character form. */
-function inCharacters(merges: NaiveMerge[]): NaiveMerge[] {
+function inCharacters(merges: readonly Pair[]): Pair[] {
   const encode = (bytes: string) => encodeBytes(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
   return merges.map(({ left, right, count }) => ({ left: encode(left), right: encode(right), count }));
 }

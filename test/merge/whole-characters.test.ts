@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Pair } from "../../examples/learn.ts";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import type { Compat } from "../../src/merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
@@ -6,7 +7,7 @@ import { createKernel } from "../../src/runtime/kernel.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { rounds } from "../rounds.ts";
 import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
-import { type NaiveMerge, type NaiveWords, naiveMerges, spelledMerges } from "./naive.ts";
+import { type NaiveWords, naiveMerges, spelledMerges } from "./naive.ts";
 import { naiveHuggingface } from "./naive-huggingface.ts";
 import { bytesOf, isBegun, isWhole, naiveMayJoin } from "./naive-whole-characters.ts";
 
@@ -74,7 +75,7 @@ function makeText(random: Random): Map<string, number> {
   return words;
 }
 
-const trainedMerges = (words: NaiveWords, options: MergeOptions, random: Random): NaiveMerge[] =>
+const trainedMerges = (words: NaiveWords, options: MergeOptions, random: Random): Pair[] =>
   spelledMerges(runToEnd(trainMerges(tableOf(words), options, makeTuning(random))));
 
 for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {

@@ -7,7 +7,7 @@ import { train } from "../../src/pipeline/train.ts";
 import { settle, settleCutting, trainingPattern } from "../../src/pipeline/training.ts";
 import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
 import { put, scratch } from "../binary.ts";
-import { naiveCs336 } from "../merge/naive.ts";
+import { naiveMerges } from "../merge/naive.ts";
 import { naiveWords } from "../naive.ts";
 import { errorOf } from "../thrown.ts";
 
@@ -31,10 +31,9 @@ function mergesOf({ vocabulary }: TrainedVocabulary): [string, string][] {
 }
 
 const naively = (content: string, { mergeCount, specialTokens = [] }: Settings) =>
-  naiveCs336(naiveWords(content, specialTokens), { mergeCount }).map(({ left, right }): [string, string] => [
-    left,
-    right,
-  ]);
+  naiveMerges("cs336", naiveWords(content, specialTokens), { mergeCount }).map(
+    ({ left, right }): [string, string] => [left, right],
+  );
 
 async function expectAgreement(content: string, settings: Settings): Promise<void> {
   expect(mergesOf(await trainOn(content, settings))).toEqual(naively(content, settings));

@@ -1,3 +1,6 @@
+import { encodeWord } from "../../examples/learn.ts";
+import { ranksOf } from "../merge/naive.ts";
+
 /** A tokenizer in a few obvious lines: tokens are strings of code points 0-255. */
 export type NaiveTokenizer = {
   readonly ids: ReadonlyMap<string, number>;
@@ -10,21 +13,8 @@ export type NaiveTokenizer = {
 
 /** Merges a pretoken, the lowest rank first, from the left, without making the token `without`. */
 export function mergeNaively({ merges }: NaiveTokenizer, pretoken: string, without?: string): string[] {
-  // Of a pair that is listed twice the later rank counts.
-  const ranks = new Map(merges.map(([left, right], rank) => [`${left}|${right}`, rank]));
-  const tokens = [...pretoken];
-  for (;;) {
-    let best = Number.POSITIVE_INFINITY;
-    let at = -1;
-    for (let i = 0; i + 1 < tokens.length; i++) {
-      const rank = ranks.get(`${tokens[i]}|${tokens[i + 1]}`) ?? Number.POSITIVE_INFINITY;
-      if (rank >= best || tokens[i]! + tokens[i + 1]! === without) continue;
-      best = rank;
-      at = i;
-    }
-    if (at < 0) return tokens;
-    tokens.splice(at, 2, tokens[at]! + tokens[at + 1]!);
-  }
+  // Ranks of those that are left stay in order.
+  return encodeWord(pretoken, ranksOf(merges.filter((pair) => pair.join("") !== without)));
 }
 
 const isReachedByMerging = (tokenizer: NaiveTokenizer, token: string) =>

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { byteVocabulary, encodeWord } from "../../examples/learn.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
@@ -11,33 +12,22 @@ import {
 } from "../../src/vocabulary/ledger.ts";
 import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
 import { makeTuning, makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
-import type { NaiveWords } from "../merge/naive.ts";
+import { type NaiveWords, ranksOf, spelledMerges } from "../merge/naive.ts";
 import { rounds } from "../rounds.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
 
-/** A word as an encoder cuts it: of all pairs that merge, the one with the lowest rank first, from the left. */
-function encodeWord(word: string, merges: Merges, mergeCount: number): number[] {
-  const ranks = new Map<string, number>();
-  for (let k = 0; k < mergeCount; k++) ranks.set(`${merges.left[k]} ${merges.right[k]}`, k);
-  const tokens = Array.from(word, (character) => character.charCodeAt(0));
-  for (;;) {
-    let best = Number.POSITIVE_INFINITY;
-    for (let i = 0; i + 1 < tokens.length; i++)
-      best = Math.min(best, ranks.get(`${tokens[i]} ${tokens[i + 1]}`) ?? best);
-    if (best === Number.POSITIVE_INFINITY) return tokens;
-    const at = tokens.findIndex(
-      (left, i) => left === merges.left[best] && tokens[i + 1] === merges.right[best],
-    );
-    tokens.splice(at, 2, 256 + best);
-  }
-}
-
 /** How often each token occurs when the words are encoded by the first so many merges. */
 function naiveCounts(words: NaiveWords, merges: Merges, mergeCount: number): number[] {
-  const counts = new Array<number>(256 + mergeCount).fill(0);
+  const vocabulary = byteVocabulary("cs336");
+  const pairs = spelledMerges(merges)
+    .slice(0, mergeCount)
+    .map(({ left, right }) => [left, right] as const);
+  for (const [left, right] of pairs) vocabulary.set(left + right, vocabulary.size);
+  const counts = new Array<number>(vocabulary.size).fill(0);
+  const ranks = ranksOf(pairs);
   for (const [word, count] of words)
-    for (const token of encodeWord(word, merges, mergeCount)) counts[token]! += count;
+    for (const token of encodeWord(word, ranks)) counts[vocabulary.get(token)!]! += count;
   return counts;
 }
 

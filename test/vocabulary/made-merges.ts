@@ -1,3 +1,4 @@
+import { train } from "../../examples/learn.ts";
 import type { Merges } from "../../src/merge/merges.ts";
 
 /** GPT-2's pattern as JavaScript can say it; used on texts without U+FEFF and U+0085, where `\s` means the same. */
@@ -46,33 +47,14 @@ export function madeText(seed: number, wordCount: number): string {
   return text;
 }
 
-/** The most frequent pair first, the greater (left number, right number) on ties: any rule would do here. */
+/** What the naive trainer learns from a text, with the numbers of tokens: bytes, then merges. */
 export function naiveMerges(text: string, mergeCount: number): Merges {
-  const words = [...text.matchAll(gpt2Pattern)].map((match) => [...new TextEncoder().encode(match[0])]);
-  const left: number[] = [];
-  const right: number[] = [];
-  const mergedCounts: number[] = [];
-  while (left.length < mergeCount) {
-    const counts = new Map<number, number>();
-    for (const word of words) {
-      for (let i = 1; i < word.length; i++) {
-        const pair = word[i - 1]! * 65536 + word[i]!;
-        counts.set(pair, (counts.get(pair) ?? 0) + 1);
-      }
-    }
-    let best = -1;
-    for (const [pair, count] of counts) {
-      const bestCount = counts.get(best) ?? 0;
-      if (count > bestCount || (count === bestCount && pair > best)) best = pair;
-    }
-    if (best < 0) break;
-    const [l, r] = [Math.floor(best / 65536), best % 65536];
-    for (const word of words) mergeInPlace(word, l, r, 256 + left.length);
-    left.push(l);
-    right.push(r);
-    mergedCounts.push(counts.get(best)!);
-  }
-  return mergesOf(left, right, mergedCounts);
+  const { merges, vocabulary } = train(text, 256 + mergeCount);
+  return mergesOf(
+    merges.map(({ left }) => vocabulary.get(left)!),
+    merges.map(({ right }) => vocabulary.get(right)!),
+    merges.map(({ count }) => count),
+  );
 }
 
 export function mergesOf(left: number[], right: number[], counts: number[] = left.map(() => 1)): Merges {
@@ -85,10 +67,4 @@ export function mergesOf(left: number[], right: number[], counts: number[] = lef
     replacedCounts: Float64Array.from(counts),
     startCounts: new Float64Array(256),
   };
-}
-
-export function mergeInPlace(word: number[], left: number, right: number, merged: number): void {
-  for (let i = 0; i + 1 < word.length; i++) {
-    if (word[i] === left && word[i + 1] === right) word.splice(i, 2, merged);
-  }
 }

@@ -1,40 +1,26 @@
-import type { Vocabulary } from "../../src/vocabulary/vocabulary.ts";
-import { mergeInPlace } from "./made-merges.ts";
+import { encodeWord, wordsOf } from "../../examples/learn.ts";
+import { copyTokenBytes, type Vocabulary } from "../../src/vocabulary/vocabulary.ts";
+import { ranksOf } from "../merge/naive.ts";
 
 /**
- * Text to ids in a few obvious lines: special tokens first, the longest where several match; then the pattern; then
- * every merge in the order learned.
+ * Text to ids in a few obvious lines: special tokens first, the longest where several match; then GPT-2's words; then
+ * the merges.
  */
-export function encodeNaively(vocabulary: Vocabulary, pattern: RegExp, text: string): number[] {
-  const { specialTokens, specialIds, tokenIds } = vocabulary;
-  const ids: number[] = [];
-  let plain = "";
-  const flush = () => {
-    for (const match of plain.matchAll(pattern)) {
-      for (const token of mergeNaively(vocabulary, match[0])) ids.push(tokenIds[token]!);
-    }
-    plain = "";
-  };
-  let pos = 0;
-  while (pos < text.length) {
-    const matching = specialTokens.filter((special) => text.startsWith(special, pos));
-    const longest = matching.sort((a, b) => b.length - a.length)[0];
-    if (longest === undefined) {
-      plain += text[pos++]!;
-      continue;
-    }
-    flush();
-    ids.push(specialIds[specialTokens.indexOf(longest)]!);
-    pos += longest.length;
-  }
-  flush();
-  return ids;
-}
-
-function mergeNaively(vocabulary: Vocabulary, pretoken: string): number[] {
-  const word = [...new TextEncoder().encode(pretoken)];
-  for (let k = 0; k < vocabulary.mergeCount; k++) {
-    mergeInPlace(word, vocabulary.left[k]!, vocabulary.right[k]!, 256 + k);
-  }
-  return word;
+export function naiveEncoder(vocabulary: Vocabulary): (text: string) => number[] {
+  const { specialTokens, specialIds, tokenIds, tokenBytes, left, right, mergeCount } = vocabulary;
+  const tokens = Array.from(tokenIds, (_, token) =>
+    Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1"),
+  );
+  const ids = new Map(tokens.map((token, k) => [token, tokenIds[k]!]));
+  const merges = Array.from(
+    { length: mergeCount },
+    (_, k) => [tokens[left[k]!]!, tokens[right[k]!]!] as const,
+  );
+  const ranks = ranksOf(merges);
+  const longestFirst = specialTokens.toSorted((a, b) => b.length - a.length).map(RegExp.escape);
+  return (text) =>
+    text.split(new RegExp(`(${longestFirst.join("|")})`)).flatMap((part, i) => {
+      if (i % 2 === 1) return [specialIds[specialTokens.indexOf(part)]!];
+      return wordsOf(part).flatMap((word) => encodeWord(word, ranks).map((token) => ids.get(token)!));
+    });
 }
