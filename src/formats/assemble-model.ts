@@ -1,7 +1,7 @@
 import { byteOfCodePoint, byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import { escapeBytes } from "../bytes/escape.ts";
 import { shown } from "../bytes/schema.ts";
-import { exitCode, UserError } from "../errors.ts";
+import { assert, exitCode, UserError } from "../errors.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import { WordMerger } from "../tokenizer/encoding-kernel.ts";
 import {
@@ -9,47 +9,28 @@ import {
   droppedByte,
   type EncodingModel,
   type PackedTokens,
-  type RankedMerges,
 } from "../tokenizer/encoding-model.ts";
 import {
   idLimitMax,
   joinTokens,
   lateTokenTable,
-  packTokenList,
   type TokenTable,
   tableOfPacked,
 } from "../tokenizer/token-table.ts";
 import type { LoadOptions } from "../tokenizer/tokenizer-parts.ts";
+import { type ScannedModel, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
-/** Ids by tokens: a Map, or what is read like one; and the largest id, 0 without any. */
-export type TokenIds = Pick<ReadonlyMap<string, number>, "get" | "size"> &
-  Iterable<[string, number]> & {
-    readonly idMax: number;
-    /** The tokens as they are spelled, in UTF-8; absent in a Map. */
-    readonly spelled?: PackedTokens;
-  };
-
-/** A vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
-type CharacterVocabulary = {
-  readonly path: string;
-  readonly vocab: TokenIds;
-  /** In the order of ranks. */
-  readonly merges: readonly (readonly [left: string, right: string])[];
+type ModelKind = {
   /** A pretoken that is a token is not merged. */
   readonly ignoresMerges: boolean;
   /** Stands for bytes that the vocabulary lacks; null leaves them out. */
   readonly unknownToken: string | null;
 };
 
-/** The model of a vocabulary and merges that are strings. An error names what does not fit together. */
-export function assembleModel(vocabulary: CharacterVocabulary): EncodingModel {
-  return modelOf(vocabulary, rankedMerges(vocabulary));
-}
-
-/** The same for merges of ids. */
-export function modelOf(
-  { vocab, ignoresMerges, unknownToken }: Omit<CharacterVocabulary, "merges" | "path">,
-  merges: RankedMerges,
+/** The model of a vocabulary in byte-to-character form, as HF's and GPT-2's files have it. */
+export function assembleModel(
+  { vocab, merges }: ScannedModel,
+  { ignoresMerges, unknownToken }: ModelKind,
 ): EncodingModel {
   const unknownId = unknownToken === null ? undefined : vocab.get(unknownToken);
   const byteIds = Int32Array.from(
@@ -63,47 +44,27 @@ export function modelOf(
   return wholeTokens.size === 0 ? model : buildModel({ byteIds, merges, idMax, wholeTokens });
 }
 
-function rankedMerges({ path, vocab, merges }: CharacterVocabulary): RankedMerges {
-  const left = new Int32Array(merges.length);
-  const right = new Int32Array(merges.length);
-  const merged = new Int32Array(merges.length);
-  const textOf = textsById(vocab);
-  merges.forEach(([leftText, rightText], rank) => {
-    left[rank] = idOf(vocab, leftText, path, rank);
-    right[rank] = idOf(vocab, rightText, path, rank);
-    // Mostly it is the next id: comparing is cheaper than joining the two strings and looking them up.
-    const next = rank === 0 ? 256 : merged[rank - 1]! + 1;
-    merged[rank] = isMadeOf(textOf[next], leftText, rightText)
-      ? next
-      : idOf(vocab, leftText + rightText, path, rank);
-  });
-  return { left, right, merged };
-}
-
-/** A token of each id up to the vocabulary's size; an id with several tokens gets any of them. */
-function textsById(vocab: TokenIds): string[] {
-  const texts: string[] = [];
-  for (const [text, id] of vocab) if (id <= vocab.size) texts[id] = text;
-  return texts;
-}
-
-function isMadeOf(text: string | undefined, left: string, right: string): boolean {
-  return (
-    text !== undefined &&
-    text.length === left.length + right.length &&
-    text.startsWith(left) &&
-    text.endsWith(right)
-  );
-}
-
-function idOf(vocab: TokenIds, token: string, path: string, rank: number): number {
-  const id = vocab.get(token);
-  if (id === undefined) {
-    throw new UserError(`"${path}": merge ${rank} needs the token ${shown(token)}, which has no id`, {
+/**
+ * Vocabulary and merges of files that the scan does not take as they are. An error names the place and the value of what is
+ * wrong. If nothing is, the files are only spelled in an unusual way, and are scanned as JSON spells them.
+ */
+export function scanParsed(
+  ids: Readonly<Record<string, number>>,
+  merges: readonly (readonly [left: string, right: string])[],
+  path: string,
+): ScannedModel {
+  merges.forEach(([left, right], rank) => {
+    const unknown = [left, right, left + right].find((token) => !Object.hasOwn(ids, token));
+    if (unknown === undefined) return;
+    throw new UserError(`"${path}": merge ${rank} needs the token ${shown(unknown)}, which has no id`, {
       hint: "the vocabulary and the merges must belong to one tokenizer",
     });
-  }
-  return id;
+  });
+  const scanned = scanTokenizerJson(
+    new TextEncoder().encode(JSON.stringify({ model: { vocab: ids, merges } })),
+  );
+  assert(scanned !== null, "a vocabulary and merges in which nothing is wrong are scanned");
+  return scanned;
 }
 
 /** The ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. */
@@ -124,9 +85,7 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
 export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken[]): TokenTable {
   return lateTokenTable(() => {
     const encoder = new TextEncoder();
-    const spelled =
-      vocab.spelled ?? packTokenList(Array.from(vocab, ([text, id]) => [id, encoder.encode(text)]));
-    const { tokens, rawIds } = decodeSpelled(spelled);
+    const { tokens, rawIds } = decodeSpelled(vocab.spelled);
     const beside = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
     const added = addedTokens.map(({ id, content }) => [id, encoder.encode(content)] as const);
     return { ...tableOfPacked(joinTokens(tokens, added)), rawIds, nameCount: vocab.size + beside.length };
@@ -162,16 +121,14 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
 }
 
 /** A vocabulary as JSON gives it: token to id. */
-export function idsOfTokens(entries: Record<string, unknown>, path: string): TokenIds {
-  const vocab = new Map<string, number>();
-  let idMax = 0;
+export function checkIds(entries: Record<string, unknown>, path: string): Record<string, number> {
   // `for in` is safe: a JSON object inherits nothing. Its entries would be 32,000 arrays.
   for (const token in entries) {
-    const id = checkId(entries[token], token, path);
-    vocab.set(token, id);
-    idMax = Math.max(idMax, id);
+    checkId(entries[token], token, path);
+    if (!token.isWellFormed())
+      throw new UserError(`"${path}": the token ${shown(token)} has half a surrogate pair, which is no text`);
   }
-  return Object.assign(vocab, { idMax });
+  return entries as Record<string, number>;
 }
 
 /** Checks an id of a file or an option. */

@@ -19,10 +19,9 @@ import {
   assembleModel,
   assembleTokens,
   checkId,
+  checkIds,
   checkOwnIds,
-  idsOfTokens,
-  modelOf,
-  type TokenIds,
+  scanParsed,
 } from "./assemble-model.ts";
 import {
   Chunk,
@@ -36,7 +35,7 @@ import { recordedPostProcessing } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { addNewIds, type IdRow, JsonRewriter, keptRows, spelledMerges } from "./rewrite-json.ts";
 import { idRows, lineEnd, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
-import { scanGpt2 } from "./scan-tokenizer-json.ts";
+import { type ScannedModel, scanGpt2, type TokenIds } from "./scan-tokenizer-json.ts";
 import { type RecordedTraining, recordedTraining } from "./training-json.ts";
 
 /** GPT-2's pair of files: `vocab.json` for the ids, `merges.txt` for the order. */
@@ -71,23 +70,15 @@ const encoder = new TextEncoder();
 /** What the user does not say is as the record beside them says; else the pattern is GPT-2's. */
 function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;
-  const { path: mergesPath } = mergesFile!;
-  const scanned = scanGpt2(vocabFile.bytes, mergesFile!.bytes);
-  const vocab = scanned?.vocab ?? readVocab(vocabFile);
-  const lines = scanned === null ? readMergeLines(mergesFile!) : [];
-  const kind = { vocab, ignoresMerges: false, unknownToken: null };
-  const model =
-    scanned === null
-      ? assembleModel({ ...kind, path: mergesPath, merges: lines })
-      : modelOf(kind, scanned.merges);
+  const scanned = scanFiles(vocabFile, mergesFile!);
+  const { vocab } = scanned;
+  const model = assembleModel(scanned, { ignoresMerges: false, unknownToken: null });
   const recorded = recordedTraining(vocabPath);
   const special =
-    recorded === null
-      ? unmadeEntries(scanned === null ? notJoined(vocab, lines) : notMerged(scanned))
-      : recordedEntries(vocab, recorded, vocabPath);
+    recorded === null ? unmadeEntries(vocab.unmade()) : recordedEntries(vocab, recorded, vocabPath);
   const addedTokens = addedTokensOf(vocab, special, options.specialTokens ?? [], vocabPath);
   const addedIds = new Set(addedTokens.map(({ id }) => id));
-  checkOwnIds(addedTokens, scanned?.vocab.entriesOf((id) => addedIds.has(id)) ?? vocab, vocabPath);
+  checkOwnIds(addedTokens, vocab.withIds(addedIds), vocabPath);
   const tokens = assembleTokens(vocab, addedTokens);
   const { name, sources, compiled } = options.pattern ?? patternFor(vocabPath, recorded);
   return {
@@ -101,7 +92,7 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
     ...recordedPostProcessing(recorded, addedTokens),
     description: {
       path: dirname(vocabPath),
-      kind: `${basename(vocabPath)} and ${basename(mergesPath)}`,
+      kind: `${basename(vocabPath)} and ${basename(mergesFile!.path)}`,
       patternName: name,
       patternSources: sources,
     },
@@ -111,8 +102,12 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
   };
 }
 
-const readVocab = ({ path, bytes }: SourceFile): TokenIds =>
-  idsOfTokens(objectAt(parseJson(decodeText(bytes, 0), path), path, "the vocabulary"), path);
+function scanFiles(vocab: SourceFile, merges: SourceFile): ScannedModel {
+  const scanned = scanGpt2(vocab.bytes, merges.bytes);
+  if (scanned !== null) return scanned;
+  const entries = objectAt(parseJson(decodeText(vocab.bytes, 0), vocab.path), vocab.path, "the vocabulary");
+  return scanParsed(checkIds(entries, vocab.path), readMergeLines(merges), merges.path);
+}
 
 function patternFor(path: string, recorded: RecordedTraining | null): ResolvedPattern {
   const sources = recorded?.patternSources ?? patterns.gpt2.sources;
@@ -149,19 +144,6 @@ function unmadeEntries(entries: Iterable<[string, number]>): Map<string, number>
     found.set(text, id);
   }
   return found;
-}
-
-/** The entries that no merge makes. */
-function notJoined(vocab: TokenIds, merges: readonly (readonly [string, string])[]): [string, number][] {
-  const made = new Set(merges.map(([left, right]) => left + right));
-  return [...vocab].filter(([text]) => !made.has(text));
-}
-
-/** The same where each id has one token. */
-function notMerged({ vocab, merges: { merged } }: NonNullable<ReturnType<typeof scanGpt2>>) {
-  const isMade = new Uint8Array(vocab.idMax + 1);
-  for (let rank = 0; rank < merged.length; rank++) isMade[merged[rank]!] = 1;
-  return vocab.entriesOf((id) => isMade[id] === 0);
 }
 
 function recordedEntries(vocab: TokenIds, recorded: RecordedTraining, path: string): Map<string, number> {
@@ -228,7 +210,12 @@ function prune(
   parts: TokenizerParts,
   numbering: Numbering,
 ): OutputFile[] {
-  const { tokens, merges } = keptRows(readVocab(vocabFile), parts.model.merges, numbering, vocabFile.path);
+  const { tokens, merges } = keptRows(
+    scanFiles(vocabFile, mergesFile!).vocab,
+    parts.model.merges,
+    numbering,
+    vocabFile.path,
+  );
   const known = new Set(tokens.map(([text]) => text));
   const named = parts.addedTokens
     .filter(({ content }) => !known.has(content))

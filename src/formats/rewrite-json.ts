@@ -13,7 +13,7 @@ import {
   refuse,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
-import type { TokenIds } from "./assemble-model.ts";
+import type { TokenIds } from "./scan-tokenizer-json.ts";
 
 /** A value in a JSON text: where it begins and ends; of an object or list, how its elements are laid out. */
 export type Place = {

@@ -18,19 +18,15 @@ import { spareThirdTier } from "../runtime/host.ts";
 import type { PackedTokens, RankedMerges } from "../tokenizer/encoding-model.ts";
 import { idLimitMax } from "../tokenizer/token-table.ts";
 
-type ScannedTokenizer = {
-  /** The file as JSON, with an empty vocabulary and no merges. */
-  readonly root: unknown;
-  readonly vocab: ScannedVocabulary;
-  readonly merges: RankedMerges;
-};
+/** A vocabulary, and the merges as ids. */
+export type ScannedModel = { readonly vocab: TokenIds; readonly merges: RankedMerges };
 
 /**
  * Reads vocabulary and merges of a `tokenizer.json` straight from its bytes. As JSON they would become some 200,000 strings
- * and lists, which would take three times as long. Returns null for anything unusual or wrong; the caller then reads the
- * file as JSON, which finds the error.
+ * and lists, which would take three times as long. `root` is the file as JSON, with an empty vocabulary and no merges.
+ * Returns null for anything unusual or wrong: `scanParsed` then finds the error, or writes the model as it is usual.
  */
-export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
+export function scanTokenizerJson(file: Uint8Array): (ScannedModel & { readonly root: unknown }) | null {
   if (!isUtf8(file)) return null;
   const scan = new TokenizerScan(file);
   const start = skipSpace(file, 0);
@@ -57,26 +53,15 @@ export function scanTokenizerJson(file: Uint8Array): ScannedTokenizer | null {
   }
 }
 
-/**
- * The same for GPT-2's pair of files, whose merges are lines. Null as above, and where two tokens have one id or a merge makes
- * no token.
- */
-export function scanGpt2(
-  vocabFile: Uint8Array,
-  mergesFile: Uint8Array,
-): { readonly vocab: ScannedVocabulary; readonly merges: RankedMerges } | null {
+/** The same for GPT-2's pair of files, whose merges are lines. */
+export function scanGpt2(vocabFile: Uint8Array, mergesFile: Uint8Array): ScannedModel | null {
   if (!isUtf8(vocabFile) || !isUtf8(mergesFile)) return null;
   const texts = allocateTexts(vocabFile.length, mergesFile.length);
   const end = scanVocabulary(vocabFile, skipSpace(vocabFile, 0), texts);
   if (end === failed || skipSpace(vocabFile, end) !== vocabFile.length || !indexTexts(texts)) return null;
-  const seen = new Uint8Array(texts.idMax + 1);
-  for (let t = 0; t < texts.count; t++) {
-    if (seen[texts.ids[t]!] === 1) return null;
-    seen[texts.ids[t]!] = 1;
-  }
   const room = allocateMerges(mergesFile.length / smallestLineBytes);
   const count = scanMergeLines(mergesFile, texts, room);
-  return count === failed ? null : { vocab: new ScannedVocabulary(texts), merges: firstMerges(room, count) };
+  return count === failed ? null : { vocab: new TokenIds(texts), merges: firstMerges(room, count) };
 }
 
 /** `a b` and a line end. */
@@ -84,7 +69,7 @@ const smallestLineBytes = 4;
 
 /** Reads `a b` lines, as `scanMerges`; returns how many. */
 function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merged }: RankedMerges): number {
-  const { bytes, ids } = texts;
+  const { bytes, ids, isMade } = texts;
   const start = texts.starts[texts.count]!;
   let pos = 0;
   // `#version: 0.2`
@@ -118,8 +103,10 @@ function scanMergeLines(file: Uint8Array, texts: TokenTexts, { left, right, merg
     // A last line without an end, a carriage return and an empty line are left to those who read lines.
     const rightIndex = byte === lineFeed ? findText(texts, middle, at, hash) : -1;
     if (leftIndex < 0 || rightIndex < 0) return failed;
-    const id = idOfSpan(texts, start, at, next);
-    if (id < 0) return failed;
+    const made = indexOfSpan(texts, start, at, next);
+    if (made < 0) return failed;
+    isMade[made] = 1;
+    const id = ids[made]!;
     left[rank] = ids[leftIndex]!;
     right[rank] = ids[rightIndex]!;
     merged[rank] = id;
@@ -144,7 +131,7 @@ function once(take: TakeMember): TakeMember {
 
 /** The members of `model`, as they come. */
 class TokenizerScan {
-  vocab: ScannedVocabulary | null = null;
+  vocab: TokenIds | null = null;
   merges: RankedMerges | null = null;
   /** Start and end of the vocabulary, then of the merges. */
   private readonly cuts: number[] = [];
@@ -160,7 +147,7 @@ class TokenizerScan {
       const texts = allocateTexts(this.file.length);
       end = scanVocabulary(this.file, pos, texts);
       if (end === failed || !indexTexts(texts)) return failed;
-      this.vocab = new ScannedVocabulary(texts);
+      this.vocab = new TokenIds(texts);
     } else {
       if (this.vocab === null || this.merges !== null) return failed;
       const room = allocateMerges((this.file.length - pos) / smallestMergeBytes);
@@ -244,6 +231,8 @@ function scanVocabulary(file: Uint8Array, pos: number, texts: TokenTexts): numbe
   let count = 0;
   let idMax = 0;
   let at = 0;
+  const first = skipSpace(file, pos + 1);
+  if (file[first] === closeBrace) return first + 1;
   for (;;) {
     pos = readString(file, skipSpace(file, pos + 1), bytes, at);
     if (pos === failed) return failed;
@@ -285,12 +274,14 @@ function scanMerges(
   { left, right, merged }: RankedMerges,
 ): { end: number; count: number } {
   const fail = { end: failed, count: 0 };
-  const { bytes, ids } = texts;
+  const { bytes, ids, isMade } = texts;
   // The two tokens of a merge are copied behind the vocabulary, side by side: so they spell the token that they make.
   const start = texts.starts[texts.count]!;
   let rank = 0;
   let next = 256;
   if (file[pos] !== openBracket) return fail;
+  const first = skipSpace(file, pos + 1);
+  if (file[first] === closeBracket) return { end: first + 1, count: 0 };
   for (;;) {
     pos = skipSpace(file, pos + 1);
     let leftHash: number;
@@ -325,8 +316,10 @@ function scanMerges(
     left[rank] = ids[leftIndex]!;
     right[rank] = ids[rightIndex]!;
     // Mostly it is the next id.
-    const id = idOfSpan(texts, start, end, next);
-    if (id < 0) return fail;
+    const made = indexOfSpan(texts, start, end, next);
+    if (made < 0) return fail;
+    isMade[made] = 1;
+    const id = ids[made]!;
     merged[rank] = id;
     next = (id + 1) | 0;
     rank = (rank + 1) | 0;
@@ -362,7 +355,8 @@ spareThirdTier(skipSpace, readString, scanVocabulary, scanMerges, scanMergeLines
  *   hashes   Int32Array   count         of the bytes of each text
  *   ids      Int32Array   count
  *   slots    Int32Array   2^slotBits    open addressing, at most half full, home = top bits of the spread hash; t + 1, 0 is free
- *   byId     Int32Array   count + 1     t + 1 of the token with that id, 0 for none; larger ids are left out
+ *   byId     Int32Array   count + 1     t + 1 of a token with that id, 0 for none; larger ids are left out
+ *   isMade   Uint8Array   count         1: a merge makes the text
  */
 type TokenTexts = {
   readonly bytes: Uint8Array;
@@ -375,6 +369,7 @@ type TokenTexts = {
   slots: Int32Array;
   slotBits: number;
   byId: Int32Array;
+  isMade: Uint8Array;
 };
 
 /** `"":0,` */
@@ -393,6 +388,7 @@ function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {
     slots: new Int32Array(0),
     slotBits: 0,
     byId: new Int32Array(0),
+    isMade: new Uint8Array(0),
   };
 }
 
@@ -409,6 +405,7 @@ function indexTexts(texts: TokenTexts): boolean {
   texts.slots = slots;
   texts.slotBits = slotBits;
   texts.byId = byId;
+  texts.isMade = new Uint8Array(count);
   for (let t = 0; t < count; t++) {
     if (findText(texts, starts[t]!, starts[t + 1]!, hashes[t]!) >= 0) return false;
     let slot = homeOf(hashes[t]!, slotBits);
@@ -433,15 +430,14 @@ function findText(
   }
 }
 
-/** The id of the text equal to bytes[start .. end), or -1; the text of `likelyId` is compared first. */
-function idOfSpan(texts: TokenTexts, start: number, end: number, likelyId: number): number {
-  const { bytes, starts, ids, byId } = texts;
+/** Index of the text equal to bytes[start .. end), or -1; the text of `likelyId` is compared first. */
+function indexOfSpan(texts: TokenTexts, start: number, end: number, likelyId: number): number {
+  const { bytes, starts, byId } = texts;
   const likely = likelyId < byId.length ? byId[likelyId]! - 1 : -1;
-  if (likely >= 0 && equalSpans(bytes, starts[likely]!, starts[likely + 1]!, start, end)) return likelyId;
+  if (likely >= 0 && equalSpans(bytes, starts[likely]!, starts[likely + 1]!, start, end)) return likely;
   let hash = 0;
   for (let pos = start; pos < end; pos++) hash = hashStep(hash, bytes[pos]!);
-  const t = findText(texts, start, end, hash);
-  return t < 0 ? -1 : ids[t]!;
+  return findText(texts, start, end, hash);
 }
 
 function equalSpans(
@@ -456,8 +452,8 @@ function equalSpans(
   return true;
 }
 
-/** The texts, to be read like a Map of tokens to ids. */
-class ScannedVocabulary {
+/** The ids of a vocabulary by its tokens, as they are spelled: read like a Map. */
+export class TokenIds {
   private readonly encoder = new TextEncoder();
 
   constructor(readonly texts: TokenTexts) {}
@@ -478,26 +474,38 @@ class ScannedVocabulary {
     return this.texts.count;
   }
 
+  /** The largest id, 0 without any. */
   get idMax(): number {
     return this.texts.idMax;
   }
 
+  /** The tokens as they are spelled, in UTF-8. */
   get spelled(): PackedTokens {
     const { bytes, starts, count, ids } = this.texts;
     return { bytes, starts: starts.subarray(0, count + 1), ids: ids.subarray(0, count) };
   }
 
-  *entriesOf(isWanted: (id: number) => boolean): Generator<[string, number]> {
+  /** The tokens that have one of these ids. */
+  withIds(wanted: ReadonlySet<number>): Generator<[string, number]> {
+    return this.entries((t) => wanted.has(this.texts.ids[t]!));
+  }
+
+  /** The tokens that no merge makes. */
+  unmade(): Generator<[string, number]> {
+    return this.entries((t) => this.texts.isMade[t] === 0);
+  }
+
+  private *entries(isWanted: (index: number) => boolean): Generator<[string, number]> {
     const { bytes, starts, count, ids } = this.texts;
     for (let t = 0; t < count; t++) {
-      if (!isWanted(ids[t]!)) continue;
+      if (!isWanted(t)) continue;
       yield [Buffer.from(bytes.buffer, starts[t]!, starts[t + 1]! - starts[t]!).toString("utf8"), ids[t]!];
     }
   }
 
   [Symbol.iterator](): Generator<[string, number]> {
-    return this.entriesOf(() => true);
+    return this.entries(() => true);
   }
 }
 
-spareThirdTier(indexTexts, findText, idOfSpan, equalSpans);
+spareThirdTier(indexTexts, findText, indexOfSpan, equalSpans);

@@ -35,17 +35,16 @@ import {
   assembleModel,
   assembleTokens,
   checkId,
-  idsOfTokens,
-  modelOf,
+  checkIds,
   refuseOptions,
-  type TokenIds,
+  scanParsed,
 } from "./assemble-model.ts";
 import type { OutputFile, SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { readPostProcessor } from "./post-processor.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { addNewIds, JsonRewriter, keptRows, type Place, spelledMerges } from "./rewrite-json.ts";
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
-import { scanTokenizerJson } from "./scan-tokenizer-json.ts";
+import { scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 /**
  * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files that
@@ -225,7 +224,7 @@ function jsonFile(value: object): Uint8Array {
  * @param path the file's, for messages
  */
 export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts {
-  const { scanned, root, modelJson, vocab: readVocab } = readRoot(bytes, path);
+  const { root, modelJson, scan } = readRoot(bytes, path);
   if ("version" in root && root.version !== "1.0") {
     refuse(
       path,
@@ -237,12 +236,10 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts
   const { ignore_merges, unk_token } = checkOr(modelFields, modelJson, (what) => {
     throw new UserError(`"${path}": the model cannot be read: ${what}`);
   });
-  const vocab = readVocab();
-  const kind = { vocab, ignoresMerges: ignore_merges === true, unknownToken: unk_token ?? null };
-  const model =
-    scanned === null
-      ? assembleModel({ ...kind, path, merges: readMerges(modelJson.merges, path) })
-      : modelOf(kind, scanned.merges);
+  const scanned = scan();
+  const { vocab } = scanned;
+  const kind = { ignoresMerges: ignore_merges === true, unknownToken: unk_token ?? null };
+  const model = assembleModel(scanned, kind);
   const lacksBytes = model.dropsBytes || new Set(model.byteIds).size < 256;
   if (lacksBytes) checkUnknown(modelJson, path);
   const normalization = readNormalizer(root.normalizer, path);
@@ -263,15 +260,15 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts
   };
 }
 
-/** What the file holds, its vocabulary and merges as ids where they could be scanned. */
+/** What the file holds beside its vocabulary and merges, and how these are read. */
 function readRoot(bytes: Uint8Array, path: string) {
   const scanned = scanTokenizerJson(bytes);
   const json = scanned === null ? parseJson(utf8.decode(bytes), path) : scanned.root;
   const root = objectAt(json, path, "the tokenizer");
   const modelJson = objectAt(root.model, path, "the model");
-  const vocab = () =>
-    scanned?.vocab ?? idsOfTokens(objectAt(modelJson.vocab, path, "the model's vocab"), path);
-  return { scanned, root, modelJson, vocab };
+  const checkedIds = () => checkIds(objectAt(modelJson.vocab, path, "the model's vocab"), path);
+  const scan = () => scanned ?? scanParsed(checkedIds(), readMerges(modelJson.merges, path), path);
+  return { root, modelJson, scan };
 }
 
 /** A byte order mark is no JSON. */
@@ -496,8 +493,8 @@ function prune(
   parts: TokenizerParts,
   numbering: Numbering,
 ): OutputFile[] {
-  const { root, vocab } = readRoot(bytes, path);
-  const { tokens, merges } = keptRows(vocab(), parts.model.merges, numbering, path);
+  const { root, scan } = readRoot(bytes, path);
+  const { tokens, merges } = keptRows(scan().vocab, parts.model.merges, numbering, path);
   const value = {
     ...root,
     ...("padding" in root && { padding: renumberPadding(root.padding, numbering, path) }),

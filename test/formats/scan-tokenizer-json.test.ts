@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
-import { assembleTokens, idsOfTokens } from "../../src/formats/assemble-model.ts";
-import { scanGpt2, scanTokenizerJson } from "../../src/formats/scan-tokenizer-json.ts";
+import { assembleTokens, checkIds, scanParsed } from "../../src/formats/assemble-model.ts";
+import { type ScannedModel, scanGpt2, scanTokenizerJson } from "../../src/formats/scan-tokenizer-json.ts";
 import { plainSpecial } from "../../src/text/cutting.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
+import { errorOf } from "../thrown.ts";
 
 type Model = { vocab: Record<string, number>; merges: (string | [string, string])[] };
 
@@ -25,10 +26,11 @@ function readNaively(text: string): ReturnType<typeof scan> {
 
 function scan(text: string) {
   const scanned = scanTokenizerJson(new TextEncoder().encode(text));
-  if (scanned === null) return null;
-  const { root, vocab, merges } = scanned;
+  return scanned && { root: scanned.root, ...readable(scanned) };
+}
+
+function readable({ vocab, merges }: ScannedModel) {
   return {
-    root,
     vocab: new Map(vocab),
     left: [...merges.left],
     right: [...merges.right],
@@ -131,12 +133,19 @@ test("an unusual pair of files is left to those who read JSON and lines", () => 
   const [vocab, merges] = ['{"a":0,"b":1,"ab":2}', "a b\n"] as const;
   const [scanned, head] = [scanPair(vocab, merges), scanPair(` ${vocab}\n`, `#version: 0.2\n`)];
   expect(scanned?.merges.merged).toEqual(Int32Array.of(2));
-  expect([...scanned!.vocab.entriesOf((id) => id !== 1)]).toEqual([
+  expect([...scanned!.vocab.withIds(new Set([0, 2]))]).toEqual([
     ["a", 0],
     ["ab", 2],
   ]);
+  expect([...scanned!.vocab.unmade()]).toEqual([
+    ["a", 0],
+    ["b", 1],
+  ]);
+  // Two tokens may have one id: which of them a merge makes is known by its text.
+  const twins = scanPair('{"a":0,"b":1,"ab":1,"c":2,"x":2}', "a b\na b\n");
+  expect([...twins!.vocab.unmade()].map(([token]) => token)).toEqual(["a", "b", "c", "x"]);
   expect(head?.merges.merged).toEqual(new Int32Array(0));
-  for (const other of ['{"a":0,"b":1,"ab":1}', '{"a":0,"b":1,"a":2}', "{}", `${vocab}x`, '{"a":0,"b":1}'])
+  for (const other of ['{"a":0,"b":1,"a":2}', "{}", `${vocab}x`, '{"a":0,"b":1}'])
     expect([other, scanPair(other, merges)]).toEqual([other, null]);
   for (const other of ["a b", "a b\r\n", "a b\n\n", "a\n", "a b b\n", "a c\n", "b a\n", "# b\n", "#version"])
     expect([other, scanPair(vocab, other)]).toEqual([other, null]);
@@ -158,7 +167,7 @@ function tokensNaively(vocab: Iterable<readonly [string, number]>, specials: rea
   return { ...table, rawIds: new Set(raw.map(([, id]) => id)) };
 }
 
-test("a scanned vocabulary and a Map give the bytes of each id, and the ids of tokens that are no bytes", () => {
+test("a scanned vocabulary gives the bytes of each id, and the ids of tokens that are no bytes", () => {
   const wide = fc.string({
     unit: fc.constantFrom("a", "Ġ", "ń", "Ń", "ń", "\u0144", "é", "漢", "ċ", "😀", "\u00ad"),
   });
@@ -166,31 +175,20 @@ test("a scanned vocabulary and a Map give the bytes of each id, and the ids of t
   fc.assert(
     fc.property(entries, (pairs) => {
       const object = Object.fromEntries(pairs);
-      const scanned = scan(
-        JSON.stringify({ model: { vocab: { ...object, x: 20, y: 21, xy: 22 }, merges: ["x y"] } }),
+      const vocab = { ...object, x: 20, y: 21, xy: 22 };
+      const text = JSON.stringify({ model: { vocab, merges: ["x y"] } });
+      const scanned = scanTokenizerJson(Buffer.from(text))!;
+      const made = assembleTokens(scanned.vocab, [{ id: 3, content: "<é>", ...plainSpecial }]);
+      const { idLimit, tokenCount, bytes, starts, rawIds } = made;
+      expect({ idLimit, tokenCount, bytes, starts, rawIds }).toEqual(
+        tokensNaively(Object.entries(vocab), [[3, "<é>"]]),
       );
-      const vocabs = [
-        scanTokenizerJson(
-          Buffer.from(
-            JSON.stringify({ model: { vocab: { ...object, x: 20, y: 21, xy: 22 }, merges: ["x y"] } }),
-          ),
-        )!.vocab,
-        idsOfTokens({ ...object, x: 20, y: 21, xy: 22 }, ""),
-      ];
-      for (const vocab of vocabs) {
-        const made = assembleTokens(vocab, [{ id: 3, content: "<é>", ...plainSpecial }]);
-        const { idLimit, tokenCount, bytes, starts, rawIds } = made;
-        expect({ idLimit, tokenCount, bytes, starts, rawIds }).toEqual(
-          tokensNaively(scanned!.vocab, [[3, "<é>"]]),
-        );
-      }
     }),
   );
 });
 
 test("what is unusual is left to JSON", () => {
   const unusual = {
-    "no merges": '{"model":{"vocab":{"a":0},"merges":[]}}',
     "no vocabulary": '{"model":{"vocab":{},"merges":["a b"]}}',
     "merges first": '{"model":{"merges":["a b"],"vocab":{"a":0,"b":1,"ab":2}}}',
     "a token twice": '{"model":{"vocab":{"a":0,"b":1,"ab":2,"a":3},"merges":["a b"]}}',
@@ -205,4 +203,43 @@ test("what is unusual is left to JSON", () => {
   };
   for (const [what, text] of Object.entries(unusual)) expect([what, scan(text)]).toEqual([what, null]);
   expect(scanTokenizerJson(Uint8Array.of(0x7b, 0xff, 0x7d))).toBeNull();
+});
+
+test("no merges, or no tokens, are no trouble", () => {
+  for (const model of [
+    { vocab: {}, merges: [] },
+    { vocab: { a: 0 }, merges: [] },
+  ]) {
+    for (const indent of [0, 2]) {
+      const text = JSON.stringify({ model }, null, indent);
+      expect(scan(text)).toEqual(readNaively(text));
+    }
+  }
+  expect(readable(scanPair("{ }", "#version: 0.2\n")!).vocab).toEqual(new Map());
+});
+
+test("what was parsed as JSON or lines gives the model that its usual spelling gives", () => {
+  fc.assert(
+    fc.property(tokenizerText, (text) => {
+      const { model } = JSON.parse(text) as { model: Model };
+      const pairs = model.merges.map((merge) => (typeof merge === "string" ? merge.split(" ") : merge));
+      const scanned = scanParsed(checkIds(model.vocab, ""), pairs as [string, string][], "");
+      const { root: _, ...expected } = readNaively(text)!;
+      expect(readable(scanned)).toEqual(expected);
+    }),
+  );
+});
+
+test("an error says which token or merge is wrong, with its value", () => {
+  const messageOf = (vocab: Record<string, unknown>, ...merges: [string, string][]) =>
+    errorOf(() => scanParsed(checkIds(vocab, "x.json"), merges, "y.txt")).message;
+  expect(messageOf({ a: 0, b: 1.5 })).toBe('"x.json": the id of "b" is 1.5, no whole number');
+  expect(messageOf({ a: 0, b: 2 ** 24 })).toBe('"x.json": the id 16777216 of "b" is too large');
+  expect(messageOf({ a: 0, "b\ud800": 1 })).toContain("half a surrogate pair");
+  const vocab = { a: 0, b: 1, ab: 2 };
+  expect(messageOf(vocab, ["a", "b"], ["ab", "c"])).toBe(
+    '"y.txt": merge 1 needs the token "c", which has no id',
+  );
+  expect(messageOf(vocab, ["b", "a"])).toBe('"y.txt": merge 0 needs the token "ba", which has no id');
+  expect(messageOf(vocab, ["a", "toString"])).toContain('needs the token "toString"');
 });

@@ -13,8 +13,8 @@ export type NaiveTokenizer = {
 
 /** Merges a pretoken, the lowest rank first, from the left, without making the token `without`. */
 export function mergeNaively({ merges }: NaiveTokenizer, pretoken: string, without?: string): string[] {
-  // Ranks of those that are left stay in order.
-  return encodeWord(pretoken, ranksOf(merges.filter((pair) => pair.join("") !== without)));
+  const kept = without === undefined ? merges : merges.filter(([left, right]) => left + right !== without);
+  return encodeWord(pretoken, ranksOf(kept));
 }
 
 const isReachedByMerging = (tokenizer: NaiveTokenizer, token: string) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
-import { assembleModel, assembleTokens } from "../../src/formats/assemble-model.ts";
+import { assembleModel, assembleTokens, scanParsed } from "../../src/formats/assemble-model.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { plainSpecial } from "../../src/text/cutting.ts";
 import { chooseTokens, deriveTokens, Reach } from "../../src/tokenizer/prune-vocabulary.ts";
@@ -15,25 +15,20 @@ const pattern = compilePattern(patterns.gpt2.sources);
 
 /** The same tokenizer as it is loaded from files. */
 function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): TokenizerParts {
-  const entries = Array.from(ids, ([token, id]) => [characters(token), id] as const);
-  const vocab = Object.assign(new Map(entries), { idMax: Math.max(...ids.values()) });
+  const entries = Object.fromEntries(Array.from(ids, ([token, id]) => [characters(token), id]));
+  const pairs = merges.map(([left, right]) => [characters(left), characters(right)] as const);
+  const scanned = scanParsed(entries, pairs, "");
   const addedTokens = [...fixed]
     .filter((token) => token.length > 1)
     .map((content) => ({ id: ids.get(content)!, content, ...plainSpecial }));
   return {
-    model: assembleModel({
-      path: "",
-      vocab,
-      merges: merges.map(([left, right]) => [characters(left), characters(right)]),
-      ignoresMerges,
-      unknownToken: null,
-    }),
+    model: assembleModel(scanned, { ignoresMerges, unknownToken: null }),
     pattern,
     normalization: null,
     addsPrefixSpace: false,
     addedTokens,
     isNarrow: true,
-    tokens: assembleTokens(vocab, addedTokens),
+    tokens: assembleTokens(scanned.vocab, addedTokens),
     description: { path: "", kind: "", patternName: null, patternSources: [] },
     notes: [],
   };
