@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { fstatSync, readFileSync } from "node:fs";
+import { existsSync, fstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "../bytes/escape.ts";
 import { grouped } from "../bytes/quantities.ts";
 import { type UserError, usageError } from "../errors.ts";
@@ -291,6 +291,26 @@ export function sizeBytes(option: string, text: string, leastBytes: number): num
     throw usageError(`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
   }
   return value;
+}
+
+/** A path, and the name that stands before it: `[NAME=]PATH`. */
+export type Named = { readonly name: string | null; readonly path: string };
+
+/** Reads `[NAME=]PATH`. What exists as it is typed is a path; a NAME holds no slash. */
+export function readNamed(what: string, typed: string): Named {
+  const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
+  if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
+  if (name === "" || path === "") {
+    throw usageError(`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`, "it is NAME=PATH");
+  }
+  return { name, path };
+}
+
+/** The path in the value of an option, which `shown` describes; undefined if the value is a name that is known. */
+export function typedPath(shown: string, typed: string): string | undefined {
+  if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
+  if (!shown.includes("NAME=") || existsSync(typed)) return typed;
+  return /^[^=/]*=(.*)$/s.exec(typed)?.[1] ?? typed;
 }
 
 // Errors about names that are not known, with the name that was meant.

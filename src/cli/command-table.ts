@@ -4,6 +4,7 @@
 import { normalizationSteps } from "../bytes/normalization.ts";
 import { textMeasures } from "../evaluation/measures.ts";
 import { describeWritten, writtenFormats } from "../formats/formats.ts";
+import type { Written } from "../store/written-places.ts";
 
 /** What the pages of help are about, in their order. */
 export const topics = {
@@ -30,6 +31,10 @@ export type OptionSpec = {
   readonly repeatable?: boolean;
   /** Arguments behind its value are more values of it, up to the next option; `--name=value` takes no more. */
   readonly many?: boolean;
+  /** Of a value that is a path: what is read there. No output may be what the run reads (run-paths.ts). */
+  readonly reads?: PathRead;
+  /** What is written there. */
+  readonly writes?: Written["kind"];
   /** The page of help that describes it. */
   readonly topic: Topic;
   /** Whether the command cannot do without it. */
@@ -46,6 +51,9 @@ export type OptionSpec = {
   readonly details?: string;
   readonly default?: string;
 };
+
+/** A corpus is files, directories and globs. Of a tokenizer several files may be read. */
+export type PathRead = "corpus" | "tokenizer" | "files";
 
 /** `other` is an option, or one at a value: `input-format ids`. */
 type Need = { readonly other: string; readonly hint?: string };
@@ -85,6 +93,7 @@ export const optionWords = {
 const report: OptionSpec = {
   name: "report",
   value: "FILE",
+  writes: "file",
   topic: "output",
   excludes: [notExtending, notOfIds],
   description: "write charts, tables and tokens as one HTML page",
@@ -97,16 +106,24 @@ const outputOption: Pick<OptionSpec, "name" | "short" | "topic"> = {
   short: "o",
   topic: "output",
 };
-const outputFile: OptionSpec = { ...outputOption, value: "FILE", description: "", default: "stdout" };
+const outputFile: OptionSpec = {
+  ...outputOption,
+  value: "FILE",
+  writes: "file",
+  description: "",
+  default: "stdout",
+};
 const outputDirectory: OptionSpec = {
   ...outputOption,
   value: "DIR",
+  writes: "directory",
   required: true,
   description: "tokenizer directory",
 };
 const textFiles: OptionSpec = {
   name: "text",
   value: "FILE",
+  reads: "corpus",
   repeatable: true,
   many: true,
   topic: "input",
@@ -116,6 +133,7 @@ const textFiles: OptionSpec = {
 const logFile: OptionSpec = {
   name: "log-file",
   value: "FILE",
+  writes: "log",
   topic: "nightly",
   description: "append progress, warnings and the record",
   details: "The last line is the record of the run, as JSON, also if the run failed.",
@@ -189,6 +207,7 @@ const languages: readonly OptionSpec[] = [
   {
     name: "language",
     value: "NAME=FILE...",
+    reads: "corpus",
     repeatable: true,
     many: true,
     topic: "input",
@@ -200,6 +219,7 @@ const languages: readonly OptionSpec[] = [
   {
     name: "language-dev",
     value: "NAME=FILE...",
+    reads: "corpus",
     repeatable: true,
     many: true,
     topic: "input",
@@ -298,6 +318,7 @@ const specialToken: OptionSpec = {
 const specialTokensFile: OptionSpec = {
   name: "special-tokens",
   value: "FILE",
+  reads: "files",
   repeatable: true,
   topic: "tokens",
   rare: true,
@@ -374,6 +395,7 @@ const savedCounts: readonly OptionSpec[] = [
   {
     name: "counts",
     value: "FILE",
+    reads: "files",
     repeatable: true,
     topic: "input",
     rare: true,
@@ -385,6 +407,7 @@ const savedCounts: readonly OptionSpec[] = [
   {
     name: "save-counts",
     value: "FILE",
+    writes: "file",
     topic: "output",
     rare: true,
     excludes: [notOfIds],
@@ -397,6 +420,7 @@ const caching: readonly OptionSpec[] = [
   {
     name: "cache",
     value: "DIR",
+    writes: "cache",
     topic: "nightly",
     excludes: [notOfIds, { other: "ranges", why: "it keeps the words of whole files" }],
     description: "keep word counts; count only what is new",
@@ -417,6 +441,7 @@ const caching: readonly OptionSpec[] = [
 const tokenizer: OptionSpec = {
   name: "tokenizer",
   value: "PATH",
+  reads: "tokenizer",
   required: true,
   topic: "input",
   description: "tokenizer directory, or one of its files",
@@ -483,6 +508,7 @@ const forModels: readonly OptionSpec[] = [
   {
     name: "chat-template",
     value: "NAME|FILE",
+    reads: "files",
     topic: "model",
     excludes: decidedByBase,
     description: "how a chat becomes text",
@@ -536,6 +562,7 @@ const specialTokensAsText: OptionSpec = {
 const ranges: OptionSpec = {
   name: "ranges",
   value: "FILE",
+  reads: "files",
   topic: "input",
   rare: true,
   excludes: [notOfIds],
@@ -564,6 +591,8 @@ export type CommandSpec = {
   readonly filesDescription?: string;
   /** The sentences behind it. */
   readonly filesDetails?: string;
+  /** What is read there. */
+  readonly reads?: PathRead;
   /** The words that it may be, if it is one of a few. */
   readonly fileWords?: readonly string[];
   /** What it does, in a line. */
@@ -584,10 +613,11 @@ export type Example = { readonly what: string; readonly command: string };
 
 /** What can be read as text. */
 const texts = {
+  reads: "corpus",
   filesDescription: "text, JSON lines, Parquet; directories, globs, -",
   filesDetails:
     "Each may be compressed by gzip or zstd. A directory stands for the files below it, a glob in quotes for the files that it matches, - for standard input. A pipe is also read if nothing is named.",
-};
+} as const;
 
 export const commands: readonly CommandSpec[] = [
   {
@@ -653,6 +683,7 @@ export const commands: readonly CommandSpec[] = [
         ...seedTokens,
         name: "seed-tokens",
         value: "FILE",
+        reads: "files",
         description: "seed tokens from a file: one a line, or a JSON list",
         details: "They come after those of --seed-token. A token with a line end needs the JSON list.",
       },
@@ -694,6 +725,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "extend",
         value: "PATH",
+        reads: "tokenizer",
         topic: "tokens",
         rare: true,
         excludes: [notOfIds],
@@ -704,6 +736,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "like",
         value: "TOKENIZER",
+        reads: "tokenizer",
         topic: "tokens",
         rare: true,
         excludes: [
@@ -880,6 +913,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "plan",
     files: "<file>...",
+    reads: "corpus",
     filesDescription: "text, JSON lines, Parquet; directories, globs",
     description: "cut a corpus into ranges for several machines",
     details:
@@ -995,6 +1029,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "decode",
     files: "<file>",
+    reads: "files",
     filesDescription: "ids: .npy, .bin, or decimal; - is standard input",
     description: "turn token ids into text",
     details:
@@ -1021,6 +1056,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "inspect",
     files: "<path>",
+    reads: "tokenizer",
     filesDescription: "tokenizer directory, or one of its files",
     description: "show what is in a tokenizer",
     details:
@@ -1029,6 +1065,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "text",
         value: "FILE",
+        reads: "corpus",
         topic: "input",
         description: "a text to encode and show",
         details: "Shows bytes per token, how much of the vocabulary the text uses, and its first tokens.",
@@ -1043,6 +1080,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "eval",
     files: "<tokenizer>...",
+    reads: "tokenizer",
     description: "measure and compare tokenizers on texts",
     details:
       "Encodes each text with each tokenizer, and measures bytes, characters and words per token, how words and numbers are cut, how much of the vocabulary is used, and how equal the texts are in their costs. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/evaluate.md has the formulas.",
@@ -1050,6 +1088,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "text",
         value: "[NAME=]FILE...",
+        reads: "corpus",
         repeatable: true,
         many: true,
         required: true,
@@ -1069,6 +1108,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "terms",
         value: "FILE",
+        reads: "files",
         topic: "input",
         rare: true,
         excludes: [{ other: "csv", why: "the rows of the CSV are texts" }],
@@ -1129,6 +1169,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "diff",
     files: "<a> <b>",
+    reads: "tokenizer",
     description: "show how two tokenizers differ",
     details:
       "Shows tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they cut differently.",
@@ -1151,6 +1192,7 @@ export const commands: readonly CommandSpec[] = [
   {
     name: "prune",
     files: "<tokenizer>",
+    reads: "tokenizer",
     filesDescription: "tokenizer directory, or one of its files",
     description: "make a vocabulary smaller",
     details:
@@ -1216,7 +1258,7 @@ export const commands: readonly CommandSpec[] = [
 
 /** Whether its output is a directory, which is replaced as a whole. */
 export const replacesDirectory = ({ options }: CommandSpec) =>
-  options.some(({ name, value }) => name === "output" && value === "DIR");
+  options.some(({ writes }) => writes === "directory");
 
 /** The command as it is typed, with all that it cannot do without. */
 export function usageLine({ name, files, options }: CommandSpec): string {

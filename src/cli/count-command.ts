@@ -1,6 +1,5 @@
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { type SavedSum, writeSum } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
 import { countParts, countWords } from "../pipeline/count-words.ts";
@@ -48,8 +47,6 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField }, output);
   const opened = await openCorpus(invocation, options, output, planned);
   const { inputs, budget, workerCount, workerCountFor } = opened;
-  refuseOwnResults(inputs, [options.cache?.path]);
-  refuseOverwriting(inputs, places);
   warnOfSlowPattern(cutting.pattern, output);
   const { memory, cached } = openRunMemory(options.cache, cutting, budget, output);
   const cache = cached?.cache;

@@ -1,9 +1,7 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
-import { refuseOverwriting } from "../corpus/input.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
-import { statOf } from "../runtime/system-error.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, taken, writeData } from "./data-output.ts";
@@ -24,10 +22,6 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const file = invocation.files[0]!;
   const path = invocation.options.outputFile();
   await lockOutputFile(invocation, output, path);
-  const stats = statOf(file);
-  if (stats?.isFile()) {
-    refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
-  }
   const parts = await openTokenizer(options, true, output);
   const type = { asked: options.dtype, needed: idTypeFor(parts) };
 

@@ -5,14 +5,14 @@ import { recordedReading } from "../formats/training-json.ts";
 import { compareTokenizers } from "../pipeline/evaluate.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
-import type { Invocation } from "./arguments.ts";
+import { type Invocation, readNamed } from "./arguments.ts";
 import { writeJson, writeLines } from "./data-output.ts";
 import { nameOfText, openTexts, readTexts } from "./eval-command.ts";
 import { piecesText } from "./eval-text.ts";
 import { readingOf } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { openTokenizers, readNamed } from "./tokenizer-options.ts";
+import { openTokenizers } from "./tokenizer-options.ts";
 
 /** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {

@@ -1,6 +1,6 @@
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes, refuseOverwriting, sizeOfRanges } from "../corpus/input.ts";
+import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
 import { type IdType, idTypeFor, isIdFileName } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
@@ -56,7 +56,6 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
           );
     if (planned === undefined) found = await inspectStreams(found, reading);
     const inputs = planned?.inputs ?? found.inputs;
-    refuseOverwriting(inputs, [options.output]);
     const type = idTypeFor(parts, options.dtype);
     const encoding: EncodeIntoOptions = {
       inputs,

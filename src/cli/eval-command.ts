@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { type FoundInputs, findCorpus, type Skipped } from "../corpus/find-inputs.ts";
-import { expectedTextBytes, type Input, refuseOverwriting } from "../corpus/input.ts";
+import { expectedTextBytes, type Input } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { Evaluation, TextFacts } from "../evaluation/evaluation.ts";
@@ -13,7 +13,7 @@ import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { slashed } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
-import { type Invocation, oneOf } from "./arguments.ts";
+import { type Invocation, type Named, oneOf, readNamed } from "./arguments.ts";
 import { optionWords } from "./command-table.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { allTexts, type EvaluationView, evaluationLines } from "./eval-text.ts";
@@ -21,7 +21,7 @@ import { copyPipe, isPipe, readingOf, readTextFile } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import { type Named, openTokenizers, readNamed, uniqueNames } from "./tokenizer-options.ts";
+import { openTokenizers, uniqueNames } from "./tokenizer-options.ts";
 
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
@@ -35,7 +35,6 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const { texts, found } = await openTexts(typedTexts, { ...reading, trained }, scratch, output);
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
-  refuseOverwriting(found.inputs, [reportPath]);
   const evaluated = await evaluate(
     { tokenizers, texts, terms, numbers, workerCountFor, budget, scratch },
     (progress) => output.progress(progress),
@@ -181,6 +180,7 @@ export async function openTexts(
       copied.set(slashed(file), path);
     }
     const { inputs, skipped } = findCorpus(files, options);
+    output.keepOutputsFrom(inputs);
     output.tellSkipped(skipped);
     opened.push({ name, inputs, paths: inputs.map(({ path }) => copied.get(path) ?? path) });
     all.inputs.push(...inputs);

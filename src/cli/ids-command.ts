@@ -1,8 +1,7 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
-import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
 import { type IdMerges, idTypesOf, readIdMerges, symbolCounts, symbolsOf } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
@@ -33,7 +32,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   await lockOutputs(invocation, output, [placeOf(asked.output)]);
   const startMs = performance.now();
   const inputs = findIdFiles(invocation.files);
-  refuseOwnResults(inputs.map(asNamed), [asked.output]);
+  output.keepOutputsFrom(inputs);
   const mergeCountFor = (alphabetSize: number) => {
     const mergeCount = size.isMore ? size.count : size.count - alphabetSize;
     if (mergeCount >= 0) return mergeCount;
@@ -119,8 +118,6 @@ function findIdFiles(names: readonly string[]): IdInput[] {
   });
 }
 
-const asNamed = ({ path }: IdInput) => ({ path, isStream: path === "-" });
-
 /** `bpe encode --input-format ids`: the tokens of documents of ids. */
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const { options } = invocation;
@@ -135,15 +132,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
   await lockOutputFile(invocation, output, path);
   checkHeadFits(path);
   const inputs = findIdFiles(invocation.files);
-  refuseOverwriting(
-    inputs
-      .filter((input) => input.path !== "-")
-      .map((input) => {
-        const { dev: device, ino: inode } = statSync(input.path);
-        return { path: input.path, isStream: false, device, inode };
-      }),
-    [path],
-  );
+  output.keepOutputsFrom(inputs);
   const merges = readIdMerges(mergesPathOf(options.text("tokenizer")!));
   const asked = options.word("dtype");
   const { symbolType, tokenType } = idTypesOf(merges);
@@ -220,10 +209,6 @@ export async function runDecodeIds(
   const path = options.outputFile();
   await lockOutputFile(invocation, output, path);
   checkHeadFits(path);
-  const stats = statOf(file);
-  if (stats?.isFile()) {
-    refuseOverwriting([{ path: file, isStream: false, device: stats.dev, inode: stats.ino }], [path]);
-  }
   const merges = readIdMerges(mergesPath);
   const idLimit = merges.alphabetSize + merges.left.length;
   const documents = new SequenceList();

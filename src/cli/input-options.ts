@@ -53,7 +53,7 @@ export const openInputs = async (names: readonly string[], options: InputOptions
 /** The same, without a look at what streams hold. */
 export function findFiles(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
   const found = findCorpus(names, options);
-  output.keepLogFrom(found.inputs);
+  output.keepOutputsFrom(found.inputs);
   output.tellSkipped(found.skipped);
   return found;
 }
@@ -101,7 +101,7 @@ export async function openRanges(
     read.push(chunk.slice());
   }
   const planned = readPlan(Buffer.concat(read).toString("utf8"), source, options);
-  output.keepLogFrom(planned.inputs);
+  output.keepOutputsFrom(planned.inputs);
   return planned;
 }
 

@@ -1,7 +1,7 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes, refuseOverwriting } from "../corpus/input.ts";
+import { expectedTextBytes } from "../corpus/input.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
 import { ratio, usedCount } from "../evaluation/evaluation.ts";
 import { idMergesPath } from "../formats/id-merges.ts";
@@ -41,7 +41,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   );
   const isJson = invocation.options.has("json");
   if (!isJson) await writeLines(describeTokenizer(parts, statistics));
-  const text = textPath === undefined ? undefined : await countTokens(parts, textPath, reportPath, output);
+  const text = textPath === undefined ? undefined : await countTokens(parts, textPath, output);
   if (isJson) {
     const inspection = JSON.stringify(inspectionOf(parts, statistics, text), null, 2);
     await writeStdout(`${inspection}\n`);
@@ -61,15 +61,10 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
 const sampleTokens = 200;
 
 /** Encodes a text, and counts its tokens. */
-export async function countTokens(
-  parts: TokenizerParts,
-  path: string,
-  reportPath: string | undefined,
-  output: Output,
-): Promise<CountedText> {
+export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
   const options = { trained: recordedReading([parts.description.path]) };
   const inputs = await inspectFirstStream(findInputs([path], options), options);
-  refuseOverwriting(inputs, [reportPath]);
+  output.keepOutputsFrom(inputs);
   return countTokensOf(parts, { path, inputs }, output);
 }
 

@@ -1,7 +1,6 @@
 import { usageError } from "../errors.ts";
 import { checkDev, type LanguageFile } from "../pipeline/count-groups.ts";
-import type { Invocation } from "./arguments.ts";
-import { readNamed } from "./tokenizer-options.ts";
+import { type Invocation, readNamed } from "./arguments.ts";
 
 /** What `--language` and `--language-dev` name, in the order of the languages; undefined without them. Looks at no file. */
 export function readLanguages({ options, files }: Invocation): LanguageFile[] | undefined {

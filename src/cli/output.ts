@@ -2,7 +2,7 @@ import { fstatSync, writeSync } from "node:fs";
 import { escapeText, jsonLine } from "../bytes/escape.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
-import { type Input, type InputFormat, refuseOverwriting } from "../corpus/input.ts";
+import type { Input, InputFormat } from "../corpus/input.ts";
 import { exitCode, shortened, UserError } from "../errors.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
@@ -11,6 +11,7 @@ import { writeAll } from "../runtime/file-calls.ts";
 import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
 import { openToAppend, Untrusted } from "../store/trusted-files.ts";
+import type { Read, WrittenPlaces } from "../store/written-places.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { oneOf } from "./arguments.ts";
@@ -23,6 +24,8 @@ export type OutputOptions = {
   readonly progress: string;
   readonly command: string;
   readonly log?: LogFile | undefined;
+  /** All that the run writes. */
+  readonly written?: WrittenPlaces;
 };
 
 /**
@@ -61,16 +64,14 @@ export class Output {
     if (log !== undefined) log.onFailure = (message) => this.showWarning(message);
   }
 
-  /** Refuses a log that is one of the inputs: a directory, or a link, may have led to it. */
-  keepLogFrom(inputs: readonly Input[]): void {
-    const { log } = this.options;
-    if (log === undefined) return;
-    try {
-      refuseOverwriting(inputs, [log.path]);
-    } catch (error) {
-      log.isRefused = true;
-      throw error;
-    }
+  /** Refuses to write what is read: a directory, a glob or a plan may have led to it. */
+  keepOutputsFrom(read: readonly Read[]): void {
+    this.options.written?.keepFrom(read);
+  }
+
+  /** Nothing is written into the log any more: it is a file of something else. */
+  dropLog(): void {
+    if (this.options.log !== undefined) this.options.log.isRefused = true;
   }
 
   progress(progress: StageProgress): void {

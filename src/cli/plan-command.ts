@@ -1,5 +1,5 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
-import { checkUnchanged, refuseOverwriting } from "../corpus/input.ts";
+import { checkUnchanged } from "../corpus/input.ts";
 import { checkPlannable, noFileToPlan, planLineMaker, plannedRanges } from "../corpus/plan-file.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
@@ -20,7 +20,6 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   const found = findFiles(invocation.files, options.reading, output);
   checkPlannable(found.inputs);
   const { inputs, skipped } = await inspectStreams(found, options.reading);
-  refuseOverwriting(inputs, [options.output]);
   const cuts = await options.readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 

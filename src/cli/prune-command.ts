@@ -1,5 +1,4 @@
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
-import { refuseOwnResults } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
@@ -13,19 +12,17 @@ import { countTokensOf } from "./inspect-command.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { type Row, rowLines } from "./summary-rows.ts";
-import { openTokenizer, readBesideTokenizer, refuseOwnOutput } from "./tokenizer-options.ts";
+import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 
 /** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
 export async function runPrune(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readOptions(invocation);
   const { path, beside, texts } = options;
-  refuseOwnOutput(path, options.output);
   checkOutputDirectory(options.output);
   await lockOutputs(invocation, output, [placeOf(options.output)]);
   const reading = { ...options.reading, trained: recordedReading([path]) };
   const found = await openInputs(texts, reading, output);
-  refuseOwnResults(found.inputs, [options.output]);
   const parts = await openTokenizer({ path, ...beside }, true, output);
   const text = { path: texts.join(" "), inputs: found.inputs, workers: options.workers };
   const counted = await countTokensOf(parts, text, output);

@@ -1,8 +1,8 @@
-import { exitCode, type UserError, usageError } from "../errors.ts";
+import { exitCode, usageError } from "../errors.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { prepareKernel } from "../runtime/kernel.ts";
 import { versionLine } from "../runtime/version.ts";
-import { isWithin } from "../store/output-place.ts";
+import { MisplacedOutput } from "../store/written-places.ts";
 import {
   checkComplete,
   checkTogether,
@@ -12,10 +12,10 @@ import {
   peekOption,
   unknownCommand,
 } from "./arguments.ts";
-import { type CommandSpec, commands, replacesDirectory, topics } from "./command-table.ts";
+import { type CommandSpec, commands, topics } from "./command-table.ts";
 import { ReaderGone, writeStdout } from "./data-output.ts";
-import { checkLogPlace, maySpoil, realPathOf } from "./log-place.ts";
 import { LogFile, Output, type OutputOptions } from "./output.ts";
+import { checkRunPaths, maySpoil } from "./run-paths.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
 
 type Runner = (invocation: Invocation, output: Output) => Promise<void>;
@@ -62,14 +62,10 @@ export async function run(typed: readonly string[]): Promise<number> {
     const command = findCommand(name);
     if (asksForHelp(rest)) return await showHelp(command, topicAsked(rest));
     const invocation = parseInvocation(command, rest);
-    const misplaced = replacesDirectory(command) ? optionsWithinOutput(invocation) : [];
-    // A log that is refused is not written, and not made to hold this error.
-    if (misplaced.length === 0 || misplaced.includes("log-file")) {
-      output = new Output({ ...guessed, log: undefined });
-    }
-    if (misplaced.length > 0) throw withinOutput(invocation, misplaced[0]!);
-    checkLogPlace(command, invocation);
-    const outputOptions = readOutputOptions(invocation, typed);
+    const written = checkRunPaths(command, invocation);
+    const outputOptions = { ...readOutputOptions(invocation, typed), written };
+    // A log that is refused is not made to hold this error.
+    output = new Output({ ...guessed, log: undefined });
     outputOptions.log?.open();
     output = new Output(outputOptions);
     serveSignals((how, code) => output.stop(how, code));
@@ -92,6 +88,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     return exitCode.done;
   } catch (error) {
     undoAll();
+    if (error instanceof MisplacedOutput && error.isOfLog) output.dropLog();
     if (error instanceof ReaderGone) {
       output.endUnread();
       return exitCode.done;
@@ -152,23 +149,6 @@ async function showPage(typed: string): Promise<number> {
   const { manualPage } = await import("./manual.ts");
   await writeStdout(manualPage(typed));
   return exitCode.done;
-}
-
-/** The options that name a place in the directory that the command replaces as a whole. */
-function optionsWithinOutput({ options }: Invocation): string[] {
-  const output = options.text("output");
-  return ["log-file", "save-counts", "report", "cache"].filter((name) => {
-    const path = options.text(name);
-    return path && output && isWithin(realPathOf(path), realPathOf(output));
-  });
-}
-
-function withinOutput({ options }: Invocation, name: string): UserError {
-  const [path, output] = [name, "output"].map((option) => options.text(option));
-  return usageError(
-    `--${name} "${path}" is in --output "${output}", which is replaced as a whole`,
-    "name a place beside it",
-  );
 }
 
 function readOutputOptions({ options }: Invocation, typed: readonly string[]): OutputOptions {

@@ -1,15 +1,13 @@
-import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { usageError } from "../errors.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { usualNames } from "../formats/formats.ts";
-import { tokenizersIn } from "../formats/load-tokenizer.ts";
+import { sizesIn, tokenizersIn } from "../formats/load-tokenizer.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { isDirectory } from "../runtime/system-error.ts";
-import { isWithin, pathOf, placeOf } from "../store/output-place.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { Invocation } from "./arguments.ts";
+import { type Invocation, type Named, readNamed } from "./arguments.ts";
 import { type Output, warnOfSlowPattern } from "./output.ts";
 
 /** The options of every command that uses a tokenizer. Looks at no file. */
@@ -64,16 +62,6 @@ export function warnOfTokenizer(parts: TokenizerParts, output: Pick<Output, "war
   warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);
 }
 
-/** Refuses an output that the tokenizer is in, by its name or by where links lead: it would be replaced. */
-export function refuseOwnOutput(path: string, output: string): void {
-  const isSame = existsSync(path) && isWithin(realpathSync(path), pathOf(placeOf(output)));
-  if (!isSame && !isWithin(path, output)) return;
-  throw usageError(
-    `--output "${output}" is the tokenizer itself`,
-    "name another directory: users of the old ids still need the old tokenizer",
-  );
-}
-
 /** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */
 export async function openTokenizers(invocation: Invocation, output: Output): Promise<NamedTokenizer[]> {
   const named = invocation.files.map((typed) => readNamed("a tokenizer", typed)).flatMap(eachSize);
@@ -109,9 +97,7 @@ const loadedAtOnce = 4;
 function eachSize(named: Named): Named[] {
   const { name, path } = named;
   if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];
-  const sizes = readdirSync(path)
-    .filter((entry) => /^\d+$/.test(entry) && isDirectory(join(path, entry)))
-    .sort((a, b) => Number(a) - Number(b));
+  const sizes = sizesIn(path);
   if (sizes.length === 0) return [named];
   return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));
 }
@@ -120,19 +106,6 @@ function eachSize(named: Named): Named[] {
 function nameOfTokenizer(path: string): string {
   const isUsual = usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
-}
-
-/** A path, and the name that stands before it: `[NAME=]PATH`. */
-export type Named = { readonly name: string | null; readonly path: string };
-
-/** Reads `[NAME=]PATH`. What exists as it is typed is a path; a NAME holds no slash. */
-export function readNamed(what: string, typed: string): Named {
-  const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
-  if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
-  if (name === "" || path === "") {
-    throw usageError(`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`, "it is NAME=PATH");
-  }
-  return { name, path };
 }
 
 /** A name for each: the one given; of the others the short one, or the path where two would have the same. */

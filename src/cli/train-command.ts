@@ -1,5 +1,4 @@
 import { bytes, counted } from "../bytes/quantities.ts";
-import { refuseOverwriting, refuseOwnResults } from "../corpus/input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { languagesOf } from "../pipeline/count-groups.ts";
@@ -36,7 +35,6 @@ import {
 } from "./output.ts";
 import { ReportThread, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import { refuseOwnOutput } from "./tokenizer-options.ts";
 import { extensionSummary, fullTrainingSummary, trainingSummary } from "./train-summary.ts";
 import {
   readOptions,
@@ -108,7 +106,6 @@ async function openTraining(invocation: Invocation, output: Output) {
   const other = basePath ?? likePath;
   // What the command line alone shows is refused before anything is looked at.
   const typed = other === undefined ? settleTyped(invocation, options) : undefined;
-  if (other !== undefined) refuseOwnOutput(other, options.output);
   await takePlaces(invocation, options, output);
   const startMs = performance.now();
   const like = likePath === undefined ? undefined : await likeInWorker(likePath);
@@ -136,8 +133,6 @@ async function openTraining(invocation: Invocation, output: Output) {
   );
   const languages =
     languageFiles && languagesOf(languageFiles, { ...found, inputCounts }, (message) => output.warn(message));
-  refuseOwnResults(found.inputs, [options.output, options.cache?.path]);
-  refuseOverwriting(found.inputs, [options.saveCounts, options.report]);
   const { memory, cached } = openRunMemory(options.cache, training, budget, output);
   const counts = await describeCounts(countsPaths(invocation));
   const corpus = { ...found, languages, countsFiles, memory, cache: cached?.cache };

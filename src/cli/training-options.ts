@@ -14,14 +14,13 @@ import {
 } from "../vocabulary/model-settings.ts";
 import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { type Invocation, oneOf, type TypedOptions, wholeNumber } from "./arguments.ts";
+import { type Invocation, oneOf, readNamed, type TypedOptions, wholeNumber } from "./arguments.ts";
 import { readCorpusOptions, readCutting } from "./corpus-options.ts";
 import { readTextFile } from "./input-options.ts";
 import { readLanguages } from "./language-options.ts";
 import type { Output } from "./output.ts";
 import { readReportPath } from "./report-option.ts";
 import { readTokenList } from "./token-lists.ts";
-import { readNamed } from "./tokenizer-options.ts";
 
 export type TrainOptions = ReturnType<typeof readOptions>;
 

@@ -1,12 +1,12 @@
-import { readSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readdirSync, readSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { isDirectory, isFile, readBytes, statOf, withRegularFile } from "../runtime/system-error.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { type FormatEntry, formats } from "./formats.ts";
+import { type FormatEntry, formats, usualNames } from "./formats.ts";
 import { idMergesPath } from "./id-merges.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
-import { recordedSizes, recordName } from "./training-json.ts";
+import { ledgerName, recordedSizes, recordName } from "./training-json.ts";
 
 /** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
 export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
@@ -69,6 +69,21 @@ export function tokenizersIn(directory: string): string[] {
 
 /** The path, with the paths of the files that belong to it (GPT-2's are two), in the order of their names. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
+
+/** Every path that may be read where a tokenizer is loaded from one; of a directory of several sizes, also those of each. */
+export function pathsReadAt(path: string): string[] {
+  const namesOf = (names: readonly string[]) => [...names, ...namesBeside, recordName, ledgerName];
+  if (!isDirectory(path)) return [...pathsOf(path), ...namesOf([]).map((name) => join(dirname(path), name))];
+  const names = namesOf([...usualNames, "operations.txt"]);
+  const directories = [path, ...sizesIn(path).map((size) => join(path, size))];
+  return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
+}
+
+/** The sizes for which a training wrote a tokenizer each into a directory, ascending: their directories are called so. */
+export const sizesIn = (directory: string): string[] =>
+  readdirSync(directory)
+    .filter((name) => /^\d+$/.test(name) && isDirectory(join(directory, name)))
+    .sort((a, b) => Number(a) - Number(b));
 
 /** A set of files that are known by their names alone: all names of it may have one text before them. */
 function setOf(
@@ -173,14 +188,15 @@ const readFile = (path: string, name = basename(path)): SourceFile => ({
 });
 
 /** What `transformers` reads beside the tokenizers of a directory. */
+const namesBeside = [
+  "tokenizer_config.json",
+  "special_tokens_map.json",
+  "added_tokens.json",
+  "chat_template.jinja",
+  "chat_template.json",
+];
 export const filesBeside = (directory: string): SourceFile[] =>
-  [
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "chat_template.jinja",
-    "chat_template.json",
-  ]
+  namesBeside
     .map((name) => join(directory, name))
     .filter(isFile)
     .map((path) => readFile(path));

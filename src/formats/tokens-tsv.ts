@@ -7,7 +7,7 @@ import { type Ledger, type LedgerFacts, ledgerOfFirst } from "../vocabulary/ledg
 import { isSpecialEntry, keptBytesMax, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { Chunk, type OutputFile } from "./output-file.ts";
 import { appendToken, plainSpelling } from "./rows.ts";
-import { recordedLedger } from "./training-json.ts";
+import { ledgerName, recordedLedger } from "./training-json.ts";
 
 /**
  * `tokens.tsv`: the ledger of a training as a table, a row for each id, ascending.
@@ -23,8 +23,6 @@ import { recordedLedger } from "./training-json.ts";
  *
  * Bytes have no halves. Special tokens have neither counts nor halves, because they are not part of any pretoken.
  */
-const ledgerName = "tokens.tsv";
-
 const head = "id\ttoken\tbytes\tbirth\tend\tleft\tright\n";
 
 export function tokensTsv(vocabulary: Vocabulary, ledger: Ledger): OutputFile {

@@ -28,6 +28,8 @@ import type { OutputFile } from "./output-file.ts";
 
 /** The name of the record, which lists the files of a result. */
 export const recordName = "training.json";
+/** The table of tokens beside it: tokens-tsv.ts. */
+export const ledgerName = "tokens.tsv";
 
 /** The version of the record's schema, its first field. */
 export const recordFormat = 1;

@@ -19,6 +19,7 @@ import { recordedReading } from "../formats/training-json.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, placeOfFile, unguarded, writeStaged } from "../store/staged-file.ts";
+import { WrittenPlaces } from "../store/written-places.ts";
 import { type SpecialTokenOption, specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import { type EncodeProgress, encodeInto } from "./encode-corpus.ts";
 import { type EncodeOptions, encodeOptionKinds, partsOfJson, TextTokenizer } from "./text-tokenizer.ts";
@@ -111,13 +112,15 @@ export class Tokenizer extends TextTokenizer {
     const place = placeOfFile(output);
     const lock = place === null ? null : takeLockNow(place);
     try {
+      const inputs = findInputs([files].flat(), {
+        format: options.inputFormat,
+        textField: options.textField,
+        trained: recordedReading([this.parts.description.path]),
+        binary: options.binary,
+      });
+      new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).keepFrom(inputs);
       const encoding = {
-        inputs: findInputs([files].flat(), {
-          format: options.inputFormat,
-          textField: options.textField,
-          trained: recordedReading([this.parts.description.path]),
-          binary: options.binary,
-        }),
+        inputs,
         parts: { ...this.parts, specialTokensAsText: options.specialTokensAsText ?? false },
         workerCount: workers,
         type: idTypeFor(this.parts, options.dtype),

@@ -16,16 +16,18 @@ import {
 } from "../bytes/schema.ts";
 import { findCorpus } from "../corpus/find-inputs.ts";
 import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
-import { expectedTextBytes, type InputFormat, inputFormats, refuseOwnResults } from "../corpus/input.ts";
+import { expectedTextBytes, type InputFormat, inputFormats } from "../corpus/input.ts";
 import { CountsFiles, CountsFilesAndWords, countsPathsOf } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
+import { pathsReadAt } from "../formats/load-tokenizer.ts";
 import type { Compat } from "../merge/merges.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
-import { isWithin, placeOf } from "../store/output-place.ts";
+import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { WrittenPlaces } from "../store/written-places.ts";
 import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import type { AskedModelSettings, Like } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
@@ -56,13 +58,14 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tr
   const startMs = performance.now();
   checkTrainOptions(options);
   options.signal?.throwIfAborted();
+  const written = writtenPlaces(options);
   const like = options.like === undefined ? undefined : await likeInWorker(options.like);
   const training = settleOptions(options, like);
-  if (options.output === undefined) return trainSettled(options, training, startMs);
+  if (options.output === undefined) return trainSettled(options, training, written, startMs);
   checkOutputDirectory(options.output);
   const lock = takeLockNow(placeOf(options.output));
   try {
-    return await trainSettled(options, training, startMs);
+    return await trainSettled(options, training, written, startMs);
   } finally {
     lock.release();
   }
@@ -71,10 +74,11 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tr
 async function trainSettled(
   options: TrainTokenizerOptions,
   training: Training<null>,
+  written: WrittenPlaces,
   startMs: number,
 ): Promise<TrainedTokenizer> {
   const { signal, output, onWarning: warn = () => {}, onProgress = () => {} } = options;
-  const { inputs, languages, skipped, textBytes } = openInputs(options, warn);
+  const { inputs, languages, skipped, textBytes } = openInputs(options, written, warn);
   const budget = new MemoryBudget(options.memoryLimitBytes);
   const workerCountFor = workersFor(options.workers, budget.workerCountMax);
   const workerCount = workerCountFor(textBytes);
@@ -138,8 +142,25 @@ function partsAsWritten(result: Result, formats: LoadedFormats): TokenizerParts 
   return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };
 }
 
+/** All that the training writes. Refuses what options name to be read; what a directory holds is known later. */
+function writtenPlaces({ output, cache, like, counts = [] }: TrainTokenizerOptions): WrittenPlaces {
+  const places = new WrittenPlaces([
+    ...(output === undefined
+      ? []
+      : [{ name: `output "${output}"`, path: output, kind: "directory" } as const]),
+    ...(!cache ? [] : [{ name: `cache "${cache}"`, path: cache, kind: "cache" } as const]),
+  ]);
+  places.keepApart();
+  places.keepFrom(
+    [...[counts].flat().flatMap(countsPathsOf), ...(like === undefined ? [] : pathsReadAt(like))].map(
+      (path) => ({ path }),
+    ),
+  );
+  return places;
+}
+
 /** The inputs of the corpus, and about how many bytes of text they have. */
-function openInputs(options: TrainTokenizerOptions, warn: (message: string) => void) {
+function openInputs(options: TrainTokenizerOptions, written: WrittenPlaces, warn: (message: string) => void) {
   const { files = [], texts, inputFormat: format, textField, include, binary, signal } = options;
   const languageFiles = options.languages && languageFilesOf(options.languages);
   const paths = languageFiles?.map(({ file }) => file) ?? [files].flat();
@@ -148,7 +169,7 @@ function openInputs(options: TrainTokenizerOptions, warn: (message: string) => v
       ? { inputs: [], skipped: [] }
       : findCorpus(paths, { format, textField, include, binary });
   const languages = languageFiles && languagesOf(languageFiles, found, warn);
-  refuseOwnResults(found.inputs, [options.output, options.cache]);
+  written.keepFrom(found.inputs);
   for (const { path, reason } of found.skipped) warn(`"${path}" is not read: ${reason}`);
   const fileBytes = expectedTextBytes(found.inputs);
   if (texts === undefined) return { ...found, languages, textBytes: fileBytes };
@@ -183,7 +204,7 @@ async function openCounts({ counts, wordCounts }: TrainTokenizerOptions, countsO
 
 /** The options, checked, with their defaults. */
 function settleOptions(options: TrainTokenizerOptions, like: Like | undefined): Training<null> {
-  const { cache, output } = options;
+  const { cache } = options;
   const numbers = { ...options, modelMaxLength: options.model?.modelMaxLength };
   for (const [name, least] of Object.entries(leastNumbers)) {
     const value = numbers[name as keyof typeof leastNumbers];
@@ -191,8 +212,6 @@ function settleOptions(options: TrainTokenizerOptions, like: Like | undefined): 
       throw usageError(`${name} is ${value}: it must be a whole number of ${least} or more`);
   }
   if (cache === "") throw usageError("cache is empty: give the path of a directory");
-  if (cache !== undefined && output !== undefined && isWithin(cache, output))
-    throw usageError(`cache "${cache}" is in output "${output}", which is replaced as a whole`);
   for (const { name, other, isGiven, message, hint } of togetherRules) {
     if (options[name] !== undefined && (options[other] !== undefined) !== isGiven)
       throw usageError(message, hint);

@@ -158,7 +158,9 @@ describe("what is refused", () => {
       const { code, stderr } = bpe(["train", corpus, "--extend", path, "-n", "+4", "-w", "1", "-o", output]);
       expect({ code, stderr }).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining(`--output "${output}" is the tokenizer itself`),
+        stderr: expect.stringMatching(
+          /would replace .*, which this run reads|is in .*, which this run writes/,
+        ),
       });
     }
     expect(tokenizerFiles(base)).toEqual(before);

@@ -460,7 +460,7 @@ test("what cannot be taken is refused, and nothing is written", () => {
     plain -n 257         | 2 | --vocab-size 257 is too small
     plain -s <x> -s <x>  | 2 | special token "<x>" is given twice
     plain --bos <y>      | 2 | --bos "<y>" is not a special token
-    plain -o plain       | 2 | --output "plain" is the tokenizer itself
+    plain -o plain       | 2 | --output "plain" would replace --like "plain", which this run reads
   `);
   for (const [typed, code, message] of cases) {
     const size = typed!.includes("-n") ? [] : ["-n", "300"];

@@ -179,10 +179,7 @@ describe("what does not fit is refused with its line", () => {
       ["count", mine, "--save-counts", mine],
     ]) {
       const { code, stderr } = run(...args);
-      expect([code, stderr]).toEqual([
-        1,
-        expect.stringContaining("is an input, and the output would replace it"),
-      ]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(", which this run reads")]);
       expect(readFileSync(mine, "utf8")).toBe("mine");
     }
   });

@@ -428,7 +428,7 @@ describe("what is refused", () => {
     for (const [size, into, code, message] of [
       ["259", newPath(), 1, "bytes and added tokens are 260"],
       [String(Object.keys(vocab).length), newPath(), 1, "removes none"],
-      ["300", join(path, ".."), 2, "is the tokenizer itself"],
+      ["300", join(path, ".."), 2, ", which this run reads"],
     ] as const) {
       const run = prune(join(path, ".."), "--text", text, "-n", size, "-o", into);
       expect([run.stderr, run.code]).toEqual([expect.stringContaining(message), code]);

@@ -175,7 +175,7 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
 });
 
 test("a report does not take the place of a text that is read", () => {
-  expect(bpe(["eval", tokenizer, "--text", text, "--report", text])).toMatchObject({ code: 1, stdout: "" });
+  expect(bpe(["eval", tokenizer, "--text", text, "--report", text])).toMatchObject({ code: 2, stdout: "" });
   expect(bpe(["inspect", tokenizer, "--text", text, "--report", text]).code).toBe(1);
   expect(readFileSync(text, "utf8")).toStartWith("low lower");
 });
@@ -191,7 +191,7 @@ test("a report takes the place of an earlier one or of an empty file, and of no 
     expect(bpe([...command, "--report", path]).code).toBe(0);
     expect(readFileSync(path, "utf8")).toStartWith("<!doctype html>");
     for (const other of [
-      join(tokenizer, "vocab.json"),
+      put(directory, "other.json", "{}"),
       put(directory, "index.html", "<!doctype html>\n<p>mine"),
     ]) {
       const before = readFileSync(other);

@@ -106,9 +106,9 @@ describe("wrong input ends with a clear error, its exit code and nothing written
     counts in the output | corpus.txt -n 300 -o out --save-counts ./out/a.tsv | 2 | "./out/a.tsv" is in --output "out", which
     a log in the output | corpus.txt -n 300 -o foreign --log-file foreign/log | 2 | --log-file "foreign/log" is in --output
     a cache in the output | corpus.txt -n 300 -o foreign/ --cache foreign | 2 | "foreign" is in --output "foreign/"
-    counts in place of the corpus | corpus.txt -n 300 -o out --save-counts corpus.txt | 1 | "corpus.txt" is an input, and
+    counts in place of the corpus | corpus.txt -n 300 -o out --save-counts corpus.txt | 2 | would replace "corpus.txt", which this run reads
     an output below a file | corpus.txt -n 300 -o corpus.txt/out | 1 | corpus.txt
-    an output that is a file | corpus.txt -n 300 -o corpus.txt | 1 | corpus.txt
+    an output that is a file | corpus.txt -n 300 -o corpus.txt | 2 | corpus.txt
     an output with foreign files | corpus.txt -n 300 -o foreign | 1 | foreign
   `);
   for (const [what, args, code, error] of cases) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer, type TrainTokenizerOptions, trainTokenizer, UserError } from "../../src/index.ts";
 import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
@@ -296,10 +296,22 @@ test("a limit without a cache, and a corpus that holds what is written, are mist
   await expect(trainTokenizer({ ...options, cache: "" })).rejects.toThrow("cache is empty");
   await expect(trainTokenizer({ ...options, cache: at("c"), cacheLimitBytes: -1 })).rejects.toThrow("is -1");
   const misplaced = { ...options, output: at("new"), cache: join(at("new"), "cache") };
-  await expect(trainTokenizer(misplaced)).rejects.toThrow("replaced as a whole");
+  await expect(trainTokenizer(misplaced)).rejects.toThrow("which this run writes");
   mkdirSync(at("corpus"));
   put(at("corpus"), "a.txt", "some text");
   const inside = { files: at("corpus"), vocabSize: 300, output: join(at("corpus"), "tokenizer") };
   await trainTokenizer(inside);
   await expect(trainTokenizer(inside)).rejects.toThrow("which this run writes");
+  const made = inside.output;
+  for (const reads of [
+    { like: made },
+    { like: join(made, "tokenizer.json") },
+    { counts: join(made, "vocab.json"), pattern: "gpt2", specialTokens: [] },
+  ])
+    await expect(trainTokenizer({ ...options, ...reads, output: made })).rejects.toThrow("this run");
+  linkSync(join(made, "vocab.json"), at("ids.npy"));
+  const tokenizer = await Tokenizer.load(made);
+  await expect(tokenizer.encodeFile(join(made, "vocab.json"), at("ids.npy"))).rejects.toThrow(
+    "would replace",
+  );
 });
