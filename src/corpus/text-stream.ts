@@ -94,8 +94,14 @@ const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: numb
     ),
   );
 
+/**
+ * Streams that are open already, or that no path names: texts in memory, and a pipe whose first bytes were read to learn its
+ * format. They stand beside `Input` and not in it, because an input is plain data: it is sent to threads and compared, and a
+ * function can be neither. Only the main thread reads streams.
+ */
 const openers = new WeakMap<Input, () => ByteStream>();
 
+/** Has `openTextStream` open this input so. A copy of the input is opened by its path. */
 export function openBy(input: Input, open: () => ByteStream): void {
   openers.set(input, open);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Normalization } from "../bytes/normalization.ts";
-import { lineFeed, space, zero } from "../bytes/text.ts";
-import { exitCode, UserError } from "../errors.ts";
+import { carriageReturn, lineFeed, space, zero } from "../bytes/text.ts";
+import { assert, exitCode, UserError } from "../errors.ts";
 import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pattern.ts";
 import { toBase64 } from "../runtime/host.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
@@ -10,7 +10,6 @@ import { modelOfRanks } from "../tokenizer/merge-by-rank.ts";
 import {
   idLimitMax,
   joinTokens,
-  packTokenList,
   type TokenTable,
   tableOfPacked,
   tokenBytesOf,
@@ -89,7 +88,7 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
  * it has them, or the file is a known one.
  */
 function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
-  const tokens = scanRanks(bytes) ?? readRanks(Buffer.from(bytes).toString("latin1"), path);
+  const tokens = scanRanks(bytes) ?? refuseRanks(bytes, path);
   const known = knownRanks(bytes);
   const recorded = recordedTraining(path);
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
@@ -137,8 +136,8 @@ function kindOf(known: KnownRanks | undefined): string {
 }
 
 /**
- * Reads plain lines: whole groups of base64, a space, a rank, a line feed. Null for anything else, which `readRanks` reads or
- * refuses.
+ * Reads lines of a token in base64, a space and a rank. A line ends with a line feed, a carriage return before it or not, or
+ * with the file; lines without anything are left out. Null for anything else: `refuseRanks` says what.
  */
 export function scanRanks(file: Uint8Array): PackedTokens | null {
   const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));
@@ -149,8 +148,15 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
   let count = 0;
   let at = 0;
   for (let pos = 0; pos < file.length; ) {
-    let last = 0;
-    do {
+    const nextLine = behindLineEnd(file, pos);
+    if (nextLine > pos) {
+      pos = nextLine;
+      continue;
+    }
+    // Whisper's ranks have an empty token, `=`.
+    const isEmpty = file[pos] === equalsSign && file[pos + 1] === space;
+    if (isEmpty) pos++;
+    while (!isEmpty) {
       if (pos + 4 > file.length) return null;
       const a = values[file[pos]!]!;
       const b = values[file[pos + 1]!]!;
@@ -163,8 +169,8 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
       bytes[at + 2] = (c << 6) | d;
       at += c === 64 ? 1 : d === 64 ? 2 : 3;
       pos += 4;
-      last = d;
-    } while (last !== 64 && file[pos] !== space);
+      if (d === 64 || file[pos] === space) break;
+    }
     if (file[pos] !== space) return null;
     const rankStart = ++pos;
     let rank = 0;
@@ -172,16 +178,26 @@ export function scanRanks(file: Uint8Array): PackedTokens | null {
       rank = 10 * rank + digit;
       if (rank >= idLimitMax) return null;
     }
-    if (pos === rankStart || file[pos] !== lineFeed) return null;
-    pos++;
+    const lineEnd = behindLineEnd(file, pos);
+    if (pos === rankStart || (lineEnd === pos && pos < file.length)) return null;
+    pos = lineEnd;
     ids[count++] = rank;
     starts[count] = at;
   }
   return { bytes, starts: starts.subarray(0, count + 1), ids: ids.subarray(0, count) };
 }
 
-/** `AA== 0` and a line feed. */
-const smallestLineBytes = 7;
+/** `= 0` and a line feed. */
+const smallestLineBytes = 4;
+
+const equalsSign = "=".charCodeAt(0);
+
+/** The position behind a line end at `pos`, or `pos`. */
+function behindLineEnd(file: Uint8Array, pos: number): number {
+  if (file[pos] === lineFeed) return pos + 1;
+  if (file[pos] !== carriageReturn) return pos;
+  return file[pos + 1] === lineFeed ? pos + 2 : pos + 1 === file.length ? pos + 1 : pos;
+}
 
 /** The value of each digit of base64; 64 for "=", 128 for all else. */
 function base64Values(): Uint8Array {
@@ -189,21 +205,23 @@ function base64Values(): Uint8Array {
   base64Digits.forEach((digit, value) => {
     values[digit] = value;
   });
-  values["=".charCodeAt(0)] = 64;
+  values[equalsSign] = 64;
   return values;
 }
 
-function readRanks(text: string, path: string): PackedTokens {
-  const tokens: [rank: number, bytes: Uint8Array][] = [];
-  text.split("\n").forEach((line, i) => {
-    if (line.trim() === "") return;
-    // Whisper's ranks have an empty token, `=`.
-    const match = /^([A-Za-z0-9+/]+={0,2}|=) (\d+)\r?$/.exec(line);
+/** Names the first line that is wrong in a file that is not scanned. */
+export function refuseRanks(file: Uint8Array, path: string): never {
+  const text = Buffer.from(file).toString("latin1").replace(/\r$/, "");
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    const match = rankLine.exec(line);
     if (match === null) throw new UserError(`"${path}": line ${i + 1} is not a token in base64 and its rank`);
-    tokens.push([checkId(Number(match[2]), match[1]!, path), Buffer.from(match[1]!, "base64")]);
-  });
-  return packTokenList(tokens);
+    if (match[1] !== undefined) checkId(Number(match[2]), match[1], path);
+  }
+  assert(false, "a file of ranks in which no line is wrong is scanned");
 }
+
+const rankLine =
+  /^(?:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)|=) (\d+))?$/;
 
 function patternOf(sources: readonly string[] | undefined, path: string): ResolvedPattern {
   if (sources === undefined) {

@@ -20,8 +20,11 @@ export type EncodingModel = {
   readonly idLimit: number;
   /** Some byte has no id: it is left out, and the bytes before and behind it become neighbours. */
   readonly dropsBytes: boolean;
-  /** Tokens that only a whole pretoken can become; null without any. */
-  readonly wholeTokens: WholeTokens | null;
+  /**
+   * Tokens of two bytes or more that merging their bytes does not produce; null without any. A pretoken that equals one of them gets its id; a
+   * part of a pretoken never does. That is the rule of HF's `ignore_merges`, and of tiktoken.
+   */
+  readonly wholeTokens: PackedTokens | null;
 };
 
 export const droppedByte = -1;
@@ -67,22 +70,21 @@ export function maxOf(numbers: ArrayLike<number>): number {
 }
 
 /**
- * WholeTokens: tokens of two bytes or more that merging their bytes does not produce. A pretoken that equals one of them gets
- * its id; a part of a pretoken never does. That is the rule of HF's `ignore_merges`, and of tiktoken.
+ * PackedTokens: tokens with their ids, as src/kernel/encode/model-layout.ts indexes them.
  *
  *   ARRAY    TYPE         LENGTH          MEANING
  *   bytes    Uint8Array   starts[count]   the tokens end to end
  *   starts   Int32Array   count + 1       token t is bytes[starts[t] .. starts[t + 1])
  *   ids      Int32Array   count           their ids
  */
-export type WholeTokens = {
+export type PackedTokens = {
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
   readonly ids: Int32Array;
 };
 
 /** Packs tokens, given as their ids by their bytes as Latin-1 text. */
-export function packTokens(idsByText: ReadonlyMap<string, number>): WholeTokens {
+export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens {
   const starts = new Int32Array(idsByText.size + 1);
   let token = 0;
   for (const text of idsByText.keys()) {
@@ -95,9 +97,6 @@ export function packTokens(idsByText: ReadonlyMap<string, number>): WholeTokens 
     ids: Int32Array.from(idsByText.values()),
   };
 }
-
-/** Tokens with their ids, as src/kernel/encode/model-layout.ts indexes them. */
-export type PackedTokens = WholeTokens;
 
 /** What JavaScript puts into the kernel's EncodingModel. */
 export type PlacedModel = {

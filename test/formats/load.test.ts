@@ -2,13 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
-import { scanRanks } from "../../src/formats/tiktoken.ts";
+import { refuseRanks, scanRanks } from "../../src/formats/tiktoken.ts";
 import { patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import { specialTokenId } from "../../src/tokenizer/tokenizer-parts.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { seededRandom } from "../merge/made-words.ts";
+import { errorOf } from "../thrown.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const made = writeTokenizer("tekken");
@@ -37,7 +38,7 @@ describe("a file of ranks", () => {
     expect((await Tokenizer.load(directory, options)).encode(text)).toEqual(expected);
   });
 
-  test("of plain lines is scanned, and any other is read line by line", async () => {
+  test("is scanned, whatever ends its lines", async () => {
     const scanned = scanRanks(ranks)!;
     expect([...scanned.ids]).toEqual(rankLines.map((line) => Number(line.split(" ")[1])));
     const bytesOf = (t: number) => scanned.bytes.subarray(scanned.starts[t]!, scanned.starts[t + 1]!);
@@ -51,19 +52,26 @@ describe("a file of ranks", () => {
       expect([...found.bytes.subarray(0, found.starts[1])]).toEqual([...Buffer.from(text!, "base64")]);
       expect([...found.ids]).toEqual([Number(rank)]);
     }
-    const others = [
-      "YQ 5",
-      "YQ==5",
-      "YQ== 5",
-      "YQ==  5\n",
-      "YQ== x\n",
-      "YQ== \n",
-      "YQ== 5\r\n",
-      "= 5\n",
-      "\n",
-      "A=== 1\n",
-    ];
-    const more = [
+    for (const lines of ["YQ== 5", "YQ== 5\r\n", "YQ== 5\r", "\n\r\nYQ== 5\n\n", "= 5\n", "= 5", "\n", "\r"])
+      expect([...scanRanks(Buffer.from(lines))!.ids]).toEqual(lines.includes("5") ? [5] : []);
+  });
+
+  test("is refused for the line that is wrong", async () => {
+    const refused = [
+      ...[
+        "YQ 5",
+        "YQ==5",
+        "YQ==  5\n",
+        "YQ== x\n",
+        "YQ== \n",
+        "A=== 1\n",
+        "YQ== 5 \n",
+        "\rYQ== 5\n",
+        "==",
+        "=5",
+      ],
+      ...["YQ== 5\r\r\n", " \n", "= 16777216", "Y 5\n", "=\n"],
+
       "YQ=A 5\n",
       "YQ==YQ== 5\n",
       "YWJ 5\n",
@@ -73,8 +81,26 @@ describe("a file of ranks", () => {
       "YWJjYW",
       "=WJj 1\n",
     ];
-    for (const line of [...others, ...more])
+    for (const line of refused) {
       expect([line, scanRanks(Buffer.from(line))]).toEqual([line, null]);
+      const what = line.includes("16777216")
+        ? "the id 16777216 of "
+        : "line 2 is not a token in base64 and its rank";
+      const path = put(scratch(), "x", `${rankLines[0]}\n${line}`);
+      await expect(Tokenizer.load(path, { pattern: "gpt2" })).rejects.toThrow(what);
+    }
+  });
+
+  test("that is not scanned has a line to name, whatever a byte is changed to", () => {
+    const random = seededRandom(7);
+    const lines = "YQ== 0\nYWI= 1\r\nYWJj 2\n\n= 3\n";
+    for (let trial = 0; trial < 5000; trial++) {
+      const at = random(lines.length);
+      const change = ["", "=", " ", "\r", "\n", "9", "A", "\xff"][random(8)]!;
+      const bytes = Buffer.from(lines.slice(0, at) + change + lines.slice(at + random(3)), "latin1");
+      const isScanned = scanRanks(bytes) !== null;
+      if (!isScanned) expect(errorOf(() => refuseRanks(bytes, "x")).message).toMatch(/^"x": /);
+    }
   });
 
   test("may end its lines with CRLF, and lack the last end", async () => {
