@@ -353,6 +353,17 @@ export function matchBackwards(
 const prefixSlotBytes = 32;
 const prefixBytesMax = 16;
 
+/** Upper bound of what `setUpTokens` puts into the kernel's memory: a state for each byte, and the places of a block. */
+export function tokenTablesBytes(tokens: readonly string[]): number {
+  const sizes = tokens.map((token) => new TextEncoder().encode(token).length);
+  const stateCount = sizes.reduce((sum, size) => sum + size, 1);
+  const longestBytes = sizes.reduce((longest, size) => Math.max(longest, size), longestBlockBytes);
+  return bytesPerState * stateCount + 8 * longestBytes;
+}
+
+/** Of `labels`, `firstChildren`, `fallbacks` and `tokenLengths`. */
+const bytesPerState = 13;
+
 /** Has the kernel look for these tokens (src/kernel/special-token-search.ts); false where its memory has no room for them. */
 export function setUpTokens(
   kernel: Kernel,

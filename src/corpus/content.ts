@@ -1,6 +1,6 @@
 import { UserError } from "../errors.ts";
 import { shellQuoted } from "../runtime/hints.ts";
-import { nameOf } from "../runtime/system-error.ts";
+import { faultOf, nameOf } from "../runtime/system-error.ts";
 import type { Compression } from "./input.ts";
 
 /** What an input holds, by its first bytes; if it is compressed, by the first decompressed bytes. */
@@ -274,7 +274,7 @@ export type Packing = Exclude<Compression, "none">;
 
 /** The error of compressed data, made of what `node:zlib` threw. */
 export function decompressionError(path: string, compression: Packing, error: unknown): UserError {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code } = error as NodeJS.ErrnoException;
   if (code === "Z_BUF_ERROR") return cutShort(path, compression);
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
     return new UserError(`"${path}" is zstd data with a window of more than 128 MB (zstd --long)`, {
@@ -286,7 +286,7 @@ export function decompressionError(path: string, compression: Packing, error: un
       hint: `unpack it with the same dictionary: zstd -dc -D DICTIONARY ${shellQuoted(path)} | bpe … -`,
     });
   }
-  return damaged(path, compression, message);
+  return damaged(path, compression, faultOf(error));
 }
 
 export const cutShort = (path: string, compression: Packing) =>

@@ -1,3 +1,4 @@
+import { tokenTablesBytes } from "../bytes/special-token-finder.ts";
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import { canSeek, type Input, type Range, totalBytesOf } from "../corpus/input.ts";
 import { TextMemory } from "../corpus/range-reader.ts";
@@ -21,6 +22,7 @@ import {
   type PackedCounts,
   type PackedTables,
   sliceRounds,
+  textBytesForTables,
   WordCounter,
 } from "../words/word-counter.ts";
 import { tableMemory, type WordTable } from "../words/word-table.ts";
@@ -198,12 +200,17 @@ function setupOf(
     inputs,
     cutting,
     liftingModel,
-    textBytesMax,
+    textBytesMax:
+      textBytesMax === undefined ? undefined : Math.max(textBytesMax, textBytesWithTablesOf(cutting)),
     memoryCount: wordMemoryCount(workerCount, countedPerInput !== undefined),
     runOptions: room,
     countedPerInput,
   };
 }
+
+/** A memory for so much text has room for the tables of the special tokens, and some megabytes for others. */
+const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
+  textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
 
 /** How inputs are cut. */
 function cuttingOf(options: CountOptions): RangePlanOptions {

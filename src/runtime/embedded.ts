@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { checkOpenFiles } from "./system-limits.ts";
 import type { JobName, WorkerThread } from "./worker-jobs.ts";
 
 export { availableParallelism, totalmem } from "node:os";
@@ -12,16 +13,26 @@ const entryUrl = (directory: string, name: string) =>
   new URL(isEmbedded ? `./${name}` : `../${directory}/${name}`, import.meta.url).href;
 const workerUrl = entryUrl("pipeline", "worker.ts");
 
+let workerCount = 0;
+
+function openWorker(url: string): WorkerThread {
+  checkOpenFiles(workerCount + 1);
+  const worker = new Worker(url);
+  workerCount++;
+  worker.addEventListener("close", () => workerCount--);
+  return worker as WorkerThread;
+}
+
 /** Starts a worker. It loads the code of its job, and then serves the messages that came meanwhile. */
 export function startWorker(job: JobName): WorkerThread {
-  const worker = new Worker(workerUrl) as WorkerThread;
+  const worker = openWorker(workerUrl);
   worker.postMessage({ job });
   return worker;
 }
 
 /** Starts a worker of the command line. The libraries have none. */
 export const startCliWorker = (name: "report-worker.ts" | "serve-worker.ts") =>
-  new Worker(entryUrl("cli", name)) as WorkerThread;
+  openWorker(entryUrl("cli", name));
 
 /** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;

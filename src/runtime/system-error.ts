@@ -9,6 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
+import { moreFilesHint } from "./system-limits.ts";
 
 /** What the system's error codes mean to the person who reads the message. */
 const reasons: Readonly<Record<string, string>> = {
@@ -28,6 +29,7 @@ const reasons: Readonly<Record<string, string>> = {
   EEXIST: "there is a file of that name",
   EXDEV: "it cannot be renamed on this file system",
   EMFILE: "too many files are open",
+  ENFILE: "too many files are open on this system",
   EPIPE: "the reader has gone",
   ENXIO: "no program reads it, or it is a socket or a terminal that is gone",
   EINVAL: "it does not allow this operation",
@@ -51,11 +53,18 @@ export function reasonOf(error: unknown): string {
   return reasons[codeOf(error)] ?? text.replace(/^[A-Z0-9]+: (.+?)(, \w+( '.*)?)?$/s, "$1");
 }
 
+/** What mends it, whatever the file is. */
+const remedies: Readonly<Record<string, string>> = {
+  EMFILE: moreFilesHint,
+  ENFILE: "close other programs: the system can open no more files",
+};
+
 /** An error for the user: `what`, and why the system refused it. A UserError or a bug is returned as it is. */
-export const refusal = (what: string, error: unknown, hint?: string): unknown =>
-  isOfSystem(error) && !(error instanceof UserError)
-    ? new UserError(`${what}: ${reasonOf(error)}`, { hint })
-    : error;
+export function refusal(what: string, error: unknown, hint?: string): unknown {
+  if (!isOfSystem(error) || error instanceof UserError) return error;
+  const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);
+  return new UserError(`${what}: ${reasonOf(error)}`, { hint: hints.join("; ") || undefined });
+}
 
 /** The error as one for the user; undefined if it is a bug. */
 export function userErrorOf(error: unknown): UserError | undefined {
@@ -65,6 +74,15 @@ export function userErrorOf(error: unknown): UserError | undefined {
   const known = outOfMemory(error) ?? refusal(`${what} cannot be used`, error);
   return known instanceof UserError ? known : undefined;
 }
+
+/**
+ * What a reader of a library threw about data that is not as it should be, in words for people: an error of its own has them, but
+ * where it met what it does not expect, the engine's message quotes its code.
+ */
+export const faultOf = (error: unknown): string =>
+  error instanceof Error && error.constructor === Error
+    ? error.message
+    : "its parts are not where it says they are";
 
 export const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 

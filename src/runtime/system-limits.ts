@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, freemem, totalmem } from "node:os";
 import { join, relative } from "node:path";
 import { exitCode, UserError } from "../errors.ts";
@@ -107,6 +107,43 @@ function read(path: string): string {
     return readFileSync(path, "latin1");
   } catch {
     return "";
+  }
+}
+
+export const moreFilesHint = "raise the limit: ulimit -n 1024";
+
+/** What a worker opens, its event loop and its files, and what the main thread may still open beside. */
+const filesPerWorker = 4;
+const filesOfMainThread = 12;
+
+let openFiles: { readonly heldCount: number; readonly limit: number } | undefined;
+
+/**
+ * A UserError if this process may not open what so many workers need, with those that are there: the runtime would end it in
+ * words of its own. Only Linux tells the limit.
+ */
+export function checkOpenFiles(workerCount: number, root = "/"): void {
+  openFiles ??= findOpenFiles(root);
+  const { heldCount, limit } = openFiles;
+  const neededCount = heldCount + filesOfMainThread + filesPerWorker * workerCount;
+  if (neededCount <= limit) return;
+  const workers = workerCount === 1 ? "a worker needs" : `${workerCount} workers need`;
+  throw new UserError(`${workers} up to ${neededCount} open files; this process may have ${limit}`, {
+    hint: moreFilesHint,
+  });
+}
+
+/** How many are open now, and how many may be. Elsewhere than on Linux, and without a limit, any number may be. */
+function findOpenFiles(root: string): { heldCount: number; limit: number } {
+  try {
+    const heldCount = readdirSync(join(root, "proc/self/fd")).length;
+    const limits = readFileSync(join(root, "proc/self/limits"), "latin1");
+    const limit = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+    return { heldCount, limit };
+  } catch (error) {
+    // Not even one more.
+    if ((error as NodeJS.ErrnoException).code === "EMFILE") throw error;
+    return { heldCount: 0, limit: Number.POSITIVE_INFINITY };
   }
 }
 

@@ -123,9 +123,12 @@ export class KernelPretokens implements Pretokens {
     this.tokenBytesMax = longestOf(tokens);
     const scan = KernelScan.create(this.kernel, automata, setUpAfter);
     if (scan === undefined || !setUpTokens(this.kernel, tokens)) {
-      throw new UserError("the pattern and the special tokens take more memory than a thread has", {
-        hint: "use fewer workers (-w 1)",
-      });
+      throw new UserError(
+        "the tables of the pattern and the special tokens do not fit the memory of a thread",
+        {
+          hint: "use fewer or shorter special tokens, a simpler pattern, or, of several workers, fewer",
+        },
+      );
     }
     this.scan = scan;
   }

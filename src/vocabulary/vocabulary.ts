@@ -1,5 +1,6 @@
 import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
 import type { Normalization } from "../bytes/normalization.ts";
+import { bytes, counted } from "../bytes/quantities.ts";
 import { assert, UserError, usageError } from "../errors.ts";
 import type { Compat, LearnedPairs } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
@@ -299,8 +300,18 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
 
+/** All special tokens together: each thread that counts has a table of some 20 bytes for each byte of them. */
+const specialBytesMax = 4e6;
+
 /** Checks what the command line alone shows; a usage error names the special token. */
 export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
+  const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
+  if (sizeBytes > specialBytesMax) {
+    throw usageError(
+      `${counted(specialTokens.length, "special token")} of ${bytes(sizeBytes)}; the limit is ${bytes(specialBytesMax)} in all`,
+      "use fewer or shorter ones",
+    );
+  }
   const seen = new Set<string>();
   for (const special of specialTokens) {
     if (special === "") throw usageError("a special token is empty");

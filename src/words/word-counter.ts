@@ -448,6 +448,10 @@ const mostWords = (textBytes: number) => ({
  */
 const memoryBytesPerTextByte = 128;
 
+/** The text of a memory with so much room for what is set up once, which has a sixteenth of it (src/kernel/regions.ts). */
+export const textBytesForTables = (tableBytes: number) =>
+  Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
+
 /** A kernel over the tables that stand in a memory. */
 function openKernel(memory: WebAssembly.Memory): Kernel {
   const kernel = createRegionKernel(memory);

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkSpecialTokens } from "../../src/vocabulary/vocabulary.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
+import { randomOf } from "../words/generators.ts";
 
 const home = scratch();
 const tokens = ["<|endoftext|>", "[PAD]", "<|im start|>", "日本=5", '["x"'];
@@ -265,6 +267,37 @@ describe("--special-tokens", () => {
       "hint: did you mean --special-tokens-as-text?",
     );
     expect(hint("train", "text.txt", "--special-tokens", "-n", "300")).toContain("--special-tokens=-n");
+  });
+});
+
+describe("so many special tokens, or so long ones,", () => {
+  const random = randomOf(16);
+  // Each byte of them is a state of the search: 20 MB of tables, more than a thread has for a small corpus.
+  const many = Array.from({ length: 60_000 }, (_, i) => `<${i}${random(2 ** 30)}${random(2 ** 30)}>`);
+  put(home, "many", many.join("\n"));
+  put(home, "long", `<${"x".repeat(1_000_000)}>`);
+  put(home, "too-long", `<${"x".repeat(4_000_000)}>`);
+  put(home, "with.txt", `some${many[59_999]}words${many[7]}some`);
+
+  test("are room that each thread takes", () => {
+    const counted = run("count", "with.txt", "--special-tokens", "many", "-w", "2", "-q");
+    expect([counted.code, counted.stderr, counted.stdout.split("\n").slice(1)]).toEqual([
+      0,
+      "",
+      ["some\t2", "words\t1", ""],
+    ]);
+    expect(run("count", "with.txt", "--special-tokens", "long", "-w", "1", "-q").code).toBe(0);
+  });
+
+  test("end at 4 MB, which is said before any text is read", () => {
+    const { code, stderr } = run("count", "no-file", "--special-tokens", "too-long", "-w", "1");
+    expect([code, stderr]).toEqual([
+      2,
+      'bpe: error: --special-tokens "too-long", line 1: 1 special token of 4.0 MB; the limit is 4.0 MB in all\nhint: use fewer or shorter ones\n',
+    ]);
+    expect(() => checkSpecialTokens(Array(5).fill("é".repeat(400_001)), "cs336")).toThrow(
+      "5 special tokens of 4.0 MB",
+    );
   });
 });
 

@@ -59,5 +59,6 @@ export function mustEndWell(ended: Ended): void {
   must(code === 0 || code === 1, () => `it ended with ${code}: ${stderr}`);
   must(!/^\s+at .*:\d+/m.test(stderr), () => `a stack trace: ${stderr}`);
   must(!stderr.includes("internal error"), () => `an internal error: ${stderr}`);
+  must(!/\(evaluating |ran out of/.test(stderr), () => `words of the runtime: ${stderr}`);
   if (code === 1) must(/bpe: error: ./.test(stderr), () => `exit 1 without a message: ${stderr}`);
 }

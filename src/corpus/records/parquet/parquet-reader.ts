@@ -176,7 +176,7 @@ export function pageValues(
   const { num_values, encoding, definition_level_encoding } = header.data_page_header!;
   const page = decompressPage(packed, codec, header.uncompressed_page_size);
   if (!isOptional) return decode(page, 0, encoding, num_values, dictionary, claim);
-  if (definition_level_encoding !== "RLE") throw new Error(`levels as ${definition_level_encoding}`);
+  if (definition_level_encoding !== "RLE") throw new Error("levels in an unknown encoding");
   const levelsEnd = 4 + viewOf(page).getUint32(0, true);
   if (levelsEnd > page.length) throw new Error("the levels of a page are longer than the page");
   checkLevels(page, 4, levelsEnd, num_values);
@@ -210,7 +210,7 @@ function decode(
     case "DELTA_BYTE_ARRAY":
       return deltaValues(page, start, count, encoding === "DELTA_BYTE_ARRAY", claim);
     default:
-      throw new Error(`texts as ${encoding}`);
+      throw new Error(`texts in an unknown encoding${encoding ? `, ${encoding}` : ""}`);
   }
 }
 

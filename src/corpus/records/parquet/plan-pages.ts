@@ -10,6 +10,7 @@ import {
 import { parquetHeader } from "hyparquet/src/column.js";
 import { compressors } from "hyparquet-compressors";
 import { UserError } from "../../../errors.ts";
+import { faultOf } from "../../../runtime/system-error.ts";
 import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
 import { FileSource, readFully, TextMemory } from "../../range-reader.ts";
@@ -59,9 +60,12 @@ function textColumnOf(
       throw damagedParquet(path, `rows from ${firstRow + 1} on would be at bytes ${startByte} to ${endByte}`);
     }
     if (!isKnownCodec(codec)) {
-      throw new UserError(`"${path}": column "${name}" has an unknown compression, ${codec}`, {
-        hint: "write it again, e.g. with zstd",
-      });
+      throw new UserError(
+        `"${path}": column "${name}" has an unknown compression${codec ? `, ${codec}` : ""}`,
+        {
+          hint: "write it again, e.g. with zstd",
+        },
+      );
     }
     chunks.push({ startByte, endByte, firstRow, rowCount, codec });
     firstRow += rowCount;
@@ -134,7 +138,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
     column.type !== "BYTE_ARRAY" ||
     !isText
   ) {
-    const what = column.num_children ? "a group of columns" : (kind ?? column.type);
+    const what = column.num_children ? "a group of columns" : (kind ?? column.type ?? "an unknown type");
     throw new UserError(`"${path}": column "${name}" holds ${what}, not text`, {
       hint: "--text-field names the column with the text",
     });
@@ -287,15 +291,15 @@ export class NullValue extends Error {
 
 /**
  * Runs what reads the insides of a Parquet file. The library, and our own code where a length is wrong, throw errors of
- * any kind: they become one that names the file.
+ * any kind: they become one that names the file. Only memory that the system refuses is no fault of the file.
  */
 export function readingFile<Value>(path: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
     if (error instanceof UserError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw damagedParquet(path, reason);
+    if (error instanceof RangeError && /out of memory/i.test(error.message)) throw error;
+    throw damagedParquet(path, faultOf(error));
   }
 }
 
@@ -389,6 +393,7 @@ function checkHeader(header: PageHeader): void {
   else if (type !== "INDEX_PAGE") throw new Error("it is a page of an unknown kind");
   const isSize = (size: unknown) =>
     Number.isInteger(size) && Number(size) >= 0 && Number(size) <= pageBytesMax;
+  if (sizes.includes(undefined)) throw new Error("a page does not say its sizes");
   if (!sizes.every(isSize)) throw new Error(`a page has sizes of ${sizes.map(String).join(", ")}`);
 }
 
