@@ -25,14 +25,14 @@ export function allocateText(capacityBytes: number): Text {
 export type TextMaker = (capacityBytes: number) => Text;
 
 /**
- * Gives back the memory of a text that is not used any more, because the next garbage collection may be far away. Shared
+ * Gives back the memory of an array that is not used any more, because the next garbage collection may be far away. Shared
  * and small memory is left to the collector.
  */
-export function releaseText({ buffer, length }: Uint8Array): void {
-  if (length > releasedBytesLeast && buffer instanceof ArrayBuffer) releaseMemory(buffer);
+export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
+  if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) releaseMemory(buffer);
 }
 
-const releasedBytesLeast = 1 << 23;
+const releasedBytesLeast = 1 << 18;
 
 /** A padded copy of some bytes: for tests, examples and small inputs. */
 export function textOf(content: string | Uint8Array): Text {

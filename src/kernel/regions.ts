@@ -185,10 +185,29 @@ export function workAddress(): usize {
   return workStart;
 }
 
+/** The memory grows no further; and how far it would have had to. */
+let endMost: u64 = addressLimit;
+let refusedEnd: u64 = 0;
+
+/** From now on the memory may grow by so many bytes. */
+export function limitGrowth(byteCount: f64): void {
+  endMost = min(<u64>addressLimit, <u64>memory.size() * pageBytes + <u64>byteCount);
+}
+
+/** How many bytes the memory should have had when growing was refused last. */
+export function refusedBytes(): f64 {
+  return <f64>refusedEnd;
+}
+
 /** Grows the memory so that it reaches `end`; false if it cannot. */
 export function reserveTo(end: u64): bool {
   const sizeBytes = <u64>memory.size() * pageBytes;
   if (end <= sizeBytes) return true;
-  if (end > addressLimit) return false;
-  return memory.grow(<i32>((end - sizeBytes + pageBytes - 1) / pageBytes)) >= 0;
+  if (end > endMost) {
+    refusedEnd = end;
+    return false;
+  }
+  if (memory.grow(<i32>((end - sizeBytes + pageBytes - 1) / pageBytes)) >= 0) return true;
+  refusedEnd = end;
+  return false;
 }

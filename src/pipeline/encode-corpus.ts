@@ -1,3 +1,4 @@
+import { stepsOf } from "../bytes/normalization.ts";
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import {
   canSeek,
@@ -10,6 +11,7 @@ import {
 import type { CutSettings } from "../corpus/plan-file.ts";
 import { TextMemory } from "../corpus/range-reader.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
+import { UserError } from "../errors.ts";
 import { appending, type IdSink, type IdType, idWriterFor } from "../formats/id-writers.ts";
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
@@ -18,7 +20,7 @@ import { MemoryBudget, workerBytes, workersFor } from "../runtime/system-limits.
 import { nextTurn } from "../runtime/turns.ts";
 import { cuttingTokens, textCutting } from "../text/cutting.ts";
 import { TaskTexts } from "../text/task-texts.ts";
-import type { IdBuffer, Ids } from "../tokenizer/encoding-kernel.ts";
+import { type IdBuffer, type Ids, NoMemory } from "../tokenizer/encoding-kernel.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import type { EncodingParts, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
@@ -61,6 +63,10 @@ const rangesPerThread = 40;
 
 /** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
 const smallCorpusBytes = 80e6;
+
+/** The memory that encoding takes for each byte of a pretoken, at most: to merge it, for its ids, and for its normal form. */
+export const encodingBytesPerByte = ({ normalization }: EncodingParts) =>
+  48 + (normalization === null ? 0 : 120 * stepsOf(normalization).length);
 
 /** How many threads encode so much text: as many as were asked for, else the default. */
 export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudget) =>
@@ -285,9 +291,12 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   readonly rest = undefined;
   private readonly texts: TaskTexts;
   private recordCount = 0;
+  private readonly inputs: readonly Input[];
 
   constructor({ inputs, parts, keepsIds = true, textBytesMax }: Omit<EncodeSetup, "kernelModule">) {
-    this.encoding = new TextEncoding(parts);
+    this.inputs = inputs;
+    const growthBytesMax = textBytesMax && kernelShare * textBytesMax;
+    this.encoding = new TextEncoding(parts, undefined, { growthBytesMax });
     const { out } = this.encoding;
     if (keepsIds) this.output = new IdsOutput(out);
     const memory = new TextMemory(textBytesMax);
@@ -310,8 +319,8 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
     const { out } = this.encoding;
     const [idsBefore, recordsBefore] = [out.totalCount, this.recordCount];
     const work = this.texts.take(task);
-    let step = work.next();
-    for (; !step.done; step = work.next()) {
+    let step = this.next(work, task);
+    for (; !step.done; step = this.next(work, task)) {
       if (this.output === undefined) out.flush();
       yield step.value;
     }
@@ -325,10 +334,25 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
     };
   }
 
+  /** The next step. An error says where the text is that has no memory. */
+  private next<Step>(work: Iterator<number, Step>, { inputIndex }: Task): IteratorResult<number, Step> {
+    try {
+      return work.next();
+    } catch (error) {
+      if (!(error instanceof NoMemory)) throw error;
+      const { message, hint } = error;
+      const place = `"${this.inputs[inputIndex]!.path}", at or behind byte ${this.offsetByte}`;
+      throw new UserError(`${place}: ${message}`, { hint });
+    }
+  }
+
   close(): void {
     this.texts.close();
   }
 }
+
+/** Of the memory for a text: what the kernel may take; the rest is for the ids that it hands over. */
+const kernelShare = 0.75;
 
 export function startEncoding(setup: EncodeSetup): TaskEncoder {
   adoptKernelModule(setup.kernelModule);

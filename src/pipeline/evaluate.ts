@@ -30,7 +30,7 @@ import { canBeCut, cuttingTokens, plainCutting } from "../text/cutting.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import { countWords } from "./count-words.ts";
-import { encodeCorpus, encodingParts, isQuick } from "./encode-corpus.ts";
+import { encodeCorpus, encodingBytesPerByte, encodingParts, isQuick } from "./encode-corpus.ts";
 import { EvaluationThreads } from "./evaluation-threads.ts";
 import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
@@ -77,6 +77,7 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
       budget.check("measuring a text", tablesPerText * tableBytes(size), "measure a part of the text");
     const corpus = { inputs, cutting: plainCutting(pattern, specialTokens), workerCount, memory };
     const counted = await countWords(corpus, progress.passReport, check);
+    checkLongest(counted.words, options, workerCount);
     progress.endPass(sizeOf(inputs));
     return counted;
   };
@@ -88,6 +89,21 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
   const tokens = await TokenCounting.begin({ ...counting, count: countPretokens }, progress);
   return { words, invalidBytes, tokens };
 }
+
+/** A UserError if a word is too long to be encoded beside the tables of its text. */
+function checkLongest(words: WordTable, { budget, tokenizers }: EvaluateOptions, threadCount: number): void {
+  const { wordCount, starts, bytes } = words;
+  let longestBytes = 0;
+  for (let w = 0; w < wordCount; w++) longestBytes = Math.max(longestBytes, starts[w + 1]! - starts[w]!);
+  if (longestBytes < longWordBytes) return;
+  const tablesBytes = tablesPerText * tableBytes({ wordCount, byteCount: bytes.length });
+  const perByte = Math.max(...tokenizers.map(({ parts }) => encodingBytesPerByte(parts)));
+  const wordBytes = Math.min(threadCount, wordCount) * perByte * longestBytes;
+  budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
+}
+
+/** The memory of a thread has room for shorter ones. */
+const longWordBytes = 1 << 18;
 
 /** Shows how far the run is: it goes through each text for its words, and for each kind of pretokens. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {

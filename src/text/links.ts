@@ -1,5 +1,11 @@
 import { grown } from "../bytes/arrays.ts";
-import { CharacterKinds, characterKinds, type Normalization, normalize } from "../bytes/normalization.ts";
+import {
+  CharacterKinds,
+  characterKinds,
+  type Normalization,
+  normalize,
+  stepsOf,
+} from "../bytes/normalization.ts";
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import {
   byteCountOf,
@@ -267,6 +273,10 @@ export class Normalizer implements TextSink {
 
   get pendingBytes(): number {
     return this.pending.length;
+  }
+
+  get stepCount(): number {
+    return stepsOf(this.normalization).length;
   }
 
   push(bytes: Uint8Array, start: number, end: number): void {

@@ -108,7 +108,7 @@ export class TaskTexts {
     this.pages ??= this.loadParquet();
     this.records = this.pages;
     const { textField } = this.options.inputs[pages.inputIndex]!;
-    return this.takeRecords(this.pages.read(source, pages, textField));
+    return this.takeRecords(this.pages.read(source, pages, textField), source.path);
   }
 
   /** Loads the reader of Parquet and its packages. That takes some 10 ms, and most runs read no Parquet. */
@@ -123,7 +123,7 @@ export class TaskTexts {
     this.records = input.format === "text" ? undefined : this.lines;
     return input.format === "text"
       ? this.takeText(source, range)
-      : this.takeRecords(this.lines.read(source, range, input));
+      : this.takeRecords(this.lines.read(source, range, input), source.path);
   }
 
   /** Yields also where the rest of the range has yet to come; `range` may get its end before the generator goes on. */
@@ -192,9 +192,10 @@ export class TaskTexts {
     return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
   }
 
-  /** The same for `windowBytes` of text that wait, from `startByte` on. */
-  private claim(windowBytes: number, startByte: number, path: string): boolean {
-    const neededBytes = windowBytes > this.capacityBytes ? memoryPerWindowByte * windowBytes : 0;
+  /** The same for `windowBytes` of text that wait, from `startByte` on, beside what is claimed for reading. */
+  private claim(windowBytes: number, startByte: number, path: string, readerBytes = 0): boolean {
+    const waitingBytes = windowBytes > this.capacityBytes ? memoryPerWindowByte * windowBytes : 0;
+    const neededBytes = readerBytes + waitingBytes;
     return this.memory.claim(
       neededBytes,
       () => `"${path}": what stands from byte ${startByte} on without an end of a word`,
@@ -234,8 +235,21 @@ export class TaskTexts {
     return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, firstInvalidByte };
   }
 
+  /** Pushes a long record, and claims memory for what waits, beside what its reader has. */
+  private *pushRecord(start: number, end: number, bytesDone: number, path: string): Generator<number, void> {
+    const { chain, memory } = this;
+    const { bytes } = this.batch.text;
+    const readerBytes = memory.claimedBytes;
+    for (let pos = start; pos < end; pos += pushedBytes) {
+      chain.push(bytes, pos, Math.min(end, pos + pushedBytes));
+      if (this.claim(chain.waitingBytes, this.offsetByte, path, readerBytes)) yield bytesDone;
+    }
+    chain.end();
+    memory.claimedBytes = readerBytes;
+  }
+
   /** Takes what `reading` puts into the batch, each record as a text of its own; yields what `reading` yields. */
-  private *takeRecords(reading: Iterable<number>): Generator<number, RangeStatistics> {
+  private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
     const { chain, batch } = this;
     const { pretokens, isDirect } = chain;
     const documentsBefore = pretokens.documentCount;
@@ -251,7 +265,8 @@ export class TaskTexts {
           pretokens.start(start, false);
           part.end = part.sureEnd = part.stop = part.limit = end;
           while (!pretokens.take(part)) yield bytesDoneBefore;
-        } else chain.pushText(batch.text.bytes, start, end);
+        } else if (end - start <= pushedBytes) chain.pushText(batch.text.bytes, start, end);
+        else yield* this.pushRecord(start, end, bytesDoneBefore, path);
         this.options.endRecord?.();
         start = end;
       }

@@ -46,9 +46,10 @@ export class TextChain {
     return this.window.pendingBytes + (this.normalizer?.pendingBytes ?? 0);
   }
 
-  /** What waits, as bytes of a window: a run of marks takes 30 times its size to be put in order. */
+  /** What waits, as bytes of a window: each step takes 40 times the size of a run of marks to put it in order. */
   get waitingBytes(): number {
-    return this.window.pendingBytes + 30 * (this.normalizer?.pendingBytes ?? 0);
+    const { normalizer } = this;
+    return this.window.pendingBytes + (normalizer ? 40 * normalizer.stepCount * normalizer.pendingBytes : 0);
   }
 
   /** Whether the last text that was ended was inside a document there: false if a document begins exactly behind it. */

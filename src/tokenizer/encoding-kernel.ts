@@ -17,6 +17,8 @@ export type EncodingKernelOptions = {
   readonly addedTokens?: PackedTokens;
   /** Where pretokens are cut. For tests, `nowhere`: merging begins with bytes. */
   readonly cuts?: CutPlaces;
+  /** How many bytes the memory may grow by for long texts and pretokens; as far as it can, if left out. */
+  readonly growthBytesMax?: number | undefined;
   /** For tests: a memory that holds less than usual. */
   readonly memory?: WebAssembly.Memory;
   /** For tests: the cache of words is 2^cacheShrinkBits times smaller than usual. */
@@ -44,6 +46,7 @@ export class EncodingKernel {
     {
       addedTokens = noTokens,
       cuts = "beside foreign bytes",
+      growthBytesMax = Number.POSITIVE_INFINITY,
       memory: givenMemory,
       cacheShrinkBits = 0,
     }: EncodingKernelOptions = {},
@@ -56,6 +59,7 @@ export class EncodingKernel {
     placeModel(placed, memory.buffer, start);
     this.modelAddress = start;
     if (exports.useModel(cacheShrinkBits) === 0) throw noMemory("the tokenizer");
+    exports.limitGrowth(Math.min(growthBytesMax, 2 ** 32));
     this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
   }
 
@@ -73,7 +77,7 @@ export class EncodingKernel {
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + paddingBytes;
     if (byteCount > longestTextBytes || exports.setTextBytes(byteCount) === 0) {
-      throw noMemory(`a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`);
+      throw this.noMemoryFor(`a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`);
     }
     const address = exports.textAddress() >>> 0;
     const bytes = new Uint8Array(memory.buffer, address, byteCount);
@@ -110,12 +114,17 @@ export class EncodingKernel {
 
   /** The ids that a call of the kernel made, which returned `idCount`, -1 without room. The next call overwrites them. */
   idsOf(idCount: number): Uint16Array | Uint32Array {
-    if (idCount < 0) throw noMemory("a pretoken");
+    if (idCount < 0) throw this.noMemoryFor("a pretoken");
     const { exports, memory } = this.kernel;
     const address = exports.idsAddress() >>> 0;
     return this.isNarrow
       ? new Uint16Array(memory.buffer, address, idCount)
       : new Uint32Array(memory.buffer, address, idCount);
+  }
+
+  private noMemoryFor(what: string): NoMemory {
+    const megabytes = Math.ceil(this.kernel.exports.refusedBytes() / 1e6);
+    return noMemory(`${what}, which needs about ${megabytes} MB`);
   }
 
   /** For tests: the ends, with those of the never-merged cuts. */
@@ -139,7 +148,7 @@ export class EncodingKernel {
   merge(lengthBytes: number): Int32Array {
     const { exports, memory } = this.kernel;
     const idCount = exports.mergeText(lengthBytes);
-    if (idCount < 0) throw noMemory("a pretoken");
+    if (idCount < 0) throw this.noMemoryFor("a pretoken");
     return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
   }
 }
@@ -149,10 +158,16 @@ const copiedIdsMax = 32;
 /** Positions are signed 32-bit integers. */
 const longestTextBytes = 2 ** 31 - 1;
 
-const noMemory = (what: string) =>
-  new UserError(`no memory for ${what}`, {
-    hint: "a text that the pattern does not cut needs about 40 bytes of memory for each byte, 4 GB at most",
-  });
+/** A text, or a pretoken, for which the kernel's memory has no room. */
+export class NoMemory extends UserError {
+  constructor(what: string) {
+    super(`no memory for ${what}`, {
+      hint: "raise --memory-limit, or use fewer workers (-w 1); a text that the pattern does not cut needs about 40 bytes of memory for each byte, 4 GB at most",
+    });
+  }
+}
+
+const noMemory = (what: string) => new NoMemory(what);
 
 /** Merges one pretoken at a time: for questions about a tokenizer while it is loaded. */
 export class WordMerger {

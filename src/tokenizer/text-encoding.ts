@@ -60,9 +60,9 @@ export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
 
   /** @param found a list for the added tokens that are found before the text is cut */
-  constructor(parts: EncodingParts, found?: FoundAdded[]) {
+  constructor(parts: EncodingParts, found?: FoundAdded[], options?: EncodingKernelOptions) {
     const tokens = tokensWhileCutting(parts);
-    const taker = new EncodingTaker(parts, tokens);
+    const taker = new EncodingTaker(parts, tokens, options);
     super(parts, taker, createPretokens(parts.pattern, tokens, taker));
     this.out = taker.out;
     taker.found = found;

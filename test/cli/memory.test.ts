@@ -5,6 +5,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { writeFooterBomb } from "../faults/bombs.ts";
+import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../faults/memory.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { randomOf } from "../words/generators.ts";
 
@@ -250,5 +251,53 @@ describe("a text that is too long for the memory", () => {
         "\n\u0120words\t4000000\n\u0120some\t3999999\n\u0120\t1\na\t1\nsome\t1\n",
       );
     }
+  });
+});
+
+describe("what was made to fill the memory is done within 1.2 times the limit, or refused with what it needs", () => {
+  const limitMegabytes = 130;
+  const few = "some words, some other words\n".repeat(20);
+  const normal = ["--normalize", "NFC,NFD,NFKC,NFKD,lowercase"];
+  put(home, "few.txt", few);
+  const trained = (name: string, args: readonly string[]) => {
+    expect(run(["train", "few.txt", "-n", "280", "-w", "1", "-o", name, ...args]).code).toBe(0);
+  };
+
+  // `npm run test:memory` has all inputs and commands.
+  test.each([
+    ["decomposing.txt", ["count", "encode", "eval"]],
+    ["word.txt", ["tokens", "eval"]],
+  ] as const)("%s by %p", async (name, commands) => {
+    trained("normal", name === "decomposing.txt" ? normal : []);
+    hostileInputs.find((input) => input.name === name)!.write(at(name), limitMegabytes);
+    for (const command of commands) {
+      const args = limitedCommands[command]!(name, "normal", name === "decomposing.txt" ? normal : []);
+      const limit = ["--memory-limit", `${limitMegabytes}MB`, "-w", "1"];
+      const ended = await runLimited(binary, [...args, ...limit], home);
+      expect([command, wrongOf(ended, limitMegabytes * 1e6)]).toEqual([command, undefined]);
+      const refused = expect.stringMatching(/^bpe: error: ("|the longest word of a text needs about)/);
+      expect([command, ended.code, ended.stderr]).toEqual([command, 1, refused]);
+    }
+  });
+
+  test("a run of marks in a record, as one in a text", () => {
+    trained("composing", ["--normalize", "NFC,NFD"]);
+    const marks = "\u0344".repeat(150_000);
+    put(home, "marks.jsonl", `{"text":"a"}\n${JSON.stringify({ text: `a${marks} b` })}\n`);
+    const encode = (limit: string) =>
+      run(["tokens", "marks.jsonl", "--tokenizer", "composing", "-w", "1", "--memory-limit", limit]);
+    const { code, stderr } = encode("130MB");
+    expect([code, stderr]).toEqual([1, expect.stringContaining('"marks.jsonl": what stands from byte ')]);
+    expect(encode("250MB")).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("a word that there is memory for gets the ids that it always had", () => {
+    trained("plain", []);
+    put(home, "long-word.txt", "someword".repeat(40_000));
+    const encode = (limit: string) =>
+      run(["encode", "long-word.txt", "--tokenizer", "plain", "-w", "1", "--memory-limit", limit]);
+    const tight = encode("150MB");
+    expect(tight).toMatchObject({ code: 0, stderr: "" });
+    expect(tight.stdout === encode("2GB").stdout).toBe(true);
   });
 });

@@ -220,6 +220,28 @@ export function writeDictionaryBomb(
   return writeColumn(path, { codec: "ZSTD", encoding: "RLE_DICTIONARY", rowCount, pages });
 }
 
+/** `rowCount` rows in `pageCount` pages, each the same text of a dictionary. */
+export function writeTinyRows(path: string, text: string, rowCount: number, pageCount: number): string {
+  const [first, rows] = [Buffer.concat([Buffer.alloc(4), Buffer.from(text)]), rowCount / pageCount];
+  first.writeUInt32LE(first.length - 4);
+  const dictionary: PageHeader = {
+    type: "DICTIONARY_PAGE",
+    uncompressed_page_size: first.length,
+    compressed_page_size: first.length,
+    dictionary_page_header: { num_values: 1, encoding: "PLAIN" },
+  };
+  const indices = Buffer.from([0]);
+  const header: PageHeader = {
+    type: "DATA_PAGE",
+    uncompressed_page_size: indices.length,
+    compressed_page_size: indices.length,
+    data_page_header: { num_values: rows, encoding: "RLE_DICTIONARY", ...levels },
+  };
+  const page = { header, parts: [indices] };
+  const pages = [{ header: dictionary, parts: [first] }, ...Array<typeof page>(pageCount).fill(page)];
+  return writeColumn(path, { codec: "UNCOMPRESSED", encoding: "RLE_DICTIONARY", rowCount, pages });
+}
+
 /** One text, and `rowCount` - 1 that share all of its bytes with the one before. */
 export function writeSharedBomb(path: string, text: Uint8Array, rowCount: number): string {
   const page = new ByteWriter();

@@ -335,6 +335,6 @@ test("a pattern whose tables have no room in the kernel is refused", () => {
   const pattern = compilePattern(gpt2);
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
   expect(() => createPretokens(pattern, [], counter)).toThrow(
-    "the pattern and the special tokens take more memory than a thread has",
+    "the tables of the pattern and the special tokens do not fit the memory of a thread",
   );
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
@@ -15,6 +16,7 @@ import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { put, scratch } from "../../binary.ts";
+import { writeTinyRows } from "../../faults/bombs.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";
 
@@ -139,6 +141,23 @@ describe("the texts of a Parquet file", () => {
     }
     closeSync(source.fd);
     expect(count).toBe(500);
+  });
+
+  test("are taken in small portions where a page has many empty ones", () => {
+    const path = writeTinyRows(join(directory, "empty.parquet"), "", 200_000, 2);
+    const [input] = findInputs([path]) as [Input];
+    const source = new FileSource(openInput(input), input);
+    const reader = new ParquetReader();
+    const counts: number[] = [];
+    for (const pages of planInputPages(input)) {
+      if (pages === undefined) continue;
+      for (const _ of reader.read(source, pages, "text")) {
+        counts.push(reader.batch.count);
+        reader.batch.restart(0);
+      }
+    }
+    closeSync(source.fd);
+    expect(counts.filter((count) => count > 0)).toEqual([65_536, 34_464, 65_536, 34_464]);
   });
 
   test("come in runs that say how large a page, or the dictionary, may become", () => {

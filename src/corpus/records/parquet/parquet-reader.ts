@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { CompressionCodec } from "hyparquet";
 import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
+import { releaseText } from "../../../bytes/text.ts";
 import { type FileSource, readFully, TextMemory } from "../../range-reader.ts";
 import { RecordBatch } from "../record-batch.ts";
 import {
@@ -18,6 +19,8 @@ import {
 
 /** Bytes of text in a batch, if no text is longer. A page may name one text of its dictionary any number of times. */
 const batchSizeBytes = 1 << 20;
+/** Rows in a batch: the texts of a page may be empty, and many millions. */
+const batchRowsMax = 1 << 16;
 
 /** Glue: pages of a column -> texts of records. */
 export class ParquetReader {
@@ -64,6 +67,9 @@ export class ParquetReader {
           v = end;
           if (v < valueCount) yield this.offsetByte - group.startByte;
         }
+        // Pages of many rows would leave garbage faster than it is collected.
+        releaseText(values.starts);
+        releaseText(values.ends);
         row += valueCount;
       }
       this.offsetByte = page.endByte;
@@ -94,7 +100,7 @@ export class ParquetReader {
   private batchFrom({ starts, ends }: PageValues, first: number): { end: number; byteCount: number } {
     let byteCount = 0;
     let end = first;
-    for (; end < starts.length; end++) {
+    for (const endMax = Math.min(starts.length, first + batchRowsMax); end < endMax; end++) {
       const longer = byteCount + ends[end]! - starts[end]!;
       if (longer > this.batchBytes && end > first) break;
       byteCount = longer;
@@ -188,6 +194,7 @@ function checkLevels(bytes: Uint8Array, start: number, end: number, count: numbe
   const levels = new Int32Array(count);
   if (!decodeRleBitPacked(bytes, start, end, 1, levels)) throw new Error("the levels of a page end early");
   const index = levels.indexOf(0);
+  releaseText(levels);
   if (index >= 0) throw new NullValue(index);
 }
 
@@ -257,6 +264,7 @@ function dictionaryIndexValues(
     starts[v] = dictionary.starts[index]!;
     ends[v] = dictionary.ends[index]!;
   }
+  releaseText(indices);
   return { bytes: dictionary.bytes, starts, ends };
 }
 

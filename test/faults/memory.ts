@@ -1,0 +1,190 @@
+// Every command that takes --memory-limit, on twelve inputs that were made to fill the memory: `npm run test:memory`. Each
+// run stays within 1.2 times the limit, or refuses and says what needs how much. Prints the peak of each run.
+//
+//   npm run test:memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { binary as built } from "../binary.ts";
+import { randomOf } from "../words/generators.ts";
+import {
+  unitOf,
+  writeFooterBomb,
+  writePacked,
+  writePageBomb,
+  writeParts,
+  writeSharedBomb,
+  writeTinyRows,
+} from "./bombs.ts";
+
+/** The share of the limit that a run may take: the system counts pages of the code itself, and garbage, too. */
+const shareMost = 1.2;
+
+type HostileInput = {
+  readonly name: string;
+  /** Steps of --normalize. */
+  readonly normalize?: string;
+  /** Writes it, made for a memory of so many megabytes. */
+  readonly write: (path: string, megabytes: number) => void;
+};
+
+const words = unitOf("some words, some");
+const letters = unitOf("a");
+const syllables = unitOf("someword");
+
+/** A megabyte of random letters; with spaces, words of which hardly two are the same. */
+function randomUnit(seed: number, hasSpaces: boolean): Uint8Array {
+  const random = randomOf(seed);
+  return Uint8Array.from({ length: 1 << 20 }, () => (hasSpaces && random(8) === 0 ? 32 : 97 + random(26)));
+}
+
+const units = (count: number, hasSpaces: boolean) =>
+  Array.from({ length: count }, (_, seed) => randomUnit(seed, hasSpaces));
+
+/** Sizes are those with which some command once took more than its limit, of 400 MB. */
+export const hostileInputs: readonly HostileInput[] = [
+  {
+    name: "decomposing.txt",
+    normalize: "NFC,NFD,NFKC,NFKD,lowercase",
+    write: (path, limit) => writeFileSync(path, "\u0344".repeat(3600 * limit)),
+  },
+  {
+    name: "marks.txt",
+    normalize: "NFC",
+    write: (path, limit) => writeFileSync(path, `a${"\u0301\u0323".repeat(3600 * limit)}`),
+  },
+  { name: "word.txt", write: (path, limit) => writeParts(path, Array(limit >> 3).fill(syllables)) },
+  { name: "letters.txt", write: (path, limit) => writeParts(path, units(limit >> 3, false)) },
+  { name: "distinct.txt", write: (path, limit) => writeParts(path, units(limit >> 3, true)) },
+  {
+    name: "word.txt.gz",
+    write: (path, limit) =>
+      writePacked(path, "gzip", { first: letters, unit: letters, unitCount: limit >> 3 }),
+  },
+  {
+    name: "line.jsonl",
+    write: (path, limit) =>
+      writeParts(path, [Buffer.from('{"text":"'), ...Array(limit >> 3).fill(words), Buffer.from('"}\n')]),
+  },
+  {
+    name: "line.jsonl.zst",
+    write: (path, limit) =>
+      writePacked(path, "zstd", {
+        first: Buffer.from('{"text":"'),
+        unit: letters,
+        unitCount: limit >> 4,
+        last: Buffer.from('"}\n'),
+      }),
+  },
+  { name: "rows.parquet", write: (path, limit) => writeTinyRows(path, "a", limit * 100_000, 10) },
+  { name: "page.parquet", write: (path, limit) => writePageBomb(path, "SNAPPY", words, limit >> 2) },
+  {
+    name: "shared.parquet",
+    write: (path, limit) => writeSharedBomb(path, words.subarray(0, 30_000), 10 * limit),
+  },
+  { name: "footer.parquet", write: (path, limit) => writeFooterBomb(path, 1000 * limit) },
+];
+
+/** What is run on an input, with a tokenizer that was trained with its normal form. */
+export const limitedCommands: Readonly<
+  Record<string, (input: string, tokenizer: string, normal: readonly string[]) => readonly string[]>
+> = {
+  train: (input, _, normal) => ["train", input, "-n", "300", "-o", "trained", ...normal],
+  count: (input, _, normal) => ["count", input, "-o", "counts.tsv", ...normal],
+  encode: (input, tokenizer) => ["encode", input, "--tokenizer", tokenizer, "-o", "ids.npy"],
+  tokens: (input, tokenizer) => ["tokens", input, "--tokenizer", tokenizer],
+  eval: (input, tokenizer) => ["eval", tokenizer, "--text", input],
+  diff: (input, tokenizer) => ["diff", tokenizer, "other", "--text", input],
+};
+
+export type LimitedRun = {
+  readonly code: number | null;
+  readonly stderr: string;
+  readonly peakBytes: number;
+};
+
+/** Runs to the end. The peak is that of the process alone, without what its parent had when it began. */
+export async function runLimited(
+  program: string,
+  args: readonly string[],
+  home: string,
+): Promise<LimitedRun> {
+  const child = Bun.spawn([program, ...args, "-q"], {
+    cwd: home,
+    env: { TMPDIR: home },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  let peakBytes = 0;
+  const status = Bun.file(`/proc/${child.pid}/status`);
+  const timer = setInterval(async () => {
+    const text = await status.text().catch(() => "");
+    peakBytes = Math.max(peakBytes, 1024 * Number(/^VmHWM:\s+(\d+) kB/m.exec(text)?.[1] ?? 0));
+  }, 2);
+  const [stderr, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  clearInterval(timer);
+  return { code, stderr, peakBytes };
+}
+
+const refusal = /needs (about|at least) [\d.]+ [MG]B( of memory; the limit|\nhint: raise --memory-limit)/;
+
+/** What is wrong with a run; undefined if it did its work, or refused by name, within its memory. */
+export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: number): string | undefined {
+  if (peakBytes > shareMost * limitBytes) return `${(peakBytes / limitBytes).toFixed(2)} times the limit`;
+  if (code === 0 || refusal.test(stderr) || stderr.includes('has no column "text"')) return undefined;
+  return stderr;
+}
+
+async function campaign(
+  limitMegabytes: number,
+  { only, input, binary: program = built }: { only?: string; input?: string; binary?: string },
+): Promise<number> {
+  const home = mkdtempSync(join(tmpdir(), "bpe-memory-"));
+  process.on("exit", () => rmSync(home, { recursive: true, force: true }));
+  process.on("SIGINT", () => process.exit(130));
+  const limit = ["--memory-limit", `${limitMegabytes}MB`, "-w", "1"];
+  writeFileSync(join(home, "few.txt"), "some words, some other words\n".repeat(20));
+  const tokenizerOf = async (name: string, normal: readonly string[]) => {
+    await runLimited(program, ["train", "few.txt", "-n", "280", "-o", name, ...normal], home);
+    return name;
+  };
+  await tokenizerOf("plain", []);
+  await tokenizerOf("other", []);
+  const commands = Object.entries(limitedCommands).filter(([name]) => only === undefined || name === only);
+  console.log(
+    ["peak in MB; in brackets: refused".padEnd(34), ...commands.map(([name]) => name.padStart(8))].join(""),
+  );
+  const wrongs: string[] = [];
+  for (const { name, normalize, write } of hostileInputs) {
+    if (input !== undefined && name !== input) continue;
+    write(join(home, name), limitMegabytes);
+    const normal = normalize === undefined ? [] : ["--normalize", normalize];
+    const tokenizer = normalize === undefined ? "plain" : await tokenizerOf("normal", normal);
+    const cells: string[] = [];
+    for (const [command, argumentsOf] of commands) {
+      const run = await runLimited(program, [...argumentsOf(name, tokenizer, normal), ...limit], home);
+      const wrong = wrongOf(run, limitMegabytes * 1e6);
+      if (wrong !== undefined) wrongs.push(`${command} ${name}: ${wrong}`);
+      const peak = String(Math.round(run.peakBytes / 1e6));
+      cells.push(`${run.code === 0 ? peak : `(${peak})`}${wrong === undefined ? " " : "!"}`.padStart(8));
+    }
+    console.log([name.padEnd(34), ...cells].join(""));
+    for (const output of [name, "normal", "trained", "counts.tsv", "ids.npy"])
+      rmSync(join(home, output), { recursive: true, force: true });
+  }
+  for (const wrong of wrongs) console.log(wrong.trim());
+  return wrongs.length === 0 ? 0 : 1;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      limit: { type: "string", default: "400" },
+      only: { type: "string" },
+      input: { type: "string" },
+      binary: { type: "string" },
+    },
+  });
+  process.exit(await campaign(Number(values.limit), values));
+}
