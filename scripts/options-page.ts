@@ -1,16 +1,9 @@
-// `npm run docs:options` writes docs/options.md: every command and every option of the command table, each text once.
-import { writeFileSync } from "node:fs";
+// docs/options.md: every command and every option of the command table, each text once.
 import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
-import {
-  type CommandSpec,
-  commands,
-  type OptionSpec,
-  type Topic,
-  topics,
-  usageLine,
-} from "../src/cli/command-table.ts";
+import { type CommandSpec, commands, usageLine } from "../src/cli/command-table.ts";
 import { sentences } from "../src/cli/help.ts";
+import { type OptionSpec, type Topic, topics } from "../src/options/option.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
@@ -183,9 +176,4 @@ export function optionsPage(): string {
     exclusions(),
     ...tail.map((part) => paragraph(part)),
   ].join("\n\n")}\n`;
-}
-
-if (import.meta.main) {
-  writeFileSync(optionsPagePath, optionsPage());
-  console.log(`wrote ${optionsPagePath}`);
 }

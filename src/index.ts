@@ -24,8 +24,8 @@ export {
   type SaveOptions,
   TrainedTokenizer,
   type TrainingStatistics,
-  type TrainTokenizerOptions,
   trainTokenizer,
 } from "./pipeline/train-tokenizer.ts";
+export type { TrainTokenizerOptions } from "./pipeline/train-tokenizer-options.ts";
 export type { AskedModelSettings, Role, Roles } from "./vocabulary/model-settings.ts";
 export type { GivenWords } from "./words/word-table.ts";

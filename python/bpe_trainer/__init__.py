@@ -8,7 +8,7 @@
 """
 
 from ._executable import BpeError
-from ._training import train
+from ._options import train
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

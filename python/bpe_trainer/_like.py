@@ -13,7 +13,8 @@ from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
 from ._characters import character_of
 from ._executable import BpeError, Home
-from ._training import refuse_no_texts, refuse_text, run_training, shown_warnings, train
+from ._options import train
+from ._training import refuse_no_texts, refuse_text, run_training, shown_warnings
 from ._types import Progress, Texts
 
 T = TypeVar("T")

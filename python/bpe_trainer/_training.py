@@ -17,96 +17,14 @@ else:
     t = Later("bpe_trainer._types")
 
 
-def train(
-    files: t.Union[t.PathLike, t.Sequence[t.PathLike], t.Texts, None] = None,
-    vocab_size: t.Union[int, str, t.Sequence[int], None] = None,
-    *,
-    texts: t.Union[t.Texts, None] = None,
-    languages: t.Union[t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]], None] = None,
-    languages_dev: t.Union[t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]], None] = None,
-    language_ratio: t.Union[t.Sequence[float], None] = None,
-    language_window: t.Union[t.Sequence[float], None] = None,
-    global_merges: t.Union[int, None] = None,
-    special_tokens: t.Sequence[str] = (),
-    pattern: t.Union[str, None] = None,
-    normalize: t.Union[str, t.Sequence[str], None] = None,
-    compat: t.Union[str, None] = None,
-    whole_texts: bool = False,
-    min_frequency: t.Union[int, None] = None,
-    max_token_length: t.Union[int, None] = None,
-    whole_characters: bool = False,
-    seed_tokens: t.Sequence[str] = (),
-    superwords_from: t.Union[int, None] = None,
-    superword_pattern: t.Union[str, None] = None,
-    weights: t.Union[t.Mapping[str, float], None] = None,
-    extend: t.Union[t.PathLike, None] = None,
-    like: t.Union[t.PathLike, None] = None,
-    pad_to: t.Union[int, None] = None,
-    output: t.Union[t.PathLike, None] = None,
-    workers: t.Union[int, None] = None,
-    memory_limit: t.Union[str, None] = None,
-    bos: t.Union[str, None] = None,
-    eos: t.Union[str, None] = None,
-    pad: t.Union[str, None] = None,
-    unk: t.Union[str, None] = None,
-    add_bos: bool = False,
-    chat_template: t.Union[str, None] = None,
-    model_max_length: t.Union[int, None] = None,
-    tokenizer_class: t.Union[str, None] = None,
-    model_card: bool = False,
-    ledger: t.Union[bool, None] = None,
-    report: t.Union[t.PathLike, None] = None,
-    progress: t.Union[bool, t.Progress] = False,
-) -> t.Tokenizer:
-    """Trains a tokenizer and loads it.
-
-    ``files`` is one path or several: text, JSON lines, Parquet, compressed or not, directories. ``texts`` is any iterable
-    of strings, or of lists of strings, each string a document of its own; it is read once, as fast as words are counted,
-    and never held. An iterable that is not a list or tuple may be given as ``files``, too, unless it begins with the path
-    of a file. Of a data set name the column: ``texts=dataset["text"]``.
-
-    ``vocab_size`` is 256 bytes + special tokens + merges. Several sizes, as in ``[16_384, 32_768]``, are made by one run:
-    each is a directory in ``output`` that is named by its size, and the largest one is loaded. ``pad_to`` fills each to a
-    multiple of it, by reserved special tokens. With ``whole_characters`` no token joins a whole character with a part of
-    another. ``seed_tokens`` are texts that the vocabulary shall have as tokens. ``normalize`` is what is done to text
-    before it is cut, in training and in encoding: "NFC", ["NFKC", "lowercase"], ... ``compat`` names the trainer to
-    agree with, merge for merge: "cs336" (the default), "huggingface" or "rustbpe". HF trains on files line by line, and so
-    it is here; with ``whole_texts`` each text is cut as it is, as HF trains on an iterator, and special tokens in it are text.
-
-    ``superwords_from`` learns tokens that go over spaces from a vocabulary of that size on, cut by ``superword_pattern``;
-    it reads ``files`` twice, so it takes no ``texts``.
-    ``languages`` stands for ``files``: {"en": "en.txt", "hi": ["hi-1.txt", "hi-2.txt"]}. Each merge is then learned from
-    the language that is worst off, by its text, or by that in ``languages_dev``. ``language_ratio`` says, a number for each,
-    how many times shorter they shall get relative to each other; with ``language_window=(100, 2.0)`` no language has more
-    than twice its share of 100 merges; ``global_merges`` merges come first that are learned from all together.
-    ``weights`` says how often the words of inputs count: {"corpus/en": 0.5, "*.hi.txt": 3}, paths of files or folders, or
-    globs; of several that fit an input the last decides.
-    ``extend`` is the path of a tokenizer whose ids stay and whose training goes on; ``vocab_size`` is the size it shall
-    have, or how much comes to it, as "+8000".
-
-    ``like`` is the path of a tokenizer whose settings are taken, as ``train_new_from_iterator`` of ``transformers`` does:
-    pattern, normalization, special tokens, roles, chat template, post-processor; what is given besides wins. Merges are
-    learned anew, by ``compat`` or else as that tokenizer was trained or as "huggingface" does.
-
-    The tokenizer directory is written to ``output``; without it, it lives as long as the object, and ``save`` keeps it.
-    ``ledger`` says whether tokens.tsv is in it (how often each token occurs; by default if it is small), ``model_card``
-    whether a README.md is. ``report`` is the path of an HTML page about the tokenizer. ``progress`` is True for a line on
-    stderr, or a function; what the function raises ends the run.
-
-    The rest is for ``transformers``: ``bos``, ``eos``, ``pad`` and ``unk`` name special tokens ("" for none; the first
-    three are proposed from well-known names), ``add_bos`` puts bos in front of each text there, ``chat_template`` is
-    "chatml", "gemma", "llama3" or the path of a Jinja file.
-
-    What ``bpe`` warns of is a warning of Python, also a vocabulary that is smaller than asked because the corpus gives no
-    more merges. Raises BpeError with the message of ``bpe``; on Ctrl-C it ends the run, leaves nothing half-written, and raises
-    KeyboardInterrupt.
-    """
+def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any]) -> t.Tokenizer:
+    """Runs `bpe train` with what its parameters are given, and loads the tokenizer. `_options.py` has the parameters."""
+    files, texts, output, vocab_size = (given[name] for name in ("files", "texts", "output", "vocab_size"))
     if vocab_size is None:
         raise TypeError("vocab_size is missing")
-    if [files, texts, languages].count(None) != 2:
+    sources = [files, texts, given["languages"]].count(None)
+    if sources != 2 and not (sources == 3 and given["counts"] is not None):
         raise TypeError("give exactly one of files, texts and languages")
-    refuse_text("special_tokens", special_tokens)
-    refuse_text("seed_tokens", seed_tokens)
     paths: list[str] = []
     if isinstance(files, (str, bytes, os.PathLike)):
         paths = [os.fsdecode(files)]
@@ -117,59 +35,22 @@ def train(
     if texts is not None:
         refuse_no_texts("texts", texts)
     sizes = _sizes(vocab_size, output)
+    # Nobody reads the summary of the other forms, and to make it takes its time.
+    arguments = ["train", "--progress=json", f"--vocab-size={','.join(sizes)}"]
+    for name, option, kind in options:
+        if given[name] is not None:
+            arguments += _PRINTERS[kind](name, f"--{option}", given[name])
     kept: t.Union[Home, None] = None
     if output is None:
         kept = Home()
         directory = os.path.join(kept.name, "tokenizer")
     else:
         directory = os.fsdecode(output)
-    # Nobody reads the summary of the other forms, and to make it takes its time.
-    arguments = ["train", "--progress=json", f"--vocab-size={','.join(sizes)}", f"--output={directory}"]
-    for token in special_tokens:
-        arguments.append(f"--special-token={token}")
-    arguments += [f"--seed-token={token}" for token in seed_tokens]
-    options: t.Mapping[str, t.Any] = {
-        "pattern": pattern,
-        "normalize": normalize if normalize is None or isinstance(normalize, str) else ",".join(normalize),
-        "compat": compat,
-        "min-frequency": min_frequency,
-        "max-token-length": max_token_length,
-        "superwords-from": superwords_from,
-        "superword-pattern": superword_pattern,
-        "extend": None if extend is None else os.fsdecode(extend),
-        "like": None if like is None else os.fsdecode(like),
-        "language-ratio": _numbers("language_ratio", language_ratio, ","),
-        "language-window": _numbers("language_window", language_window, ":"),
-        "global-merges": global_merges,
-        "pad-to": pad_to,
-        "workers": workers,
-        "memory-limit": memory_limit,
-        "bos": bos,
-        "eos": eos,
-        "pad": pad,
-        "unk": unk,
-        "chat-template": chat_template,
-        "model-max-length": model_max_length,
-        "class": tokenizer_class,
-        "report": None if report is None else os.fsdecode(report),
-    }
-    arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
-    flags = {
-        "whole-texts": whole_texts,
-        "whole-characters": whole_characters,
-        "add-bos": add_bos,
-        "model-card": model_card,
-        "ledger": ledger,
-        "no-ledger": ledger is False,
-    }
-    for name, by_language in (("language", languages), ("language-dev", languages_dev)):
-        arguments += [f"--{name}={file}" for file in _named_files(by_language or {})]
-    arguments += [f"--weight={_weight(path, weight)}" for path, weight in (weights or {}).items()]
-    arguments += [f"--{name}" for name, is_set in flags.items() if is_set]
+    arguments.append(f"--output={directory}")
     if texts is None:
         arguments += ["--", *paths]
     try:
-        shown_warnings(run_training(arguments, texts, progress))
+        shown_warnings(run_training(arguments, texts, given["progress"]))
     except BaseException as error:
         if kept is not None:
             kept.cleanup()
@@ -229,34 +110,88 @@ def _sizes(vocab_size: t.Union[int, str, t.Sequence[int]], output: t.Union[t.Pat
     return [f"{size:d}" for size in sorted(vocab_size)]
 
 
-def _named_files(languages: t.Mapping[str, t.Any]) -> t.Iterable[str]:
-    for name, given in languages.items():
+# How a value is said on the command line: of the name of a parameter, its option, and the value.
+
+
+def _value(_: str, option: str, value: object) -> list[str]:
+    return [f"{option}={value}"]
+
+
+def _flag(_: str, option: str, value: object) -> list[str]:
+    return [option] if value else []
+
+
+def _decision(_: str, option: str, value: object) -> list[str]:
+    return [option if value else f"--no-{option[2:]}"]
+
+
+def _path_of(_: str, option: str, value: t.PathLike) -> list[str]:
+    return [f"{option}={os.fsdecode(value)}"]
+
+
+def _paths(name: str, option: str, value: t.Any) -> list[str]:
+    return [f"{option}={_path(path, name)}" for path in (value if isinstance(value, (list, tuple)) else [value])]
+
+
+def _texts(name: str, option: str, value: t.Sequence[str]) -> list[str]:
+    refuse_text(name, value)
+    return [f"{option}={text}" for text in value]
+
+
+def _listed(_: str, option: str, value: t.Union[str, t.Sequence[str]]) -> list[str]:
+    return [f"{option}={value if isinstance(value, str) else ','.join(value)}"]
+
+
+def _numbers(name: str, option: str, value: t.Sequence[float], separator: str = ",") -> list[str]:
+    """Without exponents."""
+    from decimal import Decimal
+
+    if isinstance(value, str) or any(isinstance(number, (bool, str)) for number in value):
+        raise TypeError(f"{name} must be numbers, found {value!r}")
+    return [f"{option}={separator.join(f'{Decimal(str(number)):f}' for number in value)}"]
+
+
+def _fields(name: str, option: str, value: t.Sequence[float]) -> list[str]:
+    return _numbers(name, option, value, ":")
+
+
+def _languages(_: str, option: str, value: t.Mapping[str, t.Any]) -> list[str]:
+    arguments: list[str] = []
+    for name, given in value.items():
         files = given if isinstance(given, (list, tuple)) else [given]
         if not isinstance(name, str) or not name or set("=/") & set(name) or not files:
             raise TypeError(f"the language {name!r} needs a name without = and /, and a file")
-        for file in files:
-            yield f"{name}={_path(file)}"
+        arguments += [f"{option}={name}={_path(file)}" for file in files]
+    return arguments
 
 
-def _weight(path: str, weight: float) -> str:
-    """As the command line takes it: the path is not taken for a name, the number has no exponent."""
+def _weights(_: str, option: str, value: t.Mapping[str, float]) -> list[str]:
+    """A path is not taken for a name, a number has no exponent."""
     from decimal import Decimal
 
-    if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
-        raise TypeError(f"weights has {path!r}: {weight!r}, and must map a path or a glob to a number")
-    path = os.fsdecode(path)
-    return f"{path if os.path.isabs(path) else os.path.join('.', path)}:{Decimal(str(weight)):f}"
+    arguments: list[str] = []
+    for path, weight in value.items():
+        if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
+            raise TypeError(f"weights has {path!r}: {weight!r}, and must map a path or a glob to a number")
+        path = os.fsdecode(path)
+        path = path if os.path.isabs(path) else os.path.join(".", path)
+        arguments.append(f"{option}={path}:{Decimal(str(weight)):f}")
+    return arguments
 
 
-def _numbers(name: str, numbers: t.Union[t.Sequence[float], None], separator: str) -> t.Union[str, None]:
-    """As the command line takes them, without exponents."""
-    from decimal import Decimal
-
-    if numbers is None:
-        return None
-    if isinstance(numbers, str) or any(isinstance(number, (bool, str)) for number in numbers):
-        raise TypeError(f"{name} must be numbers, found {numbers!r}")
-    return separator.join(f"{Decimal(str(number)):f}" for number in numbers)
+_PRINTERS: dict[str, t.Callable[[str, str, t.Any], list[str]]] = {
+    "value": _value,
+    "flag": _flag,
+    "decision": _decision,
+    "path": _path_of,
+    "paths": _paths,
+    "texts": _texts,
+    "listed": _listed,
+    "numbers": _numbers,
+    "fields": _fields,
+    "languages": _languages,
+    "weights": _weights,
+}
 
 
 def refuse_text(name: str, values: object) -> None:
@@ -277,10 +212,10 @@ def refuse_no_texts(name: str, texts: object) -> None:
     _refuse_columns(texts)
 
 
-def _path(path: t.Any) -> str:
+def _path(path: t.Any, name: str = "files") -> str:
     if isinstance(path, (str, bytes, os.PathLike)):
         return os.fsdecode(path)
-    raise TypeError(f"files must be paths, found {type(path).__name__}: give texts as texts=")
+    raise TypeError(f"{name} must be paths, found {type(path).__name__}: give texts as texts=")
 
 
 def _may_be_text(path: str) -> bool:

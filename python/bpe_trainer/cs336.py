@@ -14,7 +14,8 @@ from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 from ._characters import byte_of, character_of
 from ._executable import BpeError, Home
 from ._tokenizer import Tokenizer
-from ._training import refuse_text, train
+from ._options import train
+from ._training import refuse_text
 
 #: The assignment's pattern, which is GPT-2's.
 _PATTERN = "gpt2"

@@ -1,13 +1,8 @@
 // The manual page bpe(1), made of the table that help is made of.
-import {
-  type CommandSpec,
-  commands,
-  everywhere,
-  type OptionSpec,
-  topics,
-  usageLine,
-} from "../../src/cli/command-table.ts";
+
+import { type CommandSpec, commands, everywhere, usageLine } from "../../src/cli/command-table.ts";
 import { described, sentences, topicsOf } from "../../src/cli/help.ts";
+import { type OptionSpec, topics } from "../../src/options/option.ts";
 
 export type ManPageOptions = {
   readonly version: string;

@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, fstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "../bytes/escape.ts";
-import { grouped } from "../bytes/quantities.ts";
 import { type UserError, usageError } from "../errors.ts";
+import { sizeBytes, wholeNumber } from "../options/kinds.ts";
+import { type Option, type OptionSpec, typedSpelling } from "../options/option.ts";
 import { nearest } from "../runtime/hints.ts";
-import { type CommandSpec, commands, type OptionSpec, optionWords, usageLine } from "./command-table.ts";
+import { type CommandSpec, commands, usageLine } from "./command-table.ts";
 
 /** What a command gets. */
 export type Invocation = {
@@ -92,28 +93,6 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
   }
 }
 
-/** Refuses options that do not go together, and those that lack what they need; the table of options says which. */
-export function checkTogether(command: CommandSpec, { options }: Invocation): void {
-  const isGiven = (other: string) => {
-    const [name, value = options.text(name!)] = other.split(" ");
-    return options.has(name!) && options.text(name!) === value;
-  };
-  for (const { name, excludes = [], needs } of command.options) {
-    if (!options.has(name)) continue;
-    for (const { other, why, hint, unless } of excludes) {
-      const value = options.text(name);
-      if (!isGiven(other) || (unless !== undefined && value === unless)) continue;
-      const shown = unless === undefined ? `--${name}` : `--${name} ${value}`;
-      throw usageError(
-        `${shown} cannot be combined with --${other}${why === undefined ? "" : `: ${why}`}`,
-        hint,
-      );
-    }
-    if (needs !== undefined && !isGiven(needs.other))
-      throw usageError(`--${name} needs --${needs.other}`, needs.hint);
-  }
-}
-
 /**
  * The runtime replaces bytes that are not UTF-8 by U+FFFD, so a special token or a path would not be what was typed: a
  * UserError. Where the system does not show the bytes of the arguments, nothing is checked.
@@ -187,10 +166,6 @@ export function peekOption(typed: readonly string[], name: string): string | und
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
 }
 
-// Values of options: text as typed -> numbers, sizes, words of a list. A wrong one is a usage error that names the option.
-
-type Words = typeof optionWords;
-
 /** The options of a command by their long names, each with the texts typed for it; a flag has none. */
 export class TypedOptions extends Map<string, readonly string[]> {
   constructor(private readonly command: CommandSpec) {
@@ -224,86 +199,11 @@ export class TypedOptions extends Map<string, readonly string[]> {
     return (value === "SIZE" ? sizeBytes : wholeNumber)(`--${name}`, text, least);
   }
 
-  /** The same as one of the option's words. */
-  word<Name extends keyof Words>(name: Name): Words[Name][number] | undefined {
-    const text = this.text(name);
-    return text === undefined ? undefined : oneOf(`--${name}`, text, optionWords[name]);
+  /** The value of an option of a table. */
+  value<T>({ name, kind }: Option<T>): T | undefined {
+    const typed = this.get(name);
+    return typed === undefined ? undefined : kind.read(typed, typedSpelling(name));
   }
-}
-
-const multipliers = { "": 1, k: 1024, m: 1024 ** 2 };
-
-/** Digits as people write them: `32000`, `32,000`, `32_000`. */
-const written = String.raw`\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*`;
-const wholeForm = new RegExp(`^(${written})([km]?)$`);
-const sizeForm = new RegExp(String.raw`^((?:${written})(?:\.\d+)?) ?(?:([kmgtp])(i?))?(b?)$`, "i");
-
-const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
-
-/**
- * A whole number of at least `least`: in digits, with `k` for 1,024 times and `m` for 1,024 times that, so `32k` is 32768.
- * Case does not matter.
- */
-export function wholeNumber(option: string, text: string, least: number): number {
-  const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
-  if (digits === undefined) {
-    const hint = "digits only, or with k (1,024 times) or m (1,024 times 1,024): 32000, 32,000, 32k";
-    throw usageError(`${option}: "${text}" is not a whole number`, hint);
-  }
-  const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];
-  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
-  if (value < least) throw usageError(`${option}: ${text} is too small, the least is ${least}`);
-  return value;
-}
-
-/** One of the words listed. */
-export function oneOf<const Word extends string>(option: string, text: string, words: readonly Word[]): Word {
-  if ((words as readonly string[]).includes(text)) return text as Word;
-  const near = nearest(text, words);
-  const hint =
-    near === undefined
-      ? `one of: ${words.join(", ")}`
-      : `did you mean ${near}? (one of: ${words.join(", ")})`;
-  throw usageError(`${option}: unknown value "${text}"`, hint);
-}
-
-const prefixes = ["", "k", "m", "g", "t", "p"];
-
-/**
- * A size as people type it, in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB, PB are powers of 1000, KiB,
- * MiB, … powers of 1024; case does not matter. `64k` might be either, and is refused: as a number it is 65,536.
- */
-export function sizeBytes(option: string, text: string, leastBytes: number): number {
-  const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];
-  if (digits === undefined) {
-    throw usageError(`${option}: "${text}" is not a size`, "e.g. 300MB, 1.5GB, 2GiB or 1048576");
-  }
-  const power = prefixes.indexOf(prefix?.toLowerCase() ?? "");
-  const times = (base: number) => Math.floor(numberOf(digits) * base ** power);
-  if (prefix !== undefined && !binary && !unit) {
-    const [decimal, other] = ["B", "iB"].map((end) => `${digits}${prefix.toUpperCase()}${end}`);
-    const hint = `${decimal} is ${grouped(times(1000))} bytes, ${other} ${grouped(times(1024))}`;
-    throw usageError(`${option}: "${text}" can mean two sizes`, hint);
-  }
-  const value = times(binary ? 1024 : 1000);
-  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
-  if (value < leastBytes) {
-    throw usageError(`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
-  }
-  return value;
-}
-
-/** A path, and the name that stands before it: `[NAME=]PATH`. */
-export type Named = { readonly name: string | null; readonly path: string };
-
-/** Reads `[NAME=]PATH`. What exists as it is typed is a path; a NAME holds no slash. */
-export function readNamed(what: string, typed: string): Named {
-  const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
-  if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
-  if (name === "" || path === "") {
-    throw usageError(`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`, "it is NAME=PATH");
-  }
-  return { name, path };
 }
 
 /** The path in the value of an option, which `shown` describes; undefined if the value is a name that is known. */

@@ -1,7 +1,9 @@
+import { oneOf } from "../options/kinds.ts";
+import type { OptionSpec } from "../options/option.ts";
 import { patterns } from "../pattern/pattern.ts";
 import { chatTemplates } from "../vocabulary/model-settings.ts";
-import { type Invocation, oneOf } from "./arguments.ts";
-import { type CommandSpec, commands, type OptionSpec } from "./command-table.ts";
+import type { Invocation } from "./arguments.ts";
+import { type CommandSpec, commands } from "./command-table.ts";
 import { writeStdout } from "./data-output.ts";
 import { topicsOf } from "./help.ts";
 import type { Output } from "./output.ts";

@@ -1,59 +1,39 @@
-import { type Normalization, readNormalization } from "../bytes/normalization.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import type { PlannedRanges } from "../corpus/plan-file.ts";
 import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
-import { UserError, usageError } from "../errors.ts";
-import type { Compat } from "../merge/merges.ts";
+import { UserError } from "../errors.ts";
+import { readTyped, typedSpelling } from "../options/option.ts";
+import { trainingOptions } from "../options/training-table.ts";
 import { type CacheChoice, openMemory } from "../pipeline/count-memory.ts";
 import { type CutSettings, countsOptionsOf, settleCutting } from "../pipeline/training.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
-import type { Like } from "../vocabulary/model-settings.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import type { Invocation, TypedOptions } from "./arguments.ts";
+import type { Invocation } from "./arguments.ts";
 import { openInputs, readInputOptions, spoolPipes } from "./input-options.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 
-/**
- * How text is cut, by the command line. What it leaves open is as in `made`, the options that the counts files were made with,
- * if these are given, else the default; with `--like` as that tokenizer has it.
- */
-export function readCutting({ options }: Invocation, made?: CountsOptions, like?: Like): CutSettings {
-  // Only HF's trainer is fed line by line.
-  const madeCompat: Compat = made?.isLinewise ? "huggingface" : "cs336";
-  const asked = options.word("compat");
-  if (asked === "extension") {
-    throw usageError(
-      "--compat extension needs --extend",
-      "without --extend, use cs336, huggingface or rustbpe",
-    );
-  }
-  const wholeTexts = options.has("whole-texts");
-  if (like !== undefined) {
-    return settleCutting({ specialTokens: options.get("special-token"), compat: asked, like, wholeTexts });
-  }
-  return settleCutting({
-    wholeTexts,
-    specialTokens: options.get("special-token") ?? made?.specialTokens,
-    normalization: readNormalize(options) ?? made?.normalization,
-    pattern: options.text("pattern") ?? made?.patterns,
-    compat: asked ?? madeCompat,
-  });
-}
+/** How text is cut, by the command line. What it leaves open is as in `made`, the options of counts files, else the default. */
+export const readCutting = ({ options }: Invocation, made?: CountsOptions): CutSettings =>
+  settleCutting(readTyped(cuttingOptions, options), { made }, typedSpelling);
 
-function readNormalize(options: TypedOptions): Normalization | undefined {
-  const typed = options.text("normalize");
-  return typed === undefined ? undefined : readNormalization("--normalize", typed);
-}
+const { specialTokens, normalize, pattern, compat } = trainingOptions;
+const cuttingOptions = { specialTokens, normalize, pattern, compat };
 
 /** How a corpus is read, and what that may use. Looks at no file. */
-export const readCorpusOptions = (invocation: Invocation) => ({
-  workers: invocation.options.number("workers"),
-  reading: readInputOptions(invocation),
-  memoryLimitBytes: invocation.options.number("memory-limit"),
-  cache: readCacheOptions(invocation),
-});
+export function readCorpusOptions(invocation: Invocation) {
+  const { workers, memoryLimit, cache, cacheLimit } = readTyped(corpusOptions, invocation.options);
+  return {
+    workers,
+    reading: readInputOptions(invocation),
+    memoryLimitBytes: memoryLimit,
+    cache: cache === undefined ? undefined : { path: cache, limitBytes: cacheLimit },
+  };
+}
+
+const { workers, memoryLimit, cache, cacheLimit } = trainingOptions;
+const corpusOptions = { workers, memoryLimit, cache, cacheLimit };
 
 type CorpusChoices = ReturnType<typeof readCorpusOptions>;
 
@@ -79,20 +59,6 @@ export async function openCorpus(
     budget,
     workerCount: workerCountFor(expectedBytes),
     workerCountFor,
-  };
-}
-
-/** `--cache` and the options that need it; undefined without it. Looks at no file. */
-function readCacheOptions({
-  options,
-}: Invocation): (CacheChoice & { readonly ifChanged: boolean }) | undefined {
-  const path = options.text("cache");
-  if (path === undefined) return undefined;
-  if (path === "") throw usageError("--cache is empty", "name a directory, e.g. --cache cache");
-  return {
-    path,
-    limitBytes: options.number("cache-limit"),
-    ifChanged: options.has("if-changed"),
   };
 }
 

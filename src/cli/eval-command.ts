@@ -8,16 +8,17 @@ import type { Evaluation, TextFacts } from "../evaluation/evaluation.ts";
 import { digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
 import { costliestMax } from "../evaluation/word-encoder.ts";
 import { recordedReading } from "../formats/training-json.ts";
+import { type Named, oneOf, readNamed, readTextFile } from "../options/kinds.ts";
 import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { slashed } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
-import { type Invocation, type Named, oneOf, readNamed } from "./arguments.ts";
-import { optionWords } from "./command-table.ts";
+import type { Invocation } from "./arguments.ts";
+import { measureWords } from "./command-table.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { allTexts, type EvaluationView, evaluationLines } from "./eval-text.ts";
-import { copyPipe, isPipe, readingOf, readTextFile } from "./input-options.ts";
+import { copyPipe, isPipe, readingOf } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
@@ -89,9 +90,7 @@ const digitMeasureNames = new Set(digitMeasures.map(({ key }) => key));
 function readView(options: Invocation["options"], textCount: number): EvaluationView {
   const typed = options.text("measure")?.split(",");
   const usual = ["bytes_per_token", ...(options.has("numbers") ? digitMeasureNames : [])];
-  const measures = new Set(
-    typed?.map((name) => oneOf("--measure", name.trim(), optionWords.measure)) ?? usual,
-  );
+  const measures = new Set(typed?.map((name) => oneOf("--measure", name.trim(), measureWords)) ?? usual);
   if (measures.has("parity") && textCount < 2)
     throw usageError("--measure parity compares texts, and there is only one");
   const wordCount = options.number("words") ?? 0;

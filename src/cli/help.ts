@@ -1,14 +1,8 @@
 import { usageError } from "../errors.ts";
+import { type OptionSpec, type Topic, topics } from "../options/option.ts";
 import type { NamedPattern } from "../pattern/pattern.ts";
 import { nearest } from "../runtime/hints.ts";
-import {
-  type CommandSpec,
-  commands,
-  type OptionSpec,
-  type Topic,
-  topics,
-  usageLine,
-} from "./command-table.ts";
+import { type CommandSpec, commands, usageLine } from "./command-table.ts";
 import { type Styles, stylesFor, terminalColumns } from "./output.ts";
 
 // Help, wrapped to the terminal: of the program, of a command on one screen, and of a topic at length.

@@ -6,6 +6,8 @@ import { UserError, usageError } from "../errors.ts";
 import { type IdMerges, idTypesOf, readIdMerges, symbolCounts, symbolsOf } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idWriterFor, isIdFileName } from "../formats/id-writers.ts";
+import { readTyped } from "../options/option.ts";
+import { trainingOptions } from "../options/training-table.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { settleLimits } from "../pipeline/training.ts";
 import { shellLine } from "../runtime/hints.ts";
@@ -21,13 +23,11 @@ import { lineColumns, type Output, warnOfEarlyStop } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { type Row, rowLines } from "./summary-rows.ts";
 import { idsSummary } from "./train-summary.ts";
-import { readAskedSize, readIsFull, readLimits, readOutput } from "./training-options.ts";
 
 /** `bpe train --input-format ids`: merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
-  const { options } = invocation;
-  const size = readAskedSize(options.text("vocab-size")!, "--input-format ids");
-  const asked = readTrainOptions(options);
+  const asked = readTrainOptions(invocation.options);
+  const { size } = asked;
   checkOutputDirectory(asked.output);
   await lockOutputs(invocation, output, [placeOf(asked.output)]);
   const startMs = performance.now();
@@ -80,24 +80,31 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
 }
 
-function readTrainOptions(options: TypedOptions) {
-  const compat = options.word("compat") ?? "rustbpe";
+function readTrainOptions(typed: TypedOptions) {
+  const asked = readTyped(trainingOptions, typed);
+  const { compat = "rustbpe", output, workers = allowedCores(), memoryLimit, keep, summary } = asked;
   if (compat !== "huggingface" && compat !== "rustbpe") {
     throw usageError(
       `--compat ${compat} decides ties by bytes, and ids have none`,
       "use huggingface or rustbpe, which decide ties by ids",
     );
   }
+  const [size, ...more] = asked.vocabSize!;
+  if (more.length > 0)
+    throw usageError(
+      `--vocab-size ${typed.text("vocab-size")}: --input-format ids makes only one size in a run`,
+    );
   return {
-    output: readOutput(options),
+    size: size!,
+    output: output!,
     compat,
-    binaryType: { asked: options.word("dtype"), needed: "uint16" },
+    binaryType: { asked: asked.idType, needed: "uint16" },
     // A pair occurs at least once, whatever the rule.
-    limits: settleLimits(readLimits(options), "ids"),
-    workers: options.number("workers") ?? allowedCores(),
-    memoryLimitBytes: options.number("memory-limit"),
-    keepCount: options.number("keep"),
-    isFull: readIsFull(options),
+    limits: settleLimits(asked, "ids"),
+    workers,
+    memoryLimitBytes: memoryLimit,
+    keepCount: keep,
+    isFull: summary === "full",
   } as const;
 }
 
@@ -134,7 +141,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
   const inputs = findIdFiles(invocation.files);
   output.keepOutputsFrom(inputs);
   const merges = readIdMerges(mergesPathOf(options.text("tokenizer")!));
-  const asked = options.word("dtype");
+  const asked = options.value(trainingOptions.idType);
   const { symbolType, tokenType } = idTypesOf(merges);
   const found = { symbolCount: 0, documentCount: 0 };
   const idCount = await writeSequences(path, asked ?? tokenType, async (writer) => {
@@ -213,7 +220,7 @@ export async function runDecodeIds(
   const idLimit = merges.alphabetSize + merges.left.length;
   const documents = new SequenceList();
   const { symbolType, tokenType } = idTypesOf(merges);
-  const readType = { asked: options.word("dtype"), needed: tokenType };
+  const readType = { asked: options.value(trainingOptions.idType), needed: tokenType };
   for await (const _ of readSequences(file, readType, documents, idLimit)) await nextTurn();
   const { tokens, starts, count, documentCount } = documents;
   const symbolCount = await writeSequences(path, symbolType, async (writer) => {

@@ -1,5 +1,4 @@
-import { isUtf8 } from "node:buffer";
-import { closeSync, openSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
@@ -7,8 +6,9 @@ import { hasFields } from "../corpus/input.ts";
 import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.ts";
 import { type PlannedRanges, readPlan } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
+import { trainingOptions } from "../options/training-table.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { refusal, statOf, unreadable, withRegularFile } from "../runtime/system-error.ts";
+import { refusal, statOf, unreadable } from "../runtime/system-error.ts";
 import { isWindows } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
@@ -28,21 +28,14 @@ export function readReading(names: readonly string[], options: Invocation["optio
   return reading;
 }
 
-/** The text of a small file that an option names. */
-export function readTextFile(option: string, path: string): string {
-  const bytes = withRegularFile(path, (fd) => readFileSync(fd));
-  if (!isUtf8(bytes)) throw new UserError(`${option} "${path}" is not valid UTF-8`);
-  return new TextDecoder().decode(bytes);
-}
-
 export function readingOf(options: Invocation["options"]): InputOptions {
-  const format = options.word("input-format");
+  const format = options.value(trainingOptions.inputFormat);
   if (format === "ids") throw usageError("--input-format ids is for train and encode");
   return {
     format,
     textField: options.text("text-field"),
     include: options.get("include"),
-    binary: options.word("binary"),
+    binary: options.value(trainingOptions.binary),
   };
 }
 

@@ -5,6 +5,7 @@ import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import type { Input, InputFormat } from "../corpus/input.ts";
 import { exitCode, shortened, UserError } from "../errors.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
+import { trainingOptions } from "../options/training-table.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { writeAll } from "../runtime/file-calls.ts";
@@ -14,8 +15,6 @@ import { openToAppend, Untrusted } from "../store/trusted-files.ts";
 import type { Read, WrittenPlaces } from "../store/written-places.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
-import { oneOf } from "./arguments.ts";
-import { optionWords } from "./command-table.ts";
 import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
 import { usualColumns } from "./summary-rows.ts";
 
@@ -56,7 +55,7 @@ export class Output {
 
   constructor(private readonly options: OutputOptions) {
     const { quiet, progress, log } = options;
-    const asked = oneOf("--progress", progress, optionWords.progress);
+    const asked = trainingOptions.progress.kind.read([progress], "--progress");
     const canDraw = () => isTerminal(stderr) && !isDumb();
     this.mode = quiet ? "none" : asked !== "auto" ? asked : canDraw() ? "bar" : "plain";
     const shown = createProgress(this.mode, writeStderr, () => terminalColumns(stderr));

@@ -11,18 +11,16 @@ import type { Output } from "./output.ts";
 import type { PageJob } from "./report-worker.ts";
 import type { Finished, Learned, Setting } from "./train-report.ts";
 
-/** The file of `--report`, or undefined. Looks at no file. */
-export function readReportPath({ options }: Invocation): string | undefined {
-  const path = options.text("report");
-  if (path === "" || path === "-") {
-    throw usageError(`--report "${path}" names no file`, "name one, e.g. --report report.html");
-  }
-  return path;
+/** Refuses a path of `--report` that names no file. Looks at none. */
+export function checkReportPath(path: string | undefined): void {
+  if (path !== "" && path !== "-") return;
+  throw usageError(`--report "${path}" names no file`, "name one, e.g. --report report.html");
 }
 
 /** The file of `--report`: checked that it can be written and holds nothing else, and locked. */
 export async function takeReportPlace(invocation: Invocation, output: Output): Promise<string | undefined> {
-  const path = readReportPath(invocation);
+  const path = invocation.options.text("report");
+  checkReportPath(path);
   if (path === undefined) return undefined;
   await lockOutputFile(invocation, output, path);
   refuseOtherFile(path);

@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { filesMatching, includeFilter } from "../corpus/find-inputs.ts";
 import { pathsReadAt } from "../formats/load-tokenizer.ts";
+import type { PathRead } from "../options/option.ts";
 import { globMatcher } from "../runtime/host.ts";
 import { isDirectory, statOf } from "../runtime/system-error.ts";
 import { slashed } from "../runtime/windows.ts";
@@ -13,7 +14,7 @@ import {
   WrittenPlaces,
 } from "../store/written-places.ts";
 import { type Invocation, typedPath } from "./arguments.ts";
-import { type CommandSpec, type PathRead, replacesDirectory } from "./command-table.ts";
+import { type CommandSpec, replacesDirectory } from "./command-table.ts";
 
 /** A path that was typed, what it is for, and what messages call it. */
 type TypedRead = { readonly path: string; readonly reads: PathRead; readonly name: string };

@@ -1,18 +1,18 @@
 import { exitCode, usageError } from "../errors.ts";
+import { checkTogether, topics, typedSpelling } from "../options/option.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { prepareKernel } from "../runtime/kernel.ts";
 import { versionLine } from "../runtime/version.ts";
 import { MisplacedOutput } from "../store/written-places.ts";
 import {
   checkComplete,
-  checkTogether,
   checkValidUtf8,
   type Invocation,
   parseInvocation,
   peekOption,
   unknownCommand,
 } from "./arguments.ts";
-import { type CommandSpec, commands, topics } from "./command-table.ts";
+import { type CommandSpec, commands } from "./command-table.ts";
 import { ReaderGone, writeStdout } from "./data-output.ts";
 import { LogFile, Output, type OutputOptions } from "./output.ts";
 import { checkRunPaths, maySpoil } from "./run-paths.ts";
@@ -79,7 +79,7 @@ export async function run(typed: readonly string[]): Promise<number> {
       return exitCode.done;
     }
     checkComplete(command, invocation);
-    checkTogether(command, invocation);
+    checkTogether(command.options, invocation.options, typedSpelling);
     await takeListedTokens(command, invocation, output);
     const [runCommand] = await Promise.all([runners[name]!(), usesKernel.has(name) && prepareKernel()]);
     await runCommand(invocation, output);

@@ -3,11 +3,13 @@ import { usageError } from "../errors.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { usualNames } from "../formats/formats.ts";
 import { sizesIn, tokenizersIn } from "../formats/load-tokenizer.ts";
+import { type Named, readNamed } from "../options/kinds.ts";
+import { trainingOptions } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { type Invocation, type Named, readNamed } from "./arguments.ts";
+import type { Invocation } from "./arguments.ts";
 import { type Output, warnOfSlowPattern } from "./output.ts";
 
 /** The options of every command that uses a tokenizer. Looks at no file. */
@@ -15,7 +17,7 @@ export function readTokenizerOptions({ options }: Invocation) {
   return {
     path: options.text("tokenizer")!,
     ...readBesideTokenizer(options),
-    dtype: options.word("dtype"),
+    dtype: options.value(trainingOptions.idType),
   };
 }
 

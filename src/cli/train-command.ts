@@ -1,7 +1,9 @@
 import { bytes, counted } from "../bytes/quantities.ts";
 import { countsChunks } from "../count/counts-files.ts";
-import type { ResolvedPattern } from "../pattern/pattern.ts";
-import { languagesOf } from "../pipeline/count-groups.ts";
+import { typedSpelling } from "../options/option.ts";
+import type { AskedTraining } from "../options/training-table.ts";
+import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
+import { languageFilesOf, languagesOf } from "../pipeline/count-groups.ts";
 import type { OpenCache } from "../pipeline/count-memory.ts";
 import { identify } from "../pipeline/count-words.ts";
 import type { Extended, TrainedVocabulary } from "../pipeline/learn-merges.ts";
@@ -9,7 +11,15 @@ import { likeInWorker } from "../pipeline/load-in-worker.ts";
 import { noteOfSeedBytes } from "../pipeline/seed-tokens.ts";
 import type { Report, StageProgress } from "../pipeline/stage-progress.ts";
 import { train } from "../pipeline/train.ts";
-import { countsOptionsOf, encodingPatternOf, type Training } from "../pipeline/training.ts";
+import {
+  countsOptionsOf,
+  encodingPatternOf,
+  type OutputSettings,
+  refuseCountedAsText,
+  separatorsWithoutId,
+  settle,
+  type Training,
+} from "../pipeline/training.ts";
 import { type Result, writeResult } from "../pipeline/write-result.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { build, codeIdentity } from "../runtime/version.ts";
@@ -21,7 +31,13 @@ import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { countsPaths, openCorpus, openCountsFiles, openRunMemory } from "./corpus-options.ts";
+import {
+  countsPaths,
+  openCorpus,
+  openCountsFiles,
+  openRunMemory,
+  readCorpusOptions,
+} from "./corpus-options.ts";
 import { lockOutputs, writeChunks } from "./data-output.ts";
 import {
   corpusNotes,
@@ -36,13 +52,7 @@ import {
 import { ReportThread, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { extensionSummary, fullTrainingSummary, trainingSummary } from "./train-summary.ts";
-import {
-  readOptions,
-  refuseCountedAsText,
-  settleExtension,
-  settleTyped,
-  type TrainOptions,
-} from "./training-options.ts";
+import { readTraining } from "./training-options.ts";
 
 /** `bpe train`: reads the options, looks at the world, trains, writes, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
@@ -50,23 +60,23 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     return (await import("./ids-command.ts")).runTrainIds(invocation, output);
   }
   const opened = await openTraining(invocation, output);
-  const { options, training, corpus, cached } = opened;
+  const { asked, training, corpus, cached } = opened;
   const { normalization } = training;
   const pattern = encodingPatternOf(training);
-  const setting = { inputs: corpus.inputs, pattern, normalization, output: options.output };
-  const page = options.report === undefined ? undefined : new ReportThread(options.report, setting);
+  const setting = { inputs: corpus.inputs, pattern, normalization, output: asked.output! };
+  const page = asked.report === undefined ? undefined : new ReportThread(asked.report, setting);
   const report = (progress: StageProgress) => {
     if (progress.stage === "merging") page?.begin();
     output.progress(progress);
   };
   if (cached !== undefined) {
     warnOfStreams(corpus.inputs, output);
-    const isDone = options.cache!.ifChanged && (await isUpToDateWith(cached, opened, report));
-    if (isDone) return tellUnchanged(options.output, output);
+    const isDone = asked.ifChanged && (await isUpToDateWith(cached, opened, report));
+    if (isDone) return tellUnchanged(asked.output!, output);
   }
   warnOfSlowPattern(training.pattern, output);
-  if (invocation.options.has("class")) warnOfClass(training.model, output);
-  if (training.base === null && normalization !== null && options.outputs.formatNames === undefined)
+  if (asked.tokenizerClass !== undefined) warnOfClass(training.model, output);
+  if (training.base === null && normalization !== null && asked.formats === undefined)
     output.warn("only tokenizer.json can store the normalizer, so files of other formats are not written");
   warnOfEqualCounts(opened.counts, output);
   const note = noteOfSeedBytes(training.seedTokens);
@@ -77,7 +87,7 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
     ...corpus,
     saveWords: async (words: WordTable) => {
       output.endStage(counted(words.wordCount, "distinct pretoken"));
-      await saveWords(options.saveCounts, words, training);
+      await saveWords(asked.saveCounts, words, training);
     },
     tellMemory: (estimatedBytes: number) => output.tellMemory("merging", estimatedBytes),
     write: async (trained: TrainedVocabulary | Extended) => {
@@ -101,31 +111,30 @@ type Opened = Awaited<ReturnType<typeof openTraining>>;
 
 /** The training, checked and settled, with its places locked and its corpus as it is now. */
 async function openTraining(invocation: Invocation, output: Output) {
-  const options = readOptions(invocation);
-  const { basePath, basePattern, likePath } = options;
+  const asked = readTraining(invocation);
+  const { like: likePath, extend: basePath } = asked;
+  const basePattern =
+    asked.extend === undefined || asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
+  const languageFiles = languageFilesOf(asked, typedSpelling);
+  const files = languageFiles?.map(({ file }) => file) ?? invocation.files;
+  const options = readCorpusOptions({ ...invocation, files });
   const other = basePath ?? likePath;
   // What the command line alone shows is refused before anything is looked at.
-  const typed = other === undefined ? settleTyped(invocation, options) : undefined;
-  await takePlaces(invocation, options, output);
+  const typed = other === undefined ? settle(asked, {}, typedSpelling) : undefined;
+  await takePlaces(invocation, asked, output);
   const startMs = performance.now();
   const like = likePath === undefined ? undefined : await likeInWorker(likePath);
-  const extension =
+  const base =
     basePath === undefined
       ? undefined
-      : settleExtension(
-          invocation,
-          options,
-          await (await codeForBases()).openBase(basePath, basePattern, (note) => output.warn(note)),
-          output,
-        );
-  const asked = typed ?? extension?.training ?? settleTyped(invocation, options, undefined, like);
-  const { cutting: training, countsFiles } = await openCountsFiles<Training>(invocation, asked, (made) => {
-    if (extension === undefined) return settleTyped(invocation, options, made, like);
-    const isSaid = invocation.options.has("special-token");
-    return isSaid ? asked : { ...asked, specialTokens: made.specialTokens };
-  });
-  if (extension !== undefined) refuseCountedAsText(extension.ownSeparators, training);
-  const { files, languageFiles } = options;
+      : await (await codeForBases()).openBase(basePath, basePattern, (note) => output.warn(note));
+  for (const text of base === undefined ? [] : separatorsWithoutId(asked, base))
+    output.warn(`"${text}" is not a special token of the base: documents end there, but it gets no id`);
+  const settled = typed ?? settle(asked, { like, base }, typedSpelling);
+  const { cutting: training, countsFiles } = await openCountsFiles<Training>(invocation, settled, (made) =>
+    settle(asked, { like, base, made }, typedSpelling),
+  );
+  if (base !== undefined) refuseCountedAsText(asked, base, training, typedSpelling);
   const { budget, skipped, inputCounts, ...found } = await openCorpus(
     { ...invocation, files },
     options,
@@ -137,19 +146,23 @@ async function openTraining(invocation: Invocation, output: Output) {
   const counts = await describeCounts(countsPaths(invocation));
   const corpus = { ...found, languages, countsFiles, memory, cache: cached?.cache };
   const command = ["train", ...invocation.typed];
-  return { command, options, training, corpus, skipped, counts, cached, startMs };
+  return { command, asked, training, corpus, skipped, counts, cached, startMs };
 }
 
 /** Few trainings need it. */
 const codeForBases = () => import("../pipeline/extend-tokenizer.ts");
 
 /** Checks that the outputs can be written, and keeps other runs away from them. */
-async function takePlaces(invocation: Invocation, options: TrainOptions, output: Output): Promise<void> {
-  const files = [options.saveCounts, options.report].filter((path) => path !== undefined);
-  checkOutputDirectory(options.output);
+async function takePlaces(
+  invocation: Invocation,
+  { output: path, saveCounts, report }: AskedTraining,
+  output: Output,
+): Promise<void> {
+  const files = [saveCounts, report].filter((path) => path !== undefined);
+  checkOutputDirectory(path!);
   for (const path of files) checkOutputFile(path);
-  await lockOutputs(invocation, output, [placeOf(options.output), ...files.map(placeOfFile)]);
-  if (options.report !== undefined) refuseOtherFile(options.report);
+  await lockOutputs(invocation, output, [placeOf(path!), ...files.map(placeOfFile)]);
+  if (report !== undefined) refuseOtherFile(report);
 }
 
 /** Writes the words into the file of `--save-counts`, if there is one. */
@@ -157,15 +170,22 @@ async function saveWords(path: string | undefined, words: WordTable, training: T
   if (path !== undefined) await writeChunks(path, countsChunks(path, words, countsOptionsOf(training)));
 }
 
+/** Which files are written. */
+const outputsOf = ({ formats: formatNames, ledger, modelCard = false }: AskedTraining): OutputSettings => ({
+  formatNames,
+  ledger,
+  modelCard,
+});
+
 /** What a record says of the run. */
 const resultOf = <T extends TrainedVocabulary | Extended>(opened: Opened, trained: T): Result<T> => {
-  const { command, options, training, corpus, skipped, counts, startMs } = opened;
+  const { command, asked, training, corpus, skipped, counts, startMs } = opened;
   const { inputs, languages, workerCount } = corpus;
   return {
     command: shellLine(["bpe", ...command]),
     arguments: command,
-    ...options.outputs,
-    keepCount: options.keepCount,
+    ...outputsOf(asked),
+    keepCount: asked.keep,
     training,
     inputs,
     languages,
@@ -184,11 +204,11 @@ async function writeTrained(
   page: ReportThread | undefined,
   output: Output,
 ) {
-  const { options, training } = opened;
+  const { asked, training } = opened;
   const { vocabulary, smaller, ledger } = trained;
   const sizeOf = ({ size, reservedCount }: typeof vocabulary) => size - reservedCount;
   page?.take({ vocabulary, smallerSizes: smaller.map(sizeOf), ledger });
-  const written = await writeResult(options.output, resultOf(opened, trained), onStop);
+  const written = await writeResult(asked.output!, resultOf(opened, trained), onStop);
   return async () => {
     const { record } = written;
     if (training.parity?.ratio == null) warnOfUneven(trained.languages, output);
@@ -208,11 +228,11 @@ async function writeTrained(
 }
 
 async function writeExtended(opened: Opened, trained: Extended, output: Output) {
-  const { options, training } = opened;
+  const { asked, training } = opened;
   const { writeExtension } = await codeForBases();
   const warn = (message: string) => output.warn(message);
   const base = training.base!;
-  const written = await writeExtension(options.output, resultOf(opened, trained), base, warn, onStop);
+  const written = await writeExtension(asked.output!, resultOf(opened, trained), base, warn, onStop);
   return async () => {
     const madeCount = trained.extensions.at(-1)!.tokens.length;
     const wantedCount = training.vocabSize - base.parts.tokens.idLimit;
@@ -248,7 +268,7 @@ type Ended = Omit<Outcome, "isFull" | "columns">;
 
 /** Warns of what is known at the end, and returns what a summary says beside the record. */
 function warnAtEnd(
-  { options, corpus, skipped }: Opened,
+  { asked, corpus, skipped }: Opened,
   { leftPath, keptPath }: FormerResults,
   { madeCount, wantedCount, noun }: Learned,
   output: Output,
@@ -256,18 +276,18 @@ function warnAtEnd(
   if (leftPath !== null)
     output.warn(`files that were written into the old result during the run are in "${leftPath}"`);
   warnOfEarlyStop(madeCount, wantedCount, noun, output);
-  return { output: options.output, keptPath, notes: corpusNotes({ inputs: corpus.inputs, skipped }) };
+  return { output: asked.output!, keptPath, notes: corpusNotes({ inputs: corpus.inputs, skipped }) };
 }
 
 function succeed(
   ended: Ended,
-  { options: { isFull } }: Opened,
+  { asked }: Opened,
   record: object,
   output: Output,
   summary: (outcome: Outcome) => string[],
 ): void {
   const { output: path, keptPath } = ended;
-  output.succeed((columns) => summary({ ...ended, isFull, columns }), {
+  output.succeed((columns) => summary({ ...ended, isFull: asked.summary === "full", columns }), {
     changed: true,
     output: path,
     kept: keptPath,
@@ -283,7 +303,7 @@ async function isUpToDateWith(
   opened: Opened,
   report: Report,
 ): Promise<boolean> {
-  const place = pathOf(placeOf(opened.options.output));
+  const place = pathOf(placeOf(opened.asked.output!));
   const result = readResult(directory, place);
   if (result === undefined) return false;
   await identify(cache, opened.corpus.inputs, report, contentsOf(result));
@@ -303,15 +323,15 @@ function tellUnchanged(path: string, output: Output): void {
 function noteResult({ cache, directory, scratchPath }: OpenCache, opened: Opened): void {
   const madeOf = describe(opened, cache.countedContents());
   if (madeOf === undefined) return;
-  const place = pathOf(placeOf(opened.options.output));
+  const place = pathOf(placeOf(opened.asked.output!));
   keepResult(directory, `${scratchPath()}/result`, place, otherFiles(opened), madeOf);
 }
 
-const otherFiles = ({ options: { saveCounts } }: Opened) => (saveCounts === undefined ? [] : [saveCounts]);
+const otherFiles = ({ asked: { saveCounts } }: Opened) => (saveCounts === undefined ? [] : [saveCounts]);
 
 /** Undefined if an input cannot be read again, or if other code may have the same version. */
 function describe(
-  { options, training, corpus, counts }: Opened,
+  { asked, training, corpus, counts }: Opened,
   contents: readonly (string | undefined)[],
 ): MadeOf | undefined {
   const code = codeIdentity();
@@ -321,7 +341,7 @@ function describe(
     version: build.version,
     bunVersion: build.bunVersion,
     code,
-    settings: { ...plainSettings(training), ...options.outputs, languages: corpus.languages },
+    settings: { ...plainSettings(training), ...outputsOf(asked), languages: corpus.languages },
     inputs: corpus.inputs.map(({ path }, i) => [path, contents[i]!] as const),
     counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
   };

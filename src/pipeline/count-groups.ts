@@ -3,6 +3,8 @@ import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { checkUnchanged, sizeOfRanges, totalBytesOf, wholeRange } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { InputWeight, LanguageOfInput, LanguageRecord } from "../formats/training-json.ts";
+import type { Spelling } from "../options/option.ts";
+import type { AskedTraining } from "../options/training-table.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import { SumOfWords, TableWords, totalsOfSum, wordTableOfSum } from "../words/sorted-words.ts";
@@ -14,8 +16,20 @@ import { weightParts, weightsOf } from "./weights.ts";
 /** What names the inputs of a language, or of its dev text: a path, a glob, a directory. */
 export type LanguageFile = LanguageOfInput & { readonly file: string };
 
+/** The files of the languages, then those of their dev text; undefined without languages. Looks at none. */
+export function languageFilesOf(
+  { languages, languagesDev = [] }: AskedTraining,
+  spell: Spelling,
+): LanguageFile[] | undefined {
+  if (languages === undefined) return undefined;
+  const train = languages.map((file) => ({ ...file, isDev: false }));
+  const dev = languagesDev.map((file) => ({ ...file, isDev: true }));
+  checkDev(spell("language-dev"), train, dev);
+  return [...train, ...dev];
+}
+
 /** A usage error unless all languages have dev text, or none. `what` names it. */
-export function checkDev(what: string, train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
+function checkDev(what: string, train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
   const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
   const unknown = devNames!.find((name) => !names!.includes(name));
   if (unknown !== undefined) throw usageError(`${what}: there is no language "${unknown}"`);

@@ -2,13 +2,10 @@ import { counted } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import type { LanguageOfInput } from "../formats/training-json.ts";
 import type { Parity } from "../merge/parity-merges.ts";
+import type { Spelling } from "../options/option.ts";
+import type { AskedTraining } from "../options/training-table.ts";
 
-/** What may be said of how merges are shared out among languages (docs/clean-and-fair.md). */
-export type AskedParity = {
-  readonly languageRatio?: readonly number[] | undefined;
-  readonly languageWindow?: { readonly size: number; readonly alpha: number } | undefined;
-  readonly globalMerges?: number | undefined;
-};
+type AskedParity = Pick<AskedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
 
 export const withoutParity: Parity = { ratio: null, window: null, globalMerges: 0 };
 
@@ -17,12 +14,12 @@ const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 
 /** Undefined if nothing is said. */
-export function settleParity(asked: AskedParity, nameOf: (option: string) => string): Parity | undefined {
+export function settleParity(asked: AskedParity, spell: Spelling): Parity | undefined {
   const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
   if (wrong !== undefined) {
     throw usageError(
-      `${nameOf("languageRatio")}: ${wrong} is no number from ${ratioMin} to ${ratioMax}`,
+      `${spell("language-ratio")}: ${wrong} is no number from ${ratioMin} to ${ratioMax}`,
       "one for each language, as in 1,2,2.5",
     );
   }
@@ -31,7 +28,7 @@ export function settleParity(asked: AskedParity, nameOf: (option: string) => str
     const isSize = Number.isSafeInteger(size) && size >= 1 && size <= countMax;
     if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
       throw usageError(
-        `${nameOf("languageWindow")} ${size}:${alpha} is no number of choices and factor above 0`,
+        `${spell("language-window")} ${size}:${alpha} is no number of choices and factor above 0`,
         "as in 100:2.0: of 100 choices no language has more than twice its share",
       );
     }

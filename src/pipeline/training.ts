@@ -1,10 +1,12 @@
 import type { Normalization } from "../bytes/normalization.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { BaseFiles } from "../formats/load-tokenizer.ts";
-import type { InputWeight } from "../formats/training-json.ts";
+import type { InputWeight, RecordedTraining } from "../formats/training-json.ts";
 import type { TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { Parity } from "../merge/parity-merges.ts";
+import type { Spelling } from "../options/option.ts";
+import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
 import {
   exportForm,
   fancyRegex,
@@ -16,16 +18,17 @@ import {
   resolvePattern,
 } from "../pattern/pattern.ts";
 import { type Cutting, plainCutting } from "../text/cutting.ts";
-import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
   type AskedModelSettings,
   type Like,
   type ModelSettings,
+  roleNames,
   settleModelLike,
 } from "../vocabulary/model-settings.ts";
 import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
-import { type AskedParity, settleParity } from "./parity.ts";
+import { settleParity } from "./parity.ts";
 import { settleSeedTokens } from "./seed-tokens.ts";
 import { checkedWeight } from "./weights.ts";
 
@@ -92,38 +95,36 @@ export type OutputSettings = {
   readonly modelCard: boolean;
 };
 
-/** What the command line, or a caller of the library, asks of a training. What is left out has a default. */
-export type AskedTraining = AskedParity & {
-  /** Of the finished vocabularies, one at least. */
-  readonly sizes: readonly number[];
-  readonly base?: Base;
-  readonly padTo?: number | undefined;
-  readonly minFrequency?: number | undefined;
-  readonly maxTokenLength?: number | null | undefined;
-  readonly wholeCharacters?: boolean | undefined;
-  readonly superwordsFrom?: number | undefined;
-  readonly superwordPattern?: string | undefined;
-  readonly model?: AskedModelSettings | undefined;
-  readonly weights?: readonly InputWeight[] | undefined;
+/** What was looked at for a training, beside its options. */
+export type Looked = {
   readonly like?: Like | undefined;
-  readonly seedTokens?: readonly string[] | undefined;
+  readonly base?: FoundBase | undefined;
+  /** The options that files of word counts were made with: what is left open is as they have it. */
+  readonly made?: CountsOptions | undefined;
 };
 
-/** What is called so in {@link AskedTraining}; the sizes are `vocabSize`. For errors. */
-type NameOption = (option: string) => string;
+/** A tokenizer to go on from, and what the record of its training says. */
+type FoundBase = Pick<Base, "parts" | "files"> & { readonly recorded: RecordedTraining | undefined };
 
-/** The cutting that is asked for, checked. `pattern` is what was typed, or the splits that a file states. */
-export function settleCutting(asked: {
-  readonly specialTokens?: readonly string[] | undefined;
-  readonly normalization?: Normalization | null | undefined;
-  readonly pattern?: string | readonly string[] | undefined;
-  readonly compat?: Compat | undefined;
-  readonly like?: Like | undefined;
-  readonly wholeTexts?: boolean | undefined;
-}): CutSettings {
-  const { like, compat = like?.compat ?? "cs336" } = asked;
-  const { specialTokens: typed = [], pattern = like?.patternSources ?? "gpt2" } = asked;
-  const normalization = asked.normalization ?? like?.normalization ?? null;
+type AskedCutting = Pick<
+  AskedTraining,
+  "specialTokens" | "normalize" | "pattern" | "compat" | "wholeTexts" | "specialTokensAsText"
+>;
+
+/** The cutting that is asked for, checked. */
+export function settleCutting(asked: AskedCutting, { like, made }: Looked, spell: Spelling): CutSettings {
+  if (asked.compat === "extension") {
+    throw usageError(
+      `${spell("compat")} extension needs ${spell("extend")}`,
+      `without ${spell("extend")}, use cs336, huggingface or rustbpe`,
+    );
+  }
+  const stated = like === undefined ? made : undefined;
+  // Only HF's trainer is fed line by line.
+  const compat = asked.compat ?? like?.compat ?? (stated?.isLinewise ? "huggingface" : "cs336");
+  const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
+  const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";
+  const normalization = asked.normalize ?? like?.normalization ?? stated?.normalization ?? null;
   const { wholeTexts = false } = asked;
   if (wholeTexts && compat !== "huggingface")
     throw usageError(`whole texts are for the trainer huggingface; ${compat} never cuts text at line ends`);
@@ -139,8 +140,53 @@ export function settleCutting(asked: {
   };
 }
 
+/** The base, by the rule that is asked for, or the one by which it was made. */
+const baseOf = ({ extend, compat }: AskedTraining, { parts, files, recorded }: FoundBase): Base => ({
+  path: extend!,
+  parts,
+  files,
+  reservedTokens: [...new Set(recorded?.reservedTokens)],
+  rule: compat ?? recorded?.compat ?? "extension",
+});
+
+/** The special tokens at which the training of a base ended documents: they were never text. Reserved ones are in no text. */
+const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
+  specialTokensAsText
+    ? []
+    : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
+
+/** How a base cuts text. Documents end at its own special tokens and at those that are asked for. */
+function cuttingOfBase(asked: AskedTraining, base: Base, { base: found, made }: Looked): CutSettings {
+  const own = ownSeparators(asked, found!);
+  const stated = asked.specialTokens === undefined ? made?.specialTokens : undefined;
+  const separators = [...new Set([...own, ...(asked.specialTokens ?? [])])];
+  const cutting = settleCuttingOfBase(base, stated ?? separators);
+  checkSpecialTokens(asked.specialTokens ?? [], cutting.compat);
+  return cutting;
+}
+
+/** Special tokens that end documents and that the base does not have: they get no id. */
+export function separatorsWithoutId({ specialTokens = [] }: AskedTraining, { parts }: FoundBase): string[] {
+  const baseTexts = new Set(allAddedTokens(parts).map(({ content }) => content));
+  return specialTokens.filter((text) => !baseTexts.has(text));
+}
+
+/** Refuses word counts that have special tokens of the base as words. */
+export function refuseCountedAsText(
+  asked: AskedTraining,
+  found: FoundBase,
+  { specialTokens }: CutSettings,
+  spell: Spelling,
+): void {
+  const counted = ownSeparators(asked, found).find((text) => !specialTokens.includes(text));
+  if (counted === undefined) return;
+  throw new UserError(`the word counts contain the base's special token "${counted}" as text`, {
+    hint: `count with --special-token for each of them, or treat them as text: ${spell("special-tokens-as-text")}`,
+  });
+}
+
 /** How a base cuts text whose documents end at `separators`. */
-export function settleCuttingOfBase({ parts, rule }: Base, separators: readonly string[]): CutSettings {
+function settleCuttingOfBase({ parts, rule }: Base, separators: readonly string[]): CutSettings {
   const compat = rule === "extension" ? "cs336" : rule;
   // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
   const lineWise = compat === "huggingface";
@@ -150,26 +196,34 @@ export function settleCuttingOfBase({ parts, rule }: Base, separators: readonly 
 
 /** What is left open is as the rule has it. */
 export const settleLimits = (
-  { minFrequency, maxTokenLength = null, wholeCharacters }: Pick<AskedTraining, keyof TokenLimits>,
+  {
+    minFrequency,
+    maxTokenLength,
+    wholeCharacters,
+  }: Pick<AskedTraining, "minFrequency" | "maxTokenLength" | "wholeCharacters">,
   rule: string,
 ): TokenLimits => ({
   minFrequency: minFrequency ?? (rule === "huggingface" ? 0 : 1),
-  maxTokenLength,
+  maxTokenLength: maxTokenLength ?? null,
   ...(wholeCharacters && { wholeCharacters }),
 });
 
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
-export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameOption): Training {
+export function settle(asked: AskedTraining, looked: Looked, spell: Spelling): Training {
+  const { like = null } = looked;
+  const base = looked.base === undefined ? null : baseOf(asked, looked.base);
+  const cutting = base === null ? settleCutting(asked, looked, spell) : cuttingOfBase(asked, base, looked);
   const { specialTokens, compat } = cutting;
-  const { base = null, like = null } = asked;
+  refuseCountsOfSpaces(asked, base?.parts ?? like, spell);
+  checkFormats(asked, cutting, spell);
   const leastSize = baseSize(specialTokens, compat);
-  const sizes = asked.sizes.toSorted((a, b) => a - b);
-  const nameOfSize = nameOf("vocabSize");
-  if (base === null) checkSizes(sizes, leastSize, specialTokens.length, nameOfSize);
-  else checkSizesBeyond(sizes, base.parts.tokens.idLimit, nameOfSize);
+  const sizeName = spell("vocab-size");
+  const sizes = sizesOf(asked, base, spell);
+  if (base === null) checkSizes(sizes, leastSize, specialTokens.length, sizeName);
+  else checkSizesBeyond(sizes, base.parts.tokens.idLimit, sizeName);
   const limits = settleLimits(asked, base?.rule ?? compat);
-  const room = { leastSize, size: sizes[0]!, name: nameOfSize };
-  const parity = settleParity(asked, nameOf);
+  const room = { leastSize, size: sizes[0]!, name: sizeName };
+  const parity = settleParity(asked, spell);
   const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cutting, limits, room);
   return {
     base,
@@ -178,15 +232,63 @@ export function settle(asked: AskedTraining, cutting: CutSettings, nameOf: NameO
     padTo: asked.padTo ?? 1,
     ...cutting,
     ...limits,
-    superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat, nameOf),
-    model: settleModelLike(like, specialTokens, asked.model ?? {}),
+    superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat, spell),
+    model: settleModelLike(like, specialTokens, modelOf(asked)),
     ...((asked.weights ?? []).length > 0 && {
-      weights: asked.weights!.map((one) => checkedWeight(nameOf("weight"), one)),
+      weights: asked.weights!.map((one) => checkedWeight(spell("weight"), one)),
     }),
     like,
     ...(seedTokens.length > 0 && { seedTokens }),
     ...(parity && { parity }),
   };
+}
+
+/** Ascending, of all tokens. */
+function sizesOf({ vocabSize }: AskedTraining, base: Base | null, spell: Spelling): number[] {
+  const more = vocabSize!.find(({ isMore }) => isMore);
+  if (more !== undefined && base === null) {
+    const hint = "give the size of the whole vocabulary";
+    throw usageError(`${spell("vocab-size")} +${more.count} needs ${spell("extend")}`, hint);
+  }
+  const sizes = vocabSize!.map(({ isMore, count }) => count + (isMore ? base!.parts.tokens.idLimit : 0));
+  return sizes.sort((a, b) => a - b);
+}
+
+const modelOf = (asked: AskedTraining): AskedModelSettings => {
+  const roles = roleNames.flatMap((role) => (asked[role] === undefined ? [] : [[role, asked[role]]]));
+  const { addBos: addsBos = false, chatTemplate, modelMaxLength, tokenizerClass } = asked;
+  return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };
+};
+
+/** Word counts do not say that a space was put before each text. */
+function refuseCountsOfSpaces(
+  asked: AskedTraining,
+  whose: { readonly addsPrefixSpace: boolean } | null,
+  spell: Spelling,
+): void {
+  const name = [...(["counts", "saveCounts", "cache"] as const)].find((name) => asked[name] !== undefined);
+  if (!whose?.addsPrefixSpace || name === undefined) return;
+  const who =
+    asked.extend === undefined ? `${spell("like")}: that tokenizer` : `${spell("extend")}: the base`;
+  const option = spell(trainingOptions[name].name);
+  throw usageError(`${option} cannot be combined with this ${who} puts a space before each text`);
+}
+
+/** Refuses a format that is asked for and cannot say how text is cut. */
+function checkFormats({ formats }: AskedTraining, cutting: CutSettings, spell: Spelling): void {
+  const name = spell("format");
+  if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
+    throw usageError(
+      `${name} tiktoken: tiktoken takes one regular expression, and this pattern is a sequence of several`,
+    );
+  }
+  const cannotSay = formats?.find((format) => format !== "huggingface");
+  if (cutting.normalization !== null && cannotSay !== undefined) {
+    throw usageError(
+      `${name} ${cannotSay} cannot store a normalizer`,
+      `use ${name} huggingface, or leave out ${name}`,
+    );
+  }
 }
 
 function checkSizes(sizes: readonly number[], leastSize: number, specialCount: number, name: string): void {
@@ -263,17 +365,17 @@ function settleSuperwords(
   { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: AskedTraining,
   { leastSize, vocabSizeLeast }: { readonly leastSize: number; readonly vocabSizeLeast: number },
   compat: Compat,
-  nameOf: NameOption,
+  spell: Spelling,
 ): SuperwordSettings | null {
   if (fromVocabSize === undefined) return null;
   if (fromVocabSize < leastSize) {
     throw usageError(
-      `${nameOf("superwordsFrom")} ${fromVocabSize} is too small: 256 bytes and the special tokens need ${leastSize}`,
+      `${spell("superwords-from")} ${fromVocabSize} is too small: 256 bytes and the special tokens need ${leastSize}`,
     );
   }
   if (fromVocabSize > vocabSizeLeast) {
     throw usageError(
-      `${nameOf("superwordsFrom")} ${fromVocabSize} is more than ${nameOf("vocabSize")} ${vocabSizeLeast}`,
+      `${spell("superwords-from")} ${fromVocabSize} is more than ${spell("vocab-size")} ${vocabSizeLeast}`,
       "superwords begin at a part of the vocabulary, e.g. at three quarters of it",
     );
   }

@@ -1,17 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  type Invocation,
-  oneOf,
-  parseInvocation,
-  sizeBytes,
-  unknownCommand,
-  unknownOption,
-  wholeNumber,
-} from "../../src/cli/arguments.ts";
-import { commands, optionWords } from "../../src/cli/command-table.ts";
-import { readAskedSize, splitSizes } from "../../src/cli/training-options.ts";
-import { inputFormats } from "../../src/corpus/input.ts";
+import { type Invocation, parseInvocation, unknownCommand, unknownOption } from "../../src/cli/arguments.ts";
+import { commands } from "../../src/cli/command-table.ts";
+import { oneOf, sizeBytes, sizes as sizesKind, splitSizes, wholeNumber } from "../../src/options/kinds.ts";
 import { rowsOf } from "../rows.ts";
 import { errorOf } from "../thrown.ts";
 
@@ -137,7 +128,7 @@ test("a comma is in a number or between sizes: groups of three digits that canno
   for (const text of one) expect(splitSizes(text)).toEqual([text]);
   const several = "16k,32k 300,400 262,266,270 32,000,64,000 132,000,164,000 +1k,+2k".split(" ");
   for (const text of several) expect(splitSizes(text)).toEqual(text.split(","));
-  expect(readAskedSize("+8,000", "it")).toEqual({ isMore: true, count: 8000 });
+  expect(sizesKind.read(["+8,000"], "--vocab-size")).toEqual([{ isMore: true, count: 8000 }]);
 });
 
 test("a word out of a list is checked, with the nearest", () => {
@@ -186,11 +177,6 @@ test("what is no size, too small or too large is a usage error that shows it", (
   }
   expect(() => sizeBytes("--size", "9999999PB", 0)).toThrow("--size: 9999999PB is too large");
   expect(() => sizeBytes("--size", "10", 11)).toThrow("--size: 10 is too small, the least is 11 bytes");
-});
-
-test("the table of commands lists the formats of inputs that there are", () => {
-  // Ids are no text: only training and encoding read them.
-  expect<readonly string[]>(optionWords["input-format"]).toEqual([...inputFormats, "ids"]);
 });
 
 const commandOf = (name: string) => commands.find((command) => command.name === name)!;

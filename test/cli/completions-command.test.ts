@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { commands, optionWords } from "../../src/cli/command-table.ts";
+import { commands } from "../../src/cli/command-table.ts";
 import { completionScript } from "../../src/cli/completions-command.ts";
+import { trainingOptions } from "../../src/options/training-table.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { openTerminal } from "../pseudo-terminal.ts";
 
@@ -42,15 +43,15 @@ describe("bash completes", () => {
     ["bpe train --help sp", ["speed"]],
     ["bpe train --voc", ["--vocab-size"]],
     ["bpe count --voc", []],
-    ["bpe train --compat ", [...optionWords.compat]],
+    ["bpe train --compat ", [...trainingOptions.compat.words!]],
     ["bpe train --compat hu", ["huggingface"]],
-    ["bpe train --compat=", [...optionWords.compat]],
+    ["bpe train --compat=", [...trainingOptions.compat.words!]],
     ["bpe train --compat=hu", ["huggingface"]],
     ["bpe train -p o2", ["o200k"]],
     ["bpe train --pattern hel", ["help"]],
     [
       "bpe train --format gpt2,",
-      optionWords.format.filter((name) => name !== "gpt2").map((name) => `gpt2,${name}`),
+      trainingOptions.formats.words!.filter((name) => name !== "gpt2").map((name) => `gpt2,${name}`),
     ],
     ["bpe train --format gpt2,h", ["gpt2,huggingface"]],
     ["bpe train -n ", []],

@@ -399,8 +399,8 @@ test("the library gives what the command line writes, and encodes as its files d
   const ids = bpe(["encode", sample, "--tokenizer", output]).stdout.trim().split(" ").map(Number);
   expect([...tokenizer.encode(readFileSync(sample, "utf8"))]).toEqual(ids);
   for (const [options, message] of [
-    [{ pattern: "gpt2" }, "like and pattern cannot be combined"],
-    [{ superwordsFrom: 280 }, "like and superwordsFrom cannot be combined"],
+    [{ pattern: "gpt2" }, "like cannot be combined with pattern"],
+    [{ superwordsFrom: 280 }, "like cannot be combined with superwordsFrom"],
     [{ cache: join(home, "cache") }, "cache cannot be combined with this like"],
     [{ like: "nowhere" }, '"nowhere": no such file or directory'],
   ] as [object, string][]) {

@@ -5,7 +5,7 @@ import { type CompiledPattern, compilePattern } from "../../src/pattern/pattern.
 import { openMemory } from "../../src/pipeline/count-memory.ts";
 import { countWords } from "../../src/pipeline/count-words.ts";
 import { train } from "../../src/pipeline/train.ts";
-import { settle, settleCutting } from "../../src/pipeline/training.ts";
+import { settle } from "../../src/pipeline/training.ts";
 import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { put, scratch } from "../binary.ts";
@@ -48,7 +48,7 @@ test("merging does not begin where the budget has no room for it", async () => {
   const { memory } = openMemory(undefined, countsOptions, pattern, new NoRoom(1e12), () => {});
   const stages: string[] = [];
   const inputs = findInputs([put(home, "words", "one two one two")]);
-  const settled = settle({ sizes: [300] }, settleCutting({}), String);
+  const settled = settle({ vocabSize: [{ isMore: false, count: 300 }] }, {}, String);
   const training = train(settled, { inputs, workerCount: 1, memory }, ({ stage }) => stages.push(stage));
   expect(training).rejects.toThrow("no room");
   await training.catch(() => {});

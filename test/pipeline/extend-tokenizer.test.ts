@@ -9,7 +9,7 @@ import { openBase, writeExtension } from "../../src/pipeline/extend-tokenizer.ts
 import type { Extended } from "../../src/pipeline/learn-merges.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { train } from "../../src/pipeline/train.ts";
-import { settle, settleCuttingOfBase } from "../../src/pipeline/training.ts";
+import { settle } from "../../src/pipeline/training.ts";
 import { put, scratch } from "../binary.ts";
 import { type Random, seededRandom } from "../merge/made-words.ts";
 import { rounds } from "../rounds.ts";
@@ -70,11 +70,11 @@ type Options = {
 
 async function extend(basePath: string, text: string | Uint8Array, options: Options = {}) {
   const { newTokenCounts = [12], specialTokens = [], workerCount = 1 } = options;
-  const { parts, files } = await openBase(basePath, undefined, () => {});
-  const base = { path: basePath, parts, files, reservedTokens: [], rule: "extension" as const };
-  const sizes = newTokenCounts.map((count) => parts.tokens.idLimit + count);
-  const settled = settle({ sizes, base }, settleCuttingOfBase(base, specialTokens), String);
-  const training = { ...settled, base };
+  const opened = await openBase(basePath, undefined, () => {});
+  const vocabSize = newTokenCounts.map((count) => ({ isMore: true, count }));
+  const asked = { vocabSize, specialTokens, extend: basePath, compat: "extension" as const };
+  const settled = settle(asked, { base: { ...opened, recorded: undefined } }, String);
+  const training = { ...settled, base: settled.base! };
   const inputs = findInputs([put(home, "text", text)], {});
   return { training, extended: await train(training, { inputs, workerCount }, () => {}) };
 }

@@ -293,7 +293,7 @@ test("files of a directory that are not read are told", async () => {
 test("a limit without a cache, and a corpus that holds what is written, are mistakes", async () => {
   const options = { files, vocabSize: 300 };
   await expect(trainTokenizer({ ...options, cacheLimitBytes: 1 })).rejects.toThrow("cacheLimitBytes");
-  await expect(trainTokenizer({ ...options, cache: "" })).rejects.toThrow("cache is empty");
+  await expect(trainTokenizer({ ...options, cache: "" })).rejects.toThrow('cache is ""');
   await expect(trainTokenizer({ ...options, cache: at("c"), cacheLimitBytes: -1 })).rejects.toThrow("is -1");
   const misplaced = { ...options, output: at("new"), cache: join(at("new"), "cache") };
   await expect(trainTokenizer(misplaced)).rejects.toThrow("which this run writes");

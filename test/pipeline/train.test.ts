@@ -4,7 +4,7 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { exportForm } from "../../src/pattern/pattern.ts";
 import type { TrainedVocabulary } from "../../src/pipeline/learn-merges.ts";
 import { train } from "../../src/pipeline/train.ts";
-import { settle, settleCutting, trainingPattern } from "../../src/pipeline/training.ts";
+import { settle, trainingPattern } from "../../src/pipeline/training.ts";
 import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
 import { put, scratch } from "../binary.ts";
 import { naiveMerges } from "../merge/naive.ts";
@@ -18,8 +18,8 @@ type Settings = { mergeCount: number; specialTokens?: string[]; workerCount?: nu
 async function trainOn(content: string | Uint8Array, settings: Settings): Promise<TrainedVocabulary> {
   const { mergeCount, specialTokens = [], workerCount = 1 } = settings;
   const inputs = findInputs([put(directory, "corpus", content)], { binary: "text" });
-  const sizes = [256 + specialTokens.length + mergeCount];
-  const training = settle({ sizes }, settleCutting({ specialTokens }), String);
+  const vocabSize = [{ isMore: false, count: 256 + specialTokens.length + mergeCount }];
+  const training = settle({ vocabSize, specialTokens }, {}, String);
   return train({ ...training, base: null }, { inputs, workerCount }, () => {});
 }
 

@@ -216,10 +216,10 @@ test("weights that are none are refused, and so is what cannot be combined with 
     (await refusalOf(trainTokenizer({ files, vocabSize: 300, ...options }))).message;
   for (const weight of [-1, Number.NaN, Infinity, 1e6 + 1, 0.0000001, 1 / 3, "3" as never]) {
     expect(await hintOf({ weights: { "plain.txt": weight } })).toBe(
-      `weight: "plain.txt" has the weight ${weight}`,
+      `weights: "plain.txt" has the weight ${weight}`,
     );
   }
-  expect(await hintOf({ weights: { "": 1 } })).toBe("weight names no file");
+  expect(await hintOf({ weights: { "": 1 } })).toBe("weights names no file");
   expect(await hintOf({ weights: { "*": 2 }, superwordsFrom: 280 })).toContain("superwords");
   expect(await hintOf({ weights: { "*": 2 }, wordCounts: [["a", 1]] })).toContain("wordCounts");
   expect((await trainTokenizer({ files, vocabSize: 300, weights: {} })).statistics.wordCount).toBe(2);

@@ -139,7 +139,7 @@ class Training(Home):
         place = str(Path(bpe.__file__).parent.parent)
         loaded = subprocess.check_output([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {place!r}); {script}"])
         self.assertEqual(
-            loaded.decode().split(), ["__future__", "bpe_trainer", "bpe_trainer._executable", "bpe_trainer._training", "sysconfig"]
+            loaded.decode().split(), ["__future__", "bpe_trainer", "bpe_trainer._executable", "bpe_trainer._options", "bpe_trainer._training", "sysconfig"]
         )
 
     def test_an_iterator_of_paths_is_not_taken_for_texts(self) -> None:

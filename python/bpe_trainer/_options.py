@@ -1,0 +1,238 @@
+"""The parameters of `train`. Made by `npm run docs:options` of the table of options."""
+
+from __future__ import annotations
+
+from ._executable import Later
+from ._training import train_with
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import _types as t
+else:
+    t = Later("bpe_trainer._types")
+
+#: Each parameter, its option of `bpe train`, and how `_training.py` prints its value.
+OPTIONS = (
+    ("special_tokens", "special-token", "texts"),
+    ("pattern", "pattern", "value"),
+    ("normalize", "normalize", "listed"),
+    ("compat", "compat", "value"),
+    ("min_frequency", "min-frequency", "value"),
+    ("max_token_length", "max-token-length", "value"),
+    ("whole_characters", "whole-characters", "flag"),
+    ("seed_tokens", "seed-token", "texts"),
+    ("superwords_from", "superwords-from", "value"),
+    ("superword_pattern", "superword-pattern", "value"),
+    ("extend", "extend", "path"),
+    ("like", "like", "path"),
+    ("whole_texts", "whole-texts", "flag"),
+    ("special_tokens_as_text", "special-tokens-as-text", "flag"),
+    ("pad_to", "pad-to", "value"),
+    ("text_field", "text-field", "value"),
+    ("include", "include", "texts"),
+    ("input_format", "input-format", "value"),
+    ("binary", "binary", "value"),
+    ("languages", "language", "languages"),
+    ("languages_dev", "language-dev", "languages"),
+    ("language_ratio", "language-ratio", "numbers"),
+    ("language_window", "language-window", "fields"),
+    ("global_merges", "global-merges", "value"),
+    ("weights", "weight", "weights"),
+    ("formats", "format", "listed"),
+    ("ledger", "ledger", "decision"),
+    ("report", "report", "path"),
+    ("workers", "workers", "value"),
+    ("memory_limit", "memory-limit", "value"),
+    ("cache", "cache", "path"),
+    ("cache_limit", "cache-limit", "value"),
+    ("if_changed", "if-changed", "flag"),
+    ("keep", "keep", "value"),
+    ("counts", "counts", "paths"),
+    ("save_counts", "save-counts", "path"),
+    ("bos", "bos", "value"),
+    ("eos", "eos", "value"),
+    ("pad", "pad", "value"),
+    ("unk", "unk", "value"),
+    ("add_bos", "add-bos", "flag"),
+    ("chat_template", "chat-template", "value"),
+    ("model_max_length", "model-max-length", "value"),
+    ("tokenizer_class", "class", "value"),
+    ("model_card", "model-card", "flag"),
+)
+
+
+def train(
+    files: t.Union[t.PathLike, t.Sequence[t.PathLike], t.Texts, None] = None,
+    vocab_size: t.Union[int, str, t.Sequence[int], None] = None,
+    *,
+    texts: t.Union[t.Texts, None] = None,
+    special_tokens: t.Sequence[str] = (),
+    pattern: t.Union[str, None] = None,
+    normalize: t.Union[str, t.Sequence[str], None] = None,
+    compat: t.Union[str, None] = None,
+    min_frequency: t.Union[int, None] = None,
+    max_token_length: t.Union[int, None] = None,
+    whole_characters: bool = False,
+    seed_tokens: t.Sequence[str] = (),
+    superwords_from: t.Union[int, None] = None,
+    superword_pattern: t.Union[str, None] = None,
+    extend: t.Union[t.PathLike, None] = None,
+    like: t.Union[t.PathLike, None] = None,
+    whole_texts: bool = False,
+    special_tokens_as_text: bool = False,
+    pad_to: t.Union[int, None] = None,
+    text_field: t.Union[str, None] = None,
+    include: t.Sequence[str] = (),
+    input_format: t.Union[str, None] = None,
+    binary: t.Union[str, None] = None,
+    languages: t.Union[t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]], None] = None,
+    languages_dev: t.Union[t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]], None] = None,
+    language_ratio: t.Union[t.Sequence[float], None] = None,
+    language_window: t.Union[t.Sequence[float], None] = None,
+    global_merges: t.Union[int, None] = None,
+    weights: t.Union[t.Mapping[str, float], None] = None,
+    output: t.Union[t.PathLike, None] = None,
+    formats: t.Union[t.Sequence[str], None] = None,
+    ledger: t.Union[bool, None] = None,
+    report: t.Union[t.PathLike, None] = None,
+    workers: t.Union[int, None] = None,
+    memory_limit: t.Union[str, None] = None,
+    cache: t.Union[t.PathLike, None] = None,
+    cache_limit: t.Union[str, None] = None,
+    if_changed: bool = False,
+    keep: t.Union[int, None] = None,
+    counts: t.Union[t.Union[t.PathLike, t.Sequence[t.PathLike]], None] = None,
+    save_counts: t.Union[t.PathLike, None] = None,
+    bos: t.Union[str, None] = None,
+    eos: t.Union[str, None] = None,
+    pad: t.Union[str, None] = None,
+    unk: t.Union[str, None] = None,
+    add_bos: bool = False,
+    chat_template: t.Union[str, None] = None,
+    model_max_length: t.Union[int, None] = None,
+    tokenizer_class: t.Union[str, None] = None,
+    model_card: bool = False,
+    progress: t.Union[bool, t.Progress] = False,
+) -> t.Tokenizer:
+    """Trains a tokenizer and loads it.
+
+    ``files`` is one path or several: text, JSON lines, Parquet, compressed or not, directories. ``texts`` is any iterable
+    of strings, or of lists of strings, each string a document of its own; it is read once, as fast as words are counted,
+    and never held. An iterable that is not a list or tuple may be given as ``files``, too, unless it begins with the path
+    of a file. Of a data set name the column: ``texts=dataset["text"]``.
+
+    ``vocab_size``: 256 bytes + special tokens + merges. Several sizes, as in [16_384, 32_768], are made by
+        one run: each is written into a directory of the output that is named by its size. To extend a
+        tokenizer, also how many tokens it gets: "+8000".
+    ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. Its text is never
+        counted, and it has an id of its own. Where several match, the longest wins.
+    ``pattern``: How text is cut: a name (cl100k, …; bpe help docs/patterns.md) or a regular expression. No
+        token crosses a cut. Default: gpt2.
+    ``normalize``: Change text before it is cut, e.g. NFC or NFKC,lowercase. Steps in their order, separated
+        by commas: NFC, NFD, NFKC, NFKD, lowercase. Text between special tokens is changed so when it is
+        counted, and whenever the tokenizer encodes it. Only tokenizer.json can store this, so other formats
+        are not written.
+    ``compat``: Which trainer to match. Merges and ids are those of that trainer. It decides which of equally
+        frequent pairs is merged first, and whether text is read line by line. Default: cs336.
+    ``min_frequency``: Stop when the most frequent pair occurs fewer times. Default: 1; with ``compat``
+        huggingface 0.
+    ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, that trainer's own rule
+        applies. At least 1.
+    ``whole_characters``: No token joins a whole character with a part of another. Two tokens are merged only
+        if both are whole characters, or if the left one is the beginning of a character and the right one its
+        next byte. Bytes that are not UTF-8 are never merged.
+    ``seed_tokens``: Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text
+        only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges
+        build on them. One that the pattern would cut is an error.
+    ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary
+        training up to N, then merges across the words of a line, up to four words a token. The corpus is read
+        twice. At least 1.
+    ``superword_pattern``: How the tokenizer and its superwords cut text. Default: SuperBPE's: numbers and
+        runs of punctuation apart.
+    ``extend``: A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids,
+        new ones get the ids after all of them, and its files are written again with the new tokens. Pattern
+        and special tokens stay; documents also end at the special tokens that are given.
+    ``like``: Take everything but the merges from this tokenizer. Pattern, normalization, special tokens,
+        roles, chat template, post-processor and class come from an existing tokenizer, as in transformers'
+        train_new_from_iterator. Options that you add win. Ties and ids follow ``compat``; without it, its
+        training.json; without that, huggingface. Added tokens that are not special get ids after the size
+        that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and
+        qwen3.
+    ``whole_texts``: With ``compat`` huggingface: do not cut text at line ends. That trainer reads files line
+        by line, but texts of an iterator whole: a token may cross a line end, and special tokens in a text
+        are plain text. With this option, every text or record is read whole.
+    ``special_tokens_as_text``: With ``extend``: the base's special tokens end no documents.
+    ``pad_to``: Fill the vocabulary to a multiple of N. Reserved special tokens are added after all others. At
+        least 1.
+    ``text_field``: Record field with the text. Records are lines of JSON, elements of a JSON array, and rows
+        of Parquet. Each is a document; its text is in a field, or column, of this name. Default: text.
+    ``include``: In directories, read only files that match. Without a slash, GLOB matches file names at any
+        depth. With one, it matches paths below the directory.
+    ``input_format``: Read every input as this format. Default: by name and content.
+    ``binary``: Read files that are not text as text. Without it, an archive, an image or a program is an
+        error; in a directory, it is skipped and listed.
+    ``languages``: Files by language, instead of files. Each merge is then learned from the language that is
+        worst off: the one whose text has the most tokens; its dev text, if all have one (bpe help
+        docs/clean-and-fair.md). Of languages that are equally badly off, the first one wins.
+    ``languages_dev``: Text on which the languages are compared. Give it for all languages or for none.
+        Nothing is learned from it.
+    ``language_ratio``: How many times shorter the text of each should get. One number for each language, in
+        their order. Bytes per token, divided by this number, say how well off a language is; the one with the
+        least gets the next merge.
+    ``language_window``: In so many merges (size) a language gets at most so many times its share (alpha): 100
+        and 2.0. A language above its limit waits, unless all are above theirs.
+    ``global_merges``: Learn the first N merges from all text together.
+    ``weights``: How often the words of some inputs count: the path of an input, a folder above it, or a glob,
+        and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last one that fits an input decides;
+        without one, the weight is 1. A weight is a number from 0 to 1,000,000 with at most six digits after
+        the point.
+    ``output``: The directory of the tokenizer, written as a whole or not at all. It may be absent or empty,
+        or hold the result of an earlier training, which is replaced. Left out, the tokenizer is saved by its
+        method save.
+    ``formats``: Which files to write. Names, separated by commas: huggingface is tokenizer.json and what
+        transformers reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks. Default: all
+        that apply.
+    ``ledger``: Write tokens.tsv: how often each token occurs. It has the occurrences when the token was
+        created and at the end, and the two tokens that were merged into it. Without this option it is written
+        if it is below 1 MB and ``formats`` is not given.
+    ``report``: Write charts, tables and tokens as one HTML page. The page needs no network, and nothing in
+        the texts that it shows can run as code. It holds all tokens, and shows the merge tree of each.
+    ``workers``: Number of threads. The main thread is one of them. The default is all cores that this process
+        may use, and 1 for small inputs. The result does not depend on it. At least 1. Default: all cores.
+    ``memory_limit``: Memory to use; the rest goes to disk. A size such as 800MB, 2GB or 1.5GiB. The result
+        does not depend on it. The default is a share of the memory that the machine or the control group has.
+        Default: 80 %.
+    ``cache``: Keep word counts; count only what is new. The word counts of each file are kept in DIR. Files
+        are known by their content. Any number of runs may share the directory.
+    ``cache_limit``: With ``cache``: how large it may be, e.g. 10GB. The entries that were used longest ago
+        are removed first. Default: no limit.
+    ``if_changed``: With ``cache``: do nothing if nothing changed. That is, if the tokenizer in the output was
+        made from the same inputs with the same options.
+    ``keep``: Keep the last N results that were replaced. They stay beside the output, as DIR.<UTC start of
+        their run>.
+    ``counts``: Word counts to add to the corpus. FILE is a path or a glob. With counts, no corpus is needed.
+        Pattern and special tokens come from the counts; if they are given as well, they must agree.
+    ``save_counts``: Also write the word counts. A name that ends in .tsv gets text, any other name the
+        compact binary form.
+    ``bos``: The special token that a model uses as bos. An empty TEXT means none. Default: by its name, e.g.
+        <|endoftext|>.
+    ``eos``: The special token that a model uses as eos. An empty TEXT means none. Default: by its name, e.g.
+        <|endoftext|>.
+    ``pad``: The special token that a model uses as pad. An empty TEXT means none. Default: by its name, e.g.
+        <|endoftext|>.
+    ``unk``: The special token that a model uses as unk. There is none by default: every text can be encoded
+        without it.
+    ``add_bos``: Put bos in front of every text that is encoded. A post-processor in tokenizer.json does it.
+    ``chat_template``: How a chat becomes text. One of the names chatml, gemma and llama3, or a file with a
+        Jinja template.
+    ``model_max_length``: Longest input of the model, in tokens. At least 1.
+    ``tokenizer_class``: The transformers class that loads it. Default: PreTrainedTokenizerFast.
+    ``model_card``: Write README.md, the page that a model hub shows. It says what the tokenizer is, what it
+        was trained on, and how to use it. It names none of your files.
+
+    ``progress`` is True for a line on stderr, or a function; what the function raises ends the run.
+
+    What ``bpe`` warns of is a warning of Python. Raises BpeError with the message of ``bpe``; on Ctrl-C it ends the run,
+    leaves nothing half-written, and raises KeyboardInterrupt.
+    """
+    return train_with(OPTIONS, locals())

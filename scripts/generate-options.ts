@@ -1,0 +1,193 @@
+// `npm run docs:options` writes all that is made of the tables of options: docs/options.md, the type and the comments of the
+// library's options, the parameters of the Python package, and the options in docs/training.schema.json.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sentences } from "../src/cli/help.ts";
+import { callOptions, spellInLibrary } from "../src/options/library.ts";
+import { type Option, respelled } from "../src/options/option.ts";
+import { trainingOptions } from "../src/options/training-table.ts";
+import { optionsPage } from "./options-page.ts";
+
+const root = join(import.meta.dir, "..");
+const columns = 110;
+
+/** Words in lines of a width, the first with `first` in front, the others with `rest`. */
+function lines(text: string, first: string, rest = first): string[] {
+  const made: string[] = [];
+  let line = first;
+  for (const word of text.split(" ")) {
+    const isEmpty = line === (made.length === 0 ? first : rest);
+    if (!isEmpty && line.length + 1 + word.length > columns) {
+      made.push(line);
+      line = rest + word;
+    } else line += isEmpty ? word : ` ${word}`;
+  }
+  return [...made, line];
+}
+
+/** What code says of an option; `spell` names the others. */
+function said(option: Option<unknown>, spell: (name: string) => string): string {
+  const { description, details, inCode } = option;
+  const about = inCode ?? sentences(description, details);
+  const least = option.least && option.value !== "SIZE" ? ` At least ${option.least}.` : "";
+  const fallback = option.default === undefined ? "" : ` Default: ${option.default}.`;
+  return respelled(`${about}${least}${fallback}`, spell).replaceAll("*/", "*\\/");
+}
+
+// The library.
+
+type Node = { [name: string]: Node | Option<unknown> };
+
+/** The options by their names, those of `model` in an object of their own. */
+function treeOf(): Node {
+  const tree: Node = {};
+  for (const option of Object.values(callOptions) as Option<unknown>[]) {
+    if (option.library === null || option.library.includes(":")) continue;
+    const path = option.library.split(".");
+    const leaf = path.pop()!;
+    let node = tree;
+    for (const name of path) node = (node[name] ??= {}) as Node;
+    node[leaf] = option;
+  }
+  return tree;
+}
+
+const isOption = (node: Node | Option<unknown>): node is Option<unknown> => "kind" in node;
+
+function fieldsOf(node: Node, indent: string): string[] {
+  return Object.entries(node).flatMap(([name, field]) => {
+    if (!isOption(field))
+      return [
+        ...(name === "model"
+          ? [`${indent}/** What \`transformers\` reads beside vocabulary and merges. */`]
+          : []),
+        `${indent}readonly ${name}?:`,
+        `${indent}  | {`,
+        ...fieldsOf(field, `${indent}      `),
+        `${indent}    }`,
+        `${indent}  | undefined;`,
+      ];
+    const comment = lines(
+      said(field, (option) => `\`${spellInLibrary(option)}\``),
+      `${indent} * `,
+    );
+    const isNeeded = name === "vocabSize";
+    return [
+      `${indent}/**`,
+      ...comment,
+      `${indent} */`,
+      `${indent}readonly ${name}${isNeeded ? "" : "?"}: ${field.kind.type.includes("=>") ? `(${field.kind.type})` : field.kind.type}${isNeeded ? "" : " | undefined"};`,
+    ];
+  });
+}
+
+const libraryType = () =>
+  `// Made by \`npm run docs:options\` of the tables in src/options.
+import type { Texts } from "../corpus/given-texts.ts";
+import type { GivenWords } from "../words/word-table.ts";
+import type { StageProgress } from "./stage-progress.ts";
+
+/**
+ * What a tokenizer is trained on, and how. The corpus is in \`files\`, \`texts\`, \`counts\` and \`wordCounts\`: one of them at
+ * least; with several, they are added up. Or it is in \`languages\`.
+ */
+export type TrainTokenizerOptions = {
+${fieldsOf(treeOf(), "  ").join("\n")}
+};
+`;
+
+// Python.
+
+const parameters = Object.values(trainingOptions).filter(
+  (option): option is typeof option & { python: string } => option.python !== null,
+);
+const spellInPython = (option: string) =>
+  `\`\`${parameters.find(({ name }) => name === option)?.python ?? option}\`\``;
+/** These two are positional, or have a place of their own. */
+const own = ["vocab_size", "output"];
+
+const pythonModule =
+  () => `"""The parameters of \`train\`. Made by \`npm run docs:options\` of the table of options."""
+
+from __future__ import annotations
+
+from ._executable import Later
+from ._training import train_with
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import _types as t
+else:
+    t = Later("bpe_trainer._types")
+
+#: Each parameter, its option of \`bpe train\`, and how \`_training.py\` prints its value.
+OPTIONS = (
+${parameters
+  .filter(({ python }) => !own.includes(python))
+  .map(({ name, python, kind }) => `    ("${python}", "${name}", "${kind.python.print}"),`)
+  .join("\n")}
+)
+
+
+def train(
+    files: t.Union[t.PathLike, t.Sequence[t.PathLike], t.Texts, None] = None,
+    vocab_size: t.Union[int, str, t.Sequence[int], None] = None,
+    *,
+    texts: t.Union[t.Texts, None] = None,
+${parameters
+  .filter(({ python }) => python !== "vocab_size")
+  .map(({ python, kind }) => `    ${python}: ${kind.python.type} = ${kind.python.none},`)
+  .join("\n")}
+    progress: t.Union[bool, t.Progress] = False,
+) -> t.Tokenizer:
+    """Trains a tokenizer and loads it.
+
+    \`\`files\`\` is one path or several: text, JSON lines, Parquet, compressed or not, directories. \`\`texts\`\` is any iterable
+    of strings, or of lists of strings, each string a document of its own; it is read once, as fast as words are counted,
+    and never held. An iterable that is not a list or tuple may be given as \`\`files\`\`, too, unless it begins with the path
+    of a file. Of a data set name the column: \`\`texts=dataset["text"]\`\`.
+
+${parameters.flatMap((option) => lines(`\`\`${option.python}\`\`: ${said(option, spellInPython).replaceAll("\\", "\\\\")}`, "    ", "        ")).join("\n")}
+
+    \`\`progress\`\` is True for a line on stderr, or a function; what the function raises ends the run.
+
+    What \`\`bpe\`\` warns of is a warning of Python. Raises BpeError with the message of \`\`bpe\`\`; on Ctrl-C it ends the run,
+    leaves nothing half-written, and raises KeyboardInterrupt.
+    """
+    return train_with(OPTIONS, locals())
+`;
+
+// The record.
+
+export const trainingSchemaPath = join(root, "docs", "training.schema.json");
+
+/** The schema, with the settings that are recorded as the table says. */
+export function trainingSchema(): unknown {
+  const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
+  const { properties, required } = whole.$defs.training.properties.options;
+  for (const [name, option] of Object.entries<Option<unknown>>(trainingOptions)) {
+    const { recorded, kind, description } = option;
+    if (recorded === undefined) continue;
+    const isAlways = required.includes(name);
+    properties[name] = {
+      ...(recorded === true ? kind.schema : recorded),
+      ...(!isAlways && { description: `only if asked for: ${description}` }),
+    };
+  }
+  return whole;
+}
+
+/** Text that is made, by the path of its file. */
+export const generated = {
+  "docs/options.md": optionsPage,
+  "src/pipeline/train-tokenizer-options.ts": libraryType,
+  "python/bpe_trainer/_options.py": pythonModule,
+};
+
+if (import.meta.main) {
+  for (const [path, make] of Object.entries(generated)) writeFileSync(join(root, path), make());
+  writeFileSync(trainingSchemaPath, `${JSON.stringify(trainingSchema(), null, 2)}\n`);
+  const made = [trainingSchemaPath, join(root, "src/pipeline/train-tokenizer-options.ts")];
+  Bun.spawnSync(["npx", "biome", "check", "--write", ...made], { cwd: root });
+  console.log(`wrote ${[...Object.keys(generated), "docs/training.schema.json"].join(", ")}`);
+}

@@ -1,0 +1,434 @@
+import { isUtf8 } from "node:buffer";
+import { existsSync, readFileSync } from "node:fs";
+import { readNormalization } from "../bytes/normalization.ts";
+import { grouped } from "../bytes/quantities.ts";
+import { described } from "../bytes/schema.ts";
+import { UserError, usageError } from "../errors.ts";
+import type { InputWeight } from "../formats/training-json.ts";
+import { nearest } from "../runtime/hints.ts";
+import { withRegularFile } from "../runtime/system-error.ts";
+import { chatTemplates } from "../vocabulary/model-settings.ts";
+
+// Kinds of values. A kind reads what is typed, checks what a caller of the library gives, and knows the types of its values in
+// TypeScript, Python and JSON. A wrong value is a usage error that names the option.
+
+export type JsonSchema = { readonly [name: string]: unknown };
+
+export type Kind<T> = Typed & {
+  /** The value of the texts typed for an option, one for each time; of a flag there is none. `name` is as typed: `--pad-to`. */
+  readonly read: (typed: readonly string[], name: string) => T;
+  /** What a value of the library has to be, as in "it must be a path". */
+  readonly wanted: string;
+  /** The value of the library as commands have it; undefined if it says nothing, `wrong` if it is not of this kind. */
+  readonly take: (value: unknown, place: string) => T | undefined | typeof wrong;
+  /** The type of that value. */
+  readonly type: string;
+  /** Of the value in a record. */
+  readonly schema: JsonSchema;
+  /** The type of a parameter in Python, what it is if left out, and the function of `_training.py` that prints it. */
+  readonly python: { readonly type: string; readonly none: string; readonly print: string };
+};
+
+/** What help and completions say of a value. */
+export type Typed = {
+  /** What it is called in help; an option without one is a flag. */
+  readonly value?: string;
+  /** The words that it may be; of a `LIST`, any of them, with commas between. */
+  readonly words?: readonly string[];
+  /** The least that a number, or a `SIZE` in bytes, may be; 0 unless said. */
+  readonly least?: number;
+  readonly repeatable?: boolean;
+  /** Arguments behind its value are more values of it, up to the next option; `--name=value` takes no more. */
+  readonly many?: boolean;
+};
+
+export const wrong = Symbol("wrong");
+
+/** The value of the library, or a usage error. `place` is what the caller knows it by: `trainTokenizer: padTo`. */
+export function taken<T>(kind: Kind<T>, value: unknown, place: string): T | undefined {
+  const found = kind.take(value, place);
+  if (found !== wrong) return found as T | undefined;
+  throw usageError(`${place} is ${described(value)}: it must be ${kind.wanted}`);
+}
+
+const union = (...types: readonly string[]) => `t.Union[${types.join(", ")}, None]`;
+const inPython = (type: string, print = "value") => ({ type: union(type), none: "None", print });
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const isPath = (value: unknown) => isText(value) && value !== "";
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+
+export const flag: Kind<boolean> = {
+  read: () => true,
+  wanted: "true or false",
+  // One that is not set is as one that is left out.
+  take: (value) => (typeof value === "boolean" ? value || undefined : wrong),
+  type: "boolean",
+  schema: { const: true },
+  python: { type: "bool", none: "False", print: "flag" },
+};
+
+/** A flag that has an opposite, as `--ledger` has `--no-ledger`. */
+export const decision: Kind<boolean> = {
+  ...flag,
+  take: (value) => (typeof value === "boolean" ? value : wrong),
+  python: inPython("bool", "decision"),
+};
+
+const isWhole = (value: unknown, least: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least;
+
+export const whole = (least = 0): Kind<number> => ({
+  value: "N",
+  ...(least > 0 && { least }),
+  read: ([text], name) => wholeNumber(name, text!, least),
+  wanted: `a whole number of ${least} or more`,
+  take: (value) => (isWhole(value, least) ? value : wrong),
+  type: "number",
+  schema: least === 0 ? { $ref: "#/$defs/count" } : { type: "integer", minimum: least },
+  python: inPython("int"),
+});
+
+/** A size in bytes. */
+export const size = (least = 0): Kind<number> => ({
+  ...whole(least),
+  value: "SIZE",
+  read: ([text], name) => sizeBytes(name, text!, least),
+  python: inPython("str"),
+});
+
+export const text = (value = "TEXT"): Kind<string> => ({
+  value,
+  read: ([text]) => text!,
+  wanted: "a string",
+  take: (value) => (isText(value) ? value : wrong),
+  type: "string",
+  schema: { type: "string" },
+  python: inPython("str"),
+});
+
+/** A path. The library takes none that is empty; the command line only with `hint`, which says what to do. */
+export const path = (value = "FILE", hint?: string): Kind<string> => ({
+  ...text(value),
+  read([text], name) {
+    if (text !== "" || hint === undefined) return text!;
+    throw usageError(`${name} is empty`, hint);
+  },
+  wanted: "a path: a string that is not empty",
+  take: (value) => (isPath(value) ? (value as string) : wrong),
+  python: inPython("t.PathLike", "path"),
+});
+
+/** An option that may be given several times. */
+export const texts = (value = "TEXT"): Kind<readonly string[]> => ({
+  value,
+  repeatable: true,
+  read: (typed) => typed,
+  wanted: "an array of strings",
+  take: (value) => (isTexts(value) ? value : wrong),
+  type: "readonly string[]",
+  schema: { type: "array", items: { type: "string" } },
+  python: { type: "t.Sequence[str]", none: "()", print: "texts" },
+});
+
+export const paths: Kind<readonly string[]> = {
+  ...texts("FILE"),
+  wanted: "a path or an array of paths",
+  take(value) {
+    if (isPath(value)) return [value as string];
+    return isTexts(value) && value.every(isPath) ? value : wrong;
+  },
+  type: "string | readonly string[]",
+  python: inPython("t.Union[t.PathLike, t.Sequence[t.PathLike]]", "paths"),
+};
+
+export const word = <const Word extends string>(
+  words: readonly Word[],
+  value: string,
+  inLibrary: readonly Word[] = words,
+): Kind<Word> => ({
+  value,
+  words,
+  read: ([text], name) => oneOf(name, text!, words),
+  wanted: `one of ${inLibrary.join(", ")}`,
+  take: (value) => inLibrary.find((word) => word === value) ?? wrong,
+  type: inLibrary.map((word) => `"${word}"`).join(" | "),
+  schema: { enum: inLibrary },
+  python: inPython("str"),
+});
+
+/** Some of the words, with commas between. */
+export const words = <const Word extends string>(all: readonly Word[]): Kind<readonly Word[]> => ({
+  value: "LIST",
+  words: all,
+  read: ([text], name) => text!.split(",").map((part) => oneOf(name, part.trim(), all)),
+  wanted: `an array of some of ${all.join(", ")}`,
+  take: (value) =>
+    isTexts(value) && value.every((text) => (all as readonly string[]).includes(text))
+      ? (value as Word[])
+      : wrong,
+  type: `readonly (${all.map((word) => `"${word}"`).join(" | ")})[]`,
+  schema: { type: "array", items: { enum: all } },
+  python: inPython("t.Sequence[str]", "listed"),
+});
+
+/** Steps, with commas between. */
+export const normalization = (steps: readonly string[]): Kind<string> => ({
+  value: "LIST",
+  words: steps,
+  read: ([text], name) => readNormalization(name, text!),
+  wanted: "a string, or an array of strings",
+  take: (value, place) =>
+    isText(value) || isTexts(value) ? readNormalization(place, [value].flat().join(",")) : wrong,
+  type: "string | readonly string[]",
+  schema: { $ref: "#/$defs/normalization" },
+  python: inPython("str, t.Sequence[str]", "listed"),
+});
+
+/** Sizes of vocabularies, each of all tokens, or of so many more than there are already: `+8k`. */
+export type AskedSize = { readonly isMore: boolean; readonly count: number };
+
+export const sizes: Kind<readonly AskedSize[]> = {
+  value: "N",
+  read: ([text], name) => splitSizes(text!).map((size) => readSize(name, size)),
+  wanted:
+    'a whole number of 1 or more, an array of them, or "+8000": so many more than the tokenizer to extend has',
+  take(value, place) {
+    if (isText(value) && value.startsWith("+")) return splitSizes(value).map((size) => readSize(place, size));
+    const counts = [value].flat();
+    if (counts.length === 0 || !counts.every((count) => isWhole(count, 1))) return wrong;
+    return counts.map((count) => ({ isMore: false, count: count as number }));
+  },
+  type: `number | readonly number[] | \`+\${string}\``,
+  schema: { $ref: "#/$defs/count" },
+  python: { type: union("int, str, t.Sequence[int]"), none: "None", print: "sizes" },
+};
+
+const readSize = (name: string, text: string): AskedSize => {
+  const isMore = text.startsWith("+");
+  return { isMore, count: wholeNumber(name, isMore ? text.slice(1) : text, 1) };
+};
+
+/**
+ * The sizes in a list with commas between. `32,000` is one: its groups of three digits cannot all be sizes, which have 256
+ * bytes at least. `300,400` are two.
+ */
+export function splitSizes(text: string): string[] {
+  const isOne = /^\+?\d{1,3}(,\d{3}){1,2}$/.test(text);
+  return isOne && text.split(",").some((group) => Number(group) < 256) ? [text] : text.split(",");
+}
+
+/** Numbers with a point, of some separator. */
+export const decimals = (value: string, separator: string): Kind<readonly number[]> => ({
+  value,
+  read: ([text], name) =>
+    text!.split(separator).map((part) => {
+      if (/^\d+(\.\d+)?$/.test(part)) return Number(part);
+      throw usageError(`${name} ${text}: "${part}" is no number`);
+    }),
+  wanted: "an array of numbers",
+  take: (value) =>
+    Array.isArray(value) && value.every((number) => typeof number === "number") ? value : wrong,
+  type: "readonly number[]",
+  schema: { type: "array", items: { type: "number" } },
+  python: inPython("t.Sequence[float]", separator === "," ? "numbers" : "fields"),
+});
+
+/** A number for each of these names, in their order: `N:FACTOR`. `example` is for errors. */
+export function fields<const Name extends string>(
+  value: string,
+  names: readonly Name[],
+  example: string,
+): Kind<{ readonly [N in Name]: number }> {
+  const { read, python } = decimals(value, ":");
+  const named = (numbers: readonly unknown[]) =>
+    Object.fromEntries(names.map((name, i) => [name, numbers[i]])) as { [N in Name]: number };
+  return {
+    value,
+    read(typed, name) {
+      const numbers = read(typed, name);
+      if (numbers.length === names.length) return named(numbers);
+      throw usageError(`${name} ${typed[0]} is not ${value}`, `e.g. ${example}`);
+    },
+    wanted: `an object of the numbers ${names.join(" and ")}`,
+    take(value) {
+      if (!isPlain(value) || Object.keys(value).some((key) => !names.includes(key as Name))) return wrong;
+      const numbers = names.map((name) => value[name]);
+      return numbers.every((number) => typeof number === "number") ? named(numbers) : wrong;
+    },
+    type: `{ ${names.map((name) => `readonly ${name}: number`).join("; ")} }`,
+    schema: {
+      type: "object",
+      required: names,
+      additionalProperties: false,
+      properties: Object.fromEntries(names.map((name) => [name, { type: "number" }])),
+    },
+    python,
+  };
+}
+
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" &&
+  value !== null &&
+  [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/** How often the words of some inputs count: `[NAME=]GLOB:WEIGHT`. */
+export const weights: Kind<readonly InputWeight[]> = {
+  value: "[NAME=]GLOB:WEIGHT",
+  repeatable: true,
+  read: (typed, name) => typed.map((one) => readWeight(name, one)),
+  wanted: "a plain object of numbers",
+  take: (value) =>
+    isPlain(value)
+      ? Object.entries(value).map(([glob, weight]) => ({ name: null, glob, weight: weight as number }))
+      : wrong,
+  type: "Readonly<Record<string, number>>",
+  schema: { $ref: "#/$defs/weights" },
+  python: inPython("t.Mapping[str, float]", "weights"),
+};
+
+function readWeight(option: string, typed: string): InputWeight {
+  const [, named, text] = /^(.*):([^:]*)$/s.exec(typed) ?? [];
+  const hint = "GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is digits, with at most six behind a point";
+  if (named === undefined || !/^\d+(\.\d{1,6})?$/.test(text!)) {
+    throw usageError(`${option} "${typed}" does not end with a weight`, hint);
+  }
+  const { name, path } = readNamed(option, named);
+  return { name, glob: path, weight: Number(text) };
+}
+
+/** A file, and the language of its text. */
+export type NamedFile = { readonly language: string; readonly file: string };
+
+/** Files of languages: `NAME=FILE`; a file without a name is of the language before it. The library has `key` for them. */
+export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> => ({
+  value: "NAME=FILE...",
+  repeatable: true,
+  many: true,
+  read(typed, name) {
+    let language: string | null = null;
+    return typed.map((value) => {
+      const { name: named, path: file } = readNamed(name, value);
+      language = named ?? language;
+      if (language !== null) return { language, file };
+      throw usageError(`${name} "${value}" names no language`, `NAME=FILE: ${name} en=${value}`);
+    });
+  },
+  wanted: "an array of languages",
+  take(value, place) {
+    if (!Array.isArray(value)) return wrong;
+    const files = value.flatMap((one, i) => {
+      const at = `${place}[${i}]`;
+      if (!isPlain(one)) throw usageError(`${at} is ${described(one)}: it must be { name, files, dev }`);
+      const other = Object.keys(one).find((field) => !["name", "files", "dev"].includes(field));
+      if (other !== undefined) throw usageError(`${at} has no option "${other}"`, "it has name, files, dev");
+      const language = taken(text(), one.name, `${at}: name`)!;
+      const named = taken(paths, one.files, `${at}: files`)!;
+      const dev = one.dev === undefined ? [] : taken(paths, one.dev, `${at}: dev`)!;
+      if (language === "" || named.length === 0)
+        throw usageError(`${at}: "${language}" needs a name, and a file`);
+      return (key === "files" ? named : dev).map((file) => ({ language, file }));
+    });
+    return files.length === 0 && key === "dev" ? undefined : files;
+  },
+  type: `readonly { readonly name: string; readonly files: string | readonly string[]; readonly dev?: string | readonly string[] | undefined }[]`,
+  schema: { type: "object" },
+  python: inPython("t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]]", "languages"),
+});
+
+/** The name of a template, or a file with one; the library takes its text. */
+export const chatTemplate: Kind<string> = {
+  ...text("NAME|FILE"),
+  read([typed], name) {
+    const names = Object.keys(chatTemplates);
+    if (names.includes(typed!)) return typed!;
+    if (/[./]/.test(typed!)) return readTextFile(name, typed!);
+    const near = nearest(typed!, names);
+    const hint = near === undefined ? `one of: ${names.join(", ")}; or a file` : `did you mean ${near}?`;
+    throw usageError(`${name}: unknown name "${typed}"`, hint);
+  },
+};
+
+/** The text of a small file that an option names. */
+export function readTextFile(option: string, path: string): string {
+  const bytes = withRegularFile(path, (fd) => readFileSync(fd));
+  if (!isUtf8(bytes)) throw new UserError(`${option} "${path}" is not valid UTF-8`);
+  return new TextDecoder().decode(bytes);
+}
+
+/** A path, and the name that stands before it: `[NAME=]PATH`. */
+export type Named = { readonly name: string | null; readonly path: string };
+
+/** Reads `[NAME=]PATH`. What exists as it is typed is a path; a NAME holds no slash. */
+export function readNamed(what: string, typed: string): Named {
+  const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
+  if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
+  if (name === "" || path === "") {
+    throw usageError(`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`, "it is NAME=PATH");
+  }
+  return { name, path };
+}
+
+// Numbers, sizes and words as they are typed.
+
+const multipliers = { "": 1, k: 1024, m: 1024 ** 2 };
+
+/** Digits as people write them: `32000`, `32,000`, `32_000`. */
+const written = String.raw`\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*`;
+const wholeForm = new RegExp(`^(${written})([km]?)$`);
+const sizeForm = new RegExp(String.raw`^((?:${written})(?:\.\d+)?) ?(?:([kmgtp])(i?))?(b?)$`, "i");
+
+const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
+
+/**
+ * A whole number of at least `least`: in digits, with `k` for 1,024 times and `m` for 1,024 times that, so `32k` is 32768.
+ * Case does not matter.
+ */
+export function wholeNumber(option: string, text: string, least: number): number {
+  const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
+  if (digits === undefined) {
+    const hint = "digits only, or with k (1,024 times) or m (1,024 times 1,024): 32000, 32,000, 32k";
+    throw usageError(`${option}: "${text}" is not a whole number`, hint);
+  }
+  const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];
+  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
+  if (value < least) throw usageError(`${option}: ${text} is too small, the least is ${least}`);
+  return value;
+}
+
+/** One of the words listed. */
+export function oneOf<const Word extends string>(option: string, text: string, words: readonly Word[]): Word {
+  if ((words as readonly string[]).includes(text)) return text as Word;
+  const near = nearest(text, words);
+  const hint =
+    near === undefined
+      ? `one of: ${words.join(", ")}`
+      : `did you mean ${near}? (one of: ${words.join(", ")})`;
+  throw usageError(`${option}: unknown value "${text}"`, hint);
+}
+
+const prefixes = ["", "k", "m", "g", "t", "p"];
+
+/**
+ * A size as people type it, in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB, GB, TB, PB are powers of 1000, KiB,
+ * MiB, … powers of 1024; case does not matter. `64k` might be either, and is refused: as a number it is 65,536.
+ */
+export function sizeBytes(option: string, text: string, leastBytes: number): number {
+  const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];
+  if (digits === undefined) {
+    throw usageError(`${option}: "${text}" is not a size`, "e.g. 300MB, 1.5GB, 2GiB or 1048576");
+  }
+  const power = prefixes.indexOf(prefix?.toLowerCase() ?? "");
+  const times = (base: number) => Math.floor(numberOf(digits) * base ** power);
+  if (prefix !== undefined && !binary && !unit) {
+    const [decimal, other] = ["B", "iB"].map((end) => `${digits}${prefix.toUpperCase()}${end}`);
+    const hint = `${decimal} is ${grouped(times(1000))} bytes, ${other} ${grouped(times(1024))}`;
+    throw usageError(`${option}: "${text}" can mean two sizes`, hint);
+  }
+  const value = times(binary ? 1024 : 1000);
+  if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
+  if (value < leastBytes) {
+    throw usageError(`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
+  }
+  return value;
+}
