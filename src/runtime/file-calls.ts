@@ -6,6 +6,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  statfsSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -149,6 +150,23 @@ const openFlock = () => openLibc("flock", "__errno_location");
 
 /** Whether this process can lock files at all. The library under Node cannot. */
 export const canLock = (): boolean => openFlock() !== null || openWindows() !== null;
+
+/**
+ * Whether a path is on a file system of this machine alone: what is locked there is locked for every process that can reach
+ * it, in whatever container. False where that is not known, as for servers and FUSE.
+ */
+export function isOnThisMachine(path: string): boolean {
+  try {
+    return process.platform === "linux" && machinesOwn.has(statfsSync(path).type >>> 0);
+  } catch {
+    return false;
+  }
+}
+
+/** The system's numbers of ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs. */
+const machinesOwn = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
+]);
 
 /** Whether the lock file names a process of this machine that is alive: all that can be seen without locks. */
 function namesLivingProcess(fd: number): boolean {

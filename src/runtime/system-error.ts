@@ -25,6 +25,7 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: "it is a directory",
   ENAMETOOLONG: "the name is too long",
   ELOOP: "too many symbolic links",
+  EBADF: "it is a device or a pipe, and no file",
   EBUSY: "the system uses it, e.g. as a mount point",
   EEXIST: "there is a file of that name",
   EXDEV: "it cannot be renamed on this file system",
@@ -40,9 +41,14 @@ export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/** Whether the system refused something, or takes no such path. A descriptor that is not open is a bug. */
+/**
+ * Whether the system refused something, or takes no such path. A descriptor that is not open is a bug, but Windows also says
+ * so of a path: that of a console or a pipe.
+ */
 const isOfSystem = (error: unknown): error is Error =>
-  error instanceof Error && (/^E(?!BADF$)[A-Z0-9]+$/.test(codeOf(error)) || hasNul(error));
+  error instanceof Error && (/^E[A-Z0-9]+$/.test(codeOf(error)) || hasNul(error)) && !isClosed(error);
+
+const isClosed = (error: Error) => codeOf(error) === "EBADF" && !("path" in error);
 
 const hasNul = ({ message }: Error) => message.includes("without null bytes");
 

@@ -23,12 +23,22 @@ import {
   wholeNumber,
 } from "../bytes/schema.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
+import { UserError } from "../errors.ts";
 import { rename, writeAll } from "../runtime/file-calls.ts";
 import { createSha256, xxHash64 } from "../runtime/host.ts";
 import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
+import { pathOf, placeOf } from "./output-place.ts";
 import { namesBelow } from "./standing-result.ts";
-import { isOpenToAll, isTrusted, openFound, readFound, Untrusted } from "./trusted-files.ts";
+import {
+  checkOwner,
+  followLinks,
+  isOpenToAll,
+  isTrusted,
+  openFound,
+  readFound,
+  Untrusted,
+} from "./trusted-files.ts";
 
 /**
  * The names of a cache's files. Files of other names are neither read nor removed.
@@ -135,6 +145,17 @@ export const statisticsCheck = fieldsOf({
   firstInvalidByte: wholeNumber(-1),
 });
 
+/** Where it is, or will be. A link in its place is followed as one in the place of an output file is. */
+function realPathOfCache(path: string): string {
+  try {
+    return pathOf(placeOf(followLinks(path.replace(/(?<=.)[/\\]+$/, ""))));
+  } catch (error) {
+    if (error instanceof Untrusted) throw error;
+    // The call that makes it says what is wrong.
+    return path;
+  }
+}
+
 /**
  * The directory of a cache. Several runs may use it at once without a lock: every file is written elsewhere, in the
  * directory of its run, and renamed to a name that says what is in it. So a name never stands for anything else, and two
@@ -156,10 +177,13 @@ export class CacheDirectory {
     private readonly warn: (message: string) => void,
   ) {
     try {
-      mkdirSync(path, { recursive: true });
+      const real = realPathOfCache(path);
+      mkdirSync(real, { recursive: true });
       readdirSync(path);
       this.stats = statSync(path);
+      checkOwner(real, this.stats);
     } catch (error) {
+      if (error instanceof Untrusted) throw new UserError(`--cache ${error.message}`, { hint: error.hint });
       throw refusal(`--cache "${path}" cannot be used`, error, "name a directory of its own for the cache");
     }
     try {

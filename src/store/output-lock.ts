@@ -13,7 +13,7 @@ import {
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { UserError } from "../errors.ts";
-import { isNamed, lockFile, rename } from "../runtime/file-calls.ts";
+import { isNamed, isOnThisMachine, lockFile, rename } from "../runtime/file-calls.ts";
 import { sleepSync, xxHash32 } from "../runtime/host.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
 import { withPatience } from "../runtime/windows.ts";
@@ -32,7 +32,9 @@ import { isOwn, openFound } from "./trusted-files.ts";
  *
  * HOST is a hash of the host's name, RUN a random number of this process. Like MARK they have 8 hexadecimal digits. The
  * name does not say whether its run lives, but the lock of the place does: its holder knows that all other runs of this
- * host are dead. (Some file servers keep locks per host, hence HOST.)
+ * host are dead. Of a run with another host's name it knows that on a file system of this machine, which all of its
+ * containers lock together. Some file servers keep locks per host: there such a run is dead if what it left has not
+ * changed for a day.
  */
 export type Kind = "new" | "old" | `keep-${string}`;
 
@@ -42,7 +44,8 @@ const hash8 = (text: string) => xxHash32(text).toString(16).padStart(8, "0");
 const host = hash8(hostname());
 const run = hash8(crypto.randomUUID());
 
-const hiddenName = (place: Place, kind: Kind, ofRun = run) => `.${place.name}.bpe-${host}-${ofRun}.${kind}`;
+const hiddenName = (place: Place, kind: Kind, ofRun = run, ofHost = host) =>
+  `.${place.name}.bpe-${ofHost}-${ofRun}.${kind}`;
 const hiddenPath = (place: Place, kind: Kind) => join(place.parent, hiddenName(place, kind));
 
 /** How much longer than NAME a hidden name is, in bytes. */
@@ -96,12 +99,12 @@ export const isLockedHere = (place: Place) => locked.has(pathOf(place));
  * Mends what dead runs of this user left beside the place. If a run died between moving the old output aside and putting
  * the new one in its place, nothing is at the path: the old one is put back, which harms no run that lives. The rest needs
  * the lock of the place, except for what this run left itself: an old output that was to be kept gets its name, and
- * everything else is removed.
+ * everything else is removed. Tests say that a file system is a server's.
  */
-export function mendLeftOvers(place: Place): void {
+export function mendLeftOvers(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
-    const [, ofRun, kind] = leftOver.exec(name) ?? [];
-    if (ofRun === undefined || name !== hiddenName(place, kind as Kind, ofRun)) continue;
+    const [, ofHost, ofRun, kind] = leftOver.exec(name) ?? [];
+    if (ofRun === undefined || name !== hiddenName(place, kind as Kind, ofRun, ofHost)) continue;
     const path = join(place.parent, name);
     const stats = lstatOrNull(path);
     if (live.has(path) || stats === null || !isOwn(stats)) continue;
@@ -109,12 +112,27 @@ export function mendLeftOvers(place: Place): void {
     if (isFormer && lstatOrNull(pathOf(place)) === null && isResult({ ...place, name })) {
       rename(path, pathOf(place));
     } else if (ofRun !== run && !isLockedHere(place)) continue;
+    else if (ofHost !== host && !isLocal(place.parent) && !isOld(path, place)) continue;
     else if (isFormer && kind !== "old") keepResult(path, place);
     else removeQuietly(path);
   }
 }
 
-const leftOver = /-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
+const leftOver = /\.bpe-([0-9a-f]{8})-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
+
+/** Whether nothing in it has changed for a day. The clock is that of the file system, which set the time of our lock. */
+function isOld(path: string, place: Place): boolean {
+  const lock = lstatOrNull(lockPath(place));
+  return lock !== null && lock.mtimeMs - lastChangeMs(path) > oldMs;
+}
+
+const oldMs = 24 * 3_600_000;
+
+function lastChangeMs(path: string): number {
+  const stats = lstatOrNull(path);
+  const inside = stats?.isDirectory() ? namesIn(path).map((name) => lastChangeMs(join(path, name))) : [];
+  return Math.max(stats?.mtimeMs ?? Number.POSITIVE_INFINITY, ...inside);
+}
 
 /** Makes the parents that a place lacks. The function returned removes those of them that are still empty. */
 export function makeParents(place: Place): () => void {

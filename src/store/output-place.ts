@@ -57,8 +57,11 @@ function realParentOnce(path: string): string {
       throw new UserError(`"${part}" is a broken symbolic link`, {
         hint: "create its target, or remove it",
       });
+    const parent = dirname(part);
+    if (parent === part)
+      throw new UserError(`there is no drive or share "${part}"`, { hint: "name one that is there" });
     missing.unshift(basename(part));
-    part = dirname(part);
+    part = parent;
   }
   return resolve(realpathSync(part), ...missing);
 }

@@ -5,6 +5,7 @@ import { recordName } from "../formats/training-json.ts";
 import { rename } from "../runtime/file-calls.ts";
 import { xxHash64 } from "../runtime/host.ts";
 import { isMissing, refusal } from "../runtime/system-error.ts";
+import { isWindows } from "../runtime/windows.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import { isTrusted, openFound, readFound } from "./trusted-files.ts";
 
@@ -46,8 +47,13 @@ export function standingAt(place: Place): Standing {
 
 const attemptsMax = 100;
 
+/** Also with an ending: Windows gives what is written there to the device. */
+const deviceName = /^(con|prn|aux|nul|(com|lpt)[0-9])(\..*)?$/i;
+
 function lookOnce(place: Place): Standing {
   const path = pathOf(place);
+  if (isWindows && deviceName.test(place.name))
+    throw refused(place, "Windows keeps this name for a device", "choose another name");
   const stats = lstatOrNull(path);
   if (stats === null) return { kind: "absent" };
   if (stats.isSymbolicLink())

@@ -9,10 +9,18 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
-import { describeHolder, isLock, type Lock, takeLock, takeLockNow } from "../../src/store/output-lock.ts";
+import { basename, dirname, join } from "node:path";
+import {
+  describeHolder,
+  isLock,
+  type Lock,
+  mendLeftOvers,
+  takeLock,
+  takeLockNow,
+} from "../../src/store/output-lock.ts";
 import { placeOf } from "../../src/store/output-place.ts";
 import { stageDirectory } from "../../src/store/staged-directory.ts";
 import { hiddenPath } from "../hidden-name.ts";
@@ -101,6 +109,37 @@ test("of many that take over at once, never two have the place", async () => {
   expect(counts).toEqual(runs.map(() => "20"));
   expect(readdirSync(home)).toEqual([]);
 }, 600_000);
+
+test("what a run of another host left is removed under the lock; on a file server only if it is a day old", () => {
+  const left = hiddenPath(out, "new").replace(/bpe-[0-9a-f]{8}/, "bpe-00c0ffee");
+  const inside = join(left, "300", "tokenizer.json");
+  const put = () => {
+    mkdirSync(dirname(inside), { recursive: true });
+    writeFileSync(inside, "half");
+  };
+  const place = placeOf(out);
+  put();
+  mendLeftOvers(place);
+  expect(existsSync(inside)).toBe(true);
+  const lock = takeLockNow(place);
+  expect(readdirSync(home)).toEqual([".out.bpe-lock"]);
+  const isServer = () => false;
+  put();
+  mendLeftOvers(place, isServer);
+  const { mtimeMs } = statSync(lockFile);
+  for (const [path, hours] of [
+    [dirname(inside), 25],
+    [left, 25],
+    [inside, 23],
+  ] as const)
+    utimesSync(path, 0, mtimeMs / 1000 - hours * 3600);
+  mendLeftOvers(place, isServer);
+  expect(existsSync(inside)).toBe(true);
+  utimesSync(inside, 0, mtimeMs / 1000 - 25 * 3600);
+  mendLeftOvers(place, isServer);
+  expect(existsSync(left)).toBe(false);
+  lock.release();
+});
 
 test("parents that had to be made are taken back, unless something came into them", () => {
   const deep = placeOf(join(home, "a", "b", "out"));

@@ -1,6 +1,18 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { CacheDirectory } from "../../src/store/cache-directory.ts";
 import { stageDirectory } from "../../src/store/staged-directory.ts";
 import { stageFile } from "../../src/store/staged-file.ts";
 import { eachInNewHome } from "../homes.ts";
@@ -99,6 +111,29 @@ test("where everybody may write, nothing is taken over from what another user pu
   replaceDirectory();
   expect([modeOf(file), modeOf(directory)]).toEqual(["644", "755"]);
   expect([...ownerOf(file), ...ownerOf(directory)]).toEqual([0, 0, 0, 0]);
+});
+
+test("a cache is neither a link nor a directory that another user put where everybody may write", () => {
+  if (!canPlayOthers()) return;
+  const [shared, theirs, link] = ["shared", "shared/theirs", "shared/link"].map((name) => join(home, name));
+  const open = (path: string) => new CacheDirectory(path, () => {});
+  mkdirSync(shared!);
+  chmodSync(shared!, 0o1777);
+  mkdirSync(theirs!);
+  mkdirSync(join(home, "mine"));
+  symlinkSync(join(home, "mine"), link!);
+  for (const path of [theirs!, link!]) open(path);
+  giveAway(theirs!);
+  Bun.spawnSync(["chown", "-h", `${otherUser}`, link!]);
+  for (const path of [theirs!, `${theirs}/`, `${theirs}/.`, link!, `${link}//`]) {
+    expect(() => open(path)).toThrow(/^--cache ".*" is not used: it is /);
+  }
+  rmSync(link!);
+  symlinkSync(join(home, "new"), link!);
+  Bun.spawnSync(["chown", "-h", `${otherUser}`, link!]);
+  expect(() => open(link!)).toThrow("symbolic link");
+  expect(existsSync(join(home, "new"))).toBe(false);
+  open(join(shared!, "own"));
 });
 
 test("where owner and group cannot be restored, the output is the caller's, and his group has what all have", () => {

@@ -193,10 +193,40 @@ describe("the same bytes as on Linux:", () => {
   });
 
   test("the manual", () => {
-    expect(windows(["help", "docs\\eval.md"]).stdout.toString()).toBe(
+    expect(windows(["help", "docs\\evaluate.md"]).stdout.toString()).toBe(
       linux(["help", "docs/evaluate.md"]).toString(),
     );
   });
+});
+
+test("a drive or share that is not there, and a device, are errors at once, wherever a path may stand", () => {
+  const text = "corpus/äö.txt";
+  const absent = [
+    "X:\\tok",
+    "X:tok",
+    "X:\\",
+    "\\\\none\\share\\tok",
+    "//none/share/tok",
+    "\\\\?\\X:\\tok",
+    "\\\\.\\pipe\\x",
+  ];
+  for (const path of [...absent, "CON", "aux.txt"]) {
+    for (const args of [
+      ["train", text, "-n", "300", "-o", path],
+      ["count", text, "-o", path],
+      ["count", text, "--cache", path],
+      ["count", path],
+      ["inspect", path],
+    ]) {
+      const { code, stderr } = bpeExe(args, { cwd: home });
+      expect([args, code, stderr]).toEqual([
+        args,
+        1,
+        expect.stringMatching(/^bpe: error: (?!internal error)/),
+      ]);
+    }
+  }
+  expect(hidden()).toEqual([]);
 });
 
 describe("publication:", () => {
