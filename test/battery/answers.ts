@@ -9,14 +9,31 @@ const hangMs = 900_000;
 /** Larger outputs are known by their sums alone. */
 const shownBytesMax = 4 << 20;
 
-/** What a case gave: each output with its sum and, if it is small, its text. */
+/** What a case gave: each output with its sum and, if it is small, its text; `forPeople`: this text is frozen, not its sum. */
 export type Answer = { readonly args: string; readonly outputs: ReadonlyMap<string, Output> };
-export type Output = { readonly sum: string; readonly text: string | null };
+export type Output = { readonly sum: string; readonly text: string | null; readonly forPeople: boolean };
 
-const outputOf = (content: string | Uint8Array): Output => ({
+const outputOf = (content: string | Uint8Array, forPeople = false): Output => ({
   sum: createHash("sha256").update(content).digest("hex").slice(0, 16),
-  text: content.length > shownBytesMax ? null : Buffer.from(content).toString("latin1"),
+  text: content.length > shownBytesMax ? null : visible(content),
+  forPeople,
 });
+
+/** Text as it is; what no editor shows, such as control characters and bytes that are no text, by its number. */
+function visible(content: string | Uint8Array): string {
+  const bytes = Buffer.from(content);
+  const text = bytes.toString();
+  return (Buffer.from(text).equals(bytes) ? text : bytes.toString("latin1")).replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => (character === "\n" ? "\n" : `⟨${character.codePointAt(0)!.toString(16)}⟩`),
+  );
+}
+
+/** Whether people read what a command line prints to standard output: no ids, counts, plans, scripts, JSON. */
+const printsForPeople = (args: readonly string[]) =>
+  (!/^(count|encode|decode|plan|serve|completions)$/.test(args[0] ?? "") &&
+    !/--(json|csv)\b/.test(args.join(" "))) ||
+  args.includes("--help");
 
 /** Fields of records that differ from run to run. */
 const volatile =
@@ -63,7 +80,7 @@ async function fileOutput(path: string, directory: string): Promise<Output> {
   if (statSync(path).size > 64 << 20) {
     const hash = createHash("sha256");
     for await (const chunk of createReadStream(path)) hash.update(chunk);
-    return { sum: hash.digest("hex").slice(0, 16), text: null };
+    return { sum: hash.digest("hex").slice(0, 16), text: null, forPeople: false };
   }
   const content = readFileSync(path);
   const name = basename(path);
@@ -127,10 +144,12 @@ async function runGroup(
     }
     const [, name, rest] = /^(\S+):(?: (.*))?$/s.exec(here)!;
     const [command, stdin] = (rest ?? "").split(" < ");
-    const { code, stdout, stderr } = await run(binary, argumentsOf(command!), cwd, stdin);
-    const outputs = new Map([["code", { sum: String(code), text: String(code) }]]) as Map<string, Output>;
-    if (stdout.length > 0) outputs.set("stdout", outputOf(maskTextOf(stdout, cwd)));
-    if (stderr !== "") outputs.set("stderr", outputOf(maskStderr(stderr, cwd)));
+    const args = argumentsOf(command!);
+    const { code, stdout, stderr } = await run(binary, args, cwd, stdin);
+    const outputs = new Map<string, Output>();
+    outputs.set("code", { sum: String(code), text: String(code), forPeople: false });
+    if (stdout.length > 0) outputs.set("stdout", outputOf(maskTextOf(stdout, cwd), printsForPeople(args)));
+    if (stderr !== "") outputs.set("stderr", outputOf(maskStderr(stderr, cwd), true));
     for (const path of filesOf(join(cwd, own))) {
       const stamp = stampOf(join(cwd, own, path));
       if (seen.get(path) === stamp) continue;

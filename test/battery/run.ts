@@ -3,20 +3,11 @@
 //   npm run test:battery                                    all cases
 //   npm run test:battery -- extend prune                    the groups of these names
 //   npm run test:battery -- --against path/to/other/bpe     shows what differs between two builds
-//   npm run test:battery -- --freeze                        writes the frozen sums anew
+//   npm run test:battery -- --freeze                        writes the frozen sums and texts anew
 //
 // Of the environment: BPE_BINARY is another build than dist/bpe; BPE_BATTERY_CORPORA a directory of larger corpora,
-// whose sums are in the file that `--frozen FILE` names.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+// whose sums are in the file that `--frozen FILE.txt` names, and whose texts are in the directory FILE.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -24,6 +15,7 @@ import { binary as built } from "../binary.ts";
 import { type Answer, answersOf } from "./answers.ts";
 import { largeGroups, smallGroups } from "./cases.ts";
 import { writeCorpora } from "./corpora.ts";
+import { type Frozen, FrozenFiles, frozenOf } from "./frozen.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,7 +25,7 @@ const binary = resolve(process.env.BPE_BINARY ?? built);
 const corpora = process.env.BPE_BATTERY_CORPORA;
 if (corpora !== undefined && values.frozen === undefined && values.against === undefined)
   throw new Error("larger corpora need --frozen FILE or --against BINARY");
-const frozenPath = values.frozen ?? join(import.meta.dir, "frozen.txt");
+const frozenFiles = new FrozenFiles(values.frozen ?? join(import.meta.dir, "frozen.txt"));
 
 const largeFiles = (corpora === undefined ? [] : readdirSync(corpora))
   .filter((name) => name.endsWith(".txt"))
@@ -56,47 +48,47 @@ async function answers(of: string): Promise<Map<string, Answer>> {
   }
 }
 
-/** A line of the frozen file: the name of the case, then each output with its sum. */
-const lineOf = (name: string, { outputs }: Answer) =>
-  [name, ...[...outputs].map(([output, { sum }]) => `${output}=${sum}`)].join(" ");
-
-const frozenLines = existsSync(frozenPath) ? readFileSync(frozenPath, "utf8").trim().split("\n") : [];
-const nameOf = (line: string) => line.split(" ")[0]!;
-const frozen = new Map(frozenLines.map((line) => [nameOf(line), line]));
-
-/** The outputs that two lines do not share. */
+/** The outputs that two lines of sums do not share. */
 function differingOutputs(a: string, b: string): string[] {
   const [inA, inB] = [a, b].map((line) => new Set(line.split(" ").slice(1))) as [Set<string>, Set<string>];
   const outputs = [...inA.symmetricDifference(inB)].map((item) => item.slice(0, item.lastIndexOf("=")));
   return [...new Set(outputs)];
 }
 
-function showDifference(output: string, ours: Answer, theirs: Answer): void {
-  const [a, b] = [ours, theirs].map(({ outputs }) => outputs.get(output)?.text?.split("\n"));
-  if (a === undefined || b === undefined) {
-    console.log(`    ${output}: ${a === undefined ? "only there, or long" : "only here, or long"}`);
-    return;
-  }
+/** The first lines that two texts do not share. */
+function showLines(what: string, here: string, there: string): void {
+  const [a, b] = [here, there].map((text) => text.split("\n")) as [string[], string[]];
   const at = a.findIndex((line, i) => line !== b[i]);
   const i = at < 0 ? a.length : at;
   const shown = (line: string | undefined) => (line === undefined ? "(nothing)" : line.slice(0, 300));
-  console.log(`    ${output}, line ${i + 1}\n      here  ${shown(a[i])}\n      there ${shown(b[i])}`);
+  console.log(`    ${what}, line ${i + 1}\n      here  ${shown(a[i])}\n      there ${shown(b[i])}`);
+}
+
+function showDifference(name: string, answer: Answer, here: Frozen, there: Frozen | undefined): void {
+  const outputs = there === undefined ? ["not frozen"] : differingOutputs(here.sums, there.sums);
+  console.log(`${[name, ...outputs].join(" ")}\n    ${answer.args}`);
+  if (there === undefined) return;
+  if (here.texts !== there.texts) showLines("texts", here.texts, there.texts);
+  for (const output of outputs) {
+    const [a, b] = [answer, others?.get(name)].map((one) => one?.outputs.get(output)?.text);
+    if (typeof a === "string" && typeof b === "string") showLines(output, a, b);
+  }
 }
 
 const given = await answers(binary);
-const other = values.against === undefined ? undefined : await answers(resolve(values.against));
-const wanted =
-  other === undefined ? frozen : new Map([...other].map(([name, answer]) => [name, lineOf(name, answer)]));
+const others = values.against === undefined ? undefined : await answers(resolve(values.against));
+const frozenOfAll = (of: Map<string, Answer>) =>
+  new Map([...of].map(([name, answer]) => [name, frozenOf(name, answer)]));
+const frozen = frozenFiles.read();
+const wanted = others === undefined ? frozen : frozenOfAll(others);
+const found = frozenOfAll(given);
 
 let failed = 0;
-for (const [name, answer] of given) {
-  const line = lineOf(name, answer);
-  const expected = wanted.get(name);
-  if (line === expected) continue;
+for (const [name, here] of found) {
+  const there = wanted.get(name);
+  if (here.sums === there?.sums && here.texts === there.texts) continue;
   failed++;
-  const outputs = expected === undefined ? ["not frozen"] : differingOutputs(line, expected);
-  console.log(`${name}: ${outputs.join(", ")}\n    ${answer.args}`);
-  if (other !== undefined) for (const output of outputs) showDifference(output, answer, other.get(name)!);
+  showDifference(name, given.get(name)!, here, there);
 }
 const isRun = (name: string) => Object.keys(groups).some((group) => name.startsWith(`${group}/`));
 const gone = [...wanted.keys()].filter((name) => isRun(name) && !given.has(name));
@@ -104,12 +96,9 @@ for (const name of gone) console.log(`${name}: frozen, and no case any more`);
 
 if (values.freeze === true) {
   for (const name of gone) frozen.delete(name);
-  for (const [name, answer] of given) frozen.set(name, lineOf(name, answer));
-  const order = new Map(Object.keys(allGroups).map((group, i) => [group, i]));
-  const place = (name: string) => order.get(name.slice(0, name.indexOf("/"))) ?? Number.POSITIVE_INFINITY;
-  const lines = [...frozen].sort(([a], [b]) => place(a) - place(b)).map(([, line]) => `${line}\n`);
-  writeFileSync(frozenPath, lines.join(""));
-  console.log(`${failed + gone.length} cases changed, ${lines.length} are frozen`);
+  for (const [name, here] of found) frozen.set(name, here);
+  frozenFiles.write(frozen, Object.keys(allGroups));
+  console.log(`${failed + gone.length} cases changed, ${frozen.size} are frozen`);
 } else {
   console.log(`\n ${given.size - failed} pass\n ${failed + gone.length} fail`);
   process.exit(failed + gone.length > 0 ? 1 : 0);
