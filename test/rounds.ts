@@ -1,5 +1,19 @@
 /**
- * How many rounds a random test makes. `npm test` makes as many as a quick look needs; `npm run test:long` more of them, in all
- * test files that ask here.
+ * How thorough random and exhaustive tests are. `npm test` is a quick look: it has to come often. `npm run test:long`, each night,
+ * makes ten times as many rounds.
  */
-export const rounds = (count: number) => count * Number(process.env.BPE_TEST_ROUNDS ?? 1);
+const share = Number(process.env.BPE_TEST_ROUNDS ?? 0.4);
+const isThorough = share >= 1;
+
+/** How many rounds a random test makes. */
+export const rounds = (count: number) => Math.ceil(count * share);
+
+/** What every case is tried with: one of the list, another one for each `turn`; all of it in a thorough run. */
+export const turns = <T>(list: readonly T[], turn: number): readonly T[] =>
+  isThorough ? list : [list[turn % list.length]!];
+
+/** The whole numbers below the count: each third, from another one on for each `turn`; all in a thorough run. */
+export function* places(count: number, turn: number): Generator<number, void> {
+  const step = isThorough ? 1 : 3;
+  for (let place = turn % step; place < count; place += step) yield place;
+}

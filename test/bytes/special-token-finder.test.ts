@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { randomSource } from "../../bench/random.ts";
 import { buildTokenTrie, matchBackwards, SpecialTokenFinder } from "../../src/bytes/special-token-finder.ts";
+import { rounds } from "../rounds.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
@@ -161,7 +162,7 @@ describe("special tokens", () => {
           from = limit;
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFile
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { turns } from "../rounds.ts";
 
 const home = scratch();
 const words = "low lower lowest new newer newest wide wider widest of the other and another ";
@@ -24,13 +25,13 @@ function vocabularyFiles(directory: string): Record<string, string> {
 
 describe("an own tokenizer, on its own corpus", () => {
   test("becomes what one longer run gives, byte for byte, by every rule", () => {
-    for (const compat of ["cs336", "huggingface", "rustbpe"]) {
+    for (const [turn, compat] of ["cs336", "huggingface", "rustbpe"].entries()) {
       // Under HF's rule special tokens have the first ids, and a merge may spell one.
       const special = compat === "huggingface" ? ["-s", "<|end|>", "-s", "Ġlo", "-s", "we"] : [];
-      for (const shorter of ["256", "270", "290"]) {
+      const long = train("long", "-n", "330", "--compat", compat, ...special).output;
+      for (const shorter of turns(["256", "270", "290"], turn)) {
         const least = String(Number(shorter) + special.length / 2);
         const short = train("short", "-n", least, "--compat", compat, ...special).output;
-        const long = train("long", "-n", "330", "--compat", compat, ...special).output;
         const { code, stderr, output } = train("extended", "--extend", short, "-n", "330", ...special);
         expect({ code, stderr }).toMatchObject({ code: 0 });
         expect(vocabularyFiles(output)).toEqual(vocabularyFiles(long));
@@ -271,14 +272,14 @@ describe("several sizes", () => {
   const special = ["-s", "<|end|>"];
 
   test("each is what a run of its own gives, by every rule and for each kind of file", () => {
-    for (const compat of ["cs336", "huggingface", "rustbpe", "extension"]) {
-      const base = train("sizes-base", "-n", "268", ...special).output;
-      // Of two letters each: the new merges may make them.
-      const json = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));
-      for (const token of ["id", "wid", "wes", "oth"])
-        json.model.vocab[token] ??= Object.keys(json.model.vocab).length;
-      const bases = [base, put(home, "tokenizer.json", JSON.stringify(json))];
-      for (const path of bases) {
+    const base = train("sizes-base", "-n", "268", ...special).output;
+    // Of two letters each: the new merges may make them.
+    const json = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));
+    for (const token of ["id", "wid", "wes", "oth"])
+      json.model.vocab[token] ??= Object.keys(json.model.vocab).length;
+    const bases = [base, put(home, "tokenizer.json", JSON.stringify(json))];
+    for (const [turn, compat] of ["cs336", "huggingface", "rustbpe", "extension"].entries()) {
+      for (const path of turns(bases, turn)) {
         const idLimit = path === base ? 268 : Object.keys(json.model.vocab).length;
         expect(idLimit >= 270).toBe(path !== base);
         const options = ["--extend", path, "--compat", compat, "--pad-to", "8", ...special];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { binary, bpe, put, scratch, wordLines } from "../binary.ts";
 import { heads } from "../corpus/heads.ts";
+import { turns } from "../rounds.ts";
 
 const home = scratch();
 
@@ -49,9 +50,10 @@ describe("what is no text", () => {
   });
 
   test("is the same error where a stream brings it", () => {
+    let turn = 0;
     for (const [command, ...args] of commands.slice(0, 3)) {
       for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
-        for (const workers of ["1", "2"]) {
+        for (const workers of turns(["1", "2"], turn++)) {
           const line = `cat ${name} | "$0" ${[command, "-", ...args].join(" ")} -q -w ${workers}`;
           expect(shell(line)).toEqual([1, expect.stringContaining("error: standard input is a zip archive")]);
         }
@@ -122,16 +124,17 @@ describe("records are told by content", () => {
   for (const [name, content] of files) put(home, name, content);
 
   test("whatever holds them", () => {
-    for (const [name, , format] of files) {
-      for (const workers of ["1", "3"]) expect(done("count", name, "-w", workers)).toBe(expected);
+    const named = done("encode", "as-named.jsonl", "--tokenizer", "tokenizer");
+    for (const [turn, [name, , format]] of files.entries()) {
+      for (const workers of turns(["1", "3"], turn))
+        expect(done("count", name, "-w", workers)).toBe(expected);
       const { stderr } = run("train", name, "-n", "260", "-o", "of-records");
       const [input] = readJson("of-records/training.json").inputs;
       const isNamed = /\.(ndjson|jsonl)\./.test(name);
       expect(input).toMatchObject({ documents: 3, format, formatFrom: isNamed ? "name" : "content" });
       const how = format === "json" ? "JSON records" : "lines of JSON";
       if (!isNamed) expect(stderr).toContain(`read as     ${how} by content: "${name}"\n`);
-      const ids = done("encode", name, "--tokenizer", "tokenizer");
-      expect(ids).toBe(done("encode", "as-named.jsonl", "--tokenizer", "tokenizer"));
+      expect(done("encode", name, "--tokenizer", "tokenizer")).toBe(named);
       put(home, "plan", done("plan", name));
       expect(done("count", "--ranges", "plan")).toBe(expected);
     }

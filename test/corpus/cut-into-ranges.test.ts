@@ -10,6 +10,7 @@ import type { TaskTexts } from "../../src/text/task-texts.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
+import { places } from "../rounds.ts";
 import { countingTexts } from "../text/counting-texts.ts";
 import { entriesOf } from "../words/generators.ts";
 
@@ -100,10 +101,15 @@ describe.each([
 ] as const)("%s", (_, put, countIn) => {
   test("of every size gives the words of the whole", async () => {
     const path = put(text.repeat(2));
-    for (const specialTokens of [[], ["<|end|>"], ["<|end|>", "<|endless|>"], ["a", "aa", " a"]]) {
+    for (const [turn, specialTokens] of [
+      [],
+      ["<|end|>"],
+      ["<|end|>", "<|endless|>"],
+      ["a", "aa", " a"],
+    ].entries()) {
       const whole = inOrder(naiveWords(text.repeat(2), specialTokens));
-      for (let sizeBytes = 1; sizeBytes < 200; sizeBytes++) {
-        const { words } = await countIn(path, { specialTokens, sizeBytes });
+      for (const place of places(199, turn)) {
+        const { words } = await countIn(path, { specialTokens, sizeBytes: place + 1 });
         expect(words).toEqual(whole);
       }
     }

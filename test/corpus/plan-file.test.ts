@@ -17,6 +17,7 @@ import { runToEnd } from "../../src/runtime/turns.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { put, scratch } from "../binary.ts";
+import { rounds } from "../rounds.ts";
 import { entriesOf } from "../words/generators.ts";
 
 const directory = scratch();
@@ -100,7 +101,7 @@ test("slices of a plan, in any order and any grouping, count to the whole, docum
         expect(documentCount).toBe(whole.statistics.reduce((sum, found) => sum + found.documentCount, 0));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(250) },
   );
 });
 

@@ -14,6 +14,7 @@ import {
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { pretokenEnds } from "../pattern/naive.ts";
+import { rounds } from "../rounds.ts";
 import { wordTableOf } from "../words/generators.ts";
 import { naiveWords } from "./naive-evaluation.ts";
 
@@ -62,7 +63,7 @@ test("words are the runs without white space, as str.split finds them, each with
       }
       expect(Object.fromEntries(found)).toEqual(Object.fromEntries(wanted));
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });
 
@@ -162,7 +163,7 @@ test("tokens are found in words as in the text: from the left, the longest, not 
       );
       expect([...found]).toEqual(naiveOccurrences(text, tokens));
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 

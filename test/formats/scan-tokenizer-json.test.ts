@@ -5,6 +5,7 @@ import { assembleTokens, checkIds, scanParsed } from "../../src/formats/assemble
 import { type ScannedModel, scanGpt2, scanTokenizerJson } from "../../src/formats/scan-tokenizer-json.ts";
 import { plainSpecial } from "../../src/text/cutting.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
+import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 
 type Model = { vocab: Record<string, number>; merges: (string | [string, string])[] };
@@ -102,7 +103,7 @@ test("whatever a byte is changed to: nothing is found, or what JSON gives", () =
       const scanned = scan(changed);
       if (scanned !== null) expect(readNaively(changed)).toEqual(scanned);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(2000) },
   );
 });
 

@@ -5,7 +5,7 @@ import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
 import { compiledTables, randomNumbers, randomText } from "../pattern/texts.ts";
-import { rounds } from "../rounds.ts";
+import { places, rounds } from "../rounds.ts";
 
 const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;
 const sourcesList: readonly (readonly string[])[] = [
@@ -159,6 +159,7 @@ const neighbours = [
 ];
 
 test("what needs its neighbours is cut right at every place of a block, and over its edge", () => {
+  let turn = 0;
   for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
     const tables = compiledTables(sources, lineWise);
     setUp(kernel, tables);
@@ -166,7 +167,7 @@ test("what needs its neighbours is cut right at every place of a block, and over
       for (const [left, right] of ["a ", "é!", "文.", "A1"]
         .entries()
         .map(([i, text]) => [text, "xB 文"[i]!])) {
-        for (let length = 0; length < 66; length++) {
+        for (const length of places(66, turn++)) {
           const text = left.repeat(33).slice(0, length) + middle + right.repeat(140);
           expectEnds(tables, Buffer.from(text));
         }
@@ -176,6 +177,7 @@ test("what needs its neighbours is cut right at every place of a block, and over
 });
 
 test("a wrong byte anywhere is left to the automaton", () => {
+  let turn = 0;
   const mixed = "中文字 Да한글éß語 😀がァ. ".repeat(5);
   const han = "文字语".repeat(20);
   const texts = [mixed, han, `a${han}`, `ab${han}`].map((text) => Buffer.from(text));
@@ -184,7 +186,7 @@ test("a wrong byte anywhere is left to the automaton", () => {
     setUp(kernel, tables);
     for (const text of texts) {
       for (const wrong of [0x41, 0x80, 0xc0, 0xc3, 0xe4, 0xff]) {
-        for (let at = 0; at < text.length; at++) {
+        for (const at of places(text.length, turn++)) {
           const broken = Buffer.from(text);
           broken[at] = wrong;
           expectEnds(tables, broken);
@@ -195,6 +197,7 @@ test("a wrong byte anywhere is left to the automaton", () => {
 });
 
 test("what stands behind the document counts for nothing", () => {
+  let turn = 0;
   for (const [sources, lineWise] of sourcesList.flatMap(withLines)) {
     const tables = compiledTables(sources, lineWise);
     setUp(kernel, tables);
@@ -205,7 +208,7 @@ test("what stands behind the document counts for nothing", () => {
       ["B", 0x62],
       ["文", 0xaf],
     ] as const) {
-      for (let length = 0; length < 150; length++) {
+      for (const length of places(150, turn++)) {
         expectEnds(tables, Buffer.from(`a\nª${last.repeat(length)}`), behind);
       }
     }

@@ -7,6 +7,7 @@ import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { byteWords } from "../../src/words/word-table.ts";
+import { turns } from "../rounds.ts";
 import { seededRandom, sumOf, tableOf } from "./made-words.ts";
 
 const random = seededRandom(77);
@@ -25,14 +26,17 @@ const sums = {
 } as const;
 
 test("threads that help change nothing, however many, however short the lists they share, in however many memories", async () => {
-  for (const compat of ["cs336", "huggingface", "rustbpe"] as const satisfies Compat[]) {
+  let turn = 0;
+  for (const [memoryCountMin, sharedListLength] of [
+    [1, 2],
+    [1, 64],
+    [1, 2048],
+    [3, 64],
+  ] as const) {
+    turn++; // Each rule with each number of threads.
     for (const threadCount of [2, 3, 7]) {
-      for (const [memoryCountMin, sharedListLength] of [
-        [1, 2],
-        [1, 64],
-        [1, 2048],
-        [3, 64],
-      ] as const) {
+      const all = ["cs336", "huggingface", "rustbpe"] as const satisfies Compat[];
+      for (const compat of turns(all, turn++)) {
         const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength, memoryCountMin };
         const merges = sumOf(runToEnd(trainMerges(words, { mergeCount: 2000, compat, threadCount }, tuning)));
         const context = { compat, threadCount, memoryCountMin, sharedListLength };

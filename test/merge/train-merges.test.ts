@@ -8,7 +8,7 @@ import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { byteWords, byteWordsSize, sizeOf, type WordTable } from "../../src/words/word-table.ts";
-import { rounds } from "../rounds.ts";
+import { rounds, turns } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import { wordTableOf } from "../words/generators.ts";
 import { makeTuning, makeWords, seededRandom, sumOf, tableOf } from "./made-words.ts";
@@ -205,10 +205,10 @@ describe("words in several memories", () => {
       huggingface: "3000 afebfb8764dd888c",
       rustbpe: "3000 b61baae11fae8441",
     };
-    for (const compat of compats) {
+    for (const [turn, compat] of compats.entries()) {
       const options = { mergeCount: 3000, compat, specialTokens: ["ab"] };
-      for (const threshold of ["rising", 1, 300] as const) {
-        for (const memoryCountMin of [1, 2, 3, 5]) {
+      for (const memoryCountMin of [1, 2, 3, 5]) {
+        for (const threshold of turns(["rising", 1, 300] as const, turn + memoryCountMin)) {
           const tuning = { ...defaultTuning, memoryCountMin, threshold, arenaSlack: 1 };
           const merges = sumOf(train(noise, options, tuning));
           expect({ compat, threshold, memoryCountMin, merges }).toEqual({

@@ -161,7 +161,7 @@ async function bun(args: readonly string[], timeoutMs: number): Promise<boolean>
   const startMs = performance.now();
   const child = spawn(process.execPath, args, {
     cwd: copy,
-    env: { ...process.env, TMPDIR: temporary },
+    env: { ...process.env, TMPDIR: temporary, BPE_TEST_ROUNDS: "1" },
     stdio: "ignore",
     detached: true,
   });

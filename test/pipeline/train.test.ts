@@ -9,6 +9,7 @@ import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
 import { put, scratch } from "../binary.ts";
 import { naiveMerges } from "../merge/naive.ts";
 import { naiveWords } from "../naive.ts";
+import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 
 const directory = scratch();
@@ -63,7 +64,7 @@ describe("training agrees with the naive twin", () => {
       fc.asyncProperty(text, fc.nat(40), (content, mergeCount) =>
         expectAgreement(content, { mergeCount, specialTokens: ["<|end|>", "<|endless|>"] }),
       ),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { allocateText, textOf } from "../../../src/bytes/text.ts";
 import { fieldName, lineCursor, lineFault, readLine } from "../../../src/corpus/records/line-reader.ts";
+import { rounds } from "../../rounds.ts";
 
 const faultNames = Object.keys(lineFault);
 
@@ -159,7 +160,7 @@ describe("a line of JSON", () => {
         fc.pre(line.isWellFormed() && !line.includes("\n"));
         expect(read(line)).toEqual(naiveLine(line, "text"));
       }),
-      { numRuns: 600 },
+      { numRuns: rounds(600) },
     );
   });
 });

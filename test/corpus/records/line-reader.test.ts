@@ -13,7 +13,7 @@ import { plainCutting, textCutting } from "../../../src/text/cutting.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
-import { rounds } from "../../rounds.ts";
+import { places, rounds } from "../../rounds.ts";
 import { countingTexts } from "../../text/counting-texts.ts";
 import { entriesOf, randomOf } from "../../words/generators.ts";
 import { chunksOf } from "../made-chunks.ts";
@@ -124,7 +124,7 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
   }
 
   test("are counted as texts that nothing crosses, by any number of workers, packed or not", async () => {
-    const { texts, content } = made(1, 2000);
+    const { texts, content } = made(1, 800);
     const { words, documentCount } = expected(texts);
     const textBytes = Buffer.byteLength(texts.join(""));
     for (const path of [put(directory, name, content), put(directory, `${name}.gz`, gzipSync(content))]) {
@@ -145,7 +145,8 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
       const inputs = findInputs([put(directory, name, content)], options);
       const [input] = inputs as [Input];
       const { words, documentCount } = expected(texts);
-      for (let rangeSizeBytes = 1; rangeSizeBytes < 80; rangeSizeBytes += 2) {
+      for (const place of places(80, seed)) {
+        const rangeSizeBytes = place + 1;
         const counter = new WordCounter();
         const tasks = countingTexts({ ...counting, inputs, windowBytes: rangeSizeBytes }, counter);
         let found = 0;
@@ -168,7 +169,8 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
     const [file] = findInputs([put(directory, name, content)], options) as [Input];
     const stream = { ...file, isStream: true, sizeBytes: 0 };
     const { words, documentCount } = expected(texts);
-    for (let sizeBytes = 1; sizeBytes <= bytes.length; sizeBytes++) {
+    for (const place of places(bytes.length, 0)) {
+      const sizeBytes = place + 1;
       const counter = new WordCounter();
       const tasks = countingTexts({ ...counting, inputs: [stream], windowBytes: 16 }, counter);
       for (const piece of chunksOf(bytes, sizeBytes)) {

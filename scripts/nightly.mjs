@@ -1,0 +1,70 @@
+// `npm run test:nightly`: what is too slow for CI, or needs more of the world than npm gives: other people's programs and their
+// release candidates, browsers, shells, Windows programs, downloads, and campaigns of random faults. Names run only these suites:
+//
+//   npm run test:nightly [-- test:spark test:real]
+//
+// Prints a line for each suite, and "N passed, N failed" at the end. What a suite said is in dist/nightly.
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const logs = join(root, "dist/nightly");
+
+/** A new seed each day, which a log tells; the same all day. */
+const seed = String(Math.floor(Date.now() / 86_400_000));
+/** Each is a script of package.json, with its arguments. */
+const suites = [
+  ["test:long"],
+  ["test:python"],
+  ["test:npm"],
+  ["test:real"],
+  ["test:spark"],
+  ["test:report"],
+  ["test:shells"],
+  ["test:windows"],
+  ["test:paths"],
+  ["test:faults", "--seed", seed, "--share", "0.2"],
+  ["test:python:faults", "--seed", seed, "--rounds", "200"],
+  ["test:mutants", "--seed", seed, "--count", "40"],
+];
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !suites.some(([suite]) => suite === name));
+if (unknown.length > 0) {
+  console.error(
+    `no suite of the night: ${unknown.join(", ")}; there are ${suites.map(([name]) => name).join(", ")}`,
+  );
+  process.exit(1);
+}
+
+/** Runs a suite to its end. One that prints no numbers of tests is itself a test. */
+function run([name, ...args]) {
+  const path = join(logs, `${name.replaceAll(":", "-")}.log`);
+  const log = openSync(path, "w");
+  const startMs = performance.now();
+  const { status } = spawnSync("npm", ["run", "--silent", name, "--", ...args], {
+    cwd: root,
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  const told = (what) =>
+    [...readFileSync(path, "utf8").matchAll(new RegExp(`^ *(\\d+) ${what}$`, "gm"))].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
+  const isWhole = status === 0;
+  const passed = told("pass") || Number(isWhole);
+  const failed = Math.max(told("fail"), Number(!isWhole));
+  const seconds = Math.round((performance.now() - startMs) / 1000);
+  const where = failed > 0 ? `, see ${path}` : "";
+  console.log(`${name.padEnd(20)} ${passed} passed, ${failed} failed, ${seconds} s${where}`);
+  return { passed, failed };
+}
+
+mkdirSync(logs, { recursive: true });
+const results = suites.filter(([name]) => wanted.length === 0 || wanted.includes(name)).map(run);
+const sum = (what) => results.reduce((total, result) => total + result[what], 0);
+console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
+process.exit(sum("failed") > 0 ? 1 : 0);
