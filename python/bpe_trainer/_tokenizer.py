@@ -541,12 +541,21 @@ class Tokenizer:
         if pattern["name"] is None and (options["compat"] == "huggingface" or "newTokens" in options):
             # HF's regex engine reads some expressions otherwise than tiktoken's: `\w` and `\s` are two.
             raise BpeError("its pattern is written for HF's regex engine, and tiktoken has another one")
-        return tiktoken.Encoding(
+        special = self.special_tokens
+        made = tiktoken.Encoding(
             name=os.path.basename(os.path.abspath(self._path)),
             pat_str=pattern["regex"],
             mergeable_ranks=mergeable_ranks,
-            special_tokens=self.special_tokens,
+            special_tokens=special,
         )
+        # It tries them in the order of its own hash table, and takes the first that fits: not always the longest.
+        for text, id in special.items():
+            if made.encode(text, allowed_special="all") != [id]:
+                shorter = next(other for other in special if other != text and text.startswith(other))
+                raise BpeError(
+                    f'tiktoken would find the special token "{shorter}" where "{text}" stands: it has its own order of them'
+                )
+        return made
 
     def __copy__(self) -> "Tokenizer":
         """Another object for the same files, with a process of its own."""

@@ -1,5 +1,6 @@
 """The installed package, beside HF's tokenizers and tiktoken. Run by suite.ts, in the environment of setup.ts."""
 
+import contextlib
 import json
 import os
 import random
@@ -310,6 +311,23 @@ class Encoding(Home):
         self.assertEqual(self.tokenizer.decode_batch(ours), texts)
         as_text = self.tokenizer.encode_batch(texts, special_tokens_as_text=True)
         self.assertEqual(as_text, [tiktoken.encode_ordinary(text) for text in texts])
+
+    def test_special_tokens_that_tiktoken_finds_in_longer_ones_are_refused(self) -> None:
+        outcomes = set()
+        for n in range(8):
+            special = [f"<{n}>", f"<{n}>b", f"<{n}>bc"]
+            with contextlib.closing(bpe.train(self.corpus, 280, special_tokens=special)) as tokenizer:
+                texts = [a + b for a in special for b in ("", *special)]
+                try:
+                    tiktoken = tokenizer.to_tiktoken()
+                except bpe.BpeError as error:
+                    self.assertRegex(str(error), rf'tiktoken would find the special token "<{n}>b?" where "<{n}>bc?" stands')
+                    outcomes.add("refused")
+                    continue
+                outcomes.add("equal")
+                ids = tokenizer.encode_batch(texts)
+                self.assertEqual(ids, [tiktoken.encode(text, allowed_special="all") for text in texts])
+        self.assertIn("refused", outcomes)
 
     def test_what_tiktoken_would_read_otherwise_is_refused(self) -> None:
         for compat in ("huggingface", "cs336"):
