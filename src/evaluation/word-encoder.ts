@@ -1,7 +1,9 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { normalize } from "../bytes/normalization.ts";
-import { TextEncoding } from "../tokenizer/text-encoding.ts";
-import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { space } from "../bytes/text.ts";
+import { type AddedToken, changesText } from "../text/cutting.ts";
+import { type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
+import { haveAllBytes, type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { DifferentWords } from "./difference.ts";
@@ -23,7 +25,11 @@ type Ids = Uint16Array | Uint32Array;
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
-  /** The tokens of a text have its bytes, all of them and no others. */
+  /** The added tokens of the last word that links found before it was cut. */
+  private readonly found: FoundAdded[] = [];
+  private readonly addedTokens: ReadonlyMap<number, AddedToken>;
+  /** The tokens of a pretoken have its bytes, all of them and no others; and those of a text have its bytes. */
+  private readonly hasAllBytes: boolean;
   private readonly keepsBytes: boolean;
   /** Special tokens, by id: they are no text, and end a number. */
   private readonly isSpecial: Uint8Array;
@@ -32,13 +38,14 @@ export class WordEncoder {
 
   constructor(readonly tokenizer: WordEncoding) {
     const { parts } = tokenizer;
-    this.encoding = new TextEncoding(parts);
+    this.encoding = new TextEncoding(parts, this.found);
+    this.addedTokens = new Map(parts.addedTokens.map((token) => [token.id, token]));
     this.isSpecial = new Uint8Array(tokenizer.tokens.idLimit);
     for (const { id, special } of parts.addedTokens) if (special) this.isSpecial[id] = 1;
+    this.hasAllBytes = haveAllBytes(parts.model.byteIds, tokenizer.tokens);
     this.keepsBytes =
-      parts.normalization === null &&
-      !parts.addsPrefixSpace &&
-      !parts.model.dropsBytes &&
+      this.hasAllBytes &&
+      !changesText(parts) &&
       !parts.addedTokens.some(({ lstrip, rstrip }) => lstrip || rstrip);
   }
 
@@ -46,7 +53,7 @@ export class WordEncoder {
   addTokens({ bytes, starts, counts }: WordTable, slice: WordSlice, tokenCounts: Float64Array): void {
     const { encoding } = this;
     // Without their bytes the ids of several words cannot be told apart.
-    const wordsMax = this.tokenizer.parts.model.dropsBytes ? 1 : Number.POSITIVE_INFINITY;
+    const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
     for (const group of groupsOf(starts, slice, wordsMax)) {
       encoding.out.shrink();
       encoding.pushPretokens(bytes, starts, group.first, group.end);
@@ -81,7 +88,9 @@ export class WordEncoder {
     for (let p = slice.first; p < slice.end; p++) {
       const idCount = this.encode(words, p);
       tokenCounts[p] = idCount - this.whitespaceCount(words, p, idCount);
-      if (words.hasDigit?.[p] === 1) this.addNumbers(words.placed, p, idCount, numbers);
+      // What changes a text may write digits into it.
+      if (words.hasDigit !== null && (words.hasDigit[p] === 1 || !this.keepsBytes))
+        this.addNumbers(words.placed, p, idCount, numbers);
     }
   }
 
@@ -111,6 +120,7 @@ export class WordEncoder {
   private encode({ placed: { bytes, starts } }: TextWords, p: number): number {
     const { encoding } = this;
     encoding.out.shrink();
+    this.found.length = 0;
     encoding.pushText(bytes, starts[p]!, starts[p + 1]!);
     const idCount = encoding.out.count;
     encoding.out.count = 0;
@@ -135,32 +145,50 @@ export class WordEncoder {
     return this.encoding.out.ids.subarray(0, idCount);
   }
 
-  /** How many of the first ids are only white space: what all ids stand for is longer than the word by that white space. */
+  /** How many of the first ids are only what stands before the word. */
   private whitespaceCount(words: TextWords, p: number, idCount: number): number {
-    const { starts: tokenStarts } = this.tokenizer.tokens;
+    if (idCount === 0) return 0;
+    const { starts } = this.tokenizer.tokens;
     const { ids } = this.encoding.out;
-    let left = words.whitespaceBytes[p]!;
-    if (!this.keepsBytes) {
-      left = -this.keptBytes(wordAt(words, p));
-      for (let i = 0; i < idCount; i++) left += tokenStarts[ids[i]! + 1]! - tokenStarts[ids[i]!]!;
-    }
+    let left = this.keepsBytes ? words.whitespaceBytes[p]! : this.bytesBefore(words, p);
     let count = 0;
     for (; left > 0 && count < idCount; count++) {
-      left -= tokenStarts[ids[count]! + 1]! - tokenStarts[ids[count]!]!;
+      left -= starts[ids[count]! + 1]! - starts[ids[count]!]!;
       if (left < 0) break;
     }
     return count;
   }
 
-  /** How many bytes of the tokens stand for these bytes of a text. */
-  private keptBytes(bytes: Uint8Array): number {
-    const { normalization, model } = this.tokenizer.parts;
-    const text = Buffer.from(bytes);
-    const normalized =
-      normalization === null ? text : Buffer.from(normalize(text.toString("utf8"), normalization));
-    let count = 0;
-    for (const byte of normalized) if (model.byteIds[byte]! >= 0) count++;
-    return count;
+  /**
+   * How many bytes of the tokens stand for the white space before the word, or for a space that is put before it, where these are
+   * tokens of their own. Only the front of the word is looked at: what changes behind it may be a special token's text.
+   */
+  private bytesBefore(words: TextWords, p: number): number {
+    const { parts, tokens } = this.tokenizer;
+    const bytesOf = (id: number) => (id < 0 ? 0 : tokens.starts[id + 1]! - tokens.starts[id]!);
+    const text = placedAt(words, p);
+    const whitespace = text.subarray(0, words.whitespaceBytes[p]!);
+    const [id] = this.encoding.out.ids;
+    const [first] = this.found;
+    const token = this.encoding.isDirect || first?.index === 0 ? this.addedTokens.get(id!) : undefined;
+    if (token !== undefined) {
+      const content = Buffer.from(token.content);
+      const [own, before] = token.normalized
+        ? [this.inForm(content), this.inForm(whitespace)]
+        : [content, whitespace];
+      const takenBytes = own.length + (first?.strippedBytes ?? 0);
+      return takenBytes <= before.length ? bytesOf(id!) : 0;
+    }
+    const isPrefixed = parts.addsPrefixSpace && this.inForm(text)[0] !== space;
+    const before = [...(isPrefixed ? [space] : []), ...this.inForm(whitespace)];
+    return before.reduce((sum, byte) => sum + bytesOf(parts.model.byteIds[byte]!), 0);
+  }
+
+  private inForm(text: Uint8Array): Uint8Array {
+    const { normalization } = this.tokenizer.parts;
+    return normalization === null
+      ? text
+      : Buffer.from(normalize(Buffer.from(text).toString("utf8"), normalization));
   }
 }
 

@@ -19,6 +19,7 @@ import {
   ranksObstacle,
   startTokensOf,
 } from "../tokenizer/extend-vocabulary.ts";
+import { haveAllBytes } from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,
   checkSameTokenizer,
@@ -68,8 +69,8 @@ export async function openBase(path: string, pattern: ResolvedPattern | undefine
 export type OpenBase = Awaited<ReturnType<typeof openBase>>;
 
 /** A UserError if the base is a tokenizer that cannot be extended. */
-export function checkBase({ model, description }: TokenizerParts): void {
-  if (!model.dropsBytes && new Set(model.byteIds).size === 256) return;
+export function checkBase({ model, tokens, description }: TokenizerParts): void {
+  if (haveAllBytes(model.byteIds, tokens)) return;
   throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks some bytes`);
 }
 

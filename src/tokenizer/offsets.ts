@@ -5,6 +5,7 @@ import { UserError } from "../errors.ts";
 import { contains, whiteSpace } from "../pattern/unicode.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import type { FoundAdded } from "./text-encoding.ts";
+import { haveAllBytes } from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
@@ -26,7 +27,7 @@ export class OffsetFinder {
     const refuse = (why: string) => new UserError(`this tokenizer has no offsets: ${why}`);
     if (parts.normalization !== null)
       throw refuse(`text is normalized (${parts.normalization}), so tokens are parts of another text`);
-    if (parts.model.dropsBytes || new Set(parts.model.byteIds).size < 256)
+    if (!haveAllBytes(parts.model.byteIds, parts.tokens))
       throw refuse("its vocabulary lacks some bytes, so not all of a text is in its tokens");
     this.added = new Map(allAddedTokens(parts).map((token) => [token.id, token]));
   }

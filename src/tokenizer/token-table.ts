@@ -108,6 +108,10 @@ export function lateTokenTable(make: () => TokenTable): TokenTable {
   };
 }
 
+/** Whether each byte has a token of its own. One that the vocabulary lacks has none, or the unknown token's. */
+export const haveAllBytes = (byteIds: Int32Array, { starts, bytes }: TokenTable): boolean =>
+  byteIds.every((id, byte) => id >= 0 && starts[id + 1]! - starts[id]! === 1 && bytes[starts[id]!] === byte);
+
 /** The bytes of a token; none if the id has no token. */
 export function tokenBytesOf({ idLimit, starts, bytes }: TokenTable, id: number): Uint8Array {
   return id < idLimit ? bytes.subarray(starts[id]!, starts[id + 1]!) : bytes.subarray(0, 0);

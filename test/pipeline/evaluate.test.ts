@@ -141,12 +141,54 @@ test("measures of random texts are those of a naive count, for several tokenizer
   }
 });
 
+/** Changes a text between special tokens. */
+const between = (change: (text: string, index: number) => string, ...tokens: string[]): Normalize => {
+  const longestFirst = [...specialTokens, ...tokens].sort((a, b) => b.length - a.length);
+  const pieces = new RegExp(`(${longestFirst.map((token) => RegExp.escape(token)).join("|")})`);
+  return (text) =>
+    text
+      .split(pieces)
+      .map((piece, i) => (i % 2 === 1 ? piece : change(piece, i)))
+      .join("");
+};
+
 test("tokenizers whose texts cannot be encoded word by word are measured as exactly", async () => {
   const space = { id: 900, content: "e t", ...addedToken };
-  const nfc: Normalize = (text) => text.normalize("NFC");
+  const wide = { id: 901, content: "<｜①｜>", ...addedToken };
+  const inForm = (type: string) => (json: TokenizerJson) => {
+    json.normalizer = { type };
+    json.added_tokens.push(wide);
+  };
+  const prefixed = (json: TokenizerJson) =>
+    Object.assign(json.pre_tokenizer as object, { add_prefix_space: true });
+  /** The first piece of a word is behind its white space, or behind the space that is put there. */
+  const behindSpace = (piece: string, i: number) => (i === 0 || /^( |$)/.test(piece) ? piece : ` ${piece}`);
+  const nfkc = (text: string) => text.normalize("NFKC");
   const cases: [Tokenizer, Normalize?][] = [
-    [await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } })), nfc],
-    [await changed((json) => Object.assign(json.pre_tokenizer as object, { add_prefix_space: true }))],
+    [await changed(inForm("NFC")), between((text) => text.normalize("NFC"), wide.content)],
+    [await changed(inForm("NFKC")), between(nfkc, wide.content)],
+    [await changed(inForm("Lowercase")), between((text) => text.toLowerCase(), wide.content)],
+    [await changed(prefixed), between(behindSpace)],
+    [
+      await changed((json) => {
+        inForm("NFKC")(json);
+        prefixed(json);
+      }),
+      between((text, i) => behindSpace(nfkc(text), i), wide.content),
+    ],
+    [
+      await changed(({ model }) => delete model.vocab.ĉ && delete model.vocab.Y),
+      (text) => text.replaceAll("Y", ""),
+    ],
+    [
+      await changed(({ model }) => {
+        delete model.vocab.Y;
+        model.vocab["<unk>"] = 902;
+        model.unk_token = "<unk>";
+      }),
+      (text) => text.replaceAll("Y", "<unk>"),
+    ],
+    [await changed((json) => json.added_tokens.push({ ...wide, content: "\t", special: false }))],
     [await changed((json) => json.added_tokens.push(space))],
     [
       await changed((json) =>
@@ -155,7 +197,9 @@ test("tokenizers whose texts cannot be encoded word by word are measured as exac
     ],
     [await changed((json) => json.added_tokens.push({ ...space, content: "th", single_word: true }))],
   ];
-  const text = `${randomText(600, 77)} e t e\u0301 the`;
+  const marks = ["<｜①｜>", "⑳", "⑳", "Y", "½", "´", "\tthe"];
+  const words = randomText(900, 77).split(/(?= )/);
+  const text = `${words.map((word, i) => word + (i % 3 === 0 ? marks[(i / 3) % marks.length] : "")).join("")} e t e\u0301 the Hi<｜①｜> ⑳ 5`;
   const texts = { text: [write("changed.txt", text)] };
   for (const [tokenizer, normalize] of cases) {
     check(await run({ tokenizers: { tokenizer }, texts }), 0, 0, naiveMeasures(tokenizer, [text], normalize));
@@ -397,7 +441,7 @@ test("a tokenizer that drops bytes is measured by the tokens that are left", asy
   expect(dropping.parts.model.dropsBytes).toBe(true);
   const text = `${randomText(500, 31)} x xx\nxthe xe axe`;
   const texts = { text: [write("dropping.txt", text)] };
-  const keep: Normalize = (word) => word.replace(/[xe]/g, "");
+  const keep = between((word) => word.replace(/[xe]/g, ""));
   for (const specialTokensAsText of [false, true]) {
     const evaluated = await run({ tokenizers: { dropping, gpt2 }, texts }, 1, specialTokensAsText);
     if (!specialTokensAsText) check(evaluated, 0, 0, naiveMeasures(dropping, [text], keep));
