@@ -51,3 +51,6 @@ function makeCodePointToByte(): Int16Array {
     bytes[byteToCharacter[byte]!.charCodeAt(0)] = byte;
   return bytes;
 }
+
+/** Whether its characters stand for its own bytes. */
+export const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);

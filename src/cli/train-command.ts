@@ -28,7 +28,7 @@ import { describeCounts } from "../store/content-hash.ts";
 import { pathOf, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory, type FormerResults } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
-import { baseSize } from "../vocabulary/vocabulary.ts";
+import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
 import {
@@ -211,6 +211,7 @@ async function writeTrained(
   const written = await writeResult(asked.output!, resultOf(opened, trained), onStop);
   return async () => {
     const { record } = written;
+    for (const note of notesOfShared(vocabulary)) output.warn(note);
     if (training.parity?.ratio == null) warnOfUneven(trained.languages, output);
     const leastSize = baseSize(training.specialTokens, training.compat);
     const [madeCount, wantedCount] = [sizeOf(vocabulary) - leastSize, training.vocabSize - leastSize];

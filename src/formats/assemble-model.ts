@@ -1,4 +1,5 @@
-import { byteOfCodePoint, byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import { isUtf8 } from "node:buffer";
+import { byteOfCodePoint, byteToCharacter, decodeCharacters, isAscii } from "../bytes/byte-characters.ts";
 import { escapeBytes } from "../bytes/escape.ts";
 import { shown } from "../bytes/schema.ts";
 import { assert, exitCode, UserError } from "../errors.ts";
@@ -18,6 +19,7 @@ import {
   tableOfPacked,
 } from "../tokenizer/token-table.ts";
 import type { LoadOptions } from "../tokenizer/tokenizer-parts.ts";
+import { noteOfShared } from "../vocabulary/model-settings.ts";
 import { type ScannedModel, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 type ModelKind = {
@@ -81,16 +83,47 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
   return found;
 }
 
-/** The bytes of each id: a token's characters decoded, an added token's content as UTF-8. */
-export function assembleTokens(vocab: TokenIds, addedTokens: readonly AddedToken[]): TokenTable {
+/**
+ * The bytes of each id: a token's characters decoded, an added token's content as UTF-8. An added token that is also an
+ * ordinary one, by its key, has the bytes of that one.
+ */
+export function assembleTokens(
+  vocab: TokenIds,
+  addedTokens: readonly AddedToken[],
+  shared: readonly SharedToken[] = [],
+): TokenTable {
+  const sharedIds = new Set(shared.map(({ id }) => id));
   return lateTokenTable(() => {
     const encoder = new TextEncoder();
     const { tokens, rawIds } = decodeSpelled(vocab.spelled);
     const beside = addedTokens.filter(({ content }) => vocab.get(content) === undefined);
-    const added = addedTokens.map(({ id, content }) => [id, encoder.encode(content)] as const);
+    const own = addedTokens.filter(({ id }) => !sharedIds.has(id));
+    const added = own.map(({ id, content }) => [id, encoder.encode(content)] as const);
     return { ...tableOfPacked(joinTokens(tokens, added)), rawIds, nameCount: vocab.size + beside.length };
   });
 }
+
+type SharedToken = { readonly content: string; readonly id: number; readonly bytes: Uint8Array };
+
+/** The added tokens whose text is the key of a token that ordinary text gives, with other bytes: `é` is that of the byte 0xE9. */
+export function sharedTokens(
+  { byteIds, merges, wholeTokens }: EncodingModel,
+  vocab: TokenIds,
+  addedTokens: readonly AddedToken[],
+): SharedToken[] {
+  const isMade = (id: number, bytes: Uint8Array) =>
+    byteIds.includes(id) ||
+    merges.merged.includes(id) ||
+    // A whole pretoken is whole characters.
+    (isUtf8(bytes) && wholeTokens?.ids.includes(id) === true);
+  return addedTokens.flatMap(({ content, id }) => {
+    const bytes = isAscii(content) || vocab.get(content) !== id ? null : decodeCharacters(content);
+    return bytes !== null && isMade(id, bytes) ? [{ content, id, bytes }] : [];
+  });
+}
+
+export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
+  shared.map(({ content, id, bytes }) => noteOfShared(content, id, bytes));
 
 /** The bytes of tokens in byte-to-character form, and the ids of those that have another character: these stay UTF-8. */
 function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {

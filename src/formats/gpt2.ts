@@ -21,7 +21,9 @@ import {
   checkId,
   checkIds,
   checkOwnIds,
+  notesOfSharedTokens,
   scanParsed,
+  sharedTokens,
 } from "./assemble-model.ts";
 import {
   Chunk,
@@ -79,7 +81,8 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
   const addedTokens = addedTokensOf(vocab, special, options.specialTokens ?? [], vocabPath);
   const addedIds = new Set(addedTokens.map(({ id }) => id));
   checkOwnIds(addedTokens, vocab.withIds(addedIds), vocabPath);
-  const tokens = assembleTokens(vocab, addedTokens);
+  const shared = sharedTokens(model, vocab, addedTokens);
+  const tokens = assembleTokens(vocab, addedTokens, shared);
   const { name, sources, compiled } = options.pattern ?? patternFor(vocabPath, recorded);
   return {
     model,
@@ -96,9 +99,12 @@ function read([vocabFile, mergesFile]: SourceFiles, options: LoadOptions): Token
       patternName: name,
       patternSources: sources,
     },
-    notes: model.dropsBytes
-      ? ["the vocabulary lacks some bytes; they are left out of the ids, as in HF"]
-      : [],
+    notes: [
+      ...notesOfSharedTokens(shared),
+      ...(model.dropsBytes
+        ? ["the vocabulary lacks some bytes; they are left out of the ids, as in HF"]
+        : []),
+    ],
   };
 }
 

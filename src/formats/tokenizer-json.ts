@@ -1,3 +1,4 @@
+import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { decodeText, skipSpace } from "../bytes/json-walk.ts";
 import {
   type Normalization,
@@ -36,8 +37,10 @@ import {
   assembleTokens,
   checkId,
   checkIds,
+  notesOfSharedTokens,
   refuseOptions,
   scanParsed,
+  sharedTokens,
 } from "./assemble-model.ts";
 import type { OutputFile, SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { readPostProcessor } from "./post-processor.ts";
@@ -240,12 +243,12 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts
   const { vocab } = scanned;
   const kind = { ignoresMerges: ignore_merges === true, unknownToken: unk_token ?? null };
   const model = assembleModel(scanned, kind);
-  const lacksBytes = model.dropsBytes || new Set(model.byteIds).size < 256;
-  if (lacksBytes) checkUnknown(modelJson, path);
+  if (byteToCharacter.some((character) => vocab.get(character) === undefined)) checkUnknown(modelJson, path);
   const normalization = readNormalizer(root.normalizer, path);
   const { tokens: addedTokens, notes } = readAddedTokens(root.added_tokens, vocab, normalization, path);
   const { sources, name, addsPrefixSpace } = readPreTokenizer(root.pre_tokenizer, path);
-  const tokens = assembleTokens(vocab, addedTokens);
+  const shared = sharedTokens(model, vocab, addedTokens);
+  const tokens = assembleTokens(vocab, addedTokens, shared);
   return {
     model,
     pattern: compileSplits(sources, path),
@@ -256,7 +259,7 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts
     tokens,
     postProcessing: readPostProcessor(root.post_processor),
     description: { path, kind: "tokenizer.json", patternName: name, patternSources: sources },
-    notes: [...notes, ...notesOn(root, model.dropsBytes)],
+    notes: [...notes, ...notesOfSharedTokens(shared), ...notesOn(root, model.dropsBytes)],
   };
 }
 

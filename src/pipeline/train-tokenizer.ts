@@ -15,7 +15,7 @@ import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { WrittenPlaces } from "../store/written-places.ts";
 import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
-import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
+import { copyTokenBytes, notesOfShared } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { languageFilesOf, languagesOf } from "./count-groups.ts";
 import { openMemory } from "./count-memory.ts";
@@ -108,7 +108,7 @@ async function trainSettled(
     const trained = await train(training, { ...corpus, write }, report);
     cached?.shrink();
     const note = noteOfSeedBytes(training.seedTokens);
-    if (note !== undefined) warn(note);
+    for (const said of [note ?? [], notesOfShared(trained.vocabulary)].flat()) warn(said);
     const result = { ...resultOf(trained), endMs: performance.now() };
     const formats = await loadFormats();
     const parts =

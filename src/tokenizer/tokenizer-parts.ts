@@ -137,9 +137,10 @@ export function trainedParts(
   const { tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
   const tokens = lateTokenTable(() =>
+    // A special token may have the id of a token: it is decoded as that one.
     buildTokenTable([
-      ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
+      ...Array.from(tokenIds, (id, token) => [id, copyTokenBytes(tokenBytes, token)] as const),
     ]),
   );
   return {

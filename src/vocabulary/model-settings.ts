@@ -1,3 +1,4 @@
+import { escapeBytes } from "../bytes/escape.ts";
 import type { Normalization } from "../bytes/normalization.ts";
 import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
@@ -257,3 +258,7 @@ export const chatTemplates: Readonly<Record<string, ChatTemplate>> = {
     needsBos: true,
   },
 };
+
+/** What to say of a special token whose text is the key of an ordinary token, with other bytes: only HF's rule lets them share an id. */
+export const noteOfShared = (content: string, id: number, bytes: Uint8Array): string =>
+  `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have one id, ${id}, as in HF: decoding gives the second`;

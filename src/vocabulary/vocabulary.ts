@@ -1,10 +1,10 @@
-import { byteToCharacter, decodeCharacters } from "../bytes/byte-characters.ts";
+import { byteToCharacter, decodeCharacters, isAscii } from "../bytes/byte-characters.ts";
 import type { Normalization } from "../bytes/normalization.ts";
 import { bytes, counted } from "../bytes/quantities.ts";
 import { assert, UserError, usageError } from "../errors.ts";
 import type { Compat, LearnedPairs } from "../merge/merges.ts";
 import type { PatternExport } from "../pattern/pattern.ts";
-import type { Like, ModelSettings } from "./model-settings.ts";
+import { type Like, type ModelSettings, noteOfShared } from "./model-settings.ts";
 import { putArrays } from "./vocabulary-kernel.ts";
 
 /**
@@ -330,6 +330,16 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
     }
   }
 }
+
+/**
+ * What to say of special tokens whose ids ordinary tokens have, which differ in their bytes: `é` is the key of the byte 0xE9.
+ * Ids stand for the ordinary token, as in HF.
+ */
+export const notesOfShared = ({ specialTokens, specialIds, tokenIds, tokenBytes }: Vocabulary): string[] =>
+  specialTokens.flatMap((content, s) => {
+    const token = isAscii(content) ? -1 : tokenIds.indexOf(specialIds[s]!);
+    return token < 0 ? [] : [noteOfShared(content, specialIds[s]!, copyTokenBytes(tokenBytes, token))];
+  });
 
 const notLearned = -1;
 

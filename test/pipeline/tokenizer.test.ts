@@ -5,6 +5,7 @@ import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import { scratch } from "../binary.ts";
 import {
   bothOf,
@@ -137,6 +138,16 @@ describe("ids are HF's", () => {
         });
       }
     }
+  });
+
+  test("where the vocabulary lacks one byte, what HF does with neighbours of it is refused", () => {
+    const json = gpt2Json();
+    for (const token of Object.keys(json.model.vocab)) if (token.includes("q")) delete json.model.vocab[token];
+    json.model.merges = json.model.merges.filter((merge) => !String(merge).includes("q"));
+    Object.assign(json.model, { unk_token: special, fuse_unk: true });
+    expect(() => Tokenizer.from(json)).toThrow("fuse_unk with a vocabulary that lacks bytes");
+    json.model.fuse_unk = false;
+    expect(Tokenizer.from(json).encode("qq")).toHaveLength(2);
   });
 
   test("with a space before each piece", async () => {
@@ -559,4 +570,39 @@ test("a large vocabulary without merges is loaded, each token a pretoken of its 
   writeFileSync(join(directory, "vocab.json"), JSON.stringify(json.model.vocab));
   writeFileSync(join(directory, "merges.txt"), "");
   expect((await Tokenizer.load(directory)).idLimit).toBe(151_000);
+});
+
+test("an id that a special token shares with an ordinary token is decoded as the latter, as by HF", async () => {
+  const specials = ["é", "Ġthe", "Ã", "<é>", "<|end|>"];
+  const texts = ["頁 the 語 the aé <é> the the\n", "naïve 頁頁 é", "Ġthe <|end|> the", "<é>"];
+  const warnings: string[] = [];
+  const trained = await trainTokenizer({
+    texts: [texts.join("").repeat(5)],
+    vocabSize: 290,
+    compat: "huggingface",
+    specialTokens: specials,
+    onWarning: (message) => warnings.push(message),
+    workers: 1,
+  });
+  const json = trained.files().get("tokenizer.json")!;
+  const theirs = HuggingFace.fromString(Buffer.from(json).toString());
+  const shared = (content: string, bytes: string, id: number) =>
+    expect.stringContaining(`"${content}" and the token "${bytes}" have one id, ${id}`);
+  const told = [shared("é", "\\xe9", 0), shared("Ġthe", " the", 1), shared("Ã", "\\xc3", 2)];
+  expect(warnings).toEqual(told);
+  const loaded = Tokenizer.from(json);
+  expect(loaded.notes).toEqual(told);
+  for (const text of texts) {
+    const ids = await huggingFaceIds(theirs, text);
+    const decoded = await theirs.decode(ids, false);
+    for (const tokenizer of [trained, loaded]) {
+      expect([...tokenizer.encode(text)]).toEqual(ids);
+      const ours = new TextDecoder().decode(tokenizer.decode(ids));
+      // HF takes the characters of a special token for bytes, also where no other token has its id.
+      expect(ours).toBe(decoded.replaceAll("<\ufffd>", "<é>"));
+    }
+  }
+  expect(new TextDecoder().decode(loaded.decode(loaded.encode(texts[0]!)))).toBe(
+    texts[0]!.replace("aé", "a\ufffd"),
+  );
 });
