@@ -200,9 +200,9 @@ export const evaluationOf = (
 });
 
 // Classes of tokens; 0 for whole characters.
-/** The beginning of one character, or one byte. */
+/** A part of one character. */
 const broken = 1;
-/** More than one character, and not all of them whole. */
+/** Bytes of more than one character, not all of them whole. */
 const mixed = 2;
 const special = 3;
 
@@ -222,13 +222,12 @@ function classesOf(parts: TokenizerParts) {
   return { classes, notUtf8Count, mixedCount };
 }
 
-/** Whether bytes that are not whole characters are one byte, or the first bytes of one character. */
+/** Whether bytes that are not whole characters are one byte, the first bytes of a character, or bytes behind its first. */
 function isPartOfOne(bytes: Uint8Array): boolean {
+  const isBehind = (byte: number) => byte >> 6 === 2;
   const [lead] = bytes;
-  const length = lead! < 0xc2 ? 1 : lead! < 0xe0 ? 2 : lead! < 0xf0 ? 3 : 4;
-  return (
-    bytes.length === 1 || (bytes.length < length && bytes.every((byte, i) => i === 0 || byte >> 6 === 2))
-  );
+  const length = isBehind(lead!) ? 4 : lead! < 0xc2 ? 1 : lead! < 0xe0 ? 2 : lead! < 0xf0 ? 3 : 4;
+  return bytes.length === 1 || (bytes.length < length && bytes.subarray(1).every(isBehind));
 }
 
 function countClasses(tokenCounts: TokenCounts, { classes }: ReturnType<typeof classesOf>) {

@@ -76,15 +76,18 @@ function naiveNumbers(tokenizer: Tokenizer, text: string) {
 function brokenness(bytes: Uint8Array): "whole" | "part of a character" | "mixed" {
   const shown = new TextDecoder().decode(bytes);
   if (Buffer.from(shown).equals(bytes)) return "whole";
-  // The rest of a character makes whole what is its beginning.
-  const isBeginning = [1, 2, 3].some((more) =>
-    [0x80, 0xa0, 0x90].some((next) => {
-      const completed = Buffer.concat([bytes, Buffer.from([next, 0x80, 0x80].slice(0, more))]);
-      const text = new TextDecoder().decode(completed);
+  // The other bytes of a character make a part of it whole.
+  const fronts = [[], [0xc2], [0xe1], [0xe1, 0x80], [0xf1], [0xf1, 0x80], [0xf1, 0x80, 0x80]];
+  const backs = [0x80, 0xa0, 0x90].flatMap((next) =>
+    [1, 2, 3].map((more) => [next, 0x80, 0x80].slice(0, more)),
+  );
+  const isPart = fronts.some((front) =>
+    [[], ...backs].some((back) => {
+      const text = new TextDecoder().decode(Buffer.concat([Buffer.from(front), bytes, Buffer.from(back)]));
       return !text.includes("\ufffd") && [...text].length === 1;
     }),
   );
-  return bytes.length === 1 || isBeginning ? "part of a character" : "mixed";
+  return bytes.length === 1 || isPart ? "part of a character" : "mixed";
 }
 
 export type NaiveMeasures = ReturnType<typeof naiveMeasures>;

@@ -258,7 +258,7 @@ test("a special token that has digits is no number, and ends one", async () => {
   check(await run({ tokenizers: { special }, texts: { text: [write("7.txt", text)] } }), 0, 0, naive);
 });
 
-test("beginnings of a character are not mixed, all else that is no whole characters is", async () => {
+test("parts of one character are not mixed, all else that is no whole characters is", async () => {
   const madeOf = async (...pairs: [string, string][]) => {
     const tokenizer = await changed(({ model }) => {
       for (const [i, [left, right]] of pairs.entries()) {
@@ -274,6 +274,8 @@ test("beginnings of a character are not mixed, all else that is no whole charact
   const [notUtf8, mixed] = await madeOf();
   // The byte characters of E0 A5, of F3 A0 and of F3 A0 81.
   expect(await madeOf(["à", "¥"], ["ó", "ł"], ["ół", "ģ"])).toEqual([notUtf8 + 3, mixed]);
+  // 80 81, 80 81 82, and with 83, which are bytes of two characters: three may stand behind the first one of a character.
+  expect(await madeOf(["Ģ", "ģ"], ["Ģģ", "Ĥ"], ["ĢģĤ", "ĥ"])).toEqual([notUtf8 + 3, mixed + 1]);
   // A space and E0, ED A0 80 (a surrogate), A5 E0, C0 80, E0 and a letter.
   expect(await madeOf(["Ġ", "à"], ["í", "ł"], ["íł", "Ģ"], ["¥", "à"], ["À", "Ģ"], ["à", "q"])).toEqual([
     notUtf8 + 6,
