@@ -1,9 +1,9 @@
 import { basename, dirname, join } from "node:path";
-import { bytes, counted, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { type FoundInputs, findCorpus, type Skipped } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, type Input } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
-import { UserError, usageError } from "../errors.ts";
+import { exitCode, UserError, usageError } from "../errors.ts";
 import type { Evaluation, TextFacts } from "../evaluation/evaluation.ts";
 import { digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
 import { costliestMax } from "../evaluation/word-encoder.ts";
@@ -99,12 +99,27 @@ function readView(options: Invocation["options"], textCount: number): Evaluation
   return { measures: [...measures], wordCount };
 }
 
+/** A term is encoded twice by each tokenizer, and printed: it is no text. */
+const termBytesMax = 1024;
+
+function checkTerm(place: string, term: string, exitCode: number): void {
+  const byteCount = Buffer.byteLength(term);
+  if (byteCount <= termBytesMax) return;
+  throw new UserError(
+    `${place}: the term has ${grouped(byteCount)} bytes; the limit is ${grouped(termBytesMax)}`,
+    { hint: "a term is a word or a phrase; --text measures longer texts", exitCode },
+  );
+}
+
 /** The values of `--term`, and the lines of `--terms`, each once. */
 function readTerms({ options }: Invocation): string[] {
   const file = options.text("terms");
   const lines = file === undefined ? [] : readTextFile("--terms", file).split(/\r?\n/);
   const typed = options.get("term") ?? [];
   if (typed.includes("")) throw usageError("--term is empty", "give it a text, e.g. --term glucose");
+  for (const term of typed) checkTerm("--term", term, exitCode.usage);
+  for (const [i, line] of lines.entries())
+    checkTerm(`--terms "${file}", line ${i + 1}`, line, exitCode.failed);
   const terms = new Set([...typed, ...lines.filter((line) => line !== "")]);
   if (file !== undefined && terms.size === 0)
     throw new UserError(`--terms "${file}" has no term`, { hint: "a term is a line" });

@@ -244,6 +244,22 @@ describe("bpe eval", () => {
       [[named[0]!, "--text", put(directory, "empty.txt", "")], 1, "the corpus is empty"],
       [[directory, "--text", english], 1, "holds no tokenizer"],
       [[named[0]!, "--text", english, "--term", ""], 2, "--term is empty"],
+      [
+        [named[0]!, "--text", english, "--term", "é".repeat(513)],
+        2,
+        "--term: the term has 1,026 bytes; the limit is 1,024",
+      ],
+      [
+        [
+          named[0]!,
+          "--text",
+          english,
+          "--terms",
+          put(directory, "long.txt", `a\n${"x".repeat(1024)}\n${"x".repeat(1025)}`),
+        ],
+        1,
+        'long.txt", line 3: the term has 1,025 bytes; the limit is 1,024',
+      ],
       [[named[0]!, "--text", english, "--term", "x", "--csv"], 2, "--term cannot be combined with --csv"],
       [
         [named[0]!, "--text", english, "--measure", "fertilty"],
