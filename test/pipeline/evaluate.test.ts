@@ -189,6 +189,14 @@ test("tokenizers whose texts cannot be encoded word by word are measured as exac
       (text) => text.replaceAll("Y", "<unk>"),
     ],
     [await changed((json) => json.added_tokens.push({ ...wide, content: "\t", special: false }))],
+    [
+      await changed((json) => {
+        inForm("NFKC")(json);
+        json.added_tokens.push({ ...wide, id: 902, content: "\t", special: false });
+        json.added_tokens.push({ ...wide, id: 903, content: "\xa0", special: false, normalized: true });
+      }),
+      between(nfkc, wide.content),
+    ],
     [await changed((json) => json.added_tokens.push(space))],
     [
       await changed((json) =>

@@ -142,7 +142,8 @@ describe("ids are HF's", () => {
 
   test("where the vocabulary lacks one byte, what HF does with neighbours of it is refused", () => {
     const json = gpt2Json();
-    for (const token of Object.keys(json.model.vocab)) if (token.includes("q")) delete json.model.vocab[token];
+    for (const token of Object.keys(json.model.vocab))
+      if (token.includes("q")) delete json.model.vocab[token];
     json.model.merges = json.model.merges.filter((merge) => !String(merge).includes("q"));
     Object.assign(json.model, { unk_token: special, fuse_unk: true });
     expect(() => Tokenizer.from(json)).toThrow("fuse_unk with a vocabulary that lacks bytes");
