@@ -47,7 +47,7 @@ import { countCached, countPlain, filesOf, randomText } from "./store/world.ts";
 import { wordTableOf } from "./words/generators.ts";
 
 const seed = Number(process.env.MUTANTS_SEED ?? 20261122);
-const mutantCount = Number(process.env.MUTANTS ?? rounds(15));
+const mutantCount = Number(process.env.MUTANTS ?? rounds(40));
 /** Whatever stands in a file, a message stays one that people can read. */
 const messageLengthMax = 1000;
 
