@@ -13,7 +13,7 @@ type Finished = { code: number | null; stdout: string; stderr: string };
 export const environment = { TMPDIR: tmpdir() };
 
 /** Runs the binary to its end. */
-export function bpe(args: readonly string[], options: { cwd?: string } = {}): Finished {
+export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Buffer } = {}): Finished {
   const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], { env: environment, ...options });
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }

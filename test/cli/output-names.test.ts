@@ -12,14 +12,18 @@ eachInNewHome((made) => {
   home = join(outer, "home");
   mkdirSync(join(home, "sub"), { recursive: true });
   put(outer, "mine.txt", "mine");
-  put(home, "corpus.txt", "the cat sat on the mat. ".repeat(20));
+  put(home, "corpus.txt", corpus);
   symlinkSync("sub", join(home, "link"));
   symlinkSync("nowhere", join(home, "dangling"));
   symlinkSync("../mine.txt", join(home, "file-link"));
 });
 
+const corpus = "the cat sat on the mat. ".repeat(20);
 const train = (output: string) =>
   bpe(["train", "corpus.txt", "-n", "262", `--output=${output}`, "-q"], { cwd: home });
+/** The same of a stream: no output can be, or hold, what it reads. */
+const trainPiped = (output: string) =>
+  bpe(["train", "-", "-n", "262", `--output=${output}`, "-q"], { cwd: home, stdin: Buffer.from(corpus) });
 const count = (output: string) => bpe(["count", "corpus.txt", `--output=${output}`, "-q"], { cwd: home });
 const before = ["corpus.txt", "dangling", "file-link", "link", "sub"];
 
@@ -46,7 +50,7 @@ describe("the directory of train", () => {
   ];
   for (const [output, code, reason] of refused) {
     test(`${JSON.stringify(output.slice(0, 20))} is refused before any work`, () => {
-      const run = train(output);
+      const run = trainPiped(output);
       expect(run.stderr).toContain(reason);
       expect(run.stderr).not.toMatch(/\bE[A-Z]{3,}\b/);
       expect(run.code).toBe(code);

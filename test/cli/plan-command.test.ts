@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
@@ -182,16 +182,6 @@ describe("what does not fit is refused with its line", () => {
       expect([code, stderr]).toEqual([2, expect.stringContaining(", which this run reads")]);
       expect(readFileSync(mine, "utf8")).toBe("mine");
     }
-  });
-
-  test("a plan from a pipe to which nobody writes keeps no signal waiting", async () => {
-    expect(Bun.spawnSync(["mkfifo", join(home, "pipe")]).exitCode).toBe(0);
-    const args = ["count", "--ranges", "pipe", "-s", special, "--log-file", "log"];
-    const waiting = Bun.spawn([binary, ...args], { cwd: home, env: environment, stderr: "ignore" });
-    while (!existsSync(join(home, "log"))) await Bun.sleep(1);
-    await Bun.sleep(100);
-    waiting.kill("SIGINT");
-    expect(await waiting.exited).toBe(130);
   });
 
   test("standard input cannot be planned, said or not", () => {

@@ -176,7 +176,7 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
 
 test("a report does not take the place of a text that is read", () => {
   expect(bpe(["eval", tokenizer, "--text", text, "--report", text])).toMatchObject({ code: 2, stdout: "" });
-  expect(bpe(["inspect", tokenizer, "--text", text, "--report", text]).code).toBe(1);
+  expect(bpe(["inspect", tokenizer, "--text", text, "--report", text]).code).toBe(2);
   expect(readFileSync(text, "utf8")).toStartWith("low lower");
 });
 
