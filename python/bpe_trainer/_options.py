@@ -126,8 +126,8 @@ def train(
         tokenizer, also how many tokens it gets: "+8000".
     ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. Its text is never
         counted, and it has an id of its own. Where several match, the longest wins.
-    ``pattern``: How text is cut: a name (cl100k, …; bpe help docs/patterns.md) or a regular expression. No
-        token crosses a cut. Default: gpt2.
+    ``pattern``: How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
+        expression. No token crosses a cut. Default: gpt2.
     ``normalize``: Change text before it is cut, e.g. NFC or NFKC,lowercase. Steps in their order, separated
         by commas: NFC, NFD, NFKC, NFKD, lowercase. Text between special tokens is changed so when it is
         counted, and whenever the tokenizer encodes it. Only tokenizer.json can store this, so other formats

@@ -135,7 +135,7 @@ function topicAsked(typed: readonly string[]): string | undefined {
   return attached ?? (next !== undefined && (next === "all" || next in topics) ? next : undefined);
 }
 
-const helpForms = "bpe help [command] [topic], or bpe help docs/PAGE.md";
+const helpForms = "bpe help [command] [topic], or bpe help docs/<page>.md";
 const tooMany = (name: string, word: string, hint: string) =>
   usageError(`bpe ${name}: "${word}" is one word too many`, hint);
 

@@ -130,7 +130,7 @@ export const trainingOptions = tableOf({
       "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression. With -p none, a document is one word.",
     default: "gpt2",
     inCode:
-      "How text is cut: a name (cl100k, …; bpe help docs/patterns.md) or a regular expression. No token crosses a cut.",
+      "How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token crosses a cut.",
   },
   normalize: {
     name: "normalize",

@@ -34,8 +34,8 @@ export type TrainTokenizerOptions = {
    */
   readonly specialTokens?: readonly string[] | undefined;
   /**
-   * How text is cut: a name (cl100k, …; bpe help docs/patterns.md) or a regular expression. No token crosses
-   * a cut. Default: gpt2.
+   * How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token
+   * crosses a cut. Default: gpt2.
    */
   readonly pattern?: string | undefined;
   /**

@@ -104,5 +104,5 @@ test("what makes no sense is refused", async () => {
   expect(await refused({ superwordsFrom: 1.5 })).toContain("superwordsFrom is 1.5");
   expect(await refused({ superwordPattern: "a+" })).toContain("superwordPattern needs superwordsFrom");
   expect(await refused({ superwordsFrom: 300, superwordPattern: "(" })).toContain("pattern");
-  expect(await refused({ superwordsFrom: 300, texts: ["a"] })).toContain("texts cannot give it");
+  expect(await refused({ superwordsFrom: 300, texts: ["a"] })).toContain("superwords read the corpus twice");
 });
