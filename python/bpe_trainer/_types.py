@@ -5,7 +5,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from ._tokenizer import Tokenizer
 
-PathLike = Union[str, "os.PathLike[str]"]
+PathLike = Union[str, os.PathLike[str]]
 #: Each is a document of its own, alone or in a batch.
 Texts = Iterable[Union[str, Sequence[str]]]
 #: Called with the stage ("counting", "merging", ...), how much is done, and of how much (None where nobody knows).
