@@ -98,8 +98,9 @@ ${fieldsOf(treeOf(), "  ").join("\n")}
 
 // Python.
 
-const parameters = Object.values(trainingOptions).filter(
-  (option): option is typeof option & { python: string } => option.python !== null,
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const parameters = Object.entries<Option<unknown>>(trainingOptions).flatMap(([key, option]) =>
+  option.python === null ? [] : [{ ...option, python: option.python ?? snakeCase(key) }],
 );
 const spellInPython = (option: string) =>
   `\`\`${parameters.find(({ name }) => name === option)?.python ?? option}\`\``;

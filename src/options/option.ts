@@ -59,8 +59,8 @@ export type Option<T> = OptionSpec & {
   readonly kind: Kind<T>;
   /** Its name in the library, with that of the object it is in: `model.addsBos`; null: the library has none. */
   readonly library: string | null;
-  /** The parameter in Python; null: there is none. */
-  readonly python: string | null;
+  /** The parameter in Python, if it is not called as in the table; null: there is none. */
+  readonly python?: string | null;
   /** What the library and Python say of it, if not what the command line does. */
   readonly inCode?: string;
   /** Of a setting that a record has by the name of the table: what it is there, if not what its kind says. */
@@ -77,20 +77,15 @@ type ValueOf<O> = O extends { readonly kind: Kind<infer T> } ? T : never;
 /** What is asked for, by the names of a table. */
 export type Asked<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
-const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-/** A table of options: what the kind of a value says is said by the option, too. */
+/** A table of options: what the kind of a value says is said by the option, too. Every start of the program makes it. */
 export function tableOf<const Table extends Readonly<Record<string, Described<unknown>>>>(table: Table) {
-  const options = Object.entries(table).map(([name, { kind, ...spec }]) => {
-    const { value, words, least, repeatable, many } = kind as Kind<unknown>;
-    const said = Object.entries({ value, words, least, repeatable, many }).filter(
-      ([, fact]) => fact !== undefined,
-    );
-    return [name, { library: name, python: snakeCase(name), ...Object.fromEntries(said), ...spec, kind }];
-  });
-  return Object.fromEntries(options) as {
-    readonly [Name in keyof Table]: Option<ValueOf<Table[Name]>>;
-  };
+  const options: Record<string, unknown> = {};
+  for (const name of Object.keys(table)) {
+    const option = table[name]!;
+    const { value, words, least, repeatable, many } = option.kind;
+    options[name] = { library: name, value, words, least, repeatable, many, ...option };
+  }
+  return options as { readonly [Name in keyof Table]: Option<ValueOf<Table[Name]>> };
 }
 
 /** How a caller spells an option: `--pad-to`, `padTo`. */
