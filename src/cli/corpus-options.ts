@@ -1,8 +1,6 @@
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import type { PlannedRanges } from "../corpus/plan-file.ts";
-import { CountsFiles, countsPathsOf } from "../count/counts-files.ts";
-import { UserError } from "../errors.ts";
 import { readTyped, typedSpelling } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
 import { type CacheChoice, openMemory } from "../pipeline/count-memory.ts";
@@ -10,7 +8,7 @@ import { type CutSettings, countsOptionsOf, settleCutting } from "../pipeline/tr
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
-import { openInputs, readInputOptions, spoolPipes } from "./input-options.ts";
+import { openInputs, readInputOptions } from "./input-options.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 
@@ -74,51 +72,3 @@ export function openRunMemory(
   onStop(() => opened.memory.scratch.remove());
   return opened;
 }
-
-/**
- * Opens the files of word counts that `--counts` names. Text is cut as the command line says, `asked`; if the files state the
- * options they were made with, `read` fills with them what the command line leaves open.
- */
-export async function openCountsFiles<T extends CutSettings>(
-  invocation: Invocation,
-  asked: T,
-  read: (made: CountsOptions) => T,
-): Promise<{ cutting: T; countsFiles: CountsFiles | undefined }> {
-  const paths = countsPaths(invocation);
-  if (paths.length === 0) return { cutting: asked, countsFiles: undefined };
-  const countsFiles = new CountsFiles(paths, await spoolPipes(paths));
-  const isGiven = (name: string) => invocation.options.has(name) || invocation.options.has("like");
-  if (countsFiles.unstated !== undefined && !(isGiven("pattern") && isGiven("special-token"))) {
-    throw new UserError(`${countsFiles.unstated} does not say with which options its words were counted`, {
-      hint: "give the same --pattern and --special-token, or put the first line of a `bpe count` with the same options in front",
-    });
-  }
-  if (countsFiles.reordered !== undefined && !isGiven("special-token")) {
-    throw new UserError(
-      `${countsFiles.reordered} has the special tokens in another order than the files before it`,
-      {
-        hint: "their order decides their ids: give them in order with --special-token",
-      },
-    );
-  }
-  const made = countsFiles.options;
-  const cutting = made === null ? asked : mistakesOfFile(countsFiles.statedBy, () => read(made));
-  countsFiles.check(countsOptionsOf(cutting));
-  return { cutting, countsFiles };
-}
-
-/** Blames the file, not the command line, for options that only the file states. */
-function mistakesOfFile<T>(path: string | undefined, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    throw new UserError(
-      `--counts "${path}" was made with settings that this program does not support: ${error.message}`,
-      { hint: error.hint },
-    );
-  }
-}
-
-/** The paths of the files of word counts, with globs resolved. */
-export const countsPaths = ({ options }: Invocation) => (options.get("counts") ?? []).flatMap(countsPathsOf);

@@ -2,9 +2,13 @@ import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { type SavedSum, writeSum } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
+import { readTyped, typedSpelling } from "../options/option.ts";
+import { trainingOptions } from "../options/training-table.ts";
 import { countParts, countWords } from "../pipeline/count-words.ts";
+import { settleWithCounts } from "../pipeline/open-counts.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { countsOptionsOf, cuttingOf } from "../pipeline/training.ts";
+import { invalidBytes, slowPattern, streamBesideCache } from "../pipeline/warnings.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
@@ -13,22 +17,10 @@ import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/sorted-words.ts";
 import { type TableSize, tableBytes, totalsOf, type WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
-import {
-  openCorpus,
-  openCountsFiles,
-  openRunMemory,
-  readCorpusOptions,
-  readCutting,
-} from "./corpus-options.ts";
+import { openCorpus, openRunMemory, readCorpusOptions, readCutting } from "./corpus-options.ts";
 import { lockOutputs, taken, writeChunks, writeData } from "./data-output.ts";
-import { openRanges, rangesPath } from "./input-options.ts";
-import {
-  corpusNoteLines,
-  type Output,
-  warnOfInvalidBytes,
-  warnOfSlowPattern,
-  warnOfStreams,
-} from "./output.ts";
+import { openRanges, rangesPath, spoolPipes } from "./input-options.ts";
+import { corpusNoteLines, type Output } from "./output.ts";
 
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
@@ -38,8 +30,10 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const minCount = invocation.options.number("min-count") ?? 1;
   const plan = rangesPath(invocation);
   const places = await takePlaces(invocation, output);
-  const { cutting, countsFiles } = await openCountsFiles(invocation, asked, (made) =>
-    readCutting(invocation, made),
+  const { settled: cutting, countsFiles } = await settleWithCounts(
+    readTyped(countsTable, invocation.options),
+    { openPipes: spoolPipes, spell: typedSpelling },
+    (made) => (made === undefined ? asked : readCutting(invocation, made)),
   );
   const countsOptions = countsOptionsOf(cutting);
   const { textField } = options.reading;
@@ -47,10 +41,10 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField }, output);
   const opened = await openCorpus(invocation, options, output, planned);
   const { inputs, budget, workerCount, workerCountFor } = opened;
-  warnOfSlowPattern(cutting.pattern, output);
+  output.tell(slowPattern(cutting.pattern));
   const { memory, cached } = openRunMemory(options.cache, cutting, budget, output);
   const cache = cached?.cache;
-  if (cache !== undefined) warnOfStreams(inputs, output);
+  if (cache !== undefined) output.tell(streamBesideCache(inputs));
   const report = (progress: StageProgress) => output.progress(progress);
   const corpus = {
     cutting: cuttingOf(cutting),
@@ -69,7 +63,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { parts, words, statistics, keepRest } = isStreamed
     ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
     : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
-  warnOfInvalidBytes(inputs, statistics, output);
+  output.tell(invalidBytes(inputs, statistics));
   const saved =
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)
@@ -81,6 +75,9 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
   tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, opened, output);
 }
+
+const { counts, pattern, specialTokens, like } = trainingOptions;
+const countsTable = { counts, pattern, specialTokens, like };
 
 type Counting = {
   readonly textBytes: number;

@@ -10,6 +10,7 @@ import { readTyped } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { settleLimits } from "../pipeline/training.ts";
+import { earlyStop } from "../pipeline/warnings.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { statOf } from "../runtime/system-error.ts";
 import { allowedCores, MemoryBudget } from "../runtime/system-limits.ts";
@@ -19,7 +20,7 @@ import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { SequenceMerger } from "../tokenizer/merge-by-rank.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
 import { checkHeadFits, lockOutputFile, lockOutputs, writeData, writeLines } from "./data-output.ts";
-import { lineColumns, type Output, warnOfEarlyStop } from "./output.ts";
+import { lineColumns, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { type Row, rowLines } from "./summary-rows.ts";
 import { idsSummary } from "./train-summary.ts";
@@ -70,11 +71,10 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     onStop,
   );
   const { record, obstacle, leftPath, keptPath } = written;
-  if (leftPath !== null)
-    output.warn(`files that were written into the old result during the run are in "${leftPath}"`);
+  if (leftPath !== null) output.tell([{ kind: "files in the old result", path: leftPath }]);
   if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
   const wantedCount = mergeCountFor(trained.merges.alphabetSize);
-  warnOfEarlyStop(trained.merges.left.length, wantedCount, "merges", output);
+  output.tell(earlyStop(trained.merges.left.length, wantedCount, "merges"));
   const summary = (columns: number | null) =>
     idsSummary(trained, record, { output: asked.output, keptPath, isFull: asked.isFull, columns });
   output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });

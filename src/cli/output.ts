@@ -4,17 +4,15 @@ import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import type { Input, InputFormat } from "../corpus/input.ts";
 import { exitCode, shortened, UserError } from "../errors.ts";
-import type { CountsRecord } from "../formats/training-json.ts";
+import { typedSpelling } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
-import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
+import { type Warning, wordsOf } from "../pipeline/warnings.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
 import { describeHolder, type Holder } from "../store/output-lock.ts";
 import { openToAppend, Untrusted } from "../store/trusted-files.ts";
 import type { Read, WrittenPlaces } from "../store/written-places.ts";
-import type { RangeStatistics } from "../text/task-texts.ts";
-import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import { createProgress, type ProgressDisplay, type ProgressMode } from "./progress.ts";
 import { usualColumns } from "./summary-rows.ts";
 
@@ -105,6 +103,11 @@ export class Output {
     this.warnings.push(message);
     this.options.log?.line(`warning: ${message}`);
     this.showWarning(message);
+  }
+
+  /** Warns of what a run found, in the words of the command line. */
+  tell(warnings: readonly Warning[]): void {
+    for (const warning of warnings) this.warn(wordsOf(warning, typedSpelling));
   }
 
   /** Files that are not read. Each is in the log; the summary says how many there are. */
@@ -312,64 +315,6 @@ export function printable(lines: string | readonly Line[], styles: Styles = plai
   return (typeof lines === "string" ? [lines] : lines)
     .map((line) => (typeof line === "string" ? escapeText(line) : line.map(shown).join("")))
     .join("\n");
-}
-
-// Warnings: the result is what was asked for, but may not be what was meant.
-
-/** Bytes that were not valid UTF-8: how many, and where the first of them is. */
-export function warnOfInvalidBytes(
-  inputs: readonly Input[],
-  statistics: readonly RangeStatistics[],
-  output: Output,
-): void {
-  const count = statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
-  const first = statistics.findIndex((found) => found.invalidByteCount > 0);
-  if (first < 0) return;
-  const place = `the first at offset ${statistics[first]!.firstInvalidByte} of "${inputs[first]!.path}"`;
-  const subject = count === 1 ? "1 byte is" : `${grouped(count)} bytes are`;
-  output.warn(`${subject} not valid UTF-8, ${place}; each was counted as a pretoken of its own`);
-}
-
-/** A pattern outside the compiler's dialect, which works, but slowly. */
-export function warnOfSlowPattern({ compiled }: ResolvedPattern, output: Pick<Output, "warn">): void {
-  if (compiled.kind !== "programs") return;
-  output.warn(`the pattern runs on a backtracking matcher, many times slower: ${compiled.reason}`);
-}
-
-/** A class of one model in a tokenizer that is not that model's. */
-export function warnOfClass({ tokenizerClass }: ModelSettings, output: Pick<Output, "warn">): void {
-  if (usesFiles.has(tokenizerClass)) return;
-  output.warn(
-    `--class ${tokenizerClass}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`,
-  );
-}
-
-/** The classes of transformers 4 and 5 that do what tokenizer.json says. */
-const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
-
-/** A corpus whose pairs are used up before the vocabulary has the size that was asked for. */
-export function warnOfEarlyStop(madeCount: number, wantedCount: number, noun: string, output: Output): void {
-  if (madeCount >= wantedCount) return;
-  const counts = `${grouped(madeCount)} of ${grouped(wantedCount)}`;
-  output.warn(`stopped early: the corpus gives no more than ${counts} ${noun}`);
-}
-
-/** Files of equal word counts: one part of a corpus may have been counted twice. Its words are added twice. */
-export function warnOfEqualCounts(counts: readonly CountsRecord[], output: Output): void {
-  const paths = new Map<string, string>();
-  for (const { path, sha256 } of counts) {
-    if (sha256 === null) continue;
-    const before = paths.get(sha256) ?? path;
-    if (before !== path) output.warn(`"${before}" and "${path}" hold the same word counts: both are added`);
-    paths.set(sha256, before);
-  }
-}
-
-/** Streams under `--cache`: their contents are unknown before they are read. Warns of the first. */
-export function warnOfStreams(inputs: readonly Input[], output: Output): void {
-  const stream = inputs.find((input) => input.isStream);
-  if (stream === undefined) return;
-  output.warn(`--cache keeps nothing of streams: "${stream.path}" is counted anew in each run`);
 }
 
 /** What was decided about a corpus without being asked: rows of a summary, each a name and a text, which may be empty. */

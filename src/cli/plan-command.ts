@@ -4,12 +4,13 @@ import { checkPlannable, noFileToPlan, planLineMaker, plannedRanges } from "../c
 import { recordedReading } from "../formats/training-json.ts";
 import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
+import { slowPattern } from "../pipeline/warnings.ts";
 import { canBeCut } from "../text/cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { readCutting } from "./corpus-options.ts";
 import { lockOutputFile, taken, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
-import { corpusNoteLines, type Output, warnOfSlowPattern } from "./output.ts";
+import { corpusNoteLines, type Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 
 /** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
@@ -62,7 +63,7 @@ function readOptions(invocation: Invocation) {
 function corpusCuts(invocation: Invocation) {
   const cutting = readCutting(invocation);
   return async (output: Output) => {
-    warnOfSlowPattern(cutting.pattern, output);
+    output.tell(slowPattern(cutting.pattern));
     return { ...countsOptionsOf(cutting), pattern: cutting.pattern.compiled, keepsTextsWhole: false };
   };
 }

@@ -3,8 +3,10 @@ import { readSync } from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { roleTokensAt } from "../formats/model-files.ts";
+import { typedSpelling } from "../options/option.ts";
 import { type Failure, type Post, reviveFailure, serveJob, type Tell } from "../pipeline/job.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
+import { wordsOf } from "../pipeline/warnings.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { createSha256, openLibc, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
@@ -75,7 +77,11 @@ export class ServeJob {
   async serve({ kernel, path, options }: ServeSetup): Promise<void> {
     adoptKernelModule(kernel);
     const parts = await loadTokenizerParts(path, options);
-    warnOfTokenizer(parts, { warn: (text) => this.tell({ kind: "warning", text }) });
+    warnOfTokenizer(parts, {
+      tell: (warnings) => {
+        for (const warning of warnings) this.tell({ kind: "warning", text: wordsOf(warning, typedSpelling) });
+      },
+    });
     try {
       await serve(parts, roleTokensAt(path), this);
     } catch (error) {

@@ -7,10 +7,11 @@ import { type Named, readNamed } from "../options/kinds.ts";
 import { trainingOptions } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
+import { slowPattern } from "../pipeline/warnings.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
-import { type Output, warnOfSlowPattern } from "./output.ts";
+import type { Output } from "./output.ts";
 
 /** The options of every command that uses a tokenizer. Looks at no file. */
 export function readTokenizerOptions({ options }: Invocation) {
@@ -58,10 +59,10 @@ export async function openTokenizer(
 }
 
 /** Warns of what in a tokenizer's files is not applied, and of a slow pattern. */
-export function warnOfTokenizer(parts: TokenizerParts, output: Pick<Output, "warn">): void {
-  for (const note of parts.notes) output.warn(note);
+export function warnOfTokenizer(parts: TokenizerParts, output: Pick<Output, "tell">): void {
+  output.tell(parts.notes.map((message) => ({ kind: "note", message })));
   const { patternName: name, patternSources: sources } = parts.description;
-  warnOfSlowPattern({ name, sources, compiled: parts.pattern }, output);
+  output.tell(slowPattern({ name, sources, compiled: parts.pattern }));
 }
 
 /** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */

@@ -243,7 +243,6 @@ export const trainingOptions = tableOf({
   },
   extend: {
     name: "extend",
-    library: null,
     reads: "tokenizer",
     kind: path("PATH"),
     topic: "tokens",
@@ -289,7 +288,6 @@ export const trainingOptions = tableOf({
   },
   specialTokensAsText: {
     ...specialTokensAsText,
-    library: null,
     topic: "tokens",
     needs: { other: "extend", hint: "-s names what ends documents" },
     description: "with --extend: the base's special tokens end no documents",
@@ -525,7 +523,6 @@ export const trainingOptions = tableOf({
   },
   ifChanged: {
     name: "if-changed",
-    library: null,
     kind: flag,
     topic: "nightly",
     needs: ofCache,
@@ -554,7 +551,6 @@ export const trainingOptions = tableOf({
   },
   saveCounts: {
     name: "save-counts",
-    library: null,
     writes: "file",
     kind: path("FILE"),
     topic: "output",

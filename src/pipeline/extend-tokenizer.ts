@@ -8,7 +8,6 @@ import { tokenLimits } from "../merge/merge-options.ts";
 import type { MergeOptions } from "../merge/train-merges.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
-import type { Guard } from "../store/staged-file.ts";
 import { segmentWords } from "../tokenizer/encoding-kernel.ts";
 import {
   asLearned,
@@ -37,14 +36,7 @@ import {
 } from "./learn-merges.ts";
 import { loadInWorker } from "./load-in-worker.ts";
 import type { Base, Training } from "./training.ts";
-import {
-  corpusFacts,
-  type Product,
-  type Result,
-  recordedPattern,
-  type Written,
-  writeProduct,
-} from "./write-result.ts";
+import { corpusFacts, type Product, type Result, recordedPattern } from "./write-result.ts";
 
 type Warn = (message: string) => void;
 
@@ -127,14 +119,12 @@ function weightedLength(starts: Uint32Array, counts: Float64Array): number {
   return sum;
 }
 
-/** Writes the extended tokenizers as the kinds of file that their base came as. `warn` is told which of them cannot say one. */
-export async function writeExtension(
-  path: string,
+/** The extended tokenizers as the kinds of file that their base came as. `warn` is told which of them cannot say one. */
+export async function extensionProduct(
   result: Result<Extended>,
   base: Base,
   warn: Warn,
-  guard?: Guard,
-): Promise<Written<ExtensionRecord>> {
+): Promise<Product<FieldsOf<ExtensionRecord>>> {
   const { training, trained } = result;
   const { parts } = base;
   const { extensions } = trained;
@@ -148,7 +138,7 @@ export async function writeExtension(
       return [file, { path: normalize(path), sizeBytes: bytes.length, sha256: sha256Of([bytes]) }];
     }),
   );
-  const product: Product<FieldsOf<ExtensionRecord>> = {
+  return {
     sizes: [...training.smallerSizes, training.vocabSize],
     filesOf(index) {
       const { sources, beside } = baseFiles[index]!;
@@ -191,7 +181,6 @@ export async function writeExtension(
     },
     mergesSha256Of: (index) => sha256Of([newMergeLines(parts, extensions[index]!)]),
   };
-  return writeProduct(path, product, result, guard);
 }
 
 const filesIn = ({ sources, beside }: BaseFiles) => [...sources.flatMap(({ files }) => files), ...beside];

@@ -5,6 +5,7 @@ import { limitsOf, type TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import { seedMerges } from "../merge/seed-merges.ts";
 import { textCutter } from "../pattern/matcher.ts";
+import type { Warning } from "./warnings.ts";
 
 /** How text is cut, as far as seeds ask. */
 type SeedCutting = {
@@ -99,10 +100,10 @@ function checkRoom(mergeCount: number, { leastSize, size, name }: SeedRoom, atLe
   );
 }
 
-/** What is to be said of seeds that are tokens in any case; undefined if there are none. */
-export function noteOfSeedBytes(seeds: readonly string[] = []): string | undefined {
+/** Seeds that are tokens in any case. */
+export function seedBytes(seeds: readonly string[] = []): Warning[] {
   const bytes = seeds.filter((seed) => Buffer.byteLength(seed) === 1).map(shown);
-  if (bytes.length === 0) return undefined;
+  if (bytes.length === 0) return [];
   const listed = bytes.length <= 10 ? bytes.join(", ") : `${bytes.slice(0, 9).join(", ")}, …`;
-  return `seed tokens that are tokens in any case, as every byte is: ${listed}`;
+  return [{ kind: "seed tokens that are bytes", shown: listed }];
 }

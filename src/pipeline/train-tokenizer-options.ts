@@ -80,6 +80,12 @@ export type TrainTokenizerOptions = {
    */
   readonly superwordPattern?: string | undefined;
   /**
+   * A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids, new ones get
+   * the ids after all of them, and its files are written again with the new tokens. Pattern and special
+   * tokens stay; documents also end at the special tokens that are given.
+   */
+  readonly extend?: string | undefined;
+  /**
    * Take everything but the merges from this tokenizer. Pattern, normalization, special tokens, roles, chat
    * template, post-processor and class come from an existing tokenizer, as in transformers'
    * train_new_from_iterator. Options that you add win. Ties and ids follow `compat`; without it, its
@@ -93,6 +99,10 @@ export type TrainTokenizerOptions = {
    * this option, every text or record is read whole.
    */
   readonly wholeTexts?: boolean | undefined;
+  /**
+   * With `extend`: the base's special tokens end no documents.
+   */
+  readonly specialTokensAsText?: boolean | undefined;
   /**
    * Fill the vocabulary to a multiple of N. Reserved special tokens are added after all others. At least 1.
    */
@@ -186,6 +196,11 @@ export type TrainTokenizerOptions = {
    */
   readonly cacheLimitBytes?: number | undefined;
   /**
+   * With `cache`: do nothing if nothing changed. That is, if the tokenizer in the output was made from the
+   * same inputs with the same options.
+   */
+  readonly ifChanged?: boolean | undefined;
+  /**
    * Keep the last N results that were replaced. They stay beside the output, as DIR.<UTC start of their run>.
    */
   readonly keep?: number | undefined;
@@ -194,6 +209,10 @@ export type TrainTokenizerOptions = {
    * special tokens come from the counts; if they are given as well, they must agree.
    */
   readonly counts?: string | readonly string[] | undefined;
+  /**
+   * Also write the word counts. A name that ends in .tsv gets text, any other name the compact binary form.
+   */
+  readonly saveCounts?: string | undefined;
   /** What `transformers` reads beside vocabulary and merges. */
   readonly model?:
     | {

@@ -1,33 +1,25 @@
+import { join } from "node:path";
 import { checkArgument, checkOptions, pathArgument, textsArgument } from "../bytes/schema.ts";
 import { findCorpus } from "../corpus/find-inputs.ts";
-import { inputOfTexts } from "../corpus/given-texts.ts";
-import { expectedTextBytes, type InputFormat } from "../corpus/input.ts";
-import { CountsFiles, CountsFilesAndWords, countsPathsOf } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
-import { pathsReadAt } from "../formats/load-tokenizer.ts";
+import { loadTokenizerParts, pathsReadAt } from "../formats/load-tokenizer.ts";
 import { readCall, spellInLibrary } from "../options/library.ts";
 import type { AskedTraining } from "../options/training-table.ts";
-import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
-import { describeCounts } from "../store/content-hash.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { unguarded, writeStaged } from "../store/staged-file.ts";
 import { WrittenPlaces } from "../store/written-places.ts";
-import { type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
-import { copyTokenBytes, notesOfShared } from "../vocabulary/vocabulary.ts";
-import type { CountsOptions } from "../words/counts-format.ts";
-import { languageFilesOf, languagesOf } from "./count-groups.ts";
-import { openMemory } from "./count-memory.ts";
-import type { TrainedVocabulary } from "./learn-merges.ts";
-import { likeInWorker } from "./load-in-worker.ts";
-import { noteOfSeedBytes } from "./seed-tokens.ts";
-import type { StageProgress } from "./stage-progress.ts";
+import { allAddedTokens, type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
+import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
+import { countsPaths } from "./open-counts.ts";
+import { type Finished, runTraining, type World } from "./run-training.ts";
 import { Tokenizer } from "./tokenizer.ts";
-import { train } from "./train.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
-import { countsOptionsOf, encodingPatternOf, settle, type Training } from "./training.ts";
-import { type LoadedFormats, loadFormats, productOf, type Result, writeResult } from "./write-result.ts";
+import { encodingPatternOf, type Training } from "./training.ts";
+import { type Warning, wordsOf } from "./warnings.ts";
+import { type AnyProduct, type LoadedFormats, loadFormats, productOf, writeProduct } from "./write-result.ts";
 
 /**
  * Trains a tokenizer.
@@ -40,157 +32,100 @@ import { type LoadedFormats, loadFormats, productOf, type Result, writeResult } 
  * Rejects with a {@link UserError} for wrong options, for files that cannot be read or written, and for a corpus without text.
  */
 export async function trainTokenizer(options: TrainTokenizerOptions): Promise<TrainedTokenizer> {
-  const startMs = performance.now();
   const asked = readCall(options);
   checkCall(options, asked);
   options.signal?.throwIfAborted();
-  const written = writtenPlaces(asked);
-  const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
-  const training = { ...settle(asked, { like }, spellInLibrary), base: null };
-  if (asked.output === undefined) return trainSettled(options, asked, training, written, startMs);
-  checkOutputDirectory(asked.output);
-  const lock = takeLockNow(placeOf(asked.output));
-  try {
-    return await trainSettled(options, asked, training, written, startMs);
-  } finally {
-    lock.release();
+  const finished = await runTraining(asked, worldOf(options, writtenPlaces(asked)));
+  if (finished === undefined) {
+    const sizes = asked.vocabSize!.map(({ count }) => count);
+    const path = sizes.length === 1 ? asked.output! : join(asked.output!, String(Math.max(...sizes)));
+    return new TrainedTokenizer(await loadTokenizerParts(path, {}), undefined);
   }
+  const { opened, trained, product } = finished;
+  const { training } = opened;
+  const isPlain = training.like === null && !("extensions" in trained);
+  const parts = isPlain
+    ? trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization)
+    : await partsAsWritten(product, training);
+  const result = { ...finished.result, endMs: performance.now() };
+  return new TrainedTokenizer(parts, { ...finished, result, formats: await loadFormats() });
 }
 
-async function trainSettled(
-  options: TrainTokenizerOptions,
-  asked: AskedTraining,
-  training: Training<null>,
-  written: WrittenPlaces,
-  startMs: number,
-): Promise<TrainedTokenizer> {
-  const { signal, output, onWarning: warn = () => {}, onProgress = () => {} } = options;
-  const { inputs, languages, skipped, textBytes } = openInputs(options, asked, written, warn);
-  const budget = new MemoryBudget(asked.memoryLimit);
-  const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
-  const workerCount = workerCountFor(textBytes);
-  const choice = asked.cache === undefined ? undefined : { path: asked.cache, limitBytes: asked.cacheLimit };
-  const countsOptions = countsOptionsOf(training);
-  const { countsFiles, counts } = await openCounts(options, asked, countsOptions);
-  const { memory, cached } = openMemory(choice, countsOptions, training.pattern.compiled, budget, warn);
-  const resultOf = (trained: TrainedVocabulary): Result => ({
-    ...{
-      command: "trainTokenizer",
-      arguments: [],
-      counts,
-      training,
-      inputs,
-      languages,
-      skipped,
-      workerCount,
+/** How the library reads, locks and writes, and whom it tells. */
+function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): World {
+  const { files = [], texts, wordCounts, signal, onWarning, onProgress } = options;
+  const warn = (warning: Warning) => onWarning?.(wordsOf(warning, spellInLibrary));
+  return {
+    files: [files].flat(),
+    ...{ texts, wordCounts, signal, warn },
+    command: { command: "trainTokenizer", arguments: [] },
+    spell: spellInLibrary,
+    report(progress) {
+      signal?.throwIfAborted();
+      onProgress?.(progress);
     },
-    ...{ trained, startMs, formatNames: asked.formats, ledger: asked.ledger },
-    ...{ modelCard: asked.modelCard ?? false, keepCount: asked.keep },
-  });
-  const write = async (trained: TrainedVocabulary) => {
-    signal?.throwIfAborted();
-    if (output !== undefined) await writeResult(output, resultOf(trained));
+    guard: unguarded,
+    async lock(places) {
+      const locks = places.filter((place) => place !== null).map(takeLockNow);
+      return () => {
+        for (const lock of locks) lock.release();
+      };
+    },
+    find(names, reading) {
+      const found = findCorpus(names, reading);
+      written.keepFrom(found.inputs);
+      for (const { path, reason } of found.skipped) warn({ kind: "skipped file", path, reason });
+      return found;
+    },
+    writeFile: (path, chunks) =>
+      writeStaged(path, unguarded, async (out) => {
+        for (const chunk of chunks) out.write(chunk);
+      }),
+    onLearned: () => signal?.throwIfAborted(),
   };
-  const report = (progress: StageProgress) => {
-    signal?.throwIfAborted();
-    onProgress(progress);
-  };
-  try {
-    const corpus = {
-      inputs,
-      languages,
-      countsFiles,
-      workerCount,
-      workerCountFor,
-      memory,
-      cache: cached?.cache,
-    };
-    const trained = await train(training, { ...corpus, write }, report);
-    cached?.shrink();
-    const note = noteOfSeedBytes(training.seedTokens);
-    for (const said of [note ?? [], notesOfShared(trained.vocabulary)].flat()) warn(said);
-    const result = { ...resultOf(trained), endMs: performance.now() };
-    const formats = await loadFormats();
-    const parts =
-      training.like === null
-        ? trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization)
-        : partsAsWritten(result, formats);
-    return new TrainedTokenizer(parts, result, formats);
-  } finally {
-    memory.scratch.remove();
-  }
 }
 
 /** What a tokenizer has from another one is in its files. */
-function partsAsWritten(result: Result, formats: LoadedFormats): TokenizerParts {
-  const json = productOf({ ...result, formatNames: ["huggingface"] }, formats).filesOf(
-    result.training.smallerSizes.length,
-  )[0]!;
-  const file = { name: json.name, path: json.name, bytes: joined(json.chunks()) };
-  const parts = formats.get("huggingface")!.read([file], {});
+async function partsAsWritten(product: AnyProduct, training: Training): Promise<TokenizerParts> {
+  const { base } = training;
+  const files = product.filesOf(product.sizes.length - 1);
+  const bytesOf = (name: string) => joined(files.find((file) => file.name === name)!.chunks());
+  const [format, names] =
+    base === null
+      ? [(await loadFormats()).get("huggingface")!, ["tokenizer.json"]]
+      : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
+  const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
+  // What other files do not say.
+  const options =
+    base === null || names[0]!.endsWith("tokenizer.json")
+      ? {}
+      : {
+          pattern: training.pattern,
+          specialTokens: allAddedTokens(base.parts).map(({ content: text, id }) => ({ text, id })),
+        };
+  const parts = format.read([read[0]!, ...read.slice(1)], options);
   return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };
 }
 
 /** All that the training writes. Refuses what options name to be read; what a directory holds is known later. */
-function writtenPlaces({ output, cache, like, counts = [] }: AskedTraining): WrittenPlaces {
-  const places = new WrittenPlaces([
-    ...(output === undefined
-      ? []
-      : [{ name: `output "${output}"`, path: output, kind: "directory" } as const]),
-    ...(!cache ? [] : [{ name: `cache "${cache}"`, path: cache, kind: "cache" } as const]),
-  ]);
-  places.keepApart();
-  places.keepFrom(
-    [...counts.flatMap(countsPathsOf), ...(like === undefined ? [] : pathsReadAt(like))].map((path) => ({
-      path,
-    })),
+function writtenPlaces(asked: AskedTraining): WrittenPlaces {
+  const kinds = { output: "directory", cache: "cache", saveCounts: "file" } as const;
+  const places = new WrittenPlaces(
+    (["output", "cache", "saveCounts"] as const).flatMap((name) => {
+      const path = asked[name];
+      return path === undefined ? [] : [{ name: `${name} "${path}"`, path, kind: kinds[name] }];
+    }),
   );
+  places.keepApart();
+  const tokenizers = [asked.like, asked.extend].flatMap((path) =>
+    path === undefined ? [] : pathsReadAt(path),
+  );
+  places.keepFrom([...countsPaths(asked), ...tokenizers].map((path) => ({ path })));
   return places;
 }
 
-/** The inputs of the corpus, and about how many bytes of text they have. */
-function openInputs(
-  { files = [], texts, signal }: TrainTokenizerOptions,
-  asked: AskedTraining,
-  written: WrittenPlaces,
-  warn: (message: string) => void,
-) {
-  const { textField, include, binary } = asked;
-  const format = asked.inputFormat as InputFormat | undefined;
-  const languageFiles = languageFilesOf(asked, spellInLibrary);
-  const paths = languageFiles?.map(({ file }) => file) ?? [files].flat();
-  const found =
-    paths.length === 0
-      ? { inputs: [], skipped: [] }
-      : findCorpus(paths, { format, textField, include, binary });
-  const languages = languageFiles && languagesOf(languageFiles, found, warn);
-  written.keepFrom(found.inputs);
-  for (const { path, reason } of found.skipped) warn(`"${path}" is not read: ${reason}`);
-  const fileBytes = expectedTextBytes(found.inputs);
-  if (texts === undefined) return { ...found, languages, textBytes: fileBytes };
-  const given = inputOfTexts(texts, signal);
-  const givenBytes = Array.isArray(texts)
-    ? texts.reduce((sum: number, text: string) => sum + (text.length ?? 0), 0)
-    : expectedTextBytes([given]);
-  return { ...found, languages, inputs: [...found.inputs, given], textBytes: fileBytes + givenBytes };
-}
-
-/** Word counts that are added to those of the inputs. */
-async function openCounts(
-  { wordCounts }: TrainTokenizerOptions,
-  { counts = [] }: AskedTraining,
-  countsOptions: CountsOptions,
-) {
-  const paths = counts.flatMap(countsPathsOf);
-  if (paths.length === 0 && wordCounts === undefined) return { countsFiles: undefined, counts: [] };
-  const countsFiles =
-    wordCounts === undefined ? new CountsFiles(paths) : new CountsFilesAndWords(paths, wordCounts);
-  countsFiles.check(countsOptions);
-  return { countsFiles, counts: await describeCounts(paths) };
-}
-
 /** What the table of options does not say. */
-function checkCall(options: TrainTokenizerOptions, asked: AskedTraining): void {
+function checkCall(options: TrainTokenizerOptions, { output, ifChanged }: AskedTraining): void {
   const { files, texts, languages, counts, wordCounts } = options;
   const sources = [files, texts, languages, counts, wordCounts];
   if (sources.every((source) => source === undefined || (Array.isArray(source) && source.length === 0))) {
@@ -199,12 +134,7 @@ function checkCall(options: TrainTokenizerOptions, asked: AskedTraining): void {
       "give files, texts, counts or wordCounts",
     );
   }
-  if (counts === undefined || asked.like !== undefined) return;
-  if (asked.pattern !== undefined && asked.specialTokens !== undefined) return;
-  throw usageError(
-    "trainTokenizer: counts need the pattern and the specialTokens that they were made with",
-    "the first line of a .tsv states them; without special tokens, give specialTokens: []",
-  );
+  if (ifChanged && output === undefined) throw usageError("ifChanged needs output");
 }
 
 /** Which files of a tokenizer are made. */
@@ -232,41 +162,55 @@ export class TrainedTokenizer extends Tokenizer {
   /** @internal */
   constructor(
     parts: TokenizerParts,
-    private readonly result: Result,
-    private readonly formats: LoadedFormats,
+    private readonly made: (Finished & { readonly formats: LoadedFormats }) | undefined,
   ) {
     super(parts);
   }
 
-  get statistics(): TrainingStatistics {
-    const { vocabulary, ledger, pretokenCount, distinctWordCount, countMs, mergeMs } = this.result.trained;
-    const { mergeCount } = vocabulary;
-    const [byteCount, tokenCount] = [ledger.tokensAfter[0]!, ledger.tokensAfter[mergeCount]!];
-    return {
-      wordCount: pretokenCount,
-      distinctWordCount,
-      mergeCount,
-      byteCount,
-      tokenCount,
-      countMs,
-      mergeMs,
-    };
+  /** Whether nothing was trained, because `output` is up to date (`ifChanged`): it was loaded from there. */
+  get isUnchanged(): boolean {
+    return this.made === undefined;
   }
 
-  /** The merges in the order in which they were learned: the bytes of the two tokens of each. */
+  private get finished() {
+    if (this.made !== undefined) return this.made;
+    throw usageError("nothing was trained: output is up to date", "its files are in that directory");
+  }
+
+  get statistics(): TrainingStatistics {
+    const { trained } = this.finished;
+    const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs } = trained;
+    const counted = { wordCount, distinctWordCount, countMs, mergeMs };
+    if ("extensions" in trained) {
+      const mergeCount = trained.extensions.at(-1)!.merges.left.length;
+      return {
+        ...{ ...counted, mergeCount, byteCount: trained.pretokenBytes },
+        tokenCount: trained.tokenCounts.at(-1)!,
+      };
+    }
+    const { mergeCount } = trained.vocabulary;
+    const { tokensAfter } = trained.ledger;
+    return { ...counted, mergeCount, byteCount: tokensAfter[0]!, tokenCount: tokensAfter[mergeCount]! };
+  }
+
+  /** The merges in the order in which they were learned: the bytes of the two tokens of each. Of an extension, the new ones. */
   get merges(): [left: Uint8Array, right: Uint8Array][] {
-    const { mergeCount, left, right, tokenBytes } = this.result.trained.vocabulary;
+    const { trained } = this.finished;
+    if ("extensions" in trained) {
+      const { left, right } = trained.extensions.at(-1)!.merges;
+      return Array.from(left, (token, m) => [this.tokenBytes(token), this.tokenBytes(right[m]!)]);
+    }
+    const { mergeCount, left, right, tokenBytes } = trained.vocabulary;
     return Array.from({ length: mergeCount }, (_, m) => [
       copyTokenBytes(tokenBytes, left[m]!),
       copyTokenBytes(tokenBytes, right[m]!),
     ]);
   }
 
-  /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … */
+  /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … Of several sizes, the largest. */
   files(options: SaveOptions = {}): Map<string, Uint8Array> {
-    const files = productOf(this.asked("files", options), this.formats).filesOf(
-      this.result.training.smallerSizes.length,
-    );
+    const product = this.productFor("files", options);
+    const files = product.filesOf(product.sizes.length - 1);
     return new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
   }
 
@@ -276,24 +220,31 @@ export class TrainedTokenizer extends Tokenizer {
    */
   async save(directory: string, options: SaveOptions = {}): Promise<void> {
     checkArgument("save: directory", directory, pathArgument);
-    const result = this.asked("save", options);
+    const product = this.productFor("save", options);
     checkOutputDirectory(directory);
     const lock = takeLockNow(placeOf(directory));
     try {
-      await writeResult(directory, result);
+      await writeProduct(directory, product, this.finished.result);
     } finally {
       lock.release();
     }
   }
 
-  private asked(call: string, options: SaveOptions): Result {
+  private productFor(call: string, options: SaveOptions): AnyProduct {
     checkOptions(call, options, { formats: textsArgument });
-    for (const name of options.formats ?? []) {
+    const { formats: formatNames } = options;
+    for (const name of formatNames ?? []) {
       if (!writtenFormats.includes(name)) {
         throw usageError(`${call}: unknown format "${name}"`, `known are ${writtenFormats.join(", ")}`);
       }
     }
-    return { ...this.result, formatNames: options.formats };
+    const { trained, result, product, formats } = this.finished;
+    if (!("extensions" in trained)) return productOf({ ...result, trained, formatNames }, formats);
+    if (formatNames === undefined) return product;
+    throw usageError(
+      `${call}: an extended tokenizer is written as the files of its base`,
+      "leave out formats",
+    );
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type TrainingRecord,
   trainingFile,
 } from "../formats/training-json.ts";
+import type { AskedTraining } from "../options/training-table.ts";
 import { exportForm, type ResolvedPattern } from "../pattern/pattern.ts";
 import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
@@ -65,7 +66,7 @@ export type Product<Fields> = {
   readonly mergesSha256Of: (index: number) => string;
 };
 
-export type Written<Record = TrainingRecord> = FormerResults & { readonly record: Record };
+export type Written<Record> = FormerResults & { readonly record: Record };
 
 /** Writes a directory beside its place, the records too, and then exchanges it with what is there. */
 export async function writeProduct<Fields extends object>(
@@ -137,9 +138,19 @@ export async function publishFiles(
   });
 }
 
-/** Writes a tokenizer that was trained. */
-export const writeResult = async (path: string, result: Result, guard?: Guard): Promise<Written> =>
-  writeProduct(path, productOf(result, await loadFormats()), result, guard);
+/** A product whose record is one of several kinds. */
+export type AnyProduct = Product<object>;
+
+/** Which files are asked for. */
+export const outputsOf = ({
+  formats: formatNames,
+  ledger,
+  modelCard = false,
+}: AskedTraining): OutputSettings => ({
+  formatNames,
+  ledger,
+  modelCard,
+});
 
 export function productOf(result: Result, formats: LoadedFormats): Product<FieldsOf<TrainingRecord>> {
   const { training, trained, formatNames, modelCard } = result;

@@ -5,11 +5,12 @@ import { Tokenizer as HuggingFace } from "tokenizers";
 import { byteToCharacter, encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { UserError } from "../../src/errors.ts";
-import { openBase, writeExtension } from "../../src/pipeline/extend-tokenizer.ts";
+import { extensionProduct, openBase } from "../../src/pipeline/extend-tokenizer.ts";
 import type { Extended } from "../../src/pipeline/learn-merges.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { train } from "../../src/pipeline/train.ts";
 import { settle } from "../../src/pipeline/training.ts";
+import { writeProduct } from "../../src/pipeline/write-result.ts";
 import { put, scratch } from "../binary.ts";
 import { type Random, seededRandom } from "../merge/made-words.ts";
 import { rounds } from "../rounds.ts";
@@ -84,7 +85,7 @@ async function write({ training, extended }: Awaited<ReturnType<typeof extend>>)
   const path = join(scratch(), "extended");
   const run = { command: "", arguments: [], inputs: [], skipped: [], counts: [], workerCount: 1, startMs: 0 };
   const result = { ...run, training, trained: { ...extended, statistics: [] } };
-  await writeExtension(path, result, training.base, () => {});
+  await writeProduct(path, await extensionProduct(result, training.base, () => {}), result);
   return path;
 }
 

@@ -77,14 +77,20 @@ test("words of a Map may come as text, and twice", async () => {
   expect(once!.merges[0]!.map((half) => Buffer.from(half).toString())).toEqual(["t", "h"]);
 });
 
-test("counts files are added, and need what they were made with", async () => {
+test("counts files are added, and say how text is cut where nothing else does", async () => {
   const counts = join(home, "words.tsv");
   expect(bpe(["count", corpus, "-s", special, "-o", counts, "-q"]).code).toBe(0);
   const tokenizer = await trainTokenizer({ ...settings, counts, pattern: "gpt2" });
   expect(filesOf(tokenizer.files())).toEqual(expected);
   const twice = await trainTokenizer({ ...settings, counts, wordCounts: [["zyzzyva", 1]], pattern: "gpt2" });
   expect(twice.statistics.wordCount).toBe(tokenizer.statistics.wordCount + 1);
-  await expect(trainTokenizer({ ...settings, counts })).rejects.toThrow("counts need the pattern");
+  const { specialTokens: _, ...open } = settings;
+  expect(filesOf((await trainTokenizer({ ...open, counts })).files())).toEqual(expected);
+  const bare = join(home, "bare.tsv");
+  writeFileSync(bare, "the\t2\n");
+  await expect(trainTokenizer({ ...open, counts: bare })).rejects.toThrow(
+    "does not say with which options its words were counted",
+  );
   const other = { ...settings, counts, pattern: "cl100k" };
   await expect(trainTokenizer(other)).rejects.toThrow("made with");
 });

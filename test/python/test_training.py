@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import tempfile
 import unittest
 import warnings
@@ -103,6 +104,57 @@ class Arguments(unittest.TestCase):
             for argument in ("files", "texts"):
                 with self.assertRaisesRegex(TypeError, rf"""texts is a .*, as in texts=dataset\["{name}"\]"""):
                     bpe.train(**{argument: given}, vocab_size=260)
+
+
+class Warned(unittest.TestCase):
+    """What `bpe` warns of is a warning of Python: each kind that src/pipeline/warnings.ts lists."""
+
+    def test_every_kind_is_raised(self) -> None:
+        source = Path(__file__).parents[2] / "src" / "pipeline" / "warnings.ts"
+        kinds = set(re.findall(r'readonly kind: "([^"]+)"', source.read_text()))
+        # Skipped files are in the record; the other one needs a program that writes into the output meanwhile.
+        kinds -= {"skipped file", "files in the old result"}
+        text = "some words and more of these words\n" * 20
+        with tempfile.TemporaryDirectory() as home:
+
+            def put(name: str, content: bytes) -> str:
+                path = Path(home, name)
+                path.write_bytes(content)
+                return str(path)
+
+            plain, long = put("plain.txt", text.encode()), put("long.txt", text.encode() * 5)
+            invalid = put("invalid.txt", text.encode() + b"\xff")
+            first, second, base = (os.path.join(home, name) for name in ("a.counts", "b.counts", "base"))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for counts in (first, second):
+                    bpe.train(plain, 265, save_counts=counts)
+                bpe.train(plain, 265, output=base)
+            calls: "dict[str, tuple[dict[str, object], str]]" = {
+                "invalid bytes": ({"files": invalid}, "1 byte is not valid UTF-8"),
+                "slow pattern": ({"pattern": r"(a)\1|[^a]+|a"}, "backtracking matcher"),
+                "class of a model": ({"tokenizer_class": "LlamaTokenizer"}, "LlamaTokenizer"),
+                "early stop": ({"vocab_size": 5000}, "stopped early"),
+                "equal counts": ({"files": None, "counts": [first, second]}, "hold the same word counts"),
+                "stream beside a cache": (
+                    {"files": None, "texts": [text], "cache": os.path.join(home, "cache")},
+                    "keeps nothing of streams",
+                ),
+                "uneven languages": ({"files": None, "languages": {"en": plain, "de": long}}, "most of the turns"),
+                "normalizer": ({"normalize": "NFC"}, "can store the normalizer"),
+                "seed tokens that are bytes": ({"seed_tokens": ["a"]}, "as every byte is"),
+                "separator without an id": (
+                    {"extend": base, "vocab_size": "+1", "special_tokens": ["<|new|>"]},
+                    "is not a special token of the base",
+                ),
+                "note": ({"files": None, "languages": {"en": plain, "de": plain}}, "is in \"en\" and in \"de\""),
+            }
+            self.assertEqual(set(calls), kinds)
+            for kind, (given, words) in calls.items():
+                with self.subTest(kind), warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    bpe.train(**{"files": plain, "vocab_size": 265, "workers": 1, **given})
+                    self.assertEqual(len([one for one in caught if words in str(one.message)]), 1)
 
 
 class Lists(unittest.TestCase):

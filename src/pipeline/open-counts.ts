@@ -1,0 +1,74 @@
+import { CountsFiles, CountsFilesAndWords, countsPathsOf } from "../count/counts-files.ts";
+import { UserError } from "../errors.ts";
+import { respelled, type Spelling } from "../options/option.ts";
+import type { AskedTraining } from "../options/training-table.ts";
+import type { CountsOptions } from "../words/counts-format.ts";
+import type { GivenWords } from "../words/word-table.ts";
+import { type CutSettings, countsOptionsOf } from "./training.ts";
+
+type AskedCounts = Pick<AskedTraining, "counts" | "pattern" | "specialTokens" | "like">;
+
+export type CountsSources = {
+  readonly spell: Spelling;
+  /** Opens what can be read only once: pipes. */
+  readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  /** Words in memory. */
+  readonly wordCounts?: GivenWords | undefined;
+};
+
+/** The paths of the files of word counts, with globs resolved. */
+export const countsPaths = ({ counts = [] }: Pick<AskedTraining, "counts">) => counts.flatMap(countsPathsOf);
+
+/**
+ * Opens the word counts that are asked for, and settles how text is cut: as it is asked for, and as `made` says, the options that
+ * the files state, where nothing is asked for.
+ */
+export async function settleWithCounts<T extends CutSettings>(
+  asked: AskedCounts,
+  { spell, openPipes, wordCounts }: CountsSources,
+  settle: (made?: CountsOptions) => T,
+): Promise<{ readonly settled: T; readonly countsFiles: CountsFiles | undefined }> {
+  const paths = countsPaths(asked);
+  if (paths.length === 0 && wordCounts === undefined) return { settled: settle(), countsFiles: undefined };
+  const opened = (await openPipes?.(paths)) ?? new Map<string, number>();
+  const countsFiles =
+    wordCounts === undefined ? new CountsFiles(paths, opened) : new CountsFilesAndWords(paths, wordCounts);
+  checkStated(countsFiles, asked, spell);
+  const { options: made, statedBy } = countsFiles;
+  const settled = made === null ? settle() : mistakesOfFile(spell, statedBy, () => settle(made));
+  countsFiles.check(countsOptionsOf(settled));
+  return { settled, countsFiles };
+}
+
+/** A UserError if neither the files nor the caller say how the words were counted. */
+function checkStated({ unstated, reordered }: CountsFiles, asked: AskedCounts, spell: Spelling): void {
+  const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(
+    (option) => option !== undefined || asked.like !== undefined,
+  );
+  if (unstated !== undefined && !(knowsPattern && knowsTokens)) {
+    throw new UserError(`${unstated} does not say with which options its words were counted`, {
+      hint: respelled(
+        "give the same --pattern and --special-token, or put the first line of a `bpe count` with the same options in front",
+        spell,
+      ),
+    });
+  }
+  if (reordered !== undefined && !knowsTokens) {
+    throw new UserError(`${reordered} has the special tokens in another order than the files before it`, {
+      hint: respelled("their order decides their ids: give them in order with --special-token", spell),
+    });
+  }
+}
+
+/** Blames the file, not the caller, for options that only the file states. */
+function mistakesOfFile<T>(spell: Spelling, path: string | undefined, settle: () => T): T {
+  try {
+    return settle();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(
+      `${spell("counts")} "${path}" was made with settings that this program does not support: ${error.message}`,
+      { hint: error.hint },
+    );
+  }
+}

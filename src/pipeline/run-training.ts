@@ -1,0 +1,274 @@
+import { checkNames, type FoundInputs } from "../corpus/find-inputs.ts";
+import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
+import { expectedTextBytes, type InputFormat } from "../corpus/input.ts";
+import type { InputOptions } from "../corpus/inspect-input.ts";
+import { countsChunks } from "../count/counts-files.ts";
+import type { AskedTraining } from "../options/training-table.ts";
+import { resolvePattern } from "../pattern/pattern.ts";
+import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
+import { describeCounts } from "../store/content-hash.ts";
+import { type Place, placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { checkOutputFile, type Guard, placeOfFile } from "../store/staged-file.ts";
+import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
+import type { WordTable } from "../words/word-table.ts";
+import { languageFilesOf, languagesOf } from "./count-groups.ts";
+import { type OpenCache, openMemory } from "./count-memory.ts";
+import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
+import { likeInWorker } from "./load-in-worker.ts";
+import { type CountsSources, countsPaths, settleWithCounts } from "./open-counts.ts";
+import { seedBytes } from "./seed-tokens.ts";
+import type { Report } from "./stage-progress.ts";
+import { train } from "./train.ts";
+import {
+  countsOptionsOf,
+  type Looked,
+  refuseCountedAsText,
+  separatorsWithoutId,
+  settle,
+  type Training,
+} from "./training.ts";
+import type { OpenTraining } from "./up-to-date.ts";
+import {
+  classOfModel,
+  earlyStop,
+  equalCounts,
+  invalidBytes,
+  slowPattern,
+  streamBesideCache,
+  unevenLanguages,
+  type Warning,
+} from "./warnings.ts";
+import {
+  type AnyProduct,
+  loadFormats,
+  outputsOf,
+  productOf,
+  type Result,
+  type Written,
+  writeProduct,
+} from "./write-result.ts";
+
+/** What differs between the callers of a training, and nothing else. */
+export type World = CountsSources & {
+  /** The files named; with languages, or counts, there may be none. */
+  readonly files: readonly string[];
+  readonly texts?: Texts | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** The run as its record has it. */
+  readonly command: Pick<Result, "command" | "arguments">;
+  readonly warn: (warning: Warning) => void;
+  readonly report: Report;
+  readonly guard: Guard;
+  /** Keeps other runs away from what is written; what it returns ends that. */
+  readonly lock: (places: readonly (Place | null)[]) => Promise<() => void>;
+  /** The inputs that names stand for, as they are now. None may be what the run writes. */
+  readonly find: (names: readonly string[], reading: InputOptions) => FoundInputs | Promise<FoundInputs>;
+  readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
+  /** Called when reading begins, when all words are counted, and when the merges are learned. */
+  readonly onOpen?: (opened: OpenTraining) => void;
+  readonly onWords?: (words: WordTable) => void;
+  readonly onLearned?: (trained: TrainedVocabulary | Extended) => void;
+  readonly tellMemory?: (estimatedBytes: number) => void;
+};
+
+/** What came of it. `product` makes the files; they are `written`, if there is an output. */
+export type Finished = {
+  readonly opened: OpenTraining;
+  readonly trained: TrainedVocabulary | Extended;
+  readonly result: Result<TrainedVocabulary | Extended>;
+  readonly product: AnyProduct;
+  readonly written: Written<object> | undefined;
+};
+
+/** Trains, and writes the result. Undefined if nothing has changed since the output was written. */
+export async function runTraining(asked: AskedTraining, world: World): Promise<Finished | undefined> {
+  const { spell, guard } = world;
+  const other = asked.extend ?? asked.like;
+  // What the options alone show is refused before anything is looked at.
+  const settled = other === undefined ? settle(asked, {}, spell) : undefined;
+  const names = languageFilesOf(asked, spell)?.map(({ file }) => file) ?? world.files;
+  if (names.length > 0) checkNames(names, readingOf(asked));
+  const unlock = await takePlaces(asked, world);
+  const startMs = performance.now();
+  let forget = () => {};
+  try {
+    const { training, countsFiles } = await look(asked, settled, world);
+    const { found, ...corpus } = await openCorpus(asked, names, world);
+    const choice =
+      asked.cache === undefined ? undefined : { path: asked.cache, limitBytes: asked.cacheLimit };
+    const note = (message: string) => world.warn({ kind: "note", message });
+    const { compiled } = training.pattern;
+    const { memory, cached } = openMemory(choice, countsOptionsOf(training), compiled, corpus.budget, note);
+    const unguard = guard(() => memory.scratch.remove());
+    forget = () => {
+      unguard();
+      memory.scratch.remove();
+    };
+    const opened = {
+      ...{ asked, training, startMs, skipped: found.skipped },
+      counts: await describeCounts(countsPaths(asked)),
+      corpus: { ...corpus, countsFiles, memory, cache: cached?.cache },
+    };
+    return await trainOpened(opened, cached, world);
+  } finally {
+    forget();
+    unlock();
+  }
+}
+
+const readingOf = ({ inputFormat, textField, include, binary }: AskedTraining): InputOptions => ({
+  format: inputFormat as InputFormat | undefined,
+  textField,
+  include,
+  binary,
+});
+
+/** Checks that the outputs can be written, and keeps other runs away from them. */
+async function takePlaces({ output, saveCounts, report }: AskedTraining, { lock }: World) {
+  const files = [saveCounts, report].filter((path) => path !== undefined);
+  if (output !== undefined) checkOutputDirectory(output);
+  for (const path of files) checkOutputFile(path);
+  return lock([output === undefined ? null : placeOf(output), ...files.map(placeOfFile)]);
+}
+
+/** Few trainings need it. */
+const codeForBases = () => import("./extend-tokenizer.ts");
+
+/** Looks at the tokenizer to go on from, or to be like, and at word counts, each once; then all is settled. */
+async function look(asked: AskedTraining, settled: Training | undefined, world: World) {
+  const { spell, warn } = world;
+  const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
+  const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
+  const note = (message: string) => warn({ kind: "note", message });
+  const base =
+    asked.extend === undefined
+      ? undefined
+      : await (await codeForBases()).openBase(asked.extend, pattern, note);
+  for (const text of base === undefined ? [] : separatorsWithoutId(asked, base))
+    warn({ kind: "separator without an id", text });
+  const looked: Looked = { like, base };
+  const { settled: training, countsFiles } = await settleWithCounts(asked, world, (made) =>
+    made === undefined && settled !== undefined ? settled : settle(asked, { ...looked, made }, spell),
+  );
+  if (base !== undefined) refuseCountedAsText(asked, base, training, spell);
+  return { training, countsFiles };
+}
+
+/** The inputs as they are now, and the threads and the memory for them. With word counts there may be no input. */
+async function openCorpus(asked: AskedTraining, names: readonly string[], world: World) {
+  const { texts, signal, spell, warn } = world;
+  const nothing: FoundInputs = { inputs: [], skipped: [] };
+  const found = names.length === 0 ? nothing : await world.find(names, readingOf(asked));
+  const languageFiles = languageFilesOf(asked, spell);
+  const note = (message: string) => warn({ kind: "note", message });
+  const languages = languageFiles && languagesOf(languageFiles, found, note);
+  const given = texts === undefined ? [] : [inputOfTexts(texts, signal)];
+  const inputs = [...found.inputs, ...given];
+  // A stream's length is guessed; that of a list is known.
+  const givenBytes = Array.isArray(texts)
+    ? texts.reduce((sum, text) => sum + (text.length ?? 0), 0)
+    : undefined;
+  const textBytes =
+    givenBytes === undefined ? expectedTextBytes(inputs) : expectedTextBytes(found.inputs) + givenBytes;
+  const budget = new MemoryBudget(asked.memoryLimit);
+  const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
+  return { found, inputs, languages, budget, workerCount: workerCountFor(textBytes), workerCountFor };
+}
+
+async function trainOpened(
+  opened: OpenTraining,
+  cached: OpenCache | undefined,
+  world: World,
+): Promise<Finished | undefined> {
+  const { asked, training, corpus, counts } = opened;
+  const warn = (warnings: readonly Warning[]) => warnings.forEach(world.warn);
+  if (cached !== undefined) {
+    warn(streamBesideCache(corpus.inputs));
+    const { isUpToDateWith } = await import("./up-to-date.ts");
+    if (asked.ifChanged && (await isUpToDateWith(cached, opened, world.report))) return undefined;
+  }
+  warn(slowPattern(training.pattern));
+  if (asked.tokenizerClass !== undefined) warn(classOfModel(training.model));
+  if (training.base === null && training.normalization !== null && asked.formats === undefined)
+    warn([{ kind: "normalizer" }]);
+  warn(equalCounts(counts));
+  warn(seedBytes(training.seedTokens));
+  let made: Pick<Finished, "result" | "product" | "written"> | undefined;
+  world.onOpen?.(opened);
+  const run = {
+    ...corpus,
+    saveWords: async (words: WordTable) => {
+      world.onWords?.(words);
+      const { saveCounts: path } = asked;
+      if (path !== undefined)
+        await world.writeFile(path, countsChunks(path, words, countsOptionsOf(training)));
+    },
+    ...(world.tellMemory && { tellMemory: world.tellMemory }),
+    write: async (trained: TrainedVocabulary | Extended) => {
+      world.onLearned?.(trained);
+      warn(invalidBytes(corpus.inputs, trained.statistics));
+      const result = resultOf(opened, trained, world);
+      const product = await productOfAny(result, training, world);
+      const written =
+        asked.output === undefined
+          ? undefined
+          : await writeProduct(asked.output, product, result, world.guard);
+      made = { result, product, written };
+    },
+  };
+  const trained = await train(training, run, world.report);
+  // What goes on from a base does not depend on options and inputs alone.
+  if (training.base === null && cached !== undefined && asked.output !== undefined)
+    (await import("./up-to-date.ts")).noteResult(cached, opened);
+  cached?.shrink();
+  warn(warningsOfEnd(training, trained, made!.written));
+  return { opened, trained, ...made! };
+}
+
+/** What a record says of the run. */
+function resultOf<T extends TrainedVocabulary | Extended>(
+  { asked, training, corpus, skipped, counts, startMs }: OpenTraining,
+  trained: T,
+  { command }: World,
+): Result<T> {
+  const { inputs, languages, workerCount } = corpus;
+  return {
+    ...{ ...command, ...outputsOf(asked), keepCount: asked.keep, startMs },
+    ...{ training, inputs, languages, skipped, counts, workerCount, trained },
+  };
+}
+
+async function productOfAny(
+  result: Result<TrainedVocabulary | Extended>,
+  { base }: Training,
+  { warn }: World,
+): Promise<AnyProduct> {
+  const { trained } = result;
+  if (!("extensions" in trained)) return productOf({ ...result, trained }, await loadFormats());
+  const note = (message: string) => warn({ kind: "note", message });
+  return (await codeForBases()).extensionProduct({ ...result, trained }, base!, note);
+}
+
+/** What only the end shows. */
+function warningsOfEnd(
+  training: Training,
+  trained: TrainedVocabulary | Extended,
+  written: Written<object> | undefined,
+): Warning[] {
+  const left = written?.leftPath ?? null;
+  const atPlace: Warning[] = left === null ? [] : [{ kind: "files in the old result", path: left }];
+  if ("extensions" in trained) {
+    const madeCount = trained.extensions.at(-1)!.tokens.length;
+    const wantedCount = training.vocabSize - training.base!.parts.tokens.idLimit;
+    return [...atPlace, ...earlyStop(madeCount, wantedCount, "new tokens")];
+  }
+  const { size, reservedCount } = trained.vocabulary;
+  const leastSize = baseSize(training.specialTokens, training.compat);
+  return [
+    ...notesOfShared(trained.vocabulary).map((message) => ({ kind: "note" as const, message })),
+    ...(training.parity?.ratio == null ? unevenLanguages(trained.languages) : []),
+    ...atPlace,
+    ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
+  ];
+}

@@ -1,0 +1,141 @@
+import { bytes, grouped } from "../bytes/quantities.ts";
+import type { Input } from "../corpus/input.ts";
+import type { CountsRecord, LanguageRecord } from "../formats/training-json.ts";
+import type { Spelling } from "../options/option.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
+import type { RangeStatistics } from "../text/task-texts.ts";
+import type { ModelSettings } from "../vocabulary/model-settings.ts";
+
+// Warnings: the result is what was asked for, but may not be what was meant. They are data; each caller words them.
+
+export type Warning =
+  /** Bytes that were not valid UTF-8: how many, and where the first of them is. */
+  | { readonly kind: "invalid bytes"; readonly count: number; readonly path: string; readonly offset: number }
+  /** A pattern outside the compiler's dialect, which works, but slowly. */
+  | { readonly kind: "slow pattern"; readonly reason: string }
+  /** A class of one model in a tokenizer that is not that model's. */
+  | { readonly kind: "class of a model"; readonly name: string }
+  /** A corpus whose pairs are used up before the vocabulary has the size that was asked for. */
+  | {
+      readonly kind: "early stop";
+      readonly madeCount: number;
+      readonly wantedCount: number;
+      readonly noun: string;
+    }
+  /** Files of equal word counts: one part of a corpus may have been counted twice. Its words are added twice. */
+  | { readonly kind: "equal counts"; readonly paths: readonly [string, string] }
+  /** A stream with a cache: its contents are unknown before they are read. */
+  | { readonly kind: "stream beside a cache"; readonly path: string }
+  /** Languages are compared by text that does not say the same. */
+  | { readonly kind: "uneven languages"; readonly most: LanguageRecord; readonly least: LanguageRecord }
+  | { readonly kind: "normalizer" }
+  | { readonly kind: "seed tokens that are bytes"; readonly shown: string }
+  /** Documents end at it, and the base does not have it. */
+  | { readonly kind: "separator without an id"; readonly text: string }
+  | { readonly kind: "files in the old result"; readonly path: string }
+  | { readonly kind: "skipped file"; readonly path: string; readonly reason: string }
+  /** What a tokenizer's files, the cache or the inputs of languages give to note, in words. */
+  | { readonly kind: "note"; readonly message: string };
+
+/** The sentence of a warning; `spell` is how the caller names options. */
+export function wordsOf(warning: Warning, spell: Spelling): string {
+  switch (warning.kind) {
+    case "invalid bytes": {
+      const subject = warning.count === 1 ? "1 byte is" : `${grouped(warning.count)} bytes are`;
+      const place = `the first at offset ${warning.offset} of "${warning.path}"`;
+      return `${subject} not valid UTF-8, ${place}; each was counted as a pretoken of its own`;
+    }
+    case "slow pattern":
+      return `the pattern runs on a backtracking matcher, many times slower: ${warning.reason}`;
+    case "class of a model":
+      return `${spell("class")} ${warning.name}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
+    case "early stop": {
+      const counts = `${grouped(warning.madeCount)} of ${grouped(warning.wantedCount)}`;
+      return `stopped early: the corpus gives no more than ${counts} ${warning.noun}`;
+    }
+    case "equal counts": {
+      const [before, path] = warning.paths;
+      return `"${before}" and "${path}" hold the same word counts: both are added`;
+    }
+    case "stream beside a cache":
+      return `${spell("cache")} keeps nothing of streams: "${warning.path}" is counted anew in each run`;
+    case "uneven languages":
+      return wordsOfUneven(warning, spell);
+    case "normalizer":
+      return "only tokenizer.json can store the normalizer, so files of other formats are not written";
+    case "seed tokens that are bytes":
+      return `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
+    case "separator without an id":
+      return `"${warning.text}" is not a special token of the base: documents end there, but it gets no id`;
+    case "files in the old result":
+      return `files that were written into the old result during the run are in "${warning.path}"`;
+    case "skipped file":
+      return `"${warning.path}" is not read: ${warning.reason}`;
+    case "note":
+      return warning.message;
+  }
+}
+
+function wordsOfUneven(
+  { most, least }: Extract<Warning, { kind: "uneven languages" }>,
+  spell: Spelling,
+): string {
+  const [text, better] = most.isDev
+    ? ["dev text", "text that says the same compares"]
+    : [
+        "text",
+        `${spell("language-ratio")}, or ${spell("language-dev")} with text that says the same, compares`,
+      ];
+  return `"${most.language}" has ${bytes(most.textBytes)} of ${text} and "${least.language}" ${bytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
+}
+
+export function invalidBytes(inputs: readonly Input[], statistics: readonly RangeStatistics[]): Warning[] {
+  const count = statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
+  const first = statistics.findIndex((found) => found.invalidByteCount > 0);
+  if (first < 0) return [];
+  return [
+    { kind: "invalid bytes", count, path: inputs[first]!.path, offset: statistics[first]!.firstInvalidByte! },
+  ];
+}
+
+export const slowPattern = ({ compiled }: ResolvedPattern): Warning[] =>
+  compiled.kind === "programs" ? [{ kind: "slow pattern", reason: compiled.reason }] : [];
+
+export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[] =>
+  usesFiles.has(name) ? [] : [{ kind: "class of a model", name }];
+
+/** The classes of transformers 4 and 5 that do what tokenizer.json says. */
+const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
+
+export const earlyStop = (madeCount: number, wantedCount: number, noun: string): Warning[] =>
+  madeCount >= wantedCount ? [] : [{ kind: "early stop", madeCount, wantedCount, noun }];
+
+export function equalCounts(counts: readonly CountsRecord[]): Warning[] {
+  const paths = new Map<string, string>();
+  return counts.flatMap(({ path, sha256 }): Warning[] => {
+    if (sha256 === null) return [];
+    const before = paths.get(sha256) ?? path;
+    paths.set(sha256, before);
+    return before === path ? [] : [{ kind: "equal counts", paths: [before, path] }];
+  });
+}
+
+/** Of the first stream. */
+export const streamBesideCache = (inputs: readonly Input[]): Warning[] =>
+  inputs
+    .filter(({ isStream }) => isStream)
+    .slice(0, 1)
+    .map(({ path }) => ({ kind: "stream beside a cache", path }));
+
+/** Text of so many times the bytes is not the same text in another language. */
+const unevenFactor = 2;
+
+export function unevenLanguages(languages: readonly LanguageRecord[] = []): Warning[] {
+  const isDev = languages.some((language) => language.isDev);
+  const measured = languages.filter((language) => language.isDev === isDev);
+  const [least, ...more] = measured.toSorted((a, b) => a.textBytes - b.textBytes);
+  const most = more.at(-1);
+  if (least === undefined || most === undefined || most.textBytes <= unevenFactor * least.textBytes)
+    return [];
+  return [{ kind: "uneven languages", most, least }];
+}
