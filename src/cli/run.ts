@@ -15,7 +15,6 @@ import {
 import { type CommandSpec, commands } from "./command-table.ts";
 import { ReaderGone, writeStdout } from "./data-output.ts";
 import { LogFile, Output, type OutputOptions } from "./output.ts";
-import { checkRunPaths, maySpoil } from "./run-paths.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
 
 type Runner = (invocation: Invocation, output: Output) => Promise<void>;
@@ -39,9 +38,12 @@ const runners: Record<string, () => Promise<Runner>> = {
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
 const usesKernel = new Set(["train", "count", "diff", "encode", "eval", "prune", "serve", "tokens"]);
 
+/** Neither help nor the version needs it. */
+const codeForPaths = () => import("./run-paths.ts");
+
 /** Runs the command that the arguments name; returns the exit code. Never throws. */
 export async function run(typed: readonly string[]): Promise<number> {
-  const guessed = guessOutputOptions(typed);
+  const guessed = await guessOutputOptions(typed);
   let output = new Output(guessed);
   try {
     checkValidUtf8(typed);
@@ -62,7 +64,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const command = findCommand(name);
     if (asksForHelp(rest)) return await showHelp(command, topicAsked(rest));
     const invocation = parseInvocation(command, rest);
-    const written = checkRunPaths(command, invocation);
+    const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const outputOptions = { ...readOutputOptions(invocation, typed), written };
     // A log that is refused is not made to hold this error.
     output = new Output({ ...guessed, log: undefined });
@@ -163,12 +165,12 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
 }
 
 /** What can be read of a command line before it is checked: its mistakes are told in the form and the log it asks for. */
-function guessOutputOptions(typed: readonly string[]): OutputOptions {
+async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
   const isTaken = commands
     .find(({ name }) => name === typed[0])
     ?.options.some(({ name }) => name === "log-file");
   const asked = isTaken ? peekOption(typed, "log-file") : undefined;
-  const logPath = asked === undefined || maySpoil(asked, typed) ? undefined : asked;
+  const logPath = asked === undefined || (await codeForPaths()).maySpoil(asked, typed) ? undefined : asked;
   return {
     quiet: false,
     progress: peekOption(typed, "progress") === "json" ? "json" : "none",
