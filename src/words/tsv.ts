@@ -1,5 +1,5 @@
 import { grown } from "../bytes/arrays.ts";
-import { byteToCharacter } from "../bytes/byte-characters.ts";
+import { byteOfCodePoint, byteToCharacter } from "../bytes/byte-characters.ts";
 import { allocateText, decimalDigitsMax, lineFeed, putDecimal, tab } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { runToEnd } from "../runtime/turns.ts";
@@ -120,11 +120,13 @@ export class TsvReader {
     const { lines, filled } = this;
     const size = readBytes(lines.subarray(filled));
     const end = filled + size;
+    const read = lines.subarray(0, end);
     let start = 0;
-    for (let newlinePos = filled; ; start = newlinePos + 1) {
-      newlinePos = lines.subarray(0, end).indexOf(lineFeed, Math.max(start, filled));
-      if (newlinePos < 0) break;
-      this.addLine(lines, start, newlinePos);
+    let newlinePos = read.indexOf(lineFeed, filled);
+    while (newlinePos >= 0) {
+      this.addLine(read, start, newlinePos);
+      start = newlinePos + 1;
+      newlinePos = read.indexOf(lineFeed, start);
     }
     lines.copyWithin(0, start, end);
     this.filled = end - start;
@@ -143,13 +145,14 @@ export class TsvReader {
     let pos = start;
     while (pos < end && lines[pos] !== tab) {
       const first = lines[pos++]!;
-      const byte = first < 0x80 ? byteOfCharacter[first]! : byteOfPair(first, pos < end ? lines[pos++]! : 0);
+      const byte = first < 0x80 ? byteOfCodePoint(first) : byteOfPair(first, pos < end ? lines[pos++]! : 0);
       if (byte < 0) throw this.wrongCharacter();
       word.bytes[length++] = byte;
     }
     if (pos === end) throw this.error("there is no tab");
     if (length === 0) throw this.error("there is no word before the tab");
-    const count = this.parseCount(word.bytes.subarray(0, length), lines.subarray(pos + 1, end));
+    const count = parseCount(lines, pos + 1, end);
+    if (!(count >= 1)) throw this.wrongCount(word.bytes.subarray(0, length), lines.subarray(pos + 1, end));
     this.total += count;
     if (this.total > Number.MAX_SAFE_INTEGER) {
       throw this.error("the counts up to here add up to more than 2^53 - 1", "count the corpus again");
@@ -158,15 +161,11 @@ export class TsvReader {
     this.lineNumber++;
   }
 
-  private parseCount(word: Uint8Array, digits: Uint8Array): number {
-    const field = digits.subarray(0, shownBytesMax);
-    const count = parseCount(field, field.length);
-    if (count >= 1) return count;
-    const text = Buffer.from(field).toString();
-    if (isTsvHead(`${Buffer.from(word).toString("latin1")}\t${text}`)) {
-      throw this.error("a second header", "to add up files, name each of them with --counts");
-    }
-    throw this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
+  private wrongCount(word: Uint8Array, field: Uint8Array): UserError {
+    const text = Buffer.from(field.subarray(0, shownBytesMax)).toString();
+    if (isTsvHead(`${Buffer.from(word).toString("latin1")}\t${text}`))
+      return this.error("a second header", "to add up files, name each of them with --counts");
+    return this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
 
   /** Makes room for a line that is longer than all before, and for its word. */
@@ -190,26 +189,24 @@ export class TsvReader {
   }
 }
 
-/** For each code point below U+0800: the byte that the character stands for, or -1. */
-const byteOfCharacter = new Int16Array(0x800).fill(-1);
-for (let byte = 0; byte < 256; byte++) byteOfCharacter[byteToCharacter[byte]!.charCodeAt(0)] = byte;
-
-/** The same for a character that has two bytes of UTF-8; -1 where they make none. */
+/** The byte that a character of two bytes in UTF-8 stands for; -1 where they make none. */
 function byteOfPair(first: number, second: number): number {
   if (first >> 5 !== 0b110 || second >> 6 !== 0b10) return -1;
   const codePoint = ((first & 31) << 6) | (second & 63);
-  return codePoint < 0x80 ? -1 : byteOfCharacter[codePoint]!;
+  return codePoint < 0x80 ? -1 : byteOfCodePoint(codePoint);
 }
 
-/** The number that the digits make, or NaN if they are none or it is not exact. */
-function parseCount(field: Uint8Array, length: number): number {
-  let count = length > 0 ? 0 : Number.NaN;
-  for (let i = 0; i < length; i++) {
-    const digit = field[i]! - digitZero;
+/** The number that the digits at bytes [start, end) make, or NaN if they are none or it is not exact. */
+function parseCount(bytes: Uint8Array, start: number, end: number): number {
+  const length = end - start;
+  if (length === 0 || length >= shownBytesMax) return Number.NaN;
+  let count = 0;
+  for (let pos = start; pos < end; pos++) {
+    const digit = bytes[pos]! - digitZero;
     if (digit < 0 || digit > 9) return Number.NaN;
     count = count * 10 + digit;
   }
-  return count <= Number.MAX_SAFE_INTEGER && length < shownBytesMax ? count : Number.NaN;
+  return count <= Number.MAX_SAFE_INTEGER ? count : Number.NaN;
 }
 
 // Word counts as text. The first line says what the words were made with (tsv.ts). Then comes a line a word:
