@@ -12,11 +12,11 @@ import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, type Guard, placeOfFile } from "../store/staged-file.ts";
 import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
 import type { WordTable } from "../words/word-table.ts";
-import { languageFilesOf, languagesOf } from "./count-groups.ts";
+import { type LanguageFile, languageFilesOf, languagesOf } from "./count-groups.ts";
 import { type OpenCache, openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
 import { likeInWorker } from "./load-in-worker.ts";
-import { type CountsSources, countsPaths, settleWithCounts } from "./open-counts.ts";
+import { type CountsSources, settleWithCounts } from "./open-counts.ts";
 import { seedBytes } from "./seed-tokens.ts";
 import type { Report } from "./stage-progress.ts";
 import { train } from "./train.ts";
@@ -81,25 +81,32 @@ export type Finished = {
   readonly written: Written<object> | undefined;
 };
 
+/** Warns of what is a sentence already. */
+const noting =
+  ({ warn }: World) =>
+  (message: string) =>
+    warn({ kind: "note", message });
+
 /** Trains, and writes the result. Undefined if nothing has changed since the output was written. */
 export async function runTraining(asked: AskedTraining, world: World): Promise<Finished | undefined> {
   const { spell, guard } = world;
   const other = asked.extend ?? asked.like;
   // What the options alone show is refused before anything is looked at.
   const settled = other === undefined ? settle(asked, {}, spell) : undefined;
-  const names = languageFilesOf(asked, spell)?.map(({ file }) => file) ?? world.files;
+  const languageFiles = languageFilesOf(asked, spell);
+  const names = languageFiles?.map(({ file }) => file) ?? world.files;
   if (names.length > 0) checkNames(names, readingOf(asked));
   const unlock = await takePlaces(asked, world);
   const startMs = performance.now();
   let forget = () => {};
   try {
     const { training, countsFiles } = await look(asked, settled, world);
-    const { found, ...corpus } = await openCorpus(asked, names, world);
+    const { found, ...corpus } = await openCorpus(asked, names, languageFiles, world);
     const choice =
       asked.cache === undefined ? undefined : { path: asked.cache, limitBytes: asked.cacheLimit };
-    const note = (message: string) => world.warn({ kind: "note", message });
     const { compiled } = training.pattern;
-    const { memory, cached } = openMemory(choice, countsOptionsOf(training), compiled, corpus.budget, note);
+    const cutting = countsOptionsOf(training);
+    const { memory, cached } = openMemory(choice, cutting, compiled, corpus.budget, noting(world));
     const unguard = guard(() => memory.scratch.remove());
     forget = () => {
       unguard();
@@ -107,7 +114,8 @@ export async function runTraining(asked: AskedTraining, world: World): Promise<F
     };
     const opened = {
       ...{ asked, training, startMs, skipped: found.skipped },
-      counts: await describeCounts(countsPaths(asked)),
+      counts: await describeCounts(countsFiles?.paths ?? []),
+      hasGivenWords: world.wordCounts !== undefined,
       corpus: { ...corpus, countsFiles, memory, cache: cached?.cache },
     };
     return await trainOpened(opened, cached, world);
@@ -140,11 +148,10 @@ async function look(asked: AskedTraining, settled: Training | undefined, world: 
   const { spell, warn } = world;
   const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
   const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
-  const note = (message: string) => warn({ kind: "note", message });
   const base =
     asked.extend === undefined
       ? undefined
-      : await (await codeForBases()).openBase(asked.extend, pattern, note);
+      : await (await codeForBases()).openBase(asked.extend, pattern, noting(world));
   for (const text of base === undefined ? [] : separatorsWithoutId(asked, base))
     warn({ kind: "separator without an id", text });
   const looked: Looked = { like, base };
@@ -156,13 +163,16 @@ async function look(asked: AskedTraining, settled: Training | undefined, world: 
 }
 
 /** The inputs as they are now, and the threads and the memory for them. With word counts there may be no input. */
-async function openCorpus(asked: AskedTraining, names: readonly string[], world: World) {
-  const { texts, signal, spell, warn } = world;
+async function openCorpus(
+  asked: AskedTraining,
+  names: readonly string[],
+  languageFiles: readonly LanguageFile[] | undefined,
+  world: World,
+) {
+  const { texts, signal } = world;
   const nothing: FoundInputs = { inputs: [], skipped: [] };
   const found = names.length === 0 ? nothing : await world.find(names, readingOf(asked));
-  const languageFiles = languageFilesOf(asked, spell);
-  const note = (message: string) => warn({ kind: "note", message });
-  const languages = languageFiles && languagesOf(languageFiles, found, note);
+  const languages = languageFiles && languagesOf(languageFiles, found, noting(world));
   const given = texts === undefined ? [] : [inputOfTexts(texts, signal)];
   const inputs = [...found.inputs, ...given];
   // A stream's length is guessed; that of a list is known.
@@ -242,12 +252,11 @@ function resultOf<T extends TrainedVocabulary | Extended>(
 async function productOfAny(
   result: Result<TrainedVocabulary | Extended>,
   { base }: Training,
-  { warn }: World,
+  world: World,
 ): Promise<AnyProduct> {
   const { trained } = result;
   if (!("extensions" in trained)) return productOf({ ...result, trained }, await loadFormats());
-  const note = (message: string) => warn({ kind: "note", message });
-  return (await codeForBases()).extensionProduct({ ...result, trained }, base!, note);
+  return (await codeForBases()).extensionProduct({ ...result, trained }, base!, noting(world));
 }
 
 /** What only the end shows. */

@@ -19,6 +19,8 @@ export type OpenTraining = {
   readonly corpus: Corpus;
   readonly skipped: FoundInputs["skipped"];
   readonly counts: readonly CountsRecord[];
+  /** Whether some word counts are in memory: no later run can tell that its own are the same. */
+  readonly hasGivenWords: boolean;
   readonly startMs: number;
 };
 
@@ -51,13 +53,13 @@ export function noteResult({ cache, directory, scratchPath }: OpenCache, opened:
 
 const otherFiles = ({ saveCounts }: AskedTraining) => (saveCounts === undefined ? [] : [saveCounts]);
 
-/** Undefined if an input cannot be read again, or if other code may have the same version. */
+/** Undefined if what was read cannot be read again, or if other code may have the same version. */
 function describe(
-  { asked, training, corpus, counts }: OpenTraining,
+  { asked, training, corpus, counts, hasGivenWords }: OpenTraining,
   contents: readonly (string | undefined)[],
 ): MadeOf | undefined {
   const code = codeIdentity();
-  if (code === undefined) return undefined;
+  if (code === undefined || hasGivenWords) return undefined;
   if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
   return {
     version: build.version,

@@ -321,3 +321,35 @@ test("a limit without a cache, and a corpus that holds what is written, are mist
     "would replace",
   );
 });
+
+test("ifChanged does nothing for files that are as they were, and trains again on what is in memory", async () => {
+  const built = globalThis as { BPE_COMMIT?: string };
+  // As in a build: sources that are run as they are have no name for their code, so nothing counts as unchanged.
+  built.BPE_COMMIT = "abcdef012345";
+  try {
+    const train = (name: string, sources: Partial<TrainTokenizerOptions>) =>
+      trainTokenizer({
+        ...{ vocabSize: 257, specialTokens: [], pattern: "gpt2", ifChanged: true },
+        ...{ output: join(home, `unchanged-${name}`), cache: join(home, "unchanged-cache"), ...sources },
+      });
+    const newest = (tokenizer: { tokenBytes(id: number): Uint8Array }) =>
+      Buffer.from(tokenizer.tokenBytes(256)).toString();
+    const files = put(home, "unchanged.txt", "low low");
+    expect((await train("files", { files })).isUnchanged).toBe(false);
+    const again = await train("files", { files });
+    expect([again.isUnchanged, newest(again)]).toEqual([true, "ow"]);
+    writeFileSync(files, "zig zig zag");
+    expect(newest(await train("files", { files }))).toBe("zi");
+    for (const [word, token] of [
+      ["aaab", "aa"],
+      ["zzzb", "zz"],
+    ] as const) {
+      for (const sources of [{ wordCounts: [[word, 3]] as const }, { texts: [word] }]) {
+        const tokenizer = await train(Object.keys(sources)[0]!, sources);
+        expect([tokenizer.isUnchanged, newest(tokenizer)]).toEqual([false, token]);
+      }
+    }
+  } finally {
+    delete built.BPE_COMMIT;
+  }
+});
