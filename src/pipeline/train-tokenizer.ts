@@ -5,7 +5,7 @@ import { usageError } from "../errors.ts";
 import { writtenFormats } from "../formats/formats.ts";
 import { loadTokenizerParts, pathsReadAt } from "../formats/load-tokenizer.ts";
 import { readCall, spellInLibrary } from "../options/library.ts";
-import type { AskedTraining } from "../options/training-table.ts";
+import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
@@ -109,11 +109,12 @@ async function partsAsWritten(product: AnyProduct, training: Training): Promise<
 
 /** All that the training writes. Refuses what options name to be read; what a directory holds is known later. */
 function writtenPlaces(asked: AskedTraining): WrittenPlaces {
-  const kinds = { output: "directory", cache: "cache", saveCounts: "file" } as const;
   const places = new WrittenPlaces(
-    (["output", "cache", "saveCounts"] as const).flatMap((name) => {
-      const path = asked[name];
-      return path === undefined ? [] : [{ name: `${name} "${path}"`, path, kind: kinds[name] }];
+    Object.entries(trainingOptions).flatMap(([key, { writes: kind, library }]) => {
+      const path = asked[key as keyof AskedTraining];
+      return kind === undefined || typeof path !== "string"
+        ? []
+        : [{ name: `${library} "${path}"`, path, kind }];
     }),
   );
   places.keepApart();
