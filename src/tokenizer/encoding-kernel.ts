@@ -76,9 +76,10 @@ export class EncodingKernel {
     if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + paddingBytes;
-    if (byteCount > longestTextBytes || exports.setTextBytes(byteCount) === 0) {
-      throw this.noMemoryFor(`a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`);
-    }
+    const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
+    // The kernel is not asked, so it cannot say how much it would need.
+    if (byteCount > longestTextBytes) throw noMemory(what);
+    if (exports.setTextBytes(byteCount) === 0) throw this.noMemoryFor(what);
     const address = exports.textAddress() >>> 0;
     const bytes = new Uint8Array(memory.buffer, address, byteCount);
     this.capacityBytes = capacityBytes;

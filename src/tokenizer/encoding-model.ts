@@ -21,8 +21,8 @@ export type EncodingModel = {
   /** Some byte has no id: it is left out, and the bytes before and behind it become neighbours. */
   readonly dropsBytes: boolean;
   /**
-   * Tokens of two bytes or more that merging their bytes does not produce; null without any. A pretoken that equals one of them gets its id; a
-   * part of a pretoken never does. That is the rule of HF's `ignore_merges`, and of tiktoken.
+   * Tokens of two bytes or more that merging their bytes does not produce; null without any. A pretoken that equals one of
+   * them gets its id; a part of a pretoken never does. That is the rule of HF's `ignore_merges`, and of tiktoken.
    */
   readonly wholeTokens: PackedTokens | null;
 };
