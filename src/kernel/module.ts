@@ -16,6 +16,7 @@ export {
 } from "./encode/encode-words";
 export { limitMerging } from "./encode/merge-word";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
+export { cacheHeads } from "./encode/word-cache";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export { masksEnd, scanMasks } from "./masks/scan-masks";
 export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./merge/first-index";

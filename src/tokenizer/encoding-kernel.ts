@@ -140,6 +140,12 @@ export class EncodingKernel {
     return found;
   }
 
+  /** For tests: how many words the cache has, short, middle and long ones. */
+  cachedWords(): number[] {
+    const heads = new Uint32Array(this.kernel.memory.buffer, this.kernel.exports.cacheHeads() >>> 0, 24);
+    return [heads[4]! - 1, heads[12]!, heads[20]!]; // without the sentinel of the short ones
+  }
+
   /** For tests: another size at which one way of merging takes over from the other. */
   limitMerging(scannedSymbolsMax: number): void {
     this.kernel.exports.limitMerging(scannedSymbolsMax);

@@ -6,13 +6,18 @@ import { randomNumbers } from "../vocabulary/made-merges.ts";
 const seed = Number(process.env.TEST_SEED ?? 31);
 const random = randomNumbers(seed);
 
-/** Every id of an encoder without merges is its byte's. */
-function encoderOfBytes(idOf: (byte: number) => number, isNarrow: boolean, cacheShrinkBits = 0) {
+/** Every id of a kernel without merges is its byte's. */
+function kernelOfBytes(idOf: (byte: number) => number, isNarrow: boolean, cacheShrinkBits = 0) {
   const none = new Int32Array(0);
   const byteIds = Int32Array.from({ length: 256 }, (_, byte) => idOf(byte));
   const model = buildModel({ byteIds, merges: { left: none, right: none, merged: none } });
-  const kernel = new EncodingKernel(model, isNarrow, { cacheShrinkBits });
-  const out = new IdBuffer(isNarrow);
+  return new EncodingKernel(model, isNarrow, { cacheShrinkBits });
+}
+
+const encoderOfBytes = (...of: Parameters<typeof kernelOfBytes>) => encoderOf(kernelOfBytes(...of));
+
+function encoderOf(kernel: EncodingKernel) {
+  const out = new IdBuffer(kernel.isNarrow);
   return (pretokens: readonly Uint8Array[]): number[] => {
     const ends = new Int32Array(pretokens.length + 1);
     for (const [i, pretoken] of pretokens.entries()) ends[i + 1] = ends[i]! + pretoken.length;
@@ -58,6 +63,47 @@ for (const cacheShrinkBits of [0, 8]) {
         );
       });
       expect(encode(words)).toEqual(bytesOf(words));
+    }
+  });
+}
+
+/** Words of so many bytes, of which the vocabulary has only some, so that the others of a long word take no room for ids. */
+const madeWord = (length: number, idCount: number) => {
+  const word = madeBytes(length, 26).map((byte) => byte - 32);
+  for (let i = 0; i < idCount; i++) word[random(length)] = 97 + random(26);
+  return word;
+};
+
+for (const [what, lengths, idCount, cleared] of [
+  ["short words", [5, 7], 2, [true, false, false]],
+  ["middle words", [8, 15], 2, [false, true, false]],
+  ["long words", [16, 40], 2, [false, false, true]],
+  ["records of long words", [900, 1100], 2, [false, false, true]],
+  ["ids that are kept", [41, 60], 200, [true, true, true]],
+  ["all words, with many ids or few", [2, 80], 40, [true, true, true]],
+] as const) {
+  test(`a table of the cache is cleared when it is full, and no other one: ${what}`, () => {
+    for (const isNarrow of [true, false]) {
+      const kernel = kernelOfBytes((byte) => (byte < 97 ? droppedByte : byte), isNarrow, 8);
+      const encode = encoderOf(kernel);
+      // A few words of each table, which only a table that is cleared forgets.
+      const words = [5, 12, 30].flatMap((length) => Array.from({ length: 50 }, () => madeWord(length, 6)));
+      const wasCleared = [false, false, false];
+      let cached = [0, 0, 0];
+      for (let round = 0; round < 150; round++) {
+        const batch =
+          round === 0 ? words.slice() : Array.from({ length: 10 }, () => words[random(words.length)]!);
+        for (let i = 0; round > 0 && i < 20; i++) {
+          const word = madeWord(lengths[0] + random(lengths[1] - lengths[0] + 1), idCount);
+          batch.push(word);
+          words.push(word);
+        }
+        expect(encode(batch)).toEqual(bytesOf(batch).filter((byte) => byte >= 97));
+        const now = kernel.cachedWords();
+        for (const table of [0, 1, 2]) if (now[table]! < cached[table]!) wasCleared[table] = true;
+        cached = now;
+      }
+      expect({ isNarrow, wasCleared }).toEqual({ isNarrow, wasCleared: [...cleared] });
     }
   });
 }

@@ -33,20 +33,21 @@ import {
  * WordCache: words already encoded, with their results (below), in three tables by length. The tables are those of
  * counting, with the result in the place of the count. The result of the sentinel of short words is `missing`.
  *
- *   REGION    SIZE   MEANING
- *   short     8 MB   words of 1 to 7 bytes: words/word-slots.ts
- *   middle    6 MB   8 to 15 bytes: words/word-slots.ts
- *   long      1 MB   16 bytes and more: words/word-slots.ts
- *   records   8 MB   their records
- *   kept      8 MB   u32: ids of the results that do not fit into 64 bits, end to end
+ *   REGION    SIZE    MEANING
+ *   short     8 MB    words of 1 to 7 bytes: words/word-slots.ts
+ *   middle    12 MB   8 to 15 bytes: words/word-slots.ts
+ *   long      2 MB    16 bytes and more: words/word-slots.ts
+ *   records   16 MB   their records
+ *   kept      8 MB    u32: ids of the results that do not fit into 64 bits, end to end
  *
- * Memory is bounded: when a table is full at its largest size, all are cleared. That is better than to keep no new words, because
- * the words of a corpus change from its beginning to its end.
+ * So the cache takes 46 MB at most, and what was never written takes none. A table that is full at its largest size is cleared.
+ * That is better than to keep no new words, because the words of a corpus change from its beginning to its end. Results of every
+ * table lead to kept ids, so all tables are cleared when these are full.
  */
 const shortBitsMax: u32 = 19;
-const middleBitsMax: u32 = 18;
-const longBitsMax: u32 = 17;
-const recordsBytesMax: usize = 1 << 23;
+const middleBitsMax: u32 = 19;
+const longBitsMax: u32 = 18;
+const recordsBytesMax: usize = 1 << 24;
 const keptBytesMax: usize = 1 << 23;
 
 /** Longer words hardly ever occur twice. */
@@ -83,7 +84,8 @@ export function useCache(shrinkBits: u32): bool {
   beginRecords(long, recordsStart, recordsBytesMax >> shrinkBits);
   begin(long, longSlots, longSlotBytes, 11, longBitsMax - shrinkBits);
   batchWordsMax = min<u32>(1024, 1 << (long.slotBitsMax - 1));
-  beginEmpty();
+  addSentinel(short);
+  keptEnd = keptStart;
   return true;
 }
 
@@ -91,50 +93,47 @@ function begin(table: SlotTable, slots: usize, slotBytes: u32, slotBits: u32, sl
   beginTable(table, slots, slotBytes, min(slotBits, slotBitsMax), slotBitsMax);
 }
 
-function beginEmpty(): void {
-  addSentinel(short);
-  keptEnd = keptStart;
-  isFull = false;
+/** For tests: address of the heads of the three tables. */
+export function cacheHeads(): usize {
+  return changetype<usize>(short);
 }
 
-/** A record or kept ids did not fit. */
-let isFull: bool = false;
+/** A record did not fit. */
+let areRecordsFull: bool = false;
+/** Kept ids did not fit. */
+let areKeptFull: bool = false;
 
 /** Makes room for so many words more, of whatever length. */
 export function reserveWords(wordCount: u32): void {
-  if (isFull || !reserveSlots(wordCount)) {
-    clear();
-    if (!reserveSlots(wordCount)) unreachable();
+  if (clearsFor(short, wordCount, areKeptFull)) addSentinel(short);
+  clearsFor(middle, wordCount, areKeptFull);
+  if (clearsFor(long, wordCount, areKeptFull || areRecordsFull)) {
+    beginRecords(long, long.records, (<usize>long.unitLimit) << 3);
+    areRecordsFull = false;
   }
+  if (areKeptFull) keptEnd = keptStart;
+  areKeptFull = false;
 }
 
-function reserveSlots(wordCount: u32): bool {
-  return reserve(short, wordCount) && reserve(middle, wordCount) && reserve(long, wordCount);
-}
-
-function clear(): void {
-  clearTable(short);
-  clearTable(middle);
-  clearTable(long);
-  beginRecords(long, long.records, (<usize>long.unitLimit) << 3);
-  beginEmpty();
-}
-
-function clearTable(table: SlotTable): void {
+/** Makes room in a table; returns whether the table was cleared for that. */
+function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
+  if (!mustClear && reserve(table, wordCount)) return false;
   memory.fill(table.slots, 0, endOfSlots(table) - table.slots);
   table.usedCount = 0;
+  if (!reserve(table, wordCount)) unreachable();
+  return true;
 }
 
 /** Keeps a long word in a free slot, where there is room for its record. */
 export function keepLong(slot: usize, hash: u32, start: usize, length: u32, result: u64): void {
-  if (!insertLong(long, slot, start, length, hash, result)) isFull = true;
+  if (!insertLong(long, slot, start, length, hash, result)) areRecordsFull = true;
 }
 
 /** The result for `count` ids of 32 bits that do not fit into 64; missing where there is no room to keep them. */
 export function keepIds(ids: usize, count: u32): u64 {
   const bytes: usize = 4 * count;
   if (bytes > keptLimit - keptEnd) {
-    isFull = true;
+    areKeptFull = true;
     return 0;
   }
   memory.copy(keptEnd, ids, bytes);
