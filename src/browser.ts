@@ -13,4 +13,12 @@
  */
 
 export { UserError } from "./errors.ts";
-export { type EncodeOptions, TextTokenizer as Tokenizer } from "./pipeline/text-tokenizer.ts";
+export {
+  type ChunkOptions,
+  type CountOptions,
+  type EncodedBatch,
+  type EncodeOptions,
+  TextTokenizer as Tokenizer,
+  type TruncateOptions,
+} from "./pipeline/text-tokenizer.ts";
+export type { StreamDecoder } from "./tokenizer/stream-decoder.ts";

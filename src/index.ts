@@ -18,7 +18,14 @@ export type { InputFormat } from "./corpus/input.ts";
 export { UserError } from "./errors.ts";
 export type { Compat } from "./merge/merges.ts";
 export type { StageProgress } from "./pipeline/stage-progress.ts";
-export { type EncodeOptions, TextTokenizer } from "./pipeline/text-tokenizer.ts";
+export {
+  type ChunkOptions,
+  type CountOptions,
+  type EncodedBatch,
+  type EncodeOptions,
+  TextTokenizer,
+  type TruncateOptions,
+} from "./pipeline/text-tokenizer.ts";
 export { type EncodeFileOptions, Tokenizer, type TokenizerLoadOptions } from "./pipeline/tokenizer.ts";
 export {
   type SaveOptions,
@@ -27,5 +34,6 @@ export {
   trainTokenizer,
 } from "./pipeline/train-tokenizer.ts";
 export type { TrainTokenizerOptions } from "./pipeline/train-tokenizer-options.ts";
+export type { StreamDecoder } from "./tokenizer/stream-decoder.ts";
 export type { AskedModelSettings, Role, Roles } from "./vocabulary/model-settings.ts";
 export type { GivenWords } from "./words/word-table.ts";

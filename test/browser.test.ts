@@ -64,7 +64,7 @@ function randomFile(random: Random): object {
   };
 }
 
-/** The ids of texts, or the reason why there is no such tokenizer. */
+/** What a tokenizer makes of texts, or the reason why there is no such tokenizer. */
 function told(
   Tokenizer: Pick<typeof TextTokenizer, "from">,
   file: object,
@@ -72,7 +72,17 @@ function told(
 ): unknown {
   try {
     const tokenizer = Tokenizer.from(file);
-    return texts.map((text) => [...tokenizer.encode(text)]);
+    const stream = tokenizer.stream();
+    return texts.map((text) => {
+      const ids = tokenizer.encode(text);
+      return {
+        ids: [...ids],
+        isMore: tokenizer.count(text, { limit: 3 }),
+        last: tokenizer.truncate(text, 3, { keep: "end" }),
+        chunks: tokenizer.chunks(text, 12, { overlap: 2 }),
+        decoded: stream.push(ids) + stream.end(),
+      };
+    });
   } catch (error) {
     return String(error);
   }

@@ -189,6 +189,7 @@ export const textOrBytesArgument = kind(
   "a string or bytes (Uint8Array)",
   (value) => isText(value) || value instanceof Uint8Array,
 );
+export const arrayArgument = kind("an array", Array.isArray);
 export const numberArgument = kind("a number", (value) => typeof value === "number");
 export const flagArgument = kind("true or false", (value) => typeof value === "boolean");
 export const callbackArgument = kind("a function", (value) => typeof value === "function");

@@ -1,15 +1,19 @@
 import {
+  arrayArgument,
   checkArgument,
   checkOptions,
   described,
   flagArgument,
   numberArgument,
   textOrBytesArgument,
+  wordOf,
 } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { tokenizerOfJson } from "../formats/tokenizer-json.ts";
-import { TextEncoding } from "../tokenizer/text-encoding.ts";
-import { decodeIds, tokenBytesOf, unknownId } from "../tokenizer/token-table.ts";
+import { StreamDecoder } from "../tokenizer/stream-decoder.ts";
+import { NoCut, TextCuts } from "../tokenizer/text-cuts.ts";
+import { bytesOf, type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
+import { decodeIds, idsGiven, tokenBytesOf, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
 /** How a text is encoded. */
@@ -18,8 +22,28 @@ export type EncodeOptions = {
   readonly specialTokensAsText?: boolean;
 };
 
+export type CountOptions = EncodeOptions & {
+  /** Counting stops where it is certain that there are more ids. Default: none. */
+  readonly limit?: number;
+};
+
+export type TruncateOptions = EncodeOptions & {
+  /** Which part of the text is kept. Default: its start. */
+  readonly keep?: "start" | "end";
+};
+
+export type ChunkOptions = EncodeOptions & {
+  /** How many tokens a piece shares with the one before; fewer than its size. Default: 0. */
+  readonly overlap?: number;
+};
+
+/** The ids of text i are ids[offsets[i] .. offsets[i + 1]). */
+export type EncodedBatch = { readonly ids: Uint32Array; readonly offsets: Int32Array };
+
 /** @internal */
 export const encodeOptionKinds = { specialTokensAsText: flagArgument };
+const truncateOptionKinds = { ...encodeOptionKinds, keep: wordOf(["start", "end"]) };
+const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
 
 /**
  * A byte-level BPE tokenizer: text to ids and back. It needs no files.
@@ -71,26 +95,107 @@ export class TextTokenizer {
   encode(text: string | Uint8Array, options: EncodeOptions = {}): Uint32Array {
     checkArgument("encode: text", text, textOrBytesArgument);
     checkOptions("encode", options, encodeOptionKinds);
-    const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
-    const encoding = this.encodingFor(options.specialTokensAsText ?? this.parts.specialTokensAsText ?? false);
-    try {
+    return this.useEncoding(options, (encoding) => {
+      const bytes = bytesOf(text, 0, text.length);
       encoding.pushText(bytes, 0, bytes.length);
-    } catch (error) {
-      // What it holds of this text must not begin the next one.
-      this.encodings.clear();
-      throw error;
-    }
-    const ids = new Uint32Array(encoding.out.flush());
-    encoding.out.shrink();
-    return ids;
+      return new Uint32Array(encoding.out.flush());
+    });
+  }
+
+  /** The ids of several texts, each encoded on its own, in one array, as Arrow has lists. */
+  encodeBatch(texts: readonly (string | Uint8Array)[], options: EncodeOptions = {}): EncodedBatch {
+    checkArgument("encodeBatch: texts", texts, arrayArgument);
+    checkOptions("encodeBatch", options, encodeOptionKinds);
+    return this.useEncoding(options, (encoding) => {
+      const offsets = new Int32Array(texts.length + 1);
+      texts.forEach((text, i) => {
+        checkArgument(`encodeBatch: texts[${i}]`, text, textOrBytesArgument);
+        const bytes = bytesOf(text, 0, text.length);
+        encoding.pushText(bytes, 0, bytes.length);
+        offsets[i + 1] = encoding.out.count;
+      });
+      if (encoding.out.count > offsetMax)
+        throw new UserError("encodeBatch: the texts have more than 2^31 - 1 ids");
+      return { ids: new Uint32Array(encoding.out.flush()), offsets };
+    });
+  }
+
+  /**
+   * How many ids `encode` gives. With a `limit`, no more of the text is read than it takes to know that there are more; then
+   * the answer is `limit + 1`. So `count(text, { limit: n }) <= n` says whether a text has at most n ids.
+   */
+  count(text: string | Uint8Array, options: CountOptions = {}): number {
+    checkArgument("count: text", text, textOrBytesArgument);
+    checkOptions("count", options, { ...encodeOptionKinds, limit: numberArgument });
+    const { limit = Number.POSITIVE_INFINITY } = options;
+    if (limit !== Number.POSITIVE_INFINITY) checkWhole("count: limit", limit, 0);
+    return this.useEncoding(options, (encoding) => {
+      const before = encoding.out.totalCount;
+      encoding.pushUntil(text, limit, false);
+      return Math.min(encoding.out.totalCount - before, limit + 1);
+    });
+  }
+
+  /**
+   * The beginning of a text that has at most `limit` ids, or its end: where the text of its first (last) `limit` ids ends, or
+   * begins, moved inwards to a whole character. The result itself is encoded to count its ids. Where it has more than `limit`,
+   * which is rare, it ends with the token before, and so on; if not even one token of the text fits, with a character of that.
+   * So `count(truncate(text, n)) <= n` for every text, and as a rule `encode(truncate(text, n))` is the first n ids of the text.
+   *
+   * An added token is whole or not there, with the white space that it takes along. Where a normal form changes characters
+   * together, they are not parted, and the result is part of the text as it was given. A text of at most `limit` ids is
+   * returned as it is. From the beginning, no more of the text is read than that takes.
+   */
+  truncate(text: string, limit: number, options?: TruncateOptions): string;
+  truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array;
+  truncate(text: string | Uint8Array, limit: number, options: TruncateOptions = {}): string | Uint8Array {
+    checkArgument("truncate: text", text, textOrBytesArgument);
+    checkWhole("truncate: limit", limit, 0);
+    checkOptions("truncate", options, truncateOptionKinds);
+    return this.useEncoding(options, (encoding) => {
+      const keepsEnd = options.keep === "end";
+      const cuts = this.cutsOf(encoding, text, limit, keepsEnd ? Number.POSITIVE_INFINITY : limit, options);
+      if (cuts === null) return text;
+      return cuts.slices(text, [
+        keepsEnd ? cuts.lastPart(limit) : { start: 0, end: cuts.endOfPart(0, limit) },
+      ])[0]!;
+    });
+  }
+
+  /**
+   * The text in pieces of at most `size` ids each, in order: each is as long as `truncate` makes the beginning of what is left,
+   * but for one difference: the tokens are those of the whole text. Without `overlap` the pieces, joined, are the text.
+   *
+   * With it, a piece begins where the last `overlap` tokens of the text in the piece before begin, moved to a whole character.
+   * It has fewer of them where it would not begin and end behind that piece, as beside a character of many tokens. An empty
+   * text has no pieces. A character that has more than `size` ids is an error that names it.
+   */
+  chunks(text: string, size: number, options?: ChunkOptions): string[];
+  chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array[];
+  chunks(text: string | Uint8Array, size: number, options: ChunkOptions = {}): (string | Uint8Array)[] {
+    checkArgument("chunks: text", text, textOrBytesArgument);
+    checkWhole("chunks: size", size, 1);
+    checkOptions("chunks", options, chunkOptionKinds);
+    const { overlap = 0 } = options;
+    checkWhole("chunks: overlap", overlap, 0, size - 1);
+    if (text.length === 0) return [];
+    return this.useEncoding(options, (encoding) => {
+      const cuts = this.cutsOf(encoding, text, size, Number.POSITIVE_INFINITY, options);
+      return cuts === null ? [text] : cuts.slices(text, cuts.parts(size, overlap));
+    });
   }
 
   /** The bytes of ids; `new TextDecoder().decode(…)` makes text of them. An id without a token is an error that names its position. */
   decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array {
-    const array = numbersOf(ids);
+    const array = idsGiven("decode", ids);
     const { bytes, unknownIndex } = decodeIds(this.parts.tokens, array);
     if (unknownIndex >= 0) throw unknownId(array[unknownIndex]!, unknownIndex, this.idLimit);
     return bytes;
+  }
+
+  /** Decodes ids as they come, to text that never ends within a character. */
+  stream(): StreamDecoder {
+    return new StreamDecoder(this.parts.tokens);
   }
 
   /** The bytes of one token; none where the id has no token. */
@@ -99,14 +204,54 @@ export class TextTokenizer {
     return tokenBytesOf(this.parts.tokens, id);
   }
 
-  private encodingFor(specialTokensAsText: boolean): TextEncoding {
+  private useEncoding<T>(options: EncodeOptions, work: (encoding: TextEncoding) => T): T {
+    const specialTokensAsText = this.readsSpecialTokensAsText(options);
     let encoding = this.encodings.get(specialTokensAsText);
     if (encoding === undefined) {
       encoding = new TextEncoding({ ...this.parts, specialTokensAsText });
       this.encodings.set(specialTokensAsText, encoding);
     }
-    return encoding;
+    try {
+      return work(encoding);
+    } catch (error) {
+      // What it holds of this text must not begin the next one.
+      if (!(error instanceof NoCut)) this.encodings.clear();
+      throw error;
+    } finally {
+      encoding.out.shrink();
+    }
   }
+
+  private readsSpecialTokensAsText({ specialTokensAsText }: EncodeOptions): boolean {
+    return specialTokensAsText ?? this.parts.specialTokensAsText ?? false;
+  }
+
+  /** The text to be cut, or its beginning of more than `readIdsMax` ids; null if it has no more than `idsMax`. */
+  private cutsOf(
+    encoding: TextEncoding,
+    text: string | Uint8Array,
+    idsMax: number,
+    readIdsMax: number,
+    options: EncodeOptions,
+  ): TextCuts | null {
+    const found: FoundAdded[] = [];
+    encoding.found = found;
+    const end = encoding.pushUntil(text, readIdsMax, true);
+    encoding.found = undefined;
+    const ids = encoding.out.flush();
+    if (end === text.length && ids.length <= idsMax) return null;
+    const parts = { ...this.parts, specialTokensAsText: this.readsSpecialTokensAsText(options) };
+    return new TextCuts(bytesOf(text, 0, end), ids, found, parts, encoding);
+  }
+}
+
+/** Arrow's offsets are signed. */
+const offsetMax = 2 ** 31 - 1;
+
+function checkWhole(name: string, value: number, least: number, most = Number.POSITIVE_INFINITY): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
+  throw usageError(`${name} is ${described(value)}: it must be a whole number ${range}`);
 }
 
 /** @internal The parts of a tokenizer.json that is in memory. */
@@ -124,15 +269,5 @@ function asJson(json: unknown): string {
   throw usageError(
     `from: json is ${described(json)}: it must be the content of a tokenizer.json`,
     "its text, its bytes, or what JSON.parse makes of it; Tokenizer.load takes a path",
-  );
-}
-
-/** Ids as an array that holds each number as it is: another typed array would wrap what does not fit it. */
-function numbersOf(ids: unknown): Uint32Array | Uint16Array | Float64Array {
-  if (ids instanceof Uint32Array || ids instanceof Uint16Array) return ids;
-  if (Array.isArray(ids) && ids.every((id) => typeof id === "number")) return Float64Array.from(ids);
-  throw usageError(
-    `decode: ids is ${described(ids)}: it must be a Uint32Array, a Uint16Array or an array of numbers`,
-    ids instanceof BigInt64Array ? "convert them with Array.from(ids, Number)" : undefined,
   );
 }

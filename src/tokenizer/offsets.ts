@@ -5,6 +5,7 @@ import { UserError } from "../errors.ts";
 import { contains, whiteSpace } from "../pattern/unicode.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import type { FoundAdded } from "./text-encoding.ts";
+import { tokenStarts } from "./token-starts.ts";
 import { haveAllBytes } from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -38,27 +39,9 @@ export class OffsetFinder {
    * @param found the added tokens among them that links found before the text was cut; none where only the kernel looked for them
    */
   find(text: Uint8Array, ids: ArrayLike<number>, found: readonly FoundAdded[], unit: OffsetUnit): Offsets {
-    const { tokens, addsPrefixSpace } = this.parts;
-    const starts = new Uint32Array(ids.length);
-    const ends = new Uint32Array(ids.length);
-    let pos = 0;
-    let isFirst = true;
-    let nextFound = 0;
-    for (let i = 0; i < ids.length; i++) {
-      const id = ids[i]!;
-      const byteCount = tokens.starts[id + 1]! - tokens.starts[id]!;
-      starts[i] = pos;
-      if (found[nextFound]?.index === i) {
-        pos += byteCount + found[nextFound++]!.strippedBytes;
-        isFirst = true;
-      } else {
-        pos += byteCount - Number(isFirst && addsPrefixSpace && text[pos] !== space);
-        isFirst = false;
-      }
-      ends[i] = pos;
-    }
-    if (pos !== text.length)
-      throw new UserError("the tokens of this text do not spell it, so it has no offsets");
+    const all = tokenStarts(this.parts, text, ids, found);
+    if (all === null) throw new UserError("the tokens of this text do not spell it, so it has no offsets");
+    const [starts, ends] = [all.slice(0, -1), all.slice(1)];
     if (unit === "bytes") return { starts, ends };
     // HF's answer then depends on the tokens that a step in between adds.
     if (new Set(this.parts.postProcessing?.trims).size > 1)

@@ -3,7 +3,7 @@ import type { Kernel } from "../runtime/kernel.ts";
 import type { FoundToken } from "../text/cutting.ts";
 import { tokensWhileCutting } from "../text/cutting.ts";
 import { createPretokens, type Taker } from "../text/pretokens.ts";
-import { TextChain } from "../text/text-chain.ts";
+import { pushedBytes, TextChain } from "../text/text-chain.ts";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import { packTokens } from "./encoding-model.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
@@ -58,6 +58,7 @@ export class EncodingTaker implements Taker {
 /** From a text to its ids, which go to `out`. */
 export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
+  private readonly takes: EncodingTaker;
 
   /** @param found a list for the added tokens that are found before the text is cut */
   constructor(parts: EncodingParts, found?: FoundAdded[], options?: EncodingKernelOptions) {
@@ -65,7 +66,40 @@ export class TextEncoding extends TextChain {
     const taker = new EncodingTaker(parts, tokens, options);
     super(parts, taker, createPretokens(parts.pattern, tokens, taker));
     this.out = taker.out;
+    this.takes = taker;
     taker.found = found;
+  }
+
+  /** Notes the added tokens that are found before the text is cut in this list; with undefined nowhere. */
+  set found(list: FoundAdded[] | undefined) {
+    this.takes.found = list;
+  }
+
+  /**
+   * Takes a text until it is certain that it has more than `idsMax` ids, or all of it. Returns where it stopped, in bytes, or
+   * in characters of a string. `out` has the ids, or only their count: those behind the certain ones are of no use.
+   */
+  pushUntil(text: string | Uint8Array, idsMax: number, keepsIds: boolean): number {
+    const { out } = this;
+    const before = out.totalCount;
+    let pos = 0;
+    for (let isDone = false; !isDone; ) {
+      const missing = idsMax + 1 - (out.totalCount - before);
+      if (missing > 0) {
+        const length = Math.max(bytesOfId * missing, pos >> 2, stepBytesLeast);
+        const stop = stepEnd(text, pos + Math.min(length, pushedBytes));
+        const bytes = bytesOf(text, pos, stop);
+        pos = stop;
+        isDone = stop === text.length;
+        if (isDone) this.pushText(bytes, 0, bytes.length);
+        else this.push(bytes, 0, bytes.length);
+      } else {
+        this.end();
+        isDone = true;
+      }
+      if (!keepsIds) out.flush();
+    }
+    return pos;
   }
 
   /** Encodes each of the words [first, end) of a table as one pretoken that is cut already. Only between two texts. */
@@ -73,3 +107,21 @@ export class TextEncoding extends TextChain {
     this.window.cutPretokens(bytes, starts, first, end);
   }
 }
+
+/** How a text is read until it has enough ids: as long as most are at most, then by quarters, but not byte by byte. */
+const bytesOfId = 4;
+const stepBytesLeast = 64;
+
+/** The end of a step, which does not part a character of a string. */
+function stepEnd(text: string | Uint8Array, wanted: number): number {
+  let end = Math.min(text.length, wanted);
+  if (typeof text !== "string") return end;
+  while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
+  return end;
+}
+
+const encoder = new TextEncoder();
+
+/** The bytes of a part of a text. Half a surrogate pair is a replacement character. */
+export const bytesOf = (text: string | Uint8Array, start: number, end: number): Uint8Array =>
+  typeof text === "string" ? encoder.encode(text.slice(start, end)) : text.subarray(start, end);

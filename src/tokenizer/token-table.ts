@@ -1,4 +1,5 @@
-import { exitCode, UserError } from "../errors.ts";
+import { described } from "../bytes/schema.ts";
+import { exitCode, UserError, usageError } from "../errors.ts";
 import { noTokens, type PackedTokens } from "./encoding-model.ts";
 
 /**
@@ -157,6 +158,16 @@ export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Fl
     for (let from = starts[ids[i]!]!; from < end; from++) out[pos++] = bytes[from]!;
   }
   return { bytes: out, unknownIndex: idCount === ids.length ? -1 : idCount };
+}
+
+/** Ids that a caller gave, as an array that holds each number as it is: another typed array would wrap what does not fit it. */
+export function idsGiven(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
+  if (ids instanceof Uint32Array || ids instanceof Uint16Array) return ids;
+  if (Array.isArray(ids) && ids.every((id) => typeof id === "number")) return Float64Array.from(ids);
+  throw usageError(
+    `${call}: ids is ${described(ids)}: it must be a Uint32Array, a Uint16Array or an array of numbers`,
+    ids instanceof BigInt64Array ? "convert them with Array.from(ids, Number)" : undefined,
+  );
 }
 
 /** The error of an id without a token. */

@@ -1,5 +1,13 @@
 // Checked by suite.ts in a project where `bpe` is installed, as strictly as the compiler can.
-import { type StageProgress, Tokenizer, type TrainedTokenizer, trainTokenizer, UserError } from "bpe";
+import {
+  type EncodedBatch,
+  type StageProgress,
+  type StreamDecoder,
+  Tokenizer,
+  type TrainedTokenizer,
+  trainTokenizer,
+  UserError,
+} from "bpe";
 import { Tokenizer as BrowserTokenizer } from "bpe/browser";
 
 async function* texts(): AsyncGenerator<string> {
@@ -26,6 +34,12 @@ export async function use(workers: number | undefined): Promise<number> {
   const bytes: Uint8Array = BrowserTokenizer.from(trained.files().get("tokenizer.json") ?? "").decode([
     ...ids,
   ]);
+  const isShort: boolean = tokenizer.count("text", { limit: 5 }) <= 5;
+  const beginning: string = tokenizer.truncate("text", 5, { keep: "start" });
+  const chunks: readonly Uint8Array[] = tokenizer.chunks(new Uint8Array(0), 5, { overlap: 1 });
+  const stream: StreamDecoder = tokenizer.stream();
+  const { offsets }: EncodedBatch = tokenizer.encodeBatch([beginning, ...chunks]);
+  console.log(isShort, stream.push(5) + stream.push([5]) + stream.end(), offsets.at(-1));
   try {
     // @ts-expect-error: there is no such option.
     await trainTokenizer({ file: "a", vocabSize: 300 });

@@ -1,0 +1,34 @@
+import { decodeIds, idsGiven, type TokenTable, unknownId } from "./token-table.ts";
+
+/**
+ * Decodes ids as they come, to text that can be shown at once. What `push` and `end` give, joined, is the text of all ids:
+ * `new TextDecoder("utf-8", { ignoreBOM: true }).decode(tokenizer.decode(ids))`, with the same replacement characters for bytes
+ * that are not UTF-8. `Tokenizer.stream` makes one.
+ */
+export class StreamDecoder {
+  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  private idCount = 0;
+
+  /** @internal */
+  constructor(private readonly tokens: TokenTable) {}
+
+  /**
+   * Takes the next id, or several, and returns the text that is certain now: never a part of a character. It may be empty. An
+   * id without a token is an error that names its position in the stream; then none of these ids is taken.
+   */
+  push(ids: number | Uint32Array | Uint16Array | readonly number[]): string {
+    const array = typeof ids === "number" ? Float64Array.of(ids) : idsGiven("push", ids);
+    const { bytes, unknownIndex } = decodeIds(this.tokens, array);
+    if (unknownIndex >= 0) {
+      throw unknownId(array[unknownIndex]!, this.idCount + unknownIndex, this.tokens.idLimit);
+    }
+    this.idCount += array.length;
+    return this.decoder.decode(bytes, { stream: true });
+  }
+
+  /** The rest of the text: a replacement character if it ends within a character, else nothing. The next stream may begin. */
+  end(): string {
+    this.idCount = 0;
+    return this.decoder.decode();
+  }
+}

@@ -1,0 +1,305 @@
+import { CharacterKinds, characterKinds, type Normalization, normalize } from "../bytes/normalization.ts";
+import { characterLengthAt, codePointOf } from "../bytes/text.ts";
+import { UserError } from "../errors.ts";
+import { tokensToFind } from "../text/cutting.ts";
+import { PendingBytes, type TextSink, TokenCutter } from "../text/links.ts";
+import type { FoundAdded, TextEncoding } from "./text-encoding.ts";
+import { addedLengths, tokenStarts } from "./token-starts.ts";
+import { haveAllBytes } from "./token-table.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
+
+/** Bytes [start, end) of a text. */
+export type TextPart = { readonly start: number; readonly end: number };
+
+/**
+ * A text with its tokens, to be cut into parts that are encoded on their own. A part begins and ends where a token of the text
+ * does, moved to a whole character, so that what it decodes to is what the ids of the text say. Cutting may give a part more ids
+ * than it has tokens of the text: "it'll" is "it" and "'ll", and "it'l" has three tokens. So a part is encoded to count its ids,
+ * and has fewer tokens if they are too many; if not even one token fits, fewer characters.
+ *
+ * Tokens are numbered as they are in the text; positions are bytes of the text.
+ */
+export class TextCuts {
+  /** Where each token begins, and where the last one ends. One inside a changed stretch is somewhere inside it. */
+  private readonly starts: Uint32Array;
+  /** Stretches of the text that its normal form changes, ascending. */
+  private readonly changes: readonly Change[];
+
+  /** A UserError if the text is not in its tokens. */
+  constructor(
+    private readonly text: Uint8Array,
+    ids: ArrayLike<number>,
+    found: readonly FoundAdded[],
+    parts: TokenizerParts,
+    private readonly encoding: TextEncoding,
+  ) {
+    const normalized = parts.normalization === null ? null : normalizedText(text, parts, parts.normalization);
+    const starts = haveAllBytes(parts.model.byteIds, parts.tokens)
+      ? tokenStarts(parts, normalized?.bytes ?? text, ids, found)
+      : null;
+    if (starts === null)
+      throw new NoCut("this text cannot be cut: its tokens do not have all of its bytes", {
+        hint: "its vocabulary lacks some bytes, or two of its tokens have one id",
+      });
+    this.changes = normalized?.changes ?? [];
+    this.starts = inText(starts, this.changes);
+  }
+
+  private get tokenCount(): number {
+    return this.starts.length - 1;
+  }
+
+  /** The end of the longest part that begins at `start` and has at most `idsMax` ids; `start` if not even a character has. */
+  endOfPart(start: number, idsMax: number): number {
+    const first = this.tokenAt(start);
+    for (let next = Math.min(this.tokenCount, first + idsMax); next > first; next--) {
+      const end = this.cutBefore(this.starts[next]!);
+      if (end <= start) break;
+      if (this.fits(start, end, idsMax)) return end;
+    }
+    if (idsMax === 0 || first === this.tokenCount) return start;
+    let end = this.cutBehind(this.starts[first + 1]!);
+    do end = this.cutBefore(end - 1);
+    while (end > start && !this.fits(start, end, idsMax));
+    return end;
+  }
+
+  /** The longest part that ends where the text does and has at most `idsMax` ids; empty if not even a character has. */
+  lastPart(idsMax: number): TextPart {
+    return { start: this.startOfLastPart(idsMax), end: this.text.length };
+  }
+
+  private startOfLastPart(idsMax: number): number {
+    const { tokenCount, starts, text } = this;
+    if (idsMax === 0) return text.length;
+    for (let first = Math.max(0, tokenCount - idsMax); first < tokenCount; first++) {
+      const start = this.cutBehind(starts[first]!);
+      if (start < text.length && this.fits(start, text.length, idsMax)) return start;
+    }
+    let start = this.cutBefore(starts[tokenCount - 1]!);
+    do start = this.cutBehind(start + 1);
+    while (start < text.length && !this.fits(start, text.length, idsMax));
+    return start;
+  }
+
+  /**
+   * The parts of the text, as they follow each other: each has at most `idsMax` ids, and begins where the last `overlap` tokens
+   * of the part before do. It begins later where it would not begin or not end behind that one's.
+   */
+  parts(idsMax: number, overlap: number): TextPart[] {
+    const parts: TextPart[] = [];
+    let part: TextPart = { start: 0, end: 0 };
+    while (part.end < this.text.length) {
+      part = this.nextPart(part, idsMax, overlap);
+      parts.push(part);
+    }
+    return parts;
+  }
+
+  /** These parts, of the text as it was given; their starts ascend, and so do their ends. */
+  slices(given: string | Uint8Array, parts: readonly TextPart[]): (string | Uint8Array)[] {
+    if (typeof given !== "string") return parts.map(({ start, end }) => given.slice(start, end));
+    const [starts, ends] = [new CharacterCounter(this.text), new CharacterCounter(this.text)];
+    return parts.map(({ start, end }) => given.slice(starts.countBefore(start), ends.countBefore(end)));
+  }
+
+  private nextPart({ start, end }: TextPart, idsMax: number, overlap: number): TextPart {
+    const behind = this.tokenAt(end);
+    for (let shared = Math.min(overlap, behind); shared > 0; shared--) {
+      const from = this.cutBehind(this.starts[behind - shared]!);
+      if (from <= start || from >= end) continue;
+      const to = this.endOfPart(from, idsMax);
+      if (to > end) return { start: from, end: to };
+    }
+    const to = this.endOfPart(end, idsMax);
+    if (to > end) return { start: end, end: to };
+    throw this.tooSmall(end, idsMax);
+  }
+
+  private tooSmall(start: number, idsMax: number): NoCut {
+    const end = this.cutBehind(start + 1);
+    const character = new TextDecoder().decode(this.text.subarray(start, end));
+    return new NoCut(
+      `chunks: "${character}" at byte ${start} has ${this.idCount(start, end)} tokens: more than size, which is ${idsMax}`,
+    );
+  }
+
+  private fits(start: number, end: number, idsMax: number): boolean {
+    return this.idCount(start, end) <= idsMax;
+  }
+
+  private idCount(start: number, end: number): number {
+    this.encoding.pushText(this.text, start, end);
+    return this.encoding.out.flush().length;
+  }
+
+  /** The first token that ends behind `position`, or begins there; behind the last one at the text's end. */
+  private tokenAt(position: number): number {
+    const { starts } = this;
+    let token = lastAtMost(starts.length, position, (i) => starts[i]!);
+    // A space that is put before the text may be a token that has none of it.
+    while (starts[token] === position && starts[token - 1] === position) token--;
+    return token;
+  }
+
+  /** The last position up to this one where the text may be cut. */
+  private cutBefore(position: number): number {
+    const change = this.changeAround(position);
+    if (change !== undefined) return change.start;
+    return this.characterAround(position)?.start ?? position;
+  }
+
+  /** The first position from this one on where the text may be cut. */
+  private cutBehind(position: number): number {
+    const change = this.changeAround(position);
+    if (change !== undefined) return change.end;
+    return this.characterAround(position)?.end ?? position;
+  }
+
+  private changeAround(position: number): Change | undefined {
+    const { changes } = this;
+    const change = changes[lastAtMost(changes.length, position, (i) => changes[i]!.start)];
+    return change !== undefined && change.start < position && position < change.end ? change : undefined;
+  }
+
+  private characterAround(position: number) {
+    const { text } = this;
+    for (let start = position - 1; start >= Math.max(0, position - 3); start--) {
+      const end = start + characterLengthAt(text, start, text.length);
+      if (end > position) return { start, end };
+    }
+    return undefined;
+  }
+}
+
+/** Why a text was not cut. */
+export class NoCut extends UserError {}
+
+/** Characters of a string before positions in its bytes, which ascend. */
+class CharacterCounter {
+  private position = 0;
+  private count = 0;
+
+  constructor(private readonly bytes: Uint8Array) {}
+
+  /** JavaScript counts a character of four bytes twice. */
+  countBefore(end: number): number {
+    const { bytes } = this;
+    for (; this.position < end; this.position++) {
+      const byte = bytes[this.position]!;
+      if ((byte & 0xc0) !== 0x80) this.count += byte < 0xf0 ? 1 : 2;
+    }
+    return this.count;
+  }
+}
+
+/** The last of `count` ascending values that is at most `limit`; -1 if none is. */
+function lastAtMost(count: number, limit: number, valueAt: (i: number) => number): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (valueAt(middle) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** A stretch [start, end) of the text that is [toStart, toEnd) in its normal form. */
+type Change = TextPart & { readonly toStart: number; readonly toEnd: number };
+
+/** Positions in the normal form as positions in the text; from inside a changed stretch to somewhere inside it. */
+function inText(positions: Uint32Array, changes: readonly Change[]): Uint32Array {
+  if (changes.length === 0) return positions;
+  let next = 0;
+  let before: Change = { start: 0, end: 0, toStart: 0, toEnd: 0 };
+  return positions.map((position) => {
+    while (next < changes.length && changes[next]!.toStart < position) before = changes[next++]!;
+    const { start, end, toStart, toEnd } = before;
+    return position < toEnd ? Math.min(start + position - toStart, end - 1) : end + position - toEnd;
+  });
+}
+
+/** A text in its normal form, and where that differs; null if it does nowhere. */
+function normalizedText(text: Uint8Array, parts: TokenizerParts, normalization: Normalization) {
+  const characters = new TextDecoder("utf-8", { ignoreBOM: true }).decode(text);
+  if (normalize(characters, normalization) === characters) return null;
+  const view = new NormalizedView(text, parts, normalization);
+  const early = tokensToFind(parts).filter(({ normalized }) => !normalized);
+  const first = early.length > 0 ? new TokenCutter(early, view) : view;
+  first.push(text, 0, text.length);
+  first.end();
+  const { bytes, length } = view.normalized;
+  return { bytes: bytes.subarray(0, length), changes: view.changes };
+}
+
+/** What the added tokens that are found first leave of a text, in its normal form. */
+class NormalizedView implements TextSink {
+  readonly normalized = new PendingBytes();
+  readonly changes: Change[] = [];
+  private readonly kinds: CharacterKinds;
+  private readonly lengths: ReadonlyMap<number, number>;
+  /** Bytes of the text that are in `normalized`, and where the section ends. */
+  private done = 0;
+  private sectionEnd = 0;
+
+  constructor(
+    private readonly text: Uint8Array,
+    parts: TokenizerParts,
+    private readonly normalization: Normalization,
+  ) {
+    this.kinds = CharacterKinds.of(normalization);
+    this.lengths = addedLengths(parts);
+  }
+
+  push(_: Uint8Array, start: number, end: number): void {
+    this.sectionEnd += end - start;
+  }
+
+  /** Nothing reaches across the start of a settled or fresh character. */
+  end(): void {
+    const { text, kinds, sectionEnd } = this;
+    let start = this.done;
+    let mayChange = false;
+    for (let pos = start; pos < sectionEnd; ) {
+      const length = characterLengthAt(text, pos, sectionEnd);
+      const kind = length < 2 ? settled : kinds.of(codePointOf(text, pos));
+      if (kind === settled || kind === fresh) {
+        if (mayChange) this.change(start, pos);
+        // Nothing is joined with a byte that is not valid.
+        start = length === 0 ? pos + 1 : pos;
+        mayChange = kind === fresh;
+      } else mayChange = true;
+      pos += Math.max(1, length);
+    }
+    if (mayChange) this.change(start, sectionEnd);
+    this.keepTo(sectionEnd);
+  }
+
+  token(id: number, strippedBytes: number): void {
+    this.stripBehind(strippedBytes + this.lengths.get(id)!);
+  }
+
+  stripBehind(byteCount: number): void {
+    this.sectionEnd += byteCount;
+    this.keepTo(this.sectionEnd);
+  }
+
+  private change(start: number, end: number): void {
+    const characters = new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.text.subarray(start, end));
+    const changed = normalize(characters, this.normalization);
+    if (changed === characters) return;
+    this.keepTo(start);
+    const bytes = new TextEncoder().encode(changed);
+    const toStart = this.normalized.length;
+    this.normalized.append(bytes, 0, bytes.length);
+    this.changes.push({ start, end, toStart, toEnd: this.normalized.length });
+    this.done = end;
+  }
+
+  private keepTo(end: number): void {
+    this.normalized.append(this.text, this.done, end);
+    this.done = end;
+  }
+}
+
+const { settled, fresh } = characterKinds;
