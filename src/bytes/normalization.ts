@@ -210,6 +210,15 @@ export class CharacterKinds {
     return this.known[codePoint] || this.find(codePoint);
   }
 
+  /** Whether nothing is joined with what is before the character, or moves across its start: true of all but marks and their like. */
+  opens(codePoint: number): boolean {
+    const kind = this.of(codePoint);
+    if (kind === characterKinds.settled || kind === characterKinds.fresh) return true;
+    const character = String.fromCodePoint(codePoint);
+    const [first] = inForm(character, "NFKD");
+    return !composing.test(character) && !composing.test(first!) && !isMoving(first!);
+  }
+
   /** Whether a mark stays behind a character that does: a settled one; or one that may move, if the mark may, too. */
   stays(before: number, mark: number): boolean {
     const { pairs } = this;

@@ -137,14 +137,17 @@ export class TextTokenizer {
   }
 
   /**
-   * The beginning of a text that has at most `limit` ids, or its end: where the text of its first (last) `limit` ids ends, or
-   * begins, moved inwards to a whole character. The result itself is encoded to count its ids. Where it has more than `limit`,
-   * which is rare, it ends with the token before, and so on; if not even one token of the text fits, with a character of that.
-   * So `count(truncate(text, n)) <= n` for every text, and as a rule `encode(truncate(text, n))` is the first n ids of the text.
+   * The beginning of a text that has at most `limit` ids, or its end (`keep`). A text that has no more is returned as it is.
    *
-   * An added token is whole or not there, with the white space that it takes along. Where a normal form changes characters
-   * together, they are not parted, and the result is part of the text as it was given. A text of at most `limit` ids is
-   * returned as it is. From the beginning, no more of the text is read than that takes.
+   * A beginning ends where the `limit`-th token of the text ends, moved back to a whole character. It is encoded on its own to
+   * count its ids. Should they be more than `limit`, which is rare, it ends a token earlier, and so on; if not even the first
+   * token fits, a character earlier, and so on; at last it is empty. So `count(truncate(text, n)) <= n`, and for most texts
+   * the ids of the result are the first n of the text. An end of the text begins by the same rule, from the other side.
+   *
+   * An added token is whole or not there, with the white space that it takes along. Where a normal form changes a character
+   * together with the marks behind it, they are not parted; the result is part of the text as it was given. For a beginning
+   * no more of the text is read than that takes. A text that is not in its tokens, because the vocabulary lacks some bytes, is
+   * an error.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
   truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array;
@@ -163,12 +166,13 @@ export class TextTokenizer {
   }
 
   /**
-   * The text in pieces of at most `size` ids each, in order: each is as long as `truncate` makes the beginning of what is left,
-   * but for one difference: the tokens are those of the whole text. Without `overlap` the pieces, joined, are the text.
+   * The text in pieces of at most `size` ids each, in order. Without `overlap` the pieces, joined, are the text.
    *
-   * With it, a piece begins where the last `overlap` tokens of the text in the piece before begin, moved to a whole character.
-   * It has fewer of them where it would not begin and end behind that piece, as beside a character of many tokens. An empty
-   * text has no pieces. A character that has more than `size` ids is an error that names it.
+   * Tokens are those of the whole text. A piece has `size` of them, counted from the one that it begins in or with, and ends by
+   * the rule of {@link truncate}. With `overlap`, the next piece begins where the last so many tokens that are whole in this one
+   * begin, moved on to a whole character; with fewer of them where it would begin or end no further than this one, as it may
+   * beside a character of many tokens. A character that has more than `size` ids is an error that names it. An empty text has
+   * no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array[];

@@ -1,4 +1,4 @@
-import { CharacterKinds, characterKinds, type Normalization, normalize } from "../bytes/normalization.ts";
+import { CharacterKinds, type Normalization, normalize } from "../bytes/normalization.ts";
 import { characterLengthAt, codePointOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { tokensToFind } from "../text/cutting.ts";
@@ -12,10 +12,10 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 export type TextPart = { readonly start: number; readonly end: number };
 
 /**
- * A text with its tokens, to be cut into parts that are encoded on their own. A part begins and ends where a token of the text
- * does, moved to a whole character, so that what it decodes to is what the ids of the text say. Cutting may give a part more ids
- * than it has tokens of the text: "it'll" is "it" and "'ll", and "it'l" has three tokens. So a part is encoded to count its ids,
- * and has fewer tokens if they are too many; if not even one token fits, fewer characters.
+ * A text with its tokens, to be cut into parts that are encoded on their own, by the rules that `TextTokenizer` states. A part
+ * may have more ids than it has tokens of the text: "it'll" is "it", "'l" and "l", and "it'l" is "it", "'" and "l". So each is
+ * encoded, and its ids are counted. Cut off from the letter behind it, an added token that stands alone (`singleWord`) may
+ * begin to count.
  *
  * Tokens are numbered as they are in the text; positions are bytes of the text.
  */
@@ -255,23 +255,21 @@ class NormalizedView implements TextSink {
     this.sectionEnd += end - start;
   }
 
-  /** Nothing reaches across the start of a settled or fresh character. */
+  /** Each character is normalized with the marks behind it: nothing reaches across the start of the next one that opens. */
   end(): void {
     const { text, kinds, sectionEnd } = this;
     let start = this.done;
-    let mayChange = false;
     for (let pos = start; pos < sectionEnd; ) {
       const length = characterLengthAt(text, pos, sectionEnd);
-      const kind = length < 2 ? settled : kinds.of(codePointOf(text, pos));
-      if (kind === settled || kind === fresh) {
-        if (mayChange) this.change(start, pos);
-        // Nothing is joined with a byte that is not valid.
-        start = length === 0 ? pos + 1 : pos;
-        mayChange = kind === fresh;
-      } else mayChange = true;
+      if (length < 2 || kinds.opens(codePointOf(text, pos))) {
+        this.change(start, pos);
+        start = pos;
+      }
       pos += Math.max(1, length);
+      // A byte that is not valid stays, and is joined with nothing.
+      if (length === 0) start = pos;
     }
-    if (mayChange) this.change(start, sectionEnd);
+    this.change(start, sectionEnd);
     this.keepTo(sectionEnd);
   }
 
@@ -285,6 +283,8 @@ class NormalizedView implements TextSink {
   }
 
   private change(start: number, end: number): void {
+    // One byte is ASCII, which may change its case.
+    if (end - start < 2) return;
     const characters = new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.text.subarray(start, end));
     const changed = normalize(characters, this.normalization);
     if (changed === characters) return;
@@ -301,5 +301,3 @@ class NormalizedView implements TextSink {
     this.done = end;
   }
 }
-
-const { settled, fresh } = characterKinds;

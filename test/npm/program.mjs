@@ -5,6 +5,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Tokenizer, TrainedTokenizer, trainTokenizer, UserError } from "bpe";
+import { cutsOf } from "./cuts.mjs";
 
 const [home, settings] = process.argv.slice(2);
 const { documents, special, options, large, zstd } = JSON.parse(readFileSync(settings, "utf8"));
@@ -70,6 +71,7 @@ made.unlocked = await failed(trained.save(join(home, "locked")));
 const loaded = await Tokenizer.load(join(home, "saved"));
 const ids = loaded.encode(text);
 made.ids = createHash("sha256").update(new Uint8Array(ids.buffer)).digest("hex");
+made.cuts = cutsOf(loaded, text);
 made.isDecoded = new TextDecoder().decode(loaded.decode(ids)) === text;
 const json = readFileSync(join(home, "saved/tokenizer.json"));
 made.isSame = [json, json.toString(), JSON.parse(json)].every(

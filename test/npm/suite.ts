@@ -18,6 +18,7 @@ import { createContext, runInContext } from "node:vm";
 import { buildSync } from "esbuild";
 import { run } from "../../scripts/release/run.ts";
 import { targets } from "../../scripts/release/targets.ts";
+import { Tokenizer } from "../../src/index.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -98,6 +99,10 @@ function expectedOf() {
   };
 }
 const expected = expectedOf();
+// A plain script: it also runs in the project.
+const { cutsOf } = await import(join(import.meta.dir, "cuts.mjs"));
+const cuts = cutsOf(await Tokenizer.load(at("expected")), documents.join(special));
+cpSync(join(import.meta.dir, "cuts.mjs"), join(project, "cuts.mjs"));
 
 test("the package holds what is needed, and nothing of the tests or of this machine", () => {
   const paths: string[] = packed.files.map(({ path }: { path: string }) => path);
@@ -201,6 +206,7 @@ for (const program of [...nodes, process.execPath]) {
         ids,
         "npy-1": npy,
         "npy-3": npy,
+        cuts,
         isTrained: true,
         isDecoded: true,
         isSame: true,
@@ -249,13 +255,14 @@ for (const program of [...nodes, process.execPath]) {
 /** A script for browsers that encodes a text and decodes its ids. */
 function bundle(): string {
   const contents = `import { Tokenizer, UserError } from "bpe";
+    import { cutsOf } from "./cuts.mjs";
     globalThis.use = (json, text) => {
       const tokenizer = Tokenizer.from(json);
       const ids = tokenizer.encode(text);
       const isDecoded = new TextDecoder().decode(tokenizer.decode(ids)) === text;
       let refused = "";
       try { tokenizer.encode(5); } catch (error) { refused = String(error instanceof UserError) + error.message; }
-      return JSON.stringify({ ids: ids.join(), isDecoded, refused });
+      return JSON.stringify({ ids: ids.join(), isDecoded, refused, cuts: cutsOf(tokenizer, text) });
     };`;
   const stdin = { contents, resolveDir: project };
   const { outputFiles } = buildSync({
@@ -278,6 +285,7 @@ describe("in a browser", () => {
   const wanted = {
     ids,
     isDecoded: true,
+    cuts,
     refused: "trueencode: text is 5: it must be a string or bytes (Uint8Array)",
   };
 

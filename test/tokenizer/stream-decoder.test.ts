@@ -55,6 +55,8 @@ test("an id without a token is an error with its position in the stream, and not
     expect(() => stream.push([second!, wrong])).toThrow(`id ${wrong} at position 3 stands for no token`);
   expect(() => stream.push(tokenizer.idLimit)).toThrow("at position 2");
   expect(stream.push(second!)).toBe("é");
+  expect(stream.end()).toBe("");
+  expect(() => stream.push(-1)).toThrow("at position 0");
   expect(() => stream.push(["a"] as never)).toThrow("push: ids is");
   expect(() => stream.push(undefined as never)).toThrow("push: ids is missing");
 });
