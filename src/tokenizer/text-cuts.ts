@@ -54,31 +54,28 @@ export class TextCuts {
     const first = this.tokenAt(start);
     for (let next = Math.min(this.tokenCount, first + idsMax); next > first; next--) {
       const end = this.cutBefore(this.starts[next]!);
-      if (end <= start) break;
       if (this.fits(start, end, idsMax)) return end;
     }
-    if (idsMax === 0 || first === this.tokenCount) return start;
     let end = this.cutBehind(this.starts[first + 1]!);
     do end = this.cutBefore(end - 1);
-    while (end > start && !this.fits(start, end, idsMax));
+    while (!this.fits(start, end, idsMax));
     return end;
   }
 
-  /** The longest part that ends where the text does and has at most `idsMax` ids; empty if not even a character has. */
+  /** The longest part that ends where the text does, which has more than `idsMax` ids; empty if not even a character fits. */
   lastPart(idsMax: number): TextPart {
     return { start: this.startOfLastPart(idsMax), end: this.text.length };
   }
 
   private startOfLastPart(idsMax: number): number {
     const { tokenCount, starts, text } = this;
-    if (idsMax === 0) return text.length;
-    for (let first = Math.max(0, tokenCount - idsMax); first < tokenCount; first++) {
+    for (let first = tokenCount - idsMax; first < tokenCount; first++) {
       const start = this.cutBehind(starts[first]!);
-      if (start < text.length && this.fits(start, text.length, idsMax)) return start;
+      if (this.fits(start, text.length, idsMax)) return start;
     }
     let start = this.cutBefore(starts[tokenCount - 1]!);
     do start = this.cutBehind(start + 1);
-    while (start < text.length && !this.fits(start, text.length, idsMax));
+    while (!this.fits(start, text.length, idsMax));
     return start;
   }
 
@@ -124,6 +121,7 @@ export class TextCuts {
     );
   }
 
+  /** An empty part always does. */
   private fits(start: number, end: number, idsMax: number): boolean {
     return this.idCount(start, end) <= idsMax;
   }

@@ -57,6 +57,22 @@ test("with a limit no more of a text is read than that takes, and nothing of it 
   expect(tokenizer.count("🦊".repeat(100), { limit: 1000 })).toBe(tokenizer.encode("🦊".repeat(100)).length);
 });
 
+test("a text is read as far as four bytes for each id, and then by quarters of what was read", () => {
+  const encoding = new TextEncoding(tokenizer.parts);
+  expect(encoding.pushUntil("a!".repeat(1000), 63, false)).toBe(256);
+  // Two tokens of 26 bytes are certain in 64 bytes.
+  expect(encoding.pushUntil(specialTokens[1]!.repeat(10), 1, false)).toBe(64);
+  expect(encoding.pushUntil(specialTokens[1]!.repeat(10), 2, false)).toBe(128);
+  let pushCount = 0;
+  const push = encoding.push.bind(encoding);
+  encoding.push = (...bytes) => {
+    pushCount++;
+    push(...bytes);
+  };
+  encoding.pushUntil("a".repeat(100_000), 0, false);
+  expect(pushCount).toBeWithin(30, 45);
+});
+
 test("a batch has the ids of each text, end to end, and where they begin", () => {
   const texts = ["", "low lower", specialTokens[0]!, "", Buffer.from([0xff, 0x41]), madeText(5, 2000)];
   for (const specialTokensAsText of [false, true]) {

@@ -303,6 +303,12 @@ test("a part has as many ids as asked for, though its text has more than the tok
   expect(tokenizer.chunks("it'll a", 2)).toEqual(["it", "'ll", " a"]);
 });
 
+test("a part has no more tokens of its text than ids were asked for, though it may have fewer ids", () => {
+  const tokenizer = TextTokenizer.from(jsonWith([["s", "b"]]));
+  expect([tokenizer.encode("a'sb").length, tokenizer.encode("sb").length]).toEqual([4, 1]);
+  expect(tokenizer.truncate("a'sb", 1, { keep: "end" })).toBe("b");
+});
+
 test("no part ends within a character, though every token does", () => {
   const merges = [[encodeBytes(Uint8Array.of(0xa2)), encodeBytes(Uint8Array.of(0xe6))]] as [string, string][];
   const tokenizer = TextTokenizer.from(jsonWith(merges));
