@@ -54,9 +54,9 @@ export class TextCuts {
     const first = this.tokenAt(start);
     for (let next = Math.min(this.tokenCount, first + idsMax); next > first; next--) {
       const end = this.cutBefore(this.starts[next]!);
-      if (this.fits(start, end, idsMax)) return end;
+      if (end > start && this.fits(start, end, idsMax)) return end;
     }
-    let end = this.cutBehind(this.starts[first + 1]!);
+    let end = this.cutBehind(this.starts[this.tokenOver(start) + 1]!);
     do end = this.cutBefore(end - 1);
     while (!this.fits(start, end, idsMax));
     return end;
@@ -104,7 +104,7 @@ export class TextCuts {
     const behind = this.tokenAt(end);
     for (let shared = Math.min(overlap, behind); shared > 0; shared--) {
       const from = this.cutBehind(this.starts[behind - shared]!);
-      if (from <= start || from >= end) continue;
+      if (from <= start) continue;
       const to = this.endOfPart(from, idsMax);
       if (to > end) return { start: from, end: to };
     }
@@ -134,10 +134,15 @@ export class TextCuts {
   /** The first token that ends behind `position`, or begins there; behind the last one at the text's end. */
   private tokenAt(position: number): number {
     const { starts } = this;
-    let token = lastAtMost(starts.length, position, (i) => starts[i]!);
+    let token = this.tokenOver(position);
     // A space that is put before the text may be a token that has none of it.
     while (starts[token] === position && starts[token - 1] === position) token--;
     return token;
+  }
+
+  /** The token that has the byte there. */
+  private tokenOver(position: number): number {
+    return lastAtMost(this.starts.length, position, (i) => this.starts[i]!);
   }
 
   /** The last position up to this one where the text may be cut. */

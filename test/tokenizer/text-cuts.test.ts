@@ -355,6 +355,17 @@ test("a part of a text with prefix space is encoded with one of its own", () => 
   expect(tokenizer.chunks("abcaa", 3)).toEqual(["abc", "aa"]);
   expect(tokenizer.chunks("bcb", 2)).toEqual(["b", "c", "b"]);
   expect(() => tokenizer.chunks("bcb", 1)).toThrow('chunks: "b" at byte 0 has 2 tokens');
+  // A space of its own is the first token, and has no character of the text.
+  expect(tokenizer.truncate("bc", 1)).toBe("");
+  expect(tokenizer.truncate("bc", 2)).toBe("b");
+  // The space is a token of the text: "ab" has three, though it is one id on its own.
+  json.model.vocab["\u0120ab"] = 1000;
+  json.model.ignore_merges = true;
+  json.model.merges = [];
+  delete json.model.vocab["\u0120a"];
+  const whole = TextTokenizer.from(json);
+  expect([whole.encode("abc").length, whole.encode("ab").length]).toEqual([4, 1]);
+  expect([1, 2, 3].map((n) => whole.truncate("abc", n))).toEqual(["", "a", "ab"]);
 });
 
 test("what a normal form changes together is not parted, and the text stays as it was", () => {
