@@ -19,24 +19,27 @@ const { default: asc } = (await import(compilerName)) as { default: Compiler };
 const root = join(import.meta.dir, "..");
 const sources = join(root, "src/kernel");
 
-const entry = join(sources, "module.ts");
 const optimizing = ["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"];
 const options = [
   // The language allocates nothing: every structure has its place by our own layout.
   ...["--runtime", "stub"],
   // Vectors cannot be passed to JavaScript. None are; they are passed between files of the kernel.
   ...["--disableWarning", "112"],
-  // One memory for all threads that work together; JavaScript makes it.
-  ...["--importMemory", "--sharedMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
+  // JavaScript makes the memory.
+  ...["--importMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
 ];
+/** One memory for all threads that work together. */
+const shared = ["module.ts", "--sharedMemory"];
 
 /** The variants of the module, by the names of their files. */
 const flavours = {
-  "kernel.wasm": ["--enable", "simd,threads,bulk-memory", "--noAssert"],
+  "kernel.wasm": [...shared, "--enable", "simd,threads,bulk-memory", "--noAssert"],
   /** For processors whose WebAssembly has no SIMD. */
-  "kernel-baseline.wasm": ["--enable", "threads,bulk-memory", "--noAssert"],
+  "kernel-baseline.wasm": [...shared, "--enable", "threads,bulk-memory", "--noAssert"],
   /** For tests. */
-  "kernel-asserts.wasm": ["--enable", "simd,threads,bulk-memory"],
+  "kernel-asserts.wasm": [...shared, "--enable", "simd,threads,bulk-memory"],
+  /** Of this one C is made (scripts/native). */
+  "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", "--noAssert"],
 };
 
 /** Puts the modules into `directory`, unless they are there already; returns their paths. Throws what the compiler says. */
@@ -50,9 +53,15 @@ export async function buildKernel(directory: string): Promise<string[]> {
   const isBuilt = paths.every(existsSync) && existsSync(digestPath);
   if (isBuilt && readFileSync(digestPath, "utf8") === digest) return paths;
   mkdirSync(directory, { recursive: true });
-  for (const [name, features] of Object.entries(flavours)) {
+  for (const [name, [entry, ...features]] of Object.entries(flavours)) {
     const output = ["--outFile", join(directory, name)];
-    const { error, stderr } = await asc.main([entry, ...optimizing, ...options, ...features, ...output]);
+    const { error, stderr } = await asc.main([
+      join(sources, entry!),
+      ...optimizing,
+      ...options,
+      ...features,
+      ...output,
+    ]);
     if (error !== null) throw doesNotCompile(stderr);
     // Says that the optimizer stopped because nothing got smaller: no warning.
     const warnings = stderr.toString().replace("Last converge was suboptimal.", "").trim();
@@ -75,7 +84,8 @@ async function declareExports(): Promise<void> {
     if (name.endsWith(".d.ts")) declared = String(contents);
   };
   const output = ["--bindings", "raw", "--outFile", "kernel.wasm"];
-  const { error, stderr } = await asc.main([entry, ...options, ...flavours["kernel.wasm"], ...output], {
+  const [entry, ...features] = flavours["kernel.wasm"];
+  const { error, stderr } = await asc.main([join(sources, entry!), ...options, ...features, ...output], {
     writeFile,
   });
   if (error !== null) throw doesNotCompile(stderr);

@@ -83,16 +83,7 @@ function inForm(text: string, form: Exclude<NormalizationStep, "lowercase">): st
 function inOrder(run: string, form: "NFD" | "NFKD"): string {
   const decomposed = (mark: string) => (newer.test(mark) ? mark : mark.normalize(form));
   const parts = new Map([...new Set(run)].map((mark) => [mark, [...decomposed(mark)]]));
-  const marks = [...new Set([...parts.values()].flat())].filter(isMoving);
-  const goesBehind = (a: string, b: string) => Number((a + b).normalize("NFD") !== a + b);
-  const compare = (a: string, b: string) => goesBehind(a, b) - goesBehind(b, a);
-  marks.sort(compare);
-  const classes = new Map<string, number>();
-  let classCount = 0;
-  marks.forEach((mark, i) => {
-    if (i > 0 && compare(marks[i - 1]!, mark) !== 0) classCount++;
-    classes.set(mark, classCount);
-  });
+  const { classes, classCount } = orderClasses([...new Set([...parts.values()].flat())].filter(isMoving));
   const waiting: string[][] = Array.from({ length: classCount + 1 }, () => []);
   const result: string[] = [];
   const flush = () => {
@@ -112,8 +103,22 @@ function inOrder(run: string, form: "NFD" | "NFKD"): string {
   return result.join("");
 }
 
+/** Of marks that do not decompose: their classes in the order of normal forms, numbered from 0. */
+export function orderClasses(marks: readonly string[]) {
+  const goesBehind = (a: string, b: string) => Number((a + b).normalize("NFD") !== a + b);
+  const compare = (a: string, b: string) => goesBehind(a, b) - goesBehind(b, a);
+  const sorted = marks.toSorted(compare);
+  const classes = new Map<string, number>();
+  let classCount = 0;
+  sorted.forEach((mark, i) => {
+    if (i > 0 && compare(sorted[i - 1]!, mark) !== 0) classCount++;
+    classes.set(mark, classCount);
+  });
+  return { classes, classCount };
+}
+
 /** Whether the character is a mark that may change places with others: U+0345 has the highest class, U+0334 the lowest. */
-const isMoving = (mark: string) =>
+export const isMoving = (mark: string) =>
   !newer.test(mark) &&
   ((mark + low).normalize("NFD") !== mark + low || (high + mark).normalize("NFD") !== high + mark);
 const [low, high] = ["\u0334", "\u0345"];

@@ -545,6 +545,22 @@ export const commands: readonly CommandSpec[] = [
     ],
   },
   {
+    name: "image",
+    files: "<tokenizer>",
+    reads: "tokenizer",
+    filesDescription: "tokenizer directory, or one of its files",
+    description: "make a tokenizer that other programs load",
+    details:
+      "Writes what Python's native module and C programs encode with, in their own process, as one file. It belongs to this version of bpe: another one refuses it.",
+    options: [
+      { ...outputFile, description: "where the image goes" },
+      ...besideTokenizer,
+      ...unattended,
+      ...everywhere,
+    ],
+    examples: [{ what: "For a C program", command: "bpe image tokenizer -o tokenizer.image" }],
+  },
+  {
     name: "serve",
     files: "",
     description: "encode and decode for another program",

@@ -31,6 +31,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   diff: async () => (await import("./diff-command.ts")).runDiff,
   eval: async () => (await import("./eval-command.ts")).runEval,
   prune: async () => (await import("./prune-command.ts")).runPrune,
+  image: async () => (await import("./image-command.ts")).runImage,
   serve: async () => (await import("./serve-command.ts")).runServe,
   completions: async () => (await import("./completions-command.ts")).runCompletions,
 };

@@ -6,15 +6,14 @@ import { roleTokensAt } from "../formats/model-files.ts";
 import { typedSpelling } from "../options/option.ts";
 import { type Failure, type Post, reviveFailure, serveJob, type Tell } from "../pipeline/job.ts";
 import { fingerprintOf, type Saving } from "../pipeline/save-tokenizer.ts";
+import { factsOf } from "../pipeline/tokenizer-facts.ts";
 import { wordsOf } from "../pipeline/warnings.ts";
 import { writeAll } from "../runtime/file-calls.ts";
-import { createSha256, openLibc, sleepSync } from "../runtime/host.ts";
+import { openLibc, sleepSync } from "../runtime/host.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { codeOf, reasonOf } from "../runtime/system-error.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
-import { versionLine } from "../runtime/version.ts";
-import type { AddedToken } from "../text/cutting.ts";
-import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { errorOfStdout, ReaderGone } from "./data-output.ts";
 import { Answers, type Items, kinds, type Request } from "./serve-answers.ts";
 import { warnOfTokenizer } from "./tokenizer-options.ts";
@@ -118,7 +117,7 @@ async function serve(
   job: ServeJob,
 ): Promise<void> {
   const fingerprint = fingerprintOf(parts);
-  answer(statuses.done, itemOf(JSON.stringify(descriptionOf(parts, roles, fingerprint))));
+  answer(statuses.done, itemOf(JSON.stringify(factsOf(parts, roles, fingerprint))));
   const answers = new Answers(parts);
   const requests = new RequestReader();
   for (let request = requests.next(); request !== null; request = requests.next()) {
@@ -137,31 +136,6 @@ async function serve(
     answer(statuses.done, answered);
     answers.tidy(request);
   }
-}
-
-function descriptionOf(
-  parts: TokenizerParts,
-  roles: Readonly<Record<string, string>>,
-  fingerprint: string,
-): object {
-  const { tokens, notes, postProcessing } = parts;
-  const { before = [], after = [], obstacle } = postProcessing ?? {};
-  const added = allAddedTokens(parts);
-  const idsOf = (some: readonly AddedToken[]) =>
-    Object.fromEntries(some.map(({ content, id }) => [content, id]));
-  return {
-    version: versionLine,
-    idLimit: tokens.idLimit,
-    tokenCount: tokens.tokenCount,
-    specialTokens: idsOf(added.filter(({ special }) => special)),
-    addedTokens: idsOf(added.filter(({ special }) => !special)),
-    roles,
-    around: obstacle ?? { before, after },
-    notes,
-    fingerprint: createSha256()
-      .update(JSON.stringify([fingerprint, roles]))
-      .digest("hex"),
-  };
 }
 
 /** Has the main thread save the tokenizer's files, and waits for it. */

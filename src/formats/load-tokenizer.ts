@@ -195,6 +195,9 @@ const namesBeside = [
   "chat_template.jinja",
   "chat_template.json",
 ];
+
+/** The names of the files in a directory that may decide what is loaded from it. */
+export const namesThatDecide: readonly string[] = [...new Set([...usualNames, ...namesBeside, recordName])];
 export const filesBeside = (directory: string): SourceFile[] =>
   namesBeside
     .map((name) => join(directory, name))

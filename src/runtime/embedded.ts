@@ -55,7 +55,9 @@ const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../..
 export const isKernelTested = !isEmbedded && process.env.NODE_ENV === "test";
 
 /** A module of the kernel (scripts/build-kernel.ts); the one with assertions only in the source tree. */
-export function readKernel(name: "kernel" | "kernel-baseline" | "kernel-asserts"): Uint8Array<ArrayBuffer> {
+export function readKernel(
+  name: "kernel" | "kernel-baseline" | "kernel-asserts" | "kernel-encode",
+): Uint8Array<ArrayBuffer> {
   const path = `${kernelDirectory}/${name}.wasm`;
   try {
     return new Uint8Array(readFileSync(path));

@@ -44,6 +44,18 @@ export function createKernel(memory = largestMemory(largestPageCount, smallestPa
   return { exports: exports as KernelExports, memory };
 }
 
+/** The encoding part of the kernel, which runs in the processes of other programs (native/). */
+export const readEncodingKernel = () => readKernel("kernel-encode");
+
+/** An instance of it: it has some of the exports, and a memory of its own, not shared. */
+export function createEncodingKernel(): Kernel {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readEncodingKernel()), {
+    env: { memory },
+  });
+  return { exports: exports as KernelExports, memory };
+}
+
 const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;

@@ -7,6 +7,7 @@ import {
   type EncodingModel,
   noTokens,
   type PackedTokens,
+  type PlacedModel,
   placedModelBytes,
   placeModel,
 } from "./encoding-model.ts";
@@ -53,12 +54,7 @@ export class EncodingKernel {
   ) {
     this.kernel = createKernel(givenMemory);
     const { exports, memory } = this.kernel;
-    const placed = { model, isNarrow, addedTokens, cuts };
-    const start = exports.beginModel(placedModelBytes(placed)) >>> 0;
-    if (start === 0) throw noMemory("the tokenizer");
-    placeModel(placed, memory.buffer, start);
-    this.modelAddress = start;
-    if (exports.useModel(cacheShrinkBits) === 0) throw noMemory("the tokenizer");
+    this.modelAddress = setUpModel(this.kernel, { model, isNarrow, addedTokens, cuts }, cacheShrinkBits);
     exports.limitGrowth(Math.min(growthBytesMax, 2 ** 32));
     this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
   }
@@ -158,6 +154,15 @@ export class EncodingKernel {
     if (idCount < 0) throw this.noMemoryFor("a pretoken");
     return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
   }
+}
+
+/** Puts a model into a kernel, and has it used. Returns the address of its head. */
+export function setUpModel({ exports, memory }: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
+  const start = exports.beginModel(placedModelBytes(placed)) >>> 0;
+  if (start === 0) throw noMemory("the tokenizer");
+  placeModel(placed, memory.buffer, start);
+  if (exports.useModel(cacheShrinkBits) === 0) throw noMemory("the tokenizer");
+  return start;
 }
 
 const copiedIdsMax = 32;

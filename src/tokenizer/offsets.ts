@@ -25,11 +25,8 @@ export class OffsetFinder {
 
   /** A UserError if text and tokens do not have the same bytes. */
   constructor(private readonly parts: TokenizerParts) {
-    const refuse = (why: string) => new UserError(`this tokenizer has no offsets: ${why}`);
-    if (parts.normalization !== null)
-      throw refuse(`text is normalized (${parts.normalization}), so tokens are parts of another text`);
-    if (!haveAllBytes(parts.model.byteIds, parts.tokens))
-      throw refuse("its vocabulary lacks some bytes, so not all of a text is in its tokens");
+    const obstacle = offsetObstacle(parts);
+    if (obstacle !== undefined) throw new UserError(obstacle);
     this.added = new Map(allAddedTokens(parts).map((token) => [token.id, token]));
   }
 
@@ -43,11 +40,8 @@ export class OffsetFinder {
     if (all === null) throw new UserError("the tokens of this text do not spell it, so it has no offsets");
     const [starts, ends] = [all.slice(0, -1), all.slice(1)];
     if (unit === "bytes") return { starts, ends };
-    // HF's answer then depends on the tokens that a step in between adds.
-    if (new Set(this.parts.postProcessing?.trims).size > 1)
-      throw new UserError(
-        "two steps of its post-processor trim offsets in different ways; offsets in bytes work",
-      );
+    const obstacle = trimObstacle(this.parts);
+    if (obstacle !== undefined) throw new UserError(obstacle);
     if (!isUtf8(text)) throw new UserError("offsets in characters need a text that is UTF-8");
     return this.inCharacters(text, ids, found, { starts, ends });
   }
@@ -93,6 +87,22 @@ export class OffsetFinder {
     );
   }
 }
+
+/** Why a tokenizer has no offsets. */
+export function offsetObstacle({ normalization, model, tokens }: TokenizerParts): string | undefined {
+  const because = (why: string) => `this tokenizer has no offsets: ${why}`;
+  if (normalization !== null)
+    return because(`text is normalized (${normalization}), so tokens are parts of another text`);
+  return haveAllBytes(model.byteIds, tokens)
+    ? undefined
+    : because("its vocabulary lacks some bytes, so not all of a text is in its tokens");
+}
+
+/** Why it has none in characters: HF's answer then depends on the tokens that a step in between adds. */
+export const trimObstacle = ({ postProcessing }: TokenizerParts): string | undefined =>
+  new Set(postProcessing?.trims).size > 1
+    ? "two steps of its post-processor trim offsets in different ways; offsets in bytes work"
+    : undefined;
 
 type Spaces = { readonly before: number; readonly behind: number };
 

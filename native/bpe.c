@@ -1,0 +1,159 @@
+/* The functions of bpe.h over the core. */
+#include "bpe.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+
+enum { IDLE_MAX = 64 };
+
+struct bpe_tokenizer {
+  Image image;
+  uint8_t *bytes;
+  /* Instances that nobody works with. A place is taken and filled by one exchange. */
+  _Atomic(Instance *) idle[IDLE_MAX];
+};
+
+static Instance *acquire(bpe_tokenizer *tokenizer, const char **error) {
+  for (int i = 0; i < IDLE_MAX; i++) {
+    Instance *instance = atomic_load(&tokenizer->idle[i]) == NULL ? NULL : atomic_exchange(&tokenizer->idle[i], NULL);
+    if (instance != NULL) return instance;
+  }
+  return instance_new(&tokenizer->image, error);
+}
+
+static void release(bpe_tokenizer *tokenizer, Instance *instance) {
+  for (int i = 0; i < IDLE_MAX && !instance_is_large(instance); i++) {
+    Instance *none = NULL;
+    if (atomic_compare_exchange_strong(&tokenizer->idle[i], &none, instance)) return;
+  }
+  instance_free(instance);
+}
+
+/* Takes over the bytes. */
+static bpe_tokenizer *open_owned(uint8_t *bytes, size_t size, const char **error) {
+  bpe_tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
+  if (tokenizer == NULL) {
+    free(bytes);
+    *error = no_memory;
+    return NULL;
+  }
+  tokenizer->bytes = bytes;
+  *error = image_open(&tokenizer->image, bytes, size);
+  Instance *instance = *error == NULL ? acquire(tokenizer, error) : NULL;
+  if (instance != NULL) {
+    release(tokenizer, instance);
+    return tokenizer;
+  }
+  bpe_close(tokenizer);
+  return NULL;
+}
+
+bpe_tokenizer *bpe_open_bytes(const void *image, size_t size, const char **error) {
+  uint8_t *bytes = malloc(size + 1);
+  if (bytes == NULL) {
+    *error = no_memory;
+    return NULL;
+  }
+  memcpy(bytes, image, size);
+  return open_owned(bytes, size, error);
+}
+
+bpe_tokenizer *bpe_open(const char *path, const char **error) {
+  FILE *file = fopen(path, "rb");
+  uint8_t *bytes = NULL;
+  size_t size = 0, capacity = 1 << 16, count = 0;
+  *error = "the image cannot be opened";
+  if (file == NULL) return NULL;
+  do {
+    uint8_t *more = realloc(bytes, capacity);
+    if (more == NULL) break;
+    bytes = more;
+    count = fread(bytes + size, 1, capacity - size, file);
+    size += count;
+    capacity *= 2;
+  } while (count > 0 && size == capacity / 2);
+  bool is_read = bytes != NULL && !ferror(file) && feof(file);
+  fclose(file);
+  *error = "the image cannot be read";
+  if (is_read) return open_owned(bytes, size, error);
+  free(bytes);
+  return NULL;
+}
+
+void bpe_close(bpe_tokenizer *tokenizer) {
+  if (tokenizer == NULL) return;
+  for (int i = 0; i < IDLE_MAX; i++)
+    if (tokenizer->idle[i] != NULL) instance_free(tokenizer->idle[i]);
+  image_close(&tokenizer->image);
+  free(tokenizer->bytes);
+  free(tokenizer);
+}
+
+static const char *encode(bpe_tokenizer *tokenizer, const char *text, size_t size, int flags, size_t limit, Ids *ids) {
+  const char *error;
+  Instance *instance = acquire(tokenizer, &error);
+  if (instance == NULL) return error;
+  Encoding encoding = {
+      .image = &tokenizer->image,
+      .instance = instance,
+      .specials_as_text = flags & BPE_SPECIALS_AS_TEXT,
+      .text = (const uint8_t *)text,
+      .size = size,
+      .out = ids,
+      .id_limit = limit,
+  };
+  error = encode_text(&encoding);
+  if (error == NULL) release(tokenizer, instance);
+  else instance_free(instance);
+  return error;
+}
+
+const char *bpe_encode(bpe_tokenizer *tokenizer, const char *text, size_t size, int flags, bpe_ids *out) {
+  Ids ids = {0};
+  const char *error = encode(tokenizer, text, size, flags, SIZE_MAX, &ids);
+  uint32_t id_bytes = tokenizer->image.id_bytes;
+  size_t count = ids.size / id_bytes;
+  uint32_t *wide = error == NULL ? malloc(4 * count + 4) : NULL;
+  if (error == NULL && wide == NULL) error = no_memory;
+  for (size_t i = 0; wide != NULL && i < count; i++) wide[i] = id_at(ids.bytes, id_bytes, i);
+  free(ids.bytes);
+  *out = (bpe_ids){wide, error == NULL ? count : 0};
+  return error;
+}
+
+const char *bpe_count(bpe_tokenizer *tokenizer, const char *text, size_t size, int flags, size_t limit, size_t *count) {
+  Ids ids = {0};
+  const char *error = encode(tokenizer, text, size, flags, limit, &ids);
+  *count = error == NULL ? ids.size / tokenizer->image.id_bytes : 0;
+  if (*count > limit) *count = limit + 1;
+  free(ids.bytes);
+  return error;
+}
+
+const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, bpe_bytes *out) {
+  const Image *image = &tokenizer->image;
+  size_t size = 0;
+  *out = (bpe_bytes){NULL, 0};
+  for (size_t i = 0; i < count; i++) {
+    size_t length = ids[i] < image->id_limit ? image->starts[ids[i] + 1] - image->starts[ids[i]] : 0;
+    if (length == 0) return "an id stands for no token";
+    size += length;
+  }
+  char *bytes = malloc(size + 1);
+  if (bytes == NULL) return no_memory;
+  size_t at = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t start = image->starts[ids[i]], end = image->starts[ids[i] + 1];
+    memcpy(bytes + at, image->tokens + start, end - start);
+    at += end - start;
+  }
+  bytes[size] = 0;
+  *out = (bpe_bytes){bytes, size};
+  return NULL;
+}
+
+uint32_t bpe_id_limit(const bpe_tokenizer *tokenizer) { return tokenizer->image.id_limit; }
+
+void bpe_free(void *given) { free(given); }

@@ -1,0 +1,70 @@
+/* bpe in your own program: encodes and decodes with a tokenizer, in its process.
+ *
+ *     bpe image TOKENIZER -o tokenizer.image        once, by the command line
+ *
+ *     const char *error;
+ *     bpe_tokenizer *tokenizer = bpe_open("tokenizer.image", &error);
+ *     bpe_ids ids;
+ *     error = bpe_encode(tokenizer, "Hello world", 11, 0, &ids);
+ *     ... ids.ids[0 .. ids.count) ...
+ *     bpe_free(ids.ids);
+ *     bpe_close(tokenizer);
+ *
+ * A tokenizer may be used by several threads at once. Errors are texts that stay, or NULL. Ids are those of `bpe encode`. */
+#ifndef BPE_H
+#define BPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) && defined(BPE_SHARED)
+#define BPE_API __declspec(dllexport)
+#elif defined(__GNUC__)
+#define BPE_API __attribute__((visibility("default")))
+#else
+#define BPE_API
+#endif
+
+typedef struct bpe_tokenizer bpe_tokenizer;
+
+typedef struct {
+  uint32_t *ids; /* to be freed with bpe_free; never NULL after success */
+  size_t count;
+} bpe_ids;
+
+typedef struct {
+  char *bytes; /* to be freed with bpe_free; never NULL after success. There is a 0 behind the last one */
+  size_t size;
+} bpe_bytes;
+
+/* Special tokens in the text are text, too; without it they become their ids. */
+enum { BPE_SPECIALS_AS_TEXT = 1 };
+
+/* A tokenizer of an image, from a file or from memory, which is copied. NULL, and why. */
+BPE_API bpe_tokenizer *bpe_open(const char *path, const char **error);
+BPE_API bpe_tokenizer *bpe_open_bytes(const void *image, size_t size, const char **error);
+BPE_API void bpe_close(bpe_tokenizer *);
+
+/* The ids of a text in UTF-8. */
+BPE_API const char *bpe_encode(bpe_tokenizer *, const char *text, size_t size, int flags, bpe_ids *ids);
+
+/* How many ids a text has; counting ends early where there are more than `limit`, and the count is then limit + 1. */
+BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);
+
+/* The bytes of ids: UTF-8, unless ids of parts of characters stand alone. An id without a token is an error. */
+BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
+
+/* One more than the largest id. */
+BPE_API uint32_t bpe_id_limit(const bpe_tokenizer *);
+
+/* Frees what a function above has given. */
+BPE_API void bpe_free(void *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

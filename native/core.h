@@ -1,0 +1,155 @@
+/* What native/ is made of: an image, instances of the kernel, and what a text goes through on its way to its ids. It knows
+ * nothing of Python. src/tokenizer/image.ts says what an image is; the meaning of each step is that of src/text. */
+#ifndef BPE_CORE_H
+#define BPE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__) && !defined(_WIN32)
+#define BPE_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define BPE_HIDDEN
+#endif
+
+/* ---- image.c: the tokenizer, read only ---- */
+
+enum { TOKEN_LSTRIP = 1, TOKEN_RSTRIP = 2, TOKEN_SINGLE_WORD = 4, TOKEN_SPECIAL = 8 };
+
+/* A token that is looked for in text. */
+typedef struct {
+  uint32_t start, size, id, flags;
+} AddedToken;
+
+/* Tokens that are looked for together, in the order of their bytes. Those that begin with byte b are first[b] .. first[b + 1]. */
+typedef struct {
+  const AddedToken *tokens;
+  uint32_t count;
+  uint32_t first[257];
+  int lone_first; /* the byte that all of them begin with, or -1 */
+} TokenGroup;
+
+typedef struct {
+  const uint32_t *bounds; /* first and last code point of each range, ascending */
+  uint32_t count;
+} CodePointSet;
+
+typedef struct {
+  const uint8_t *bytes; /* the image; it has to stay */
+  size_t size;
+  uint32_t id_bytes; /* 2 or 4: of an id as the kernel has it */
+  uint32_t id_limit;
+  bool adds_prefix_space, may_be_cut, trim_keeps_one;
+  uint32_t trim_count; /* steps that take spaces off offsets */
+  const char *facts;
+  uint32_t facts_size;
+  const uint32_t *starts;
+  const uint8_t *tokens;
+  const uint32_t *text_ids;
+  uint32_t text_id_count, added_id_count;
+  uint8_t *is_added; /* a bit for each id, where offsets are trimmed */
+  TokenGroup early, late;
+  bool all_special;
+  const uint8_t *contents;
+  CodePointSet words, spaces;
+  const uint32_t *forms;
+  uint32_t form_words;
+  const uint8_t *cuts;
+  const uint32_t *steps;
+  uint32_t step_words;
+} Image;
+
+/* NULL, or why the bytes are no image that this build can use. */
+BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
+BPE_HIDDEN void image_close(Image *);
+BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
+BPE_HIDDEN bool contains(const CodePointSet *, uint32_t code_point);
+
+/* ---- instance.c: the kernel, set up for an image; for one thread at a time ---- */
+
+typedef struct Instance Instance;
+
+/* NULL, and why. */
+BPE_HIDDEN Instance *instance_new(const Image *, const char **error);
+BPE_HIDDEN void instance_free(Instance *);
+/* Whether it holds so much memory for a long text that it had better be freed. */
+BPE_HIDDEN bool instance_is_large(const Instance *);
+
+/* Calls `work`, and turns a trap of the kernel into an error: then the instance can only be freed. */
+BPE_HIDDEN const char *instance_safely(const char *(*work)(void *), void *context);
+
+/* A section of text goes into an instance in pieces. Its ids are taken piece by piece. */
+typedef struct {
+  uint8_t *bytes; /* end to end, `id_bytes` each */
+  size_t size, capacity;
+} Ids;
+
+BPE_HIDDEN bool ids_reserve(Ids *, size_t more);
+BPE_HIDDEN extern const char no_memory[];
+
+typedef struct {
+  Instance *instance;
+  uint32_t id_bytes;
+  Ids *out;
+  uint32_t limit; /* bytes that are in the kernel's text */
+} Section;
+
+BPE_HIDDEN void section_open(Section *);
+/* Errors, or NULL. Any size. */
+BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
+/* The section ends here; or a text goes on behind it with the character `behind`, before which it may be cut. */
+BPE_HIDDEN const char *section_end(Section *, const uint8_t *behind, size_t behind_size);
+
+/* ---- forms.c: normal forms ---- */
+
+/* Whether text in these bytes is in its form. */
+BPE_HIDDEN bool is_in_form(const Image *, const uint8_t *text, size_t size);
+/* The text in its form, to be freed; NULL without memory. */
+BPE_HIDDEN uint8_t *in_form(const Image *, const uint8_t *text, size_t size, size_t *out_size);
+/* NULL, or what is wrong with the tables. */
+BPE_HIDDEN const char *forms_check(const uint32_t *words, uint32_t count);
+
+/* ---- encode.c ---- */
+
+/* An added token among the ids of a text: the index of its id, and how many bytes of white space went with it. */
+typedef struct {
+  size_t index, stripped;
+} FoundToken;
+
+typedef struct {
+  const Image *image;
+  Instance *instance;
+  bool specials_as_text;
+  const uint8_t *text;
+  size_t size;
+  const uint8_t *behind; /* the character that follows, where the text goes on; else NULL */
+  size_t behind_size;
+  Ids *out;
+  size_t id_limit;           /* stop when there are more ids than that; SIZE_MAX: never */
+  bool (*poll)(void *);      /* asked now and then; false: give up. May be NULL */
+  void *poll_context;
+  FoundToken *found;         /* where `wants_found`; to be freed */
+  size_t found_count, found_capacity;
+  bool wants_found;
+  uint8_t *changed; /* the section in its form, while it is encoded */
+} Encoding;
+
+/* Appends the ids of a text. NULL, or why it failed; then the instance can only be freed. */
+BPE_HIDDEN const char *encode_text(Encoding *);
+BPE_HIDDEN extern const char gave_up[];
+
+/* Where a long text may be cut for several threads: the first place from `from` on, with no token across it; `size` without one.
+ * `*searched` is where the search for tokens goes on; 0 at first. */
+BPE_HIDDEN size_t next_cut(const Image *, bool specials_as_text, const uint8_t *text, size_t from, size_t size, size_t *searched);
+
+/* ---- offsets.c ---- */
+
+/* Where each of the ids begins and ends in the text: starts[i], ends[i]. In characters as HF has it. NULL, or why not. */
+BPE_HIDDEN const char *find_offsets(const Encoding *, const Ids *ids, bool in_characters, size_t *starts, size_t *ends);
+
+static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {
+  return id_bytes == 2 ? ((const uint16_t *)ids)[index] : ((const uint32_t *)ids)[index];
+}
+
+#endif

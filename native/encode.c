@@ -1,0 +1,217 @@
+/* The way of a text, in HF's order (src/text/text-chain.ts): find added tokens in the text as it is; bring the text between them
+ * into its form; find the added tokens that are `normalized` in that; put a space before; and have the kernel cut and encode. */
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+#include "utf8.h"
+
+const char gave_up[] = "stopped";
+
+/* ---- Added tokens: from the left, the longest at each place, not overlapping ---- */
+
+/* The longest token of the group at `at`, of `left` bytes that are there; or NULL. Those that share the bytes so far are
+ * narrowed down byte by byte. */
+static const AddedToken *longest_at(const Image *image, const TokenGroup *group, const uint8_t *at, size_t left) {
+  const AddedToken *low = group->tokens + group->first[at[0]], *high = group->tokens + group->first[at[0] + 1], *longest = NULL;
+  for (size_t depth = 1; low < high; depth++) {
+    /* Of those that begin alike the shortest is the first. */
+    if (low->size == depth) longest = low++;
+    if (depth == left) break;
+    const AddedToken *first = low, *end = high;
+    while (first < end) {
+      const AddedToken *middle = first + (end - first) / 2;
+      if (image->contents[middle->start + depth] < at[depth]) first = middle + 1;
+      else end = middle;
+    }
+    low = first, end = high;
+    while (first < end) {
+      const AddedToken *middle = first + (end - first) / 2;
+      if (image->contents[middle->start + depth] <= at[depth]) first = middle + 1;
+      else end = middle;
+    }
+    high = first;
+  }
+  return longest;
+}
+
+/* The first token from `from` on: where it begins; `size` without one. */
+static size_t find_token(const Image *image, const TokenGroup *group, const uint8_t *text, size_t from, size_t size, const AddedToken **token) {
+  if (group->count == 0) return size;
+  for (size_t at = from; at < size; at++) {
+    if (group->lone_first >= 0) {
+      const uint8_t *next = memchr(text + at, group->lone_first, size - at);
+      if (next == NULL) return size;
+      at = (size_t)(next - text);
+    } else {
+      while (at < size && group->first[text[at]] == group->first[text[at] + 1]) at++;
+      if (at == size) return size;
+    }
+    *token = longest_at(image, group, text + at, size - at);
+    if (*token != NULL) return at;
+  }
+  return size;
+}
+
+static bool is_word_at(const Image *image, int32_t code_point) { return code_point >= 0 && contains(&image->words, (uint32_t)code_point); }
+
+/* A token that does not count stays text, and takes its place all the same. */
+static bool counts(const Encoding *encoding, const AddedToken *token, const uint8_t *text, size_t at, size_t size) {
+  if (encoding->specials_as_text && (token->flags & TOKEN_SPECIAL)) return false;
+  if (!(token->flags & TOKEN_SINGLE_WORD)) return true;
+  size_t ignored, end = at + token->size;
+  return !is_word_at(encoding->image, code_point_before(text, at, &ignored)) &&
+         !is_word_at(encoding->image, code_point_at(text + end, size - end, &ignored));
+}
+
+/* Where the white space that ends at `end` begins, not before `least`. */
+static size_t space_start(const Image *image, const uint8_t *text, size_t least, size_t end) {
+  while (end > least) {
+    size_t length;
+    int32_t code_point = code_point_before(text, end, &length);
+    if (code_point < 0 || !contains(&image->spaces, (uint32_t)code_point)) break;
+    end -= length;
+  }
+  return end;
+}
+
+static size_t space_end(const Image *image, const uint8_t *text, size_t at, size_t size) {
+  while (at < size) {
+    size_t length;
+    int32_t code_point = code_point_at(text + at, size - at, &length);
+    if (code_point < 0 || !contains(&image->spaces, (uint32_t)code_point)) break;
+    at += length;
+  }
+  return at;
+}
+
+static const char *push_id(Encoding *encoding, uint32_t id, size_t stripped) {
+  Ids *out = encoding->out;
+  uint32_t id_bytes = encoding->image->id_bytes;
+  if (encoding->wants_found) {
+    if (encoding->found_count == encoding->found_capacity) {
+      size_t capacity = 2 * encoding->found_capacity + 16;
+      FoundToken *found = realloc(encoding->found, capacity * sizeof *found);
+      if (found == NULL) return no_memory;
+      encoding->found = found;
+      encoding->found_capacity = capacity;
+    }
+    encoding->found[encoding->found_count++] = (FoundToken){out->size / id_bytes, stripped};
+  }
+  if (!ids_reserve(out, id_bytes)) return no_memory;
+  memcpy(out->bytes + out->size, &id, id_bytes);
+  out->size += id_bytes;
+  return NULL;
+}
+
+/* ---- Sections: the text between two added tokens ---- */
+
+/* How much goes in between two looks at whether it is to go on. */
+enum { POLL_BYTES = 1 << 21 };
+
+/* A piece of text without added tokens. `behind`: the character that follows, if the text is cut there. */
+static const char *encode_piece(Encoding *encoding, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size) {
+  Section section = {encoding->instance, encoding->image->id_bytes, encoding->out, 0};
+  const char *error = NULL;
+  if (size == 0) return NULL;
+  section_open(&section);
+  if (encoding->image->adds_prefix_space && text[0] != ' ') error = section_push(&section, (const uint8_t *)" ", 1);
+  while (size > 0 && error == NULL) {
+    size_t part = size < POLL_BYTES ? size : POLL_BYTES;
+    error = section_push(&section, text, part);
+    text += part;
+    size -= part;
+    if (size == 0 || error != NULL) break;
+    if (encoding->poll != NULL && !encoding->poll(encoding->poll_context)) return gave_up;
+    if (encoding->out->size / section.id_bytes > encoding->id_limit) return NULL;
+  }
+  return error == NULL ? section_end(&section, behind, behind_size) : error;
+}
+
+typedef const char *(*TakeText)(Encoding *, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size);
+
+/* Cuts a text at the tokens of a group; `take` gets what is between them. */
+static const char *cut_at_tokens(Encoding *encoding, const TokenGroup *group, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size, TakeText take) {
+  const Image *image = encoding->image;
+  bool stays_text = encoding->specials_as_text && image->all_special;
+  size_t done = 0, from = 0, at;
+  const AddedToken *token = NULL;
+  while (!stays_text && (at = find_token(image, group, text, from, size, &token)) < size) {
+    size_t end = at + token->size;
+    from = end;
+    if (!counts(encoding, token, text, at, size)) continue;
+    size_t start = token->flags & TOKEN_LSTRIP ? space_start(image, text, done, at) : at;
+    const char *error = start > done ? take(encoding, text + done, start - done, NULL, 0) : NULL;
+    if (error != NULL) return error;
+    done = token->flags & TOKEN_RSTRIP ? space_end(image, text, end, size) : end;
+    if (done > from) from = done;
+    error = push_id(encoding, token->id, at - start + done - end);
+    if (error != NULL) return error;
+    if (encoding->out->size / image->id_bytes > encoding->id_limit) return NULL;
+  }
+  return size > done ? take(encoding, text + done, size - done, behind, behind_size) : NULL;
+}
+
+static const char *take_in_form(Encoding *encoding, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size) {
+  return cut_at_tokens(encoding, &encoding->image->late, text, size, behind, behind_size, encode_piece);
+}
+
+static const char *take_as_it_is(Encoding *encoding, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size) {
+  const Image *image = encoding->image;
+  if (image->forms == NULL || is_in_form(image, text, size)) return take_in_form(encoding, text, size, behind, behind_size);
+  size_t changed_size;
+  uint8_t *changed = in_form(image, text, size, &changed_size);
+  if (changed == NULL) return no_memory;
+  encoding->changed = changed;
+  const char *error = take_in_form(encoding, changed, changed_size, NULL, 0);
+  encoding->changed = NULL;
+  free(changed);
+  return error;
+}
+
+static const char *encode_all(void *context) {
+  Encoding *encoding = context;
+  return cut_at_tokens(encoding, &encoding->image->early, encoding->text, encoding->size, encoding->behind, encoding->behind_size, take_as_it_is);
+}
+
+const char *encode_text(Encoding *encoding) {
+  encoding->changed = NULL;
+  const char *error = instance_safely(encode_all, encoding);
+  /* After a trap nobody else has it. */
+  free(encoding->changed);
+  encoding->changed = NULL;
+  return error;
+}
+
+/* ---- Cuts for threads ---- */
+
+/* So far a place for a cut is looked for. */
+enum { CUT_SEARCH_BYTES = 1 << 16 };
+
+static bool is_safe(const Image *image, uint8_t before, uint8_t behind) {
+  uint32_t pair = (uint32_t)before << 7 | behind;
+  return before < 128 && behind < 128 && (image->cuts[pair >> 3] >> (pair & 7) & 1);
+}
+
+size_t next_cut(const Image *image, bool specials_as_text, const uint8_t *text, size_t from, size_t size, size_t *searched) {
+  const TokenGroup *group = image->early.count > 0 ? &image->early : &image->late;
+  bool has_tokens = group->count > 0 && !(specials_as_text && image->all_special);
+  if (!image->may_be_cut || (specials_as_text && !image->all_special)) return size;
+  size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size;
+  for (size_t at = from > 0 ? from : 1; at < stop; at++) {
+    if (!is_safe(image, text[at - 1], text[at])) continue;
+    /* Tokens that begin before the cut, one after the other: does the last one end behind it? */
+    size_t end = *searched;
+    while (has_tokens && end < at) {
+      const AddedToken *token = NULL;
+      size_t start = find_token(image, group, text, end, size, &token);
+      if (start >= at) break;
+      *searched = end = start + token->size;
+    }
+    if (end <= at) {
+      *searched = at;
+      return at;
+    }
+    at = end;
+  }
+  return size;
+}

@@ -1,0 +1,282 @@
+/* An instance of the kernel in a memory of its own, set up by the steps of an image. */
+#include <setjmp.h>
+#include <stdlib.h>
+#include "core.h"
+#include "kernel.h"
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <sys/mman.h>
+#endif
+
+/* ---- Memory ---- */
+
+#define PAGE ((uint64_t)65536)
+#define SPACE ((uint64_t)1 << 32)
+#define SMALLEST_SPACE ((uint64_t)1 << 26)
+/* The head of a memory is the end of the page before its bytes. */
+#define HEAD (PAGE - offsetof(wasm_rt_memory_t, data))
+
+static _Thread_local jmp_buf *trap_target;
+
+void wasm_rt_trap(wasm_rt_trap_t trap) { longjmp(*trap_target, (int)trap); }
+
+wasm_rt_memory_t *w2c_env_memory(struct w2c_env *env) { return (wasm_rt_memory_t *)env; }
+
+static char *reserve(uint64_t size) {
+  if (size > SIZE_MAX) return NULL;
+#ifdef _WIN32
+  return VirtualAlloc(NULL, size, MEM_RESERVE, PAGE_READWRITE);
+#else
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+  char *start = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return start == MAP_FAILED ? NULL : start;
+#endif
+}
+
+static void give_back(char *start, uint64_t size) {
+#ifdef _WIN32
+  (void)size;
+  VirtualFree(start, 0, MEM_RELEASE);
+#else
+  munmap(start, size);
+#endif
+}
+
+static bool make_accessible(void *start, uint64_t size) {
+#ifdef _WIN32
+  return size == 0 || VirtualAlloc(start, size, MEM_COMMIT, PAGE_READWRITE) != NULL;
+#else
+  return size == 0 || mprotect(start, size, PROT_READ | PROT_WRITE) == 0;
+#endif
+}
+
+/* As much address space as there is, where it is limited. */
+static wasm_rt_memory_t *memory_new(void) {
+  uint64_t limit = SPACE;
+  char *start = reserve(PAGE + limit);
+  while (start == NULL && limit > SMALLEST_SPACE) start = reserve(PAGE + (limit /= 2));
+  if (start == NULL) return NULL;
+  if (!make_accessible(start, 2 * PAGE)) {
+    give_back(start, PAGE + limit);
+    return NULL;
+  }
+  wasm_rt_memory_t *memory = (wasm_rt_memory_t *)(start + HEAD);
+  memory->size = PAGE;
+  memory->pages = 1;
+  memory->limit = limit;
+  return memory;
+}
+
+static void memory_free(wasm_rt_memory_t *memory) { give_back((char *)memory - HEAD, PAGE + memory->limit); }
+
+uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *memory, uint32_t pages) {
+  uint64_t before = memory->size, after = before + pages * PAGE;
+  if (after > memory->limit || !make_accessible(memory->data + before, after - before)) return UINT32_MAX;
+  memory->size = after;
+  memory->pages = after / PAGE;
+  return (uint32_t)(before / PAGE);
+}
+
+static bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
+  return end <= memory->size || wasm_rt_grow_memory(memory, (uint32_t)((end - memory->size + PAGE - 1) / PAGE)) != UINT32_MAX;
+}
+
+/* ---- Instances ---- */
+
+/* A text goes into the kernel in windows of this size. */
+enum { WINDOW = 1 << 18, PADDING = 64 };
+/* What an instance may keep beyond the memory that it was set up with. */
+#define KEPT_BYTES ((uint64_t)1 << 26)
+
+struct Instance {
+  w2c_kernel kernel;
+  wasm_rt_memory_t *memory;
+  uint64_t set_up_size;
+  uint32_t text, capacity; /* address and size of the text's region */
+};
+
+static const char damaged[] = "the image is damaged";
+
+const char *instance_safely(const char *(*work)(void *), void *context) {
+  jmp_buf target, *outer = trap_target;
+  const char *volatile error = "the kernel has left its memory: the image is damaged";
+  if (setjmp(target) == 0) {
+    trap_target = &target;
+    error = work(context);
+  }
+  trap_target = outer;
+  return error;
+}
+
+static bool reserve_text(Instance *instance, uint64_t capacity) {
+  if (capacity > INT32_MAX - PADDING || !w2c_kernel_setTextBytes(&instance->kernel, (uint32_t)capacity + PADDING)) return false;
+  instance->text = w2c_kernel_textAddress(&instance->kernel);
+  instance->capacity = (uint32_t)capacity;
+  return true;
+}
+
+/* Calls of an image, by their numbers in `calls` of src/tokenizer/image.ts. */
+enum { PUT_BYTES, BEGIN_MODEL, RESERVE_FIXED, USE_MODEL, USE_AUTOMATON, USE_FOUR_BYTE_TABLES, USE_MASK_TABLES, CALL_COUNT };
+static const uint8_t argument_counts[CALL_COUNT] = {0, 1, 1, 1, 1, 4, 4};
+
+static uint32_t call(Instance *instance, uint32_t which, const uint32_t *a) {
+  w2c_kernel *kernel = &instance->kernel;
+  uint32_t address;
+  switch (which) {
+    case BEGIN_MODEL: return w2c_kernel_beginModel(kernel, a[0]);
+    case RESERVE_FIXED: /* It is for the host to grow the memory for what the kernel reserves here. */
+      address = w2c_kernel_reserveFixed(kernel, a[0]);
+      return grow_to(instance->memory, (uint64_t)address + a[0]) ? address : 0;
+    case USE_MODEL: return w2c_kernel_useModel(kernel, a[0]);
+    case USE_AUTOMATON: w2c_kernel_useAutomaton(kernel, a[0]); return 0;
+    case USE_FOUR_BYTE_TABLES: w2c_kernel_useFourByteTables(kernel, a[0], a[1], a[2], a[3]); return 0;
+    default: w2c_kernel_useMaskTables(kernel, a[0], a[1], a[2], a[3]); return 0;
+  }
+}
+
+typedef struct {
+  Instance *instance;
+  const Image *image;
+} SetUp;
+
+static const char *take_steps(void *context) {
+  Instance *instance = ((SetUp *)context)->instance;
+  const Image *image = ((SetUp *)context)->image;
+  wasm_rt_memory_t *memory = instance->memory;
+  wasm2c_kernel_instantiate(&instance->kernel, (struct w2c_env *)memory);
+  const uint32_t *step = image->steps, *end = step + image->step_words;
+  while (step < end) {
+    uint32_t which = *step++;
+    if (which >= CALL_COUNT) return damaged;
+    if (which == PUT_BYTES) {
+      if (end - step < 2) return damaged;
+      uint32_t address = step[0], count = step[1];
+      uint64_t words = ((uint64_t)count + 3) / 4;
+      step += 2;
+      if (words > (uint64_t)(end - step)) return damaged;
+      if (!grow_to(memory, (uint64_t)address + count)) return no_memory;
+      memcpy(memory->data + address, step, count);
+      step += words;
+    } else {
+      if (end - step <= argument_counts[which]) return damaged;
+      uint32_t result = call(instance, which, step);
+      step += argument_counts[which];
+      if (result != *step++) return result == 0 ? no_memory : damaged;
+    }
+  }
+  if (!reserve_text(instance, 2 * WINDOW)) return no_memory;
+  instance->set_up_size = memory->size;
+  return NULL;
+}
+
+Instance *instance_new(const Image *image, const char **error) {
+  Instance *instance = calloc(1, sizeof *instance);
+  *error = no_memory;
+  if (instance == NULL) return NULL;
+  instance->memory = memory_new();
+  if (instance->memory != NULL) *error = instance_safely(take_steps, &(SetUp){instance, image});
+  if (*error == NULL) return instance;
+  instance_free(instance);
+  return NULL;
+}
+
+void instance_free(Instance *instance) {
+  if (instance->memory != NULL) memory_free(instance->memory);
+  free(instance);
+}
+
+bool instance_is_large(const Instance *instance) { return instance->memory->size > instance->set_up_size + KEPT_BYTES; }
+
+/* ---- Sections ---- */
+
+bool ids_reserve(Ids *ids, size_t more) {
+  if (more <= ids->capacity - ids->size) return true;
+  size_t capacity = ids->size + more + ids->capacity + 256;
+  uint8_t *bytes = capacity < ids->size ? NULL : realloc(ids->bytes, capacity);
+  if (bytes == NULL) return false;
+  ids->bytes = bytes;
+  ids->capacity = capacity;
+  return true;
+}
+
+static const char *take_ids(Section *section) {
+  Instance *instance = section->instance;
+  size_t size = (size_t)w2c_kernel_idCount(&instance->kernel) * section->id_bytes;
+  uint32_t from = w2c_kernel_idsAddress(&instance->kernel);
+  if (from + (uint64_t)size > instance->memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+  if (!ids_reserve(section->out, size)) return no_memory;
+  memcpy(section->out->bytes + section->out->size, instance->memory->data + from, size);
+  section->out->size += size;
+  return NULL;
+}
+
+/* Has the kernel encode the text up to `stop`. What is before `end` is the section's; bytes before `limit` may be looked at. */
+static const char *take_text(Section *section, uint32_t stop, uint32_t end, uint32_t limit, bool ends_text) {
+  uint32_t done;
+  do {
+    done = w2c_kernel_takeText(&section->instance->kernel, end, end, stop, limit, ends_text);
+    if (done == UINT32_MAX) return no_memory;
+    const char *error = take_ids(section);
+    if (error != NULL) return error;
+  } while (done == 0);
+  return NULL;
+}
+
+void section_open(Section *section) {
+  section->limit = 0;
+  w2c_kernel_openText(&section->instance->kernel, 0, 0);
+}
+
+/* Makes room for so many bytes behind the text: moves what is still needed to the front, and grows if that is not enough. */
+static const char *make_room(Section *section, uint32_t count) {
+  Instance *instance = section->instance;
+  if (section->limit + (uint64_t)count <= instance->capacity) return NULL;
+  uint32_t keep = w2c_kernel_keepPosition(&instance->kernel);
+  if (keep > section->limit || instance->text + (uint64_t)section->limit > instance->memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+  uint8_t *start = instance->memory->data + instance->text;
+  memmove(start, start + keep, section->limit - keep);
+  w2c_kernel_moveText(&instance->kernel, keep);
+  section->limit -= keep;
+  uint64_t needed = (uint64_t)section->limit + count;
+  return needed <= instance->capacity || reserve_text(instance, needed + needed / 4) ? NULL : no_memory;
+}
+
+static const char *append(Section *section, const uint8_t *text, uint32_t count) {
+  const char *error = make_room(section, count);
+  if (error != NULL) return error;
+  Instance *instance = section->instance;
+  if (instance->text + (uint64_t)section->limit + count + PADDING > instance->memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+  memcpy(instance->memory->data + instance->text + section->limit, text, count);
+  section->limit += count;
+  return NULL;
+}
+
+/* So far a look at what comes next may reach: a character, and a byte behind it. */
+enum { LOOKAHEAD = 4 };
+
+const char *section_push(Section *section, const uint8_t *text, size_t size) {
+  const char *error = NULL;
+  while (size > 0 && error == NULL) {
+    /* A window that is full is encoded once more text comes: at a section's end it is taken at once. */
+    if (section->limit >= WINDOW) error = take_text(section, section->limit - LOOKAHEAD, section->limit, section->limit, false);
+    uint32_t count = (uint32_t)(size < WINDOW ? size : WINDOW);
+    if (error == NULL) error = append(section, text, count);
+    text += count;
+    size -= count;
+  }
+  return error;
+}
+
+const char *section_end(Section *section, const uint8_t *behind, size_t behind_size) {
+  if (behind == NULL) return section->limit == 0 ? NULL : take_text(section, section->limit, section->limit, section->limit, true);
+  const char *error = append(section, behind, (uint32_t)behind_size);
+  if (error != NULL) return error;
+  uint32_t end = section->limit - (uint32_t)behind_size;
+  error = take_text(section, end, end, section->limit, false);
+  if (error != NULL) return error;
+  if (w2c_kernel_lookAhead(&section->instance->kernel, end, section->limit) == UINT32_MAX) return no_memory;
+  return take_ids(section);
+}

@@ -1,0 +1,647 @@
+/* bpe_trainer._native: the core as Python objects, for all Pythons from 3.10 on (limited API). `_encoder.py` uses it. */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030a0000
+#include <Python.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core.h"
+
+typedef struct {
+  PyObject *model, *batch;
+} State;
+
+#define STATE(self) ((State *)PyType_GetModuleState(Py_TYPE((PyObject *)(self))))
+
+/* An instance that nobody works with, or the next one in the list. */
+typedef struct Idle {
+  Instance *instance;
+  struct Idle *next;
+} Idle;
+
+typedef struct {
+  PyObject_HEAD
+  PyObject *source; /* the bytes of the image */
+  PyObject *error;  /* the class of what is raised */
+  Image image;
+  Idle *idle;         /* the GIL guards the list, and what else is here */
+  PyObject **numbers; /* an object for each id, once it has occurred */
+  Ids spare;          /* memory for the ids of one short text */
+} Model;
+
+static PyObject *raise(const Model *model, const char *message) {
+  if (message == gave_up) return NULL; /* the handler of a signal has raised */
+  if (message == no_memory) PyErr_SetString(PyExc_MemoryError, message);
+  else PyErr_SetString(model->error, message);
+  return NULL;
+}
+
+static void *new_object(PyTypeObject *type) { return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0); }
+
+static void free_object(void *self) {
+  PyTypeObject *type = Py_TYPE((PyObject *)self);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+/* ---- Instances ---- */
+
+/* One that nobody else works with; NULL where there is no memory, which it has raised. */
+static Idle *acquire(Model *self) {
+  Idle *idle = self->idle;
+  if (idle != NULL) {
+    self->idle = idle->next;
+    return idle;
+  }
+  const char *error = no_memory;
+  Py_BEGIN_ALLOW_THREADS
+  idle = malloc(sizeof *idle);
+  if (idle != NULL && (idle->instance = instance_new(&self->image, &error)) == NULL) {
+    free(idle);
+    idle = NULL;
+  }
+  Py_END_ALLOW_THREADS
+  if (idle == NULL) raise(self, error);
+  return idle;
+}
+
+static void drop(Idle *idle) {
+  instance_free(idle->instance);
+  free(idle);
+}
+
+/* After an error it may hold half of a text. */
+static void release(Model *self, Idle *idle, const char *error) {
+  if (error != NULL || instance_is_large(idle->instance)) {
+    drop(idle);
+    return;
+  }
+  idle->next = self->idle;
+  self->idle = idle;
+}
+
+/* ---- Encoding ---- */
+
+/* For so short a text other threads do not get the GIL. */
+enum { SHORT_TEXT = 1 << 14 };
+
+static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
+  if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
+  PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(text), "__name__");
+  if (name != NULL) PyErr_Format(PyExc_TypeError, "a text must be a string, found %U", name);
+  Py_XDECREF(name);
+  return NULL;
+}
+
+/* Lets the handlers of signals run, in the main thread; false where one has raised. */
+static bool serve_signals(void *context) {
+  PyThreadState **thread = context;
+  PyEval_RestoreThread(*thread);
+  bool goes_on = PyErr_CheckSignals() == 0;
+  *thread = PyEval_SaveThread();
+  return goes_on;
+}
+
+/* Encodes a text; false where it failed, which it has raised. The ids are appended to `out`. */
+static bool encode(Model *self, Encoding *encoding) {
+  Idle *idle = acquire(self);
+  if (idle == NULL) return false;
+  encoding->image = &self->image;
+  encoding->instance = idle->instance;
+  const char *error;
+  if (encoding->size <= SHORT_TEXT) {
+    error = encode_text(encoding);
+  } else {
+    PyThreadState *thread = PyEval_SaveThread();
+    encoding->poll = serve_signals;
+    encoding->poll_context = &thread;
+    error = encode_text(encoding);
+    PyEval_RestoreThread(thread);
+  }
+  release(self, idle, error);
+  if (error != NULL) raise(self, error);
+  return error == NULL;
+}
+
+/* While an object is made, a finalizer may encode with this model: the memory is whose it was taken by. */
+static Ids take_spare(Model *self) {
+  Ids spare = self->spare;
+  self->spare = (Ids){0};
+  spare.size = 0;
+  return spare;
+}
+
+enum { SPARE_BYTES = 1 << 16 };
+
+static void give_spare(Model *self, Ids ids) {
+  if (self->spare.bytes != NULL || ids.capacity > SPARE_BYTES) free(ids.bytes);
+  else self->spare = ids;
+}
+
+/* Objects of ids are made once: four times as fast as new ones, and a list has 8 bytes for an id, not 40. */
+static PyObject *number(Model *self, uint32_t id) {
+  if (id >= self->image.id_limit) return PyLong_FromUnsignedLong(id);
+  PyObject *object = self->numbers[id];
+  if (object == NULL) {
+    object = PyLong_FromUnsignedLong(id);
+    if (object == NULL) return NULL;
+    self->numbers[id] = object;
+  }
+  Py_INCREF(object);
+  return object;
+}
+
+static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
+  uint32_t id_bytes = self->image.id_bytes;
+  size_t count = size / id_bytes;
+  PyObject *list = PyList_New((Py_ssize_t)count);
+  for (size_t i = 0; list != NULL && i < count; i++) {
+    PyObject *object = number(self, id_at(ids, id_bytes, i));
+    if (object == NULL) Py_CLEAR(list);
+    else PyList_SetItem(list, (Py_ssize_t)i, object);
+  }
+  return list;
+}
+
+/* encode(text, specials_as_text) -> list */
+static PyObject *model_encode(Model *self, PyObject *const *args, Py_ssize_t count) {
+  if (count != 2) return PyErr_Format(PyExc_TypeError, "encode takes a text and a truth value");
+  Py_ssize_t size;
+  const char *text = utf8_of(args[0], &size);
+  if (text == NULL) return NULL;
+  Ids ids = take_spare(self);
+  Encoding encoding = {
+      .specials_as_text = args[1] == Py_True, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX};
+  PyObject *list = encode(self, &encoding) ? list_of(self, ids.bytes, ids.size) : NULL;
+  give_spare(self, ids);
+  return list;
+}
+
+/* count(text, limit, specials_as_text) -> int: at most limit + 1; limit -1: all */
+static PyObject *model_count(Model *self, PyObject *args) {
+  PyObject *given;
+  Py_ssize_t limit, size;
+  int as_text;
+  if (!PyArg_ParseTuple(args, "Onp", &given, &limit, &as_text)) return NULL;
+  const char *text = utf8_of(given, &size);
+  if (text == NULL) return NULL;
+  Ids ids = take_spare(self);
+  size_t most = limit < 0 ? SIZE_MAX - 1 : (size_t)limit;
+  Encoding encoding = {
+      .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = most};
+  bool is_done = encode(self, &encoding);
+  size_t count = ids.size / self->image.id_bytes;
+  give_spare(self, ids);
+  return is_done ? PyLong_FromSize_t(count > most ? most + 1 : count) : NULL;
+}
+
+/* Pairs of numbers. */
+static PyObject *spans_of(const size_t *starts, const size_t *ends, size_t count) {
+  PyObject *spans = PyList_New((Py_ssize_t)count);
+  for (size_t i = 0; spans != NULL && i < count; i++) {
+    PyObject *span = Py_BuildValue("(nn)", (Py_ssize_t)starts[i], (Py_ssize_t)ends[i]);
+    if (span == NULL) Py_CLEAR(spans);
+    else PyList_SetItem(spans, (Py_ssize_t)i, span);
+  }
+  return spans;
+}
+
+/* encode_with_offsets(text, in_characters, specials_as_text) -> (ids, spans) */
+static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
+  PyObject *given;
+  int in_characters, as_text;
+  Py_ssize_t size;
+  if (!PyArg_ParseTuple(args, "Opp", &given, &in_characters, &as_text)) return NULL;
+  const char *text = utf8_of(given, &size);
+  if (text == NULL) return NULL;
+  Ids ids = take_spare(self);
+  Encoding encoding = {
+      .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX, .wants_found = true};
+  PyObject *both = NULL;
+  if (encode(self, &encoding)) {
+    size_t count = ids.size / self->image.id_bytes;
+    size_t *starts = calloc(2 * count + 1, sizeof *starts);
+    const char *error = starts == NULL ? no_memory : find_offsets(&encoding, &ids, in_characters, starts, starts + count);
+    if (error != NULL) raise(self, error);
+    else both = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), spans_of(starts, starts + count, count));
+    free(starts);
+  }
+  free(encoding.found);
+  give_spare(self, ids);
+  return both;
+}
+
+/* decode(ids) -> bytes */
+static PyObject *model_decode(Model *self, PyObject *given) {
+  PyObject *ids = PyList_CheckExact(given) ? Py_NewRef(given) : PySequence_List(given);
+  if (ids == NULL) return NULL;
+  const Image *image = &self->image;
+  size_t size = 0, capacity = 256;
+  char *bytes = malloc(capacity);
+  if (bytes == NULL) PyErr_NoMemory();
+  /* The list may change while an object is asked for its number. */
+  for (Py_ssize_t i = 0; bytes != NULL && i < PyList_Size(ids); i++) {
+    PyObject *object = PyList_GetItem(ids, i);
+    Py_INCREF(object);
+    PyObject *whole = PyNumber_Index(object);
+    Py_DECREF(object);
+    if (whole == NULL) goto failed;
+    size_t id = PyLong_AsSize_t(whole);
+    if (id == (size_t)-1) PyErr_Clear();
+    uint32_t start = 0, end = 0;
+    if (id < image->id_limit) start = image->starts[id], end = image->starts[id + 1];
+    if (start == end) {
+      PyErr_Format(self->error,
+                   "id %S at position %zd stands for no token\n"
+                   "hint: the tokenizer's ids end at %ld; these may be ids of another tokenizer",
+                   whole, i, (long)image->id_limit - 1);
+      Py_DECREF(whole);
+      goto failed;
+    }
+    Py_DECREF(whole);
+    if (end - start > capacity - size) {
+      capacity = 2 * capacity + (end - start);
+      char *more = realloc(bytes, capacity);
+      if (more == NULL) {
+        PyErr_NoMemory();
+        goto failed;
+      }
+      bytes = more;
+    }
+    memcpy(bytes + size, image->tokens + start, end - start);
+    size += end - start;
+  }
+  PyObject *decoded = bytes == NULL ? NULL : PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
+  free(bytes);
+  Py_DECREF(ids);
+  return decoded;
+failed:
+  free(bytes);
+  Py_DECREF(ids);
+  return NULL;
+}
+
+/* ---- Batches: texts that several threads encode, part by part ---- */
+
+enum { PART_BYTES = 1 << 18, LONG_BYTES = 1 << 20 };
+
+/* Texts [first, end), or, of one long text, a slice. */
+typedef struct {
+  Py_ssize_t first, end;
+  size_t from, to; /* of a slice */
+  bool is_slice;
+  Ids ids; /* where they are not lists already */
+} Part;
+
+typedef struct {
+  const char *utf8;
+  size_t size;
+  size_t id_count;
+} Text;
+
+typedef struct {
+  PyObject_HEAD
+  Model *model;
+  PyObject *texts; /* a list of its own: nobody else changes it */
+  PyObject *lists; /* NULL: arrays are wanted */
+  bool specials_as_text;
+  Text *each;
+  Py_ssize_t count;
+  Part *parts;
+  Py_ssize_t part_count, part_capacity, next_part;
+} Batch;
+
+static void batch_dealloc(Batch *self) {
+  for (Py_ssize_t part = 0; part < self->part_count; part++) free(self->parts[part].ids.bytes);
+  free(self->parts);
+  free(self->each);
+  Py_XDECREF(self->texts);
+  Py_XDECREF(self->lists);
+  Py_XDECREF((PyObject *)self->model);
+  free_object(self);
+}
+
+static bool add_part(Batch *self, Part part) {
+  if (self->part_count == self->part_capacity) {
+    Py_ssize_t capacity = 2 * self->part_capacity + 16;
+    Part *parts = realloc(self->parts, (size_t)capacity * sizeof *parts);
+    if (parts == NULL) return false;
+    self->parts = parts;
+    self->part_capacity = capacity;
+  }
+  self->parts[self->part_count++] = part;
+  return true;
+}
+
+/* Slices of a long text that end at safe cuts. */
+static bool add_slices(Batch *self, Py_ssize_t which) {
+  const Text *text = &self->each[which];
+  size_t from = 0, searched = 0;
+  while (from < text->size) {
+    size_t to = text->size - from < 2 * PART_BYTES
+                    ? text->size
+                    : next_cut(&self->model->image, self->specials_as_text, (const uint8_t *)text->utf8, from + PART_BYTES, text->size, &searched);
+    if (!add_part(self, (Part){which, which + 1, from, to, true, {0}})) return false;
+    from = to;
+  }
+  return true;
+}
+
+static bool plan_parts(Batch *self, bool cuts_texts) {
+  Py_ssize_t first = 0;
+  size_t size = 0;
+  for (Py_ssize_t i = 0; i < self->count; i++) {
+    bool is_sliced = cuts_texts && self->each[i].size >= LONG_BYTES;
+    size += self->each[i].size;
+    if (is_sliced) {
+      if (i > first && !add_part(self, (Part){first, i, 0, 0, false, {0}})) return false;
+      if (!add_slices(self, i)) return false;
+    } else if (size < PART_BYTES && i + 1 < self->count) {
+      continue;
+    } else if (!add_part(self, (Part){first, i + 1, 0, 0, false, {0}})) {
+      return false;
+    }
+    first = i + 1;
+    size = 0;
+  }
+  return true;
+}
+
+/* batch(texts, specials_as_text, wants_lists, cuts_texts) -> Batch */
+static PyObject *model_batch(Model *self, PyObject *args) {
+  PyObject *given;
+  int as_text, wants_lists, cuts_texts;
+  if (!PyArg_ParseTuple(args, "Oppp", &given, &as_text, &wants_lists, &cuts_texts)) return NULL;
+  PyObject *texts = PySequence_List(given);
+  if (texts == NULL) return NULL;
+  Batch *batch = new_object((PyTypeObject *)STATE(self)->batch);
+  if (batch == NULL) {
+    Py_DECREF(texts);
+    return NULL;
+  }
+  Py_INCREF((PyObject *)self);
+  batch->model = self;
+  batch->texts = texts;
+  batch->specials_as_text = as_text;
+  Py_ssize_t count = PyList_Size(texts);
+  batch->each = calloc((size_t)count + 1, sizeof *batch->each);
+  if (batch->each == NULL) goto no_memory;
+  batch->count = count;
+  if (wants_lists && (batch->lists = PyList_New(count)) == NULL) goto failed;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    Py_ssize_t size;
+    batch->each[i].utf8 = utf8_of(PyList_GetItem(texts, i), &size);
+    if (batch->each[i].utf8 == NULL) goto failed;
+    batch->each[i].size = (size_t)size;
+  }
+  if (plan_parts(batch, cuts_texts)) return (PyObject *)batch;
+no_memory:
+  PyErr_NoMemory();
+failed:
+  Py_DECREF((PyObject *)batch);
+  return NULL;
+}
+
+/* Encodes a part; the GIL is not held. */
+static const char *encode_part(Batch *self, Instance *instance, const Part *part, Ids *out, PyThreadState **thread) {
+  uint32_t id_bytes = self->model->image.id_bytes;
+  for (Py_ssize_t i = part->first; i < part->end; i++) {
+    Text *text = &self->each[i];
+    size_t before = out->size, from = part->is_slice ? part->from : 0, to = part->is_slice ? part->to : text->size;
+    const uint8_t *utf8 = (const uint8_t *)text->utf8;
+    bool goes_on = to < text->size;
+    Encoding encoding = {.image = &self->model->image,
+                         .instance = instance,
+                         .specials_as_text = self->specials_as_text,
+                         .text = utf8 + from,
+                         .size = to - from,
+                         .behind = goes_on ? utf8 + to : NULL,
+                         .behind_size = goes_on, /* a safe cut is before ASCII */
+                         .out = out,
+                         .id_limit = SIZE_MAX,
+                         .poll = serve_signals,
+                         .poll_context = thread};
+    const char *error = encode_text(&encoding);
+    if (error != NULL) return error;
+    if (!part->is_slice) text->id_count = (out->size - before) / id_bytes;
+  }
+  return NULL;
+}
+
+/* Meanwhile the collector does not look through the lists: they hold numbers only. */
+static bool list_part(Batch *self, const Part *part, const Ids *ids) {
+  const uint8_t *at = ids->bytes;
+  int was_enabled = PyGC_Disable();
+  PyObject *list = Py_None;
+  for (Py_ssize_t i = part->first; i < part->end && list != NULL; i++) {
+    size_t size = self->each[i].id_count * self->model->image.id_bytes;
+    list = list_of(self->model, at, size);
+    if (list != NULL) PyList_SetItem(self->lists, i, list);
+    at += size;
+  }
+  if (was_enabled) PyGC_Enable();
+  return list != NULL;
+}
+
+enum { PARTS_AT_ONCE = 32 };
+
+/* Works on some parts. Returns whether something is left; several threads may work. */
+static PyObject *batch_work(Batch *self, PyObject *unused) {
+  (void)unused;
+  Idle *idle = acquire(self->model);
+  if (idle == NULL) return NULL;
+  const char *error = NULL;
+  bool is_listed = true;
+  Ids ids = {0};
+  for (int turn = 0; turn < PARTS_AT_ONCE && error == NULL && is_listed && self->next_part < self->part_count; turn++) {
+    Part *part = &self->parts[self->next_part++];
+    bool keeps_ids = self->lists == NULL || part->is_slice;
+    Ids *out = keeps_ids ? &part->ids : &ids;
+    out->size = 0;
+    PyThreadState *thread = PyEval_SaveThread();
+    error = encode_part(self, idle->instance, part, out, &thread);
+    PyEval_RestoreThread(thread);
+    if (error == NULL && !keeps_ids) is_listed = list_part(self, part, &ids);
+  }
+  free(ids.bytes);
+  release(self->model, idle, error);
+  if (error == NULL && is_listed) return PyBool_FromLong(self->next_part < self->part_count);
+  self->next_part = self->part_count;
+  return error == NULL ? NULL : raise(self->model, error);
+}
+
+/* The slices of a text, as one list. */
+static PyObject *list_of_slices(Batch *self, Py_ssize_t part) {
+  Ids all = {0};
+  Py_ssize_t which = self->parts[part].first;
+  PyObject *list = NULL;
+  bool has_room = true;
+  for (; part < self->part_count && self->parts[part].first == which && has_room; part++) {
+    const Ids *ids = &self->parts[part].ids;
+    has_room = ids_reserve(&all, ids->size);
+    if (has_room && ids->size > 0) memcpy(all.bytes + all.size, ids->bytes, ids->size);
+    if (has_room) all.size += ids->size;
+  }
+  if (has_room) list = list_of(self->model, all.bytes, all.size);
+  else PyErr_NoMemory();
+  free(all.bytes);
+  return list;
+}
+
+/* lists() -> list of lists, when all is done */
+static PyObject *batch_lists(Batch *self, PyObject *unused) {
+  (void)unused;
+  for (Py_ssize_t part = 0; part < self->part_count; part++) {
+    const Part *slice = &self->parts[part];
+    if (!slice->is_slice || slice->from > 0) continue;
+    PyObject *list = list_of_slices(self, part);
+    if (list == NULL) return NULL;
+    PyList_SetItem(self->lists, slice->first, list);
+  }
+  return Py_NewRef(self->lists);
+}
+
+/* arrays() -> (all ids end to end, where those of each text begin and the end: 64 bits, bytes of an id), when all is done */
+static PyObject *batch_arrays(Batch *self, PyObject *unused) {
+  (void)unused;
+  uint32_t id_bytes = self->model->image.id_bytes;
+  size_t size = 0;
+  for (Py_ssize_t i = 0; i < self->part_count; i++) {
+    Part *part = &self->parts[i];
+    size += part->ids.size;
+    if (part->is_slice) self->each[part->first].id_count += part->ids.size / id_bytes;
+  }
+  PyObject *ids = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size);
+  PyObject *offsets = PyByteArray_FromStringAndSize(NULL, 8 * (self->count + 1));
+  if (ids == NULL || offsets == NULL) {
+    Py_XDECREF(ids);
+    Py_XDECREF(offsets);
+    return NULL;
+  }
+  char *to = PyByteArray_AsString(ids), *offset = PyByteArray_AsString(offsets);
+  for (Py_ssize_t i = 0; i < self->part_count; i++) {
+    Ids *from = &self->parts[i].ids;
+    if (from->size > 0) memcpy(to, from->bytes, from->size);
+    to += from->size;
+    free(from->bytes);
+    *from = (Ids){0};
+  }
+  int64_t end = 0;
+  for (Py_ssize_t i = 0; i <= self->count; i++) {
+    memcpy(offset + 8 * i, &end, 8);
+    end += (int64_t)self->each[i].id_count;
+  }
+  return Py_BuildValue("(NNi)", ids, offsets, (int)id_bytes);
+}
+
+/* ---- The module ---- */
+
+/* Model(image, error): the bytes of an image, and the class of exceptions */
+static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *named) {
+  PyObject *source, *error_class;
+  (void)named;
+  if (!PyArg_ParseTuple(args, "SO", &source, &error_class)) return NULL;
+  Model *self = new_object(type);
+  if (self == NULL) return NULL;
+  Py_INCREF(source);
+  Py_INCREF(error_class);
+  self->source = source;
+  self->error = error_class;
+  const char *error = image_open(&self->image, (const uint8_t *)PyBytes_AsString(source), (size_t)PyBytes_Size(source));
+  if (error == NULL) {
+    self->numbers = calloc((size_t)self->image.id_limit + 1, sizeof *self->numbers);
+    if (self->numbers == NULL) error = no_memory;
+  }
+  if (error != NULL) raise(self, error);
+  Idle *idle = error == NULL ? acquire(self) : NULL;
+  if (idle == NULL) {
+    Py_DECREF((PyObject *)self);
+    return NULL;
+  }
+  release(self, idle, NULL);
+  return (PyObject *)self;
+}
+
+static void model_dealloc(Model *self) {
+  while (self->idle != NULL) {
+    Idle *next = self->idle->next;
+    drop(self->idle);
+    self->idle = next;
+  }
+  if (self->numbers != NULL)
+    for (uint32_t id = 0; id < self->image.id_limit; id++) Py_XDECREF(self->numbers[id]);
+  free(self->numbers);
+  free(self->spare.bytes);
+  image_close(&self->image);
+  Py_XDECREF(self->source);
+  Py_XDECREF(self->error);
+  free_object(self);
+}
+
+static PyMethodDef model_methods[] = {
+    {"encode", (PyCFunction)(void (*)(void))model_encode, METH_FASTCALL, NULL},
+    {"count", (PyCFunction)model_count, METH_VARARGS, NULL},
+    {"encode_with_offsets", (PyCFunction)model_encode_with_offsets, METH_VARARGS, NULL},
+    {"batch", (PyCFunction)model_batch, METH_VARARGS, NULL},
+    {"decode", (PyCFunction)model_decode, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot model_slots[] = {
+    {Py_tp_new, model_new}, {Py_tp_dealloc, model_dealloc}, {Py_tp_methods, model_methods}, {0, NULL}};
+static PyType_Spec model_spec = {"bpe_trainer._native.Model", sizeof(Model), 0, Py_TPFLAGS_DEFAULT, model_slots};
+
+static PyMethodDef batch_methods[] = {
+    {"work", (PyCFunction)batch_work, METH_NOARGS, NULL},
+    {"lists", (PyCFunction)batch_lists, METH_NOARGS, NULL},
+    {"arrays", (PyCFunction)batch_arrays, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot batch_slots[] = {{Py_tp_dealloc, batch_dealloc}, {Py_tp_methods, batch_methods}, {0, NULL}};
+static PyType_Spec batch_spec = {"bpe_trainer._native.Batch", sizeof(Batch), 0, Py_TPFLAGS_DEFAULT, batch_slots};
+
+static int fill_module(PyObject *module) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("ssse3")) {
+    PyErr_SetString(PyExc_ImportError, "this processor has no SSSE3");
+    return -1;
+  }
+#endif
+  State *state = PyModule_GetState(module);
+  state->model = PyType_FromModuleAndSpec(module, &model_spec, NULL);
+  state->batch = PyType_FromModuleAndSpec(module, &batch_spec, NULL);
+  if (state->model == NULL || state->batch == NULL) return -1;
+  Py_INCREF(state->model);
+  if (PyModule_AddObject(module, "Model", state->model) == 0) return 0;
+  Py_DECREF(state->model);
+  return -1;
+}
+
+static int visit_module(PyObject *module, visitproc visit, void *arg) {
+  State *state = PyModule_GetState(module);
+  if (state == NULL) return 0;
+  Py_VISIT(state->model);
+  Py_VISIT(state->batch);
+  return 0;
+}
+
+static int clear_module(PyObject *module) {
+  State *state = PyModule_GetState(module);
+  if (state == NULL) return 0;
+  Py_CLEAR(state->model);
+  Py_CLEAR(state->batch);
+  return 0;
+}
+
+static void free_module(void *module) { clear_module(module); }
+
+/* From 3.12 on the second slot says that each interpreter may have a GIL of its own: two share nothing here. */
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}, {0, NULL}};
+static PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT, "bpe_trainer._native", NULL, sizeof(State), NULL, module_slots, visit_module, clear_module, free_module};
+
+PyMODINIT_FUNC PyInit__native(void) {
+  enum { MULTIPLE_INTERPRETERS_SLOT = 3, PYTHON_3_12 = 0x030c0000 };
+  PyObject *version = PySys_GetObject("hexversion");
+  if (version != NULL && PyLong_AsLong(version) >= PYTHON_3_12)
+    module_slots[1] = (PyModuleDef_Slot){MULTIPLE_INTERPRETERS_SLOT, (void *)2};
+  return PyModuleDef_Init(&module_def);
+}

@@ -1,0 +1,55 @@
+// The kernel's encoding part as C: wasm2c of the npm package wabt makes it of dist/kernel/kernel-encode.wasm.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildKernel } from "../build-kernel.ts";
+
+const root = join(import.meta.dir, "../..");
+/** Where the C, its header and the digest of the module lie. */
+export const generatedDirectory = join(root, "dist/native/generated");
+
+/** Writes kernel.c, kernel.h and kernel-digest.h. Throws what wasm2c says. */
+export async function generateC(): Promise<void> {
+  const modules = await buildKernel(join(root, "dist/kernel"));
+  const module = modules.find((path) => path.endsWith("kernel-encode.wasm"))!;
+  mkdirSync(generatedDirectory, { recursive: true });
+  const output = join(generatedDirectory, "kernel.c");
+  const wasm2c = join(root, "node_modules/wabt/bin/wasm2c");
+  // Its launcher is a script of Node's, which Bun runs as well.
+  const made = spawnSync(process.execPath, [wasm2c, module, "-n", "kernel", "-o", output], {
+    encoding: "utf8",
+  });
+  if (made.status !== 0) throw new Error(`wasm2c failed: ${made.stderr || made.error}`);
+  writeFileSync(output, adapted(readFileSync(output, "utf8")));
+  const digest = new Bun.CryptoHasher("sha256").update(readFileSync(module)).digest();
+  const bytes = [...digest.subarray(0, 16)].join(", ");
+  writeFileSync(
+    join(generatedDirectory, "kernel-digest.h"),
+    `static const unsigned char kernel_digest[16] = {${bytes}};\n`,
+  );
+}
+
+/** What is changed in the C of wasm2c 1.0.39. Each has to be found: another version writes other C. */
+function adapted(c: string): string {
+  const replaced = (text: string, from: RegExp, to: string) => {
+    if (!from.test(text)) throw new Error(`the C of wasm2c has no ${from}`);
+    return text.replace(from, to);
+  };
+  // Vector loads and stores that the kernel does not use name what native/wasm/simde does not have.
+  let text = replaced(c, /^DEFINE_SIMD_(?!LOAD_FUNC\(v128_load,|STORE\(v128_store,).*\n(?:^ +.*\n)*/gm, "");
+  // A load that nobody uses need not trap.
+  text = replaced(
+    text,
+    /^#define (FORCE_READ_INT|FORCE_READ_FLOAT|SIMD_FORCE_READ)\(var\).*$/gm,
+    "#define $1(var)",
+  );
+  // The memory never moves, so its address stays in a register: 3 to 10 % of the time.
+  const prologue = "  FUNC_PROLOGUE;\n";
+  text = text.replaceAll(
+    prologue,
+    `${prologue}  wasm_rt_memory_t* const memory = instance->w2c_env_memory;\n`,
+  );
+  const bodies = text.indexOf(prologue);
+  if (bodies < 0) throw new Error("the C of wasm2c has no functions");
+  return text.slice(0, bodies) + text.slice(bodies).replace(/(?<!= )instance->w2c_env_memory\b/g, "memory");
+}

@@ -1,0 +1,22 @@
+import { bytes } from "../bytes/quantities.ts";
+import { roleTokensAt } from "../formats/model-files.ts";
+import { imageFactsOf } from "../pipeline/tokenizer-facts.ts";
+import { tokenizerImage } from "../tokenizer/image.ts";
+import type { Invocation } from "./arguments.ts";
+import { lockOutputFile, writeChunks } from "./data-output.ts";
+import type { Output } from "./output.ts";
+import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+
+/** `bpe image`: what encodes in the process of another program, as one file. */
+export async function runImage(invocation: Invocation, output: Output): Promise<void> {
+  const path = invocation.files[0]!;
+  const file = invocation.options.outputFile();
+  await lockOutputFile(invocation, output, file);
+  const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
+  const image = tokenizerImage(parts, imageFactsOf(parts, roleTokensAt(path), path));
+  await writeChunks(file, [image]);
+  output.succeed(`wrote an image of ${bytes(image.length)}`, {
+    sizeBytes: image.length,
+    output: file ?? "-",
+  });
+}

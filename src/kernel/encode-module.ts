@@ -1,0 +1,15 @@
+// The encoding part of the kernel, of the same sources as module.ts: what runs inside the process of another program
+// (native/). It has a memory of its own and no threads; special tokens are found before a text comes here.
+
+export { beginModel, useModel } from "./encode/build-model";
+export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
+export {
+  endsCapacity,
+  reserveFixed,
+  reserveText as setTextBytes,
+  textAddress,
+  workAddress as idsAddress,
+} from "./regions";
+export { keepPosition, useAutomaton, useFourByteTables } from "./scan/scanner";
+export { shadowBytes } from "./scan/shadow-writer";
+export { idCount, lookAhead, moveText, openText, takeText } from "./text-loop";

@@ -1,0 +1,64 @@
+import { basename, dirname, join } from "node:path";
+import { namesThatDecide } from "../formats/load-tokenizer.ts";
+import { createSha256 } from "../runtime/host.ts";
+import { isDirectory, isFile, readBytes } from "../runtime/system-error.ts";
+import { versionLine } from "../runtime/version.ts";
+import type { AddedToken } from "../text/cutting.ts";
+import { offsetObstacle, trimObstacle } from "../tokenizer/offsets.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { fingerprintOf } from "./save-tokenizer.ts";
+
+/**
+ * What other programs are told of a tokenizer.
+ *
+ * @param roles texts of special tokens by their roles (roleTokensAt)
+ */
+export function factsOf(
+  parts: TokenizerParts,
+  roles: Readonly<Record<string, string>>,
+  fingerprint = fingerprintOf(parts),
+) {
+  const { tokens, notes, postProcessing } = parts;
+  const { before = [], after = [], obstacle } = postProcessing ?? {};
+  const added = allAddedTokens(parts);
+  const idsOf = (some: readonly AddedToken[]) =>
+    Object.fromEntries(some.map(({ content, id }) => [content, id]));
+  return {
+    version: versionLine,
+    idLimit: tokens.idLimit,
+    tokenCount: tokens.tokenCount,
+    specialTokens: idsOf(added.filter(({ special }) => special)),
+    addedTokens: idsOf(added.filter(({ special }) => !special)),
+    roles,
+    around: obstacle ?? { before, after },
+    notes,
+    fingerprint: createSha256()
+      .update(JSON.stringify([fingerprint, roles]))
+      .digest("hex"),
+  };
+}
+
+/** The facts, and what an image cannot say otherwise: why something is refused, and the files that it stands for. */
+export const imageFactsOf = (
+  parts: TokenizerParts,
+  roles: Readonly<Record<string, string>>,
+  path: string,
+) => ({
+  ...factsOf(parts, roles),
+  offsetObstacle: offsetObstacle(parts) ?? null,
+  trimObstacle: trimObstacle(parts) ?? null,
+  madeOf: digestsAt(path),
+});
+
+/**
+ * The SHA-256 of each file that decides what is loaded from a path, by its name in the directory; null where there is none. An
+ * image stands for them as long as they are so.
+ */
+function digestsAt(path: string): Record<string, string | null> {
+  const [directory, names] = isDirectory(path)
+    ? [path, namesThatDecide]
+    : [dirname(path), [basename(path), ...namesThatDecide]];
+  const digestOf = (file: string) =>
+    isFile(file) ? createSha256().update(readBytes(file)).digest("hex") : null;
+  return Object.fromEntries(names.map((name) => [name, digestOf(join(directory, name))]));
+}

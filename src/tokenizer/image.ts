@@ -1,0 +1,215 @@
+import { crc32 } from "node:zlib";
+import { normalize } from "../bytes/normalization.ts";
+import { normalizationTables } from "../bytes/normalization-tables.ts";
+import { paddingBytes } from "../bytes/text.ts";
+import { assert, UserError } from "../errors.ts";
+import { KernelScan } from "../pattern/kernel-scan.ts";
+import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
+import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
+import { createSha256 } from "../runtime/host.ts";
+import { createEncodingKernel, readEncodingKernel } from "../runtime/kernel.ts";
+import { type AddedToken, canBeCut } from "../text/cutting.ts";
+import { setUpModel } from "./encoding-kernel.ts";
+import { noTokens } from "./encoding-model.ts";
+import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
+
+/**
+ * The image of a tokenizer: all that native/core.c needs to encode and decode with it, without its files. The most of it is
+ * what JavaScript does to an instance of the kernel until it is ready for text: calls of its exports, and bytes that it puts
+ * into its memory. The same module lays its memory out alike each time, so who repeats the steps gets the same instance.
+ *
+ *   BYTES   TYPE      MEANING
+ *   0       u8[8]     "bpeimage"
+ *   8       u32       `imageVersion`
+ *   12      u32       CRC-32 of all that follows
+ *   16      u8[16]    the first bytes of the SHA-256 of the kernel's module
+ *   32      u32       1: ids have 16 bits in the kernel; 2: a space is put before a section; 4: text may be cut anywhere that
+ *                     `cuts` says; 8: steps that trim offsets leave a space at a text's start
+ *   36      u32       idLimit
+ *   40      u32       how many of `added` are found in the text as it is; the others in the normalized text between them
+ *   44      u32       how many of `texts` are ids of added tokens
+ *   48      u32       how many steps trim offsets
+ *   52      u32       0
+ *   56      u32[2]    of each part below: where it begins, a multiple of 4, and its size in bytes
+ *
+ *   PART     TYPE       MEANING
+ *   facts    UTF-8      JSON: what the program says of the tokenizer
+ *   starts   u32        where the token of each id begins in `tokens`, idLimit + 1 of them
+ *   tokens   u8         the tokens end to end
+ *   texts    u32        ids whose bytes are text; others are spelled in GPT-2's characters. First those of added tokens
+ *   added    u32[4]     tokens that are looked for, in the order of their bytes: where it begins in `contents`, its size,
+ *                       its id, and 1: lstrip, 2: rstrip, 4: singleWord, 8: special
+ *   contents u8         their bytes
+ *   words    u32[2]     first and last of each range of `\w`, if a token asks for it
+ *   spaces   u32[2]     the same of white space
+ *   forms    u32        `normalizationTables`; empty without a normalization
+ *   cuts     u8         a bit for each pair of ASCII: a text may be cut between them
+ *   steps    u32        0, address, n, and n bytes filled up to a multiple of 4: bytes to put there.
+ *                       k, arguments, result: a call of `calls[k]`
+ */
+export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array<ArrayBuffer> {
+  const { pattern, normalization, tokens, addsPrefixSpace, isNarrow } = parts;
+  if (pattern.kind === "programs")
+    throw new UserError("there is no image of this tokenizer: its pattern needs the backtracking matcher");
+  const { early, records, contents } = packAdded(parts);
+  const hasSingleWords = parts.addedTokens.some(({ singleWord }) => singleWord);
+  const addedIds = allAddedTokens(parts).map(({ id }) => id);
+  const trims = parts.postProcessing?.trims ?? [];
+  const module = readEncodingKernel();
+  const body = [
+    new TextEncoder().encode(JSON.stringify(facts)),
+    bytesOf(tokens.starts),
+    tokens.bytes,
+    bytesOf(Uint32Array.from([...addedIds, ...(tokens.rawIds ?? [])])),
+    bytesOf(records),
+    contents,
+    bytesOf(Uint32Array.from(hasSingleWords ? wordCharacters() : [])),
+    bytesOf(Uint32Array.from(whiteSpace)),
+    bytesOf(normalization === null ? new Uint32Array(0) : normalizationTables(normalization)),
+    safePairs(pattern),
+    setUpSteps(parts),
+  ];
+  const flags = [isNarrow, addsPrefixSpace, canBeCut(parts), trims.includes(true)];
+  const headWords = partsAt / 4 + 2 * body.length;
+  const head = new Uint32Array(headWords);
+  const bits = flags.reduce((sum, flag, i) => sum | (Number(flag) << i), 0);
+  head.set([bits, tokens.idLimit, early, addedIds.length, trims.length], flagsAt / 4);
+  let end = 4 * headWords;
+  body.forEach(({ length }, i) => {
+    head.set([end, length], partsAt / 4 + 2 * i);
+    end += padded(length);
+  });
+  const image = new Uint8Array(end);
+  image.set(bytesOf(head));
+  image.set(new TextEncoder().encode("bpeimage"));
+  image.set(bytesOf(Uint32Array.of(imageVersion)), 8);
+  image.set(digestOf(module).subarray(0, 16), 16);
+  for (const [i, part] of body.entries()) image.set(part, head[partsAt / 4 + 2 * i]!);
+  image.set(bytesOf(Uint32Array.of(crc32(image.subarray(16)))), 12);
+  return image;
+}
+
+export const imageVersion = 1;
+const flagsAt = 32;
+const partsAt = 56;
+
+const padded = (byteCount: number) => (byteCount + 3) & ~3;
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+const digestOf = (bytes: Uint8Array) =>
+  new Uint8Array(Buffer.from(createSha256().update(bytes).digest("hex"), "hex"));
+
+/** The added tokens, each group in the order of their bytes. Of equal ones the last counts. */
+function packAdded({ addedTokens, normalization }: TokenizerParts) {
+  const inForm = (text: string) => (normalization === null ? text : normalize(text, normalization));
+  const group = (tokens: readonly AddedToken[], form: (text: string) => string) =>
+    [...new Map(tokens.map((token) => [form(token.content), token]))]
+      .map(([content, token]) => ({ token, bytes: Buffer.from(content) }))
+      .filter(({ bytes }) => bytes.length > 0)
+      .sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+  const early = group(
+    addedTokens.filter(({ normalized }) => !normalized),
+    (text) => text,
+  );
+  const late = group(
+    addedTokens.filter(({ normalized }) => normalized),
+    inForm,
+  );
+  const all = [...early, ...late];
+  let start = 0;
+  const records = all.flatMap(({ token: { id, lstrip, rstrip, singleWord, special }, bytes }) => {
+    const flags = [lstrip, rstrip, singleWord, special].reduce(
+      (sum, flag, i) => sum | (Number(flag) << i),
+      0,
+    );
+    const record = [start, bytes.length, id, flags];
+    start += bytes.length;
+    return record;
+  });
+  return {
+    early: early.length,
+    records: Uint32Array.from(records),
+    contents: Buffer.concat(all.map(({ bytes }) => bytes)),
+  };
+}
+
+/** Bit 128 a + b: whatever is before a, the text may be cut between a and b (findSafeCut). */
+function safePairs(pattern: CompiledPattern): Uint8Array {
+  const bits = new Uint8Array((128 * 128) / 8);
+  const bytes = new Uint8Array(2 + paddingBytes);
+  const text = { bytes, view: new DataView(bytes.buffer) };
+  for (let pair = 0; pair < 128 * 128; pair++) {
+    bytes.set([pair >> 7, pair & 127]);
+    // The search ends at the first cut: at b alone, or before a, where b is not asked.
+    if (findSafeCut(pattern, text, 0, 2, 2) === 1) bits[pair >> 3]! |= 1 << (pair & 7);
+  }
+  return bits;
+}
+
+/** What may be called, by its number in an image. 0 puts bytes into the memory. */
+const calls = [
+  "beginModel",
+  "reserveFixed",
+  "useModel",
+  "useAutomaton",
+  "useFourByteTables",
+  "useMaskTables",
+];
+
+/** The steps that set an instance up for the tokenizer. */
+function setUpSteps({ model, isNarrow, pattern }: TokenizerParts): Uint8Array {
+  assert(pattern.kind === "automata", "the kernel cuts text");
+  const kernel = createEncodingKernel();
+  const recorder = new StepRecorder(kernel.memory);
+  const exports = recorder.recorded(kernel.exports);
+  const recorded = { exports, memory: kernel.memory };
+  setUpModel(recorded, { model, isNarrow, addedTokens: noTokens, cuts: "beside foreign bytes" });
+  const scan = KernelScan.create(recorded, pattern.automata, { fourByteTablesBytes: 0, masksBytes: 0 });
+  if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
+  scan.prepare();
+  return recorder.steps();
+}
+
+class StepRecorder {
+  private readonly chunks: Uint8Array[] = [];
+  /** What was reserved since the last call, and is to be filled before the next one. */
+  private reserved: { readonly start: number; readonly byteCount: number }[] = [];
+
+  constructor(private readonly memory: WebAssembly.Memory) {}
+
+  /** The same exports, which write down what is called. */
+  recorded<T extends object>(exports: T): T {
+    return new Proxy({} as T, {
+      get: (_, name: string) => {
+        const call = (exports as Record<string, (...given: number[]) => number>)[name]!;
+        const number = calls.indexOf(name) + 1;
+        if (number === 0) return call;
+        return (...given: number[]) => {
+          const reserves = name === "beginModel" || name === "reserveFixed";
+          if (!reserves) this.writeReserved();
+          const result = (call(...given) ?? 0) >>> 0;
+          this.chunks.push(bytesOf(Uint32Array.of(number, ...given, result)));
+          if (reserves) this.reserved.push({ start: result, byteCount: given[0]! });
+          return result;
+        };
+      },
+    });
+  }
+
+  steps(): Uint8Array {
+    this.writeReserved();
+    return Buffer.concat(this.chunks);
+  }
+
+  private writeReserved(): void {
+    for (const { start, byteCount } of this.reserved) {
+      const bytes = new Uint8Array(this.memory.buffer).subarray(start, start + byteCount);
+      const last = bytes.findLastIndex((byte) => byte !== 0);
+      if (last < 0) continue;
+      const chunk = new Uint8Array(padded(last + 1));
+      chunk.set(bytes.subarray(0, last + 1));
+      this.chunks.push(bytesOf(Uint32Array.of(0, start, last + 1)), chunk);
+    }
+    this.reserved = [];
+  }
+}
