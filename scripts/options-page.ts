@@ -27,7 +27,7 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
 export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("train.md", "train"),
   ...of("many-machines.md", "count", "plan"),
-  ...of("encode.md", "encode", "tokens", "decode", "serve"),
+  ...of("encode.md", "encode", "tokens", "decode", "serve", "image"),
   ...of("evaluate.md", "eval", "diff"),
   ...of("extend.md", "prune"),
 };
@@ -39,7 +39,7 @@ function of(page: string, ...names: readonly string[]): Record<string, string> {
 /** Commands that many options have in common, and how they are called. */
 const groups = {
   readers: ["train", "count", "plan", "encode", "tokens", "eval", "diff", "prune"],
-  users: ["encode", "tokens", "decode", "inspect", "eval", "diff", "prune", "serve"],
+  users: ["encode", "tokens", "decode", "inspect", "eval", "diff", "prune", "serve", "image"],
 };
 
 const head = [

@@ -66,14 +66,8 @@ def message_of(stderr: str) -> str:
 
 #: Held while pipes are made: a fork in between would give the child ends that nobody knows of.
 _starting = RLock()
-#: This process's ends of all pipes, and what else must be told of a fork.
+#: This process's ends of all pipes.
 _ends: set[ref[IO[bytes]]] = set()
-_forgetful: set[ref[Any]] = set()
-
-
-def on_fork(owner: Any) -> None:
-    """In a child that is forked, ``owner._forked()`` is called, as long as the owner is there."""
-    _forgetful.add(ref(owner, _forgetful.discard))
 
 
 def _after_fork() -> None:
@@ -97,12 +91,7 @@ def _after_fork() -> None:
     _ends.clear()
     if nowhere >= 0:
         os.close(nowhere)
-    try:
-        for owner in [each() for each in list(_forgetful)]:
-            if owner is not None:
-                owner._forked()
-    finally:
-        _starting.release()
+    _starting.release()
 
 
 if hasattr(os, "register_at_fork"):
@@ -424,4 +413,4 @@ def main() -> int:
     return 1
 
 
-__all__ = ["BpeError", "Home", "Later", "Run", "find_executable", "main", "message_of", "on_fork"]
+__all__ = ["BpeError", "Home", "Later", "Run", "find_executable", "main", "message_of"]

@@ -353,9 +353,7 @@ def _of_ours(
     """One of this package: `train(like=...)`, by the rule that it was trained by."""
     if special_tokens_map:
         raise BpeError("special_tokens_map is for tokenizers of transformers and tokenizers")
-    from ._tokenizer import _Place
-
-    with _Place(tokenizer) as path:
+    with tokenizer._place() as path:
         return train(
             texts=texts,
             vocab_size=trainer.vocab_size,

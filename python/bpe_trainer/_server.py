@@ -1,18 +1,22 @@
-"""A `bpe serve` that answers through a pipe: docs/encode.md."""
+"""Where there is no native module, a `bpe serve` encodes, through a pipe: docs/encode.md. It also saves."""
 
 from __future__ import annotations
 
 import array
+import os
 import struct
 import sys
+import weakref
+from _thread import LockType, allocate_lock
 from typing import Any, Iterator, Sequence
 
 from ._executable import BpeError, Run, message_of
+from ._source import Place, Source
 
 # Kinds of requests and the status of answers.
-ENCODE, ENCODE_AS_TEXT, DECODE, SAVE, TABLE = 0, 1, 2, 3, 4
+ENCODE, ENCODE_AS_TEXT, SAVE = 0, 1, 3
 #: Added to those that encode.
-OFFSETS = {"bytes": 16, "characters": 32}
+_OFFSETS_IN_BYTES, _OFFSETS_IN_CHARACTERS = 16, 32
 _DONE = 0
 #: A batch is sent in requests of about this size, so that neither side holds much.
 _REQUEST_BYTES = 1 << 24
@@ -27,16 +31,8 @@ _HEAD, _HEAD_OF_ONE = struct.Struct("<2I"), struct.Struct("<3I")
 _SERVED_SIGNALS = {128 + number: number for number in (1, 2, 15)}
 
 
-class Ended(BpeError):
-    """The process has ended. Without a reason of its own, as where it was killed, another one may be asked the same."""
-
-    def __init__(self, message: str, is_its_own: bool) -> None:
-        super().__init__(message)
-        self.is_its_own = is_its_own
-
-
 class Server:
-    """The process. One thread at a time may ask it. Where `is_between` is False, an answer is still in its pipe."""
+    """The process. One thread at a time may ask it. Where `is_between` is False, an answer is still in its pipe, or lost."""
 
     #: What it says of its tokenizer.
     description: dict[str, Any]
@@ -57,7 +53,7 @@ class Server:
             raise
 
     def ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
-        """The answers to the items of a request. Raises BpeError where it is refused, and Ended."""
+        """The answers to the items of a request. Raises BpeError where it is refused, or has ended."""
         self.is_between = False
         try:
             if len(items) == 1:
@@ -113,7 +109,7 @@ class Server:
             left -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _ended(self) -> Ended:
+    def _ended(self) -> BpeError:
         process = self.process
         exit_code = process.end()
         try:
@@ -121,13 +117,13 @@ class Server:
         except (OSError, ValueError):
             said = ""
         if "bpe: error: " in said:
-            return Ended(process.plain(message_of(said)), True)
+            return BpeError(process.plain(message_of(said)))
         number = -exit_code if exit_code < 0 else _SERVED_SIGNALS.get(exit_code)
         if number is None:
-            return Ended(said.strip() or "bpe ended without a word", False)
+            return BpeError(said.strip() or "bpe ended without a word")
         import signal
 
-        return Ended(f"bpe was ended by signal {number} ({signal.Signals(number).name})", False)
+        return BpeError(f"bpe was ended by signal {number} ({signal.Signals(number).name})")
 
     def close(self) -> None:
         """Ends the process, within 2 s also where it is stopped."""
@@ -137,7 +133,79 @@ class Server:
         self.process.end()
 
 
-def requests(items: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+class _Children:
+    """The process that this one has, if it has started, and the lock of who asks it. A forked process has its own."""
+
+    def __init__(self) -> None:
+        self.lock: LockType = allocate_lock()
+        self.servers: list[Server] = []
+
+
+class Child:
+    """Encodes as a Model of the native module does, with a process of its own. Threads take turns.
+
+    Where the process is killed, the call that finds it raises BpeError, and the next one starts another.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        #: By the number of this process.
+        self._children: dict[int, _Children] = {}
+        self._end = weakref.finalize(self, _close, self._children)
+
+    def _ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
+        mine = self._children.setdefault(os.getpid(), _Children())
+        with mine.lock:
+            if not self._end.alive:
+                raise BpeError("the tokenizer is closed")
+            while mine.servers and not mine.servers[0].is_between:
+                # Ctrl-C may strike anywhere: the rest of an answer would be read as the next one.
+                mine.servers.pop().close()
+            if not mine.servers:
+                with Place(self._source, is_checked=False) as path:
+                    mine.servers.append(Server(path, self._source.options))
+                    self._source.agree(mine.servers[0].description["fingerprint"])
+            return mine.servers[0].ask(kind, items)
+
+    def _batches(self, kind: int, texts: Sequence[str]) -> Iterator[list[int]]:
+        for request in _requests([_utf8(text) for text in texts]):
+            yield from map(_unpacked, self._ask(kind, request))
+
+    def encode(self, text: str, as_text: bool) -> list[int]:
+        return _unpacked(self._ask(ENCODE_AS_TEXT if as_text else ENCODE, [_utf8(text)])[0])
+
+    def count(self, text: str, limit: int, as_text: bool) -> int:
+        count = len(self.encode(text, as_text))
+        return count if limit < 0 else min(count, limit + 1)
+
+    def encode_batch(self, texts: Sequence[str], as_text: bool) -> list[list[int]]:
+        return list(self._batches(ENCODE_AS_TEXT if as_text else ENCODE, texts))
+
+    def encode_with_offsets(
+        self, text: str, in_characters: bool, as_text: bool
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        kind = (_OFFSETS_IN_CHARACTERS if in_characters else _OFFSETS_IN_BYTES) + (ENCODE_AS_TEXT if as_text else ENCODE)
+        numbers = next(self._batches(kind, [text]))
+        count = len(numbers) // 3
+        return numbers[:count], list(zip(numbers[count : 2 * count], numbers[2 * count :]))
+
+    def close(self) -> None:
+        """Ends the process. A call of another thread ends with an error."""
+        mine = self._children.setdefault(os.getpid(), _Children())
+        for server in list(mine.servers):
+            server.process.terminate()
+            server.process.end()
+        with mine.lock:
+            self._end()
+
+
+def _close(children: "dict[int, _Children]") -> None:
+    mine = children.get(os.getpid())
+    for server in [] if mine is None else mine.servers:
+        server.close()
+
+
+def _requests(items: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """Items in order, as many at a time as make a request."""
     first = size = 0
     for i, item in enumerate(items):
@@ -149,7 +217,7 @@ def requests(items: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         yield items[first:]
 
 
-def utf8(text: str) -> bytes:
+def _utf8(text: str) -> bytes:
     """A text as an item of a request."""
     if not isinstance(text, str):
         raise TypeError(f"a text must be a string, found {type(text).__name__}")
@@ -159,17 +227,12 @@ def utf8(text: str) -> bytes:
     return data
 
 
-def packed(ids: Sequence[int]) -> bytes:
-    """Ids as an item of a request."""
-    numbers = array.array("I", ids)
-    if sys.byteorder != "little":
-        numbers.byteswap()
-    return numbers.tobytes()
-
-
-def unpacked(item: bytes) -> list[int]:
+def _unpacked(item: bytes) -> list[int]:
     """The ids of an item of an answer."""
     numbers = array.array("I", item)
     if sys.byteorder != "little":
         numbers.byteswap()
     return numbers.tolist()
+
+
+__all__ = ["Child", "SAVE", "Server"]

@@ -1,4 +1,4 @@
-"""Encoding and decoding: a `bpe serve` of its own answers through a pipe, for as long as the tokenizer lives.
+"""Encoding and decoding, in this process by the native module; where that is not, by a child process (_server.py).
 
 A training loads this module while the executable works: what its process and other packages need is loaded later.
 """
@@ -6,15 +6,12 @@ A training loads this module while the executable works: what its process and ot
 from __future__ import annotations
 
 import os
-import weakref
-from _thread import LockType, allocate_lock  # The module threading takes as long to load as Python to start.
 from operator import index
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, TypedDict, TypeVar
-from typing import Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, TypedDict, Union
 
-from ._executable import BpeError, Home, Later, Run, message_of, on_fork
-from ._server import DECODE, ENCODE, ENCODE_AS_TEXT, OFFSETS, SAVE, TABLE, Ended, Server
-from ._server import packed, requests, unpacked, utf8
+from ._executable import BpeError, Home, Later, Run, message_of
+from ._image import Image, Vocabulary
+from ._source import Place, Source, unpickled
 
 if TYPE_CHECKING:
     from typing import overload
@@ -22,15 +19,17 @@ if TYPE_CHECKING:
     import numpy
     import tiktoken
     import tokenizers
+
+    from ._server import Child
 else:
     numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
 
-T = TypeVar("T")
-#: Path and content of each file of a tokenizer that has no place.
-Files = tuple[tuple[str, bytes], ...]
 #: Where each token of a text begins and ends in it.
 Spans = list[tuple[int, int]]
 Unit = Literal["characters", "bytes"]
+#: A thread is not worth starting for less text.
+_CHARACTERS_PER_THREAD = 1 << 18
+_THREADS_MAX = 16
 
 
 class _Encoded(TypedDict):
@@ -56,42 +55,20 @@ class EncodedBatch(_EncodedBatch, total=False):
 
 
 _RECORD = "training.json"
-#: The files that a directory is loaded from.
-_NAMES = (
-    *("tokenizer.json", "vocab.json", "merges.txt"),
-    *("tokenizer.tiktoken", "tekken.json", "tokenizer.model", _RECORD),
-)
-#: What a record says of its run alone. Without it, two trainings of one tokenizer are pickled alike.
-_OF_THE_RUN = ("command", "arguments", "workingDirectory", "startedAt", "timings", "peakMemoryBytes")
-#: `encode_iterable` sends so much text at a time: most of what large requests give, in little memory.
-_GATHERED_BYTES = 1 << 15
 
 
 class Tokenizer:
-    """A byte-level BPE tokenizer, exact to the program its files come from. Threads may share it; they take turns.
+    """A byte-level BPE tokenizer, exact to the program its files come from. Threads may share it.
 
-    A forked child has a process of its own behind it. A tokenizer can be pickled: as its path and the checksum of what is
-    there, or, if it has no place of its own, with its files.
+    It survives a fork. It can be pickled: as its path and the checksum of what is there, or, if it has no place of its own,
+    with its files.
     """
 
-    #: Where its files are, from the root. Of one that was unpickled with its files: their names in no directory.
-    _path: str
-    _options: list[str]
-    #: What its files go with, or they themselves; where they have a place of their own, neither.
-    _home: Union[Home, None]
-    _files: Union[Files, None]
-    #: What `look_at` saw when they were made, or loaded last.
-    _seen: Union[tuple[object, ...], None]
-    _lock: LockType
-    _owner: int
-    #: Its process, once it has started, and what it said of the tokenizer.
-    _servers: list[Server]
-    _facts: Union[dict[str, Any], None]
-    #: What every process behind it has to find: a checksum.
-    _fingerprint: Union[str, None]
-    _known: Union[_Vocabulary, None]
-    #: A `weakref.finalize`, which closes it.
-    _end: Any
+    _source: Source
+    #: Its image and what encodes with it, from its first use on.
+    _image: Union[Image, None]
+    _model: Any
+    _is_closed: bool
 
     def __init__(self) -> None:
         raise TypeError("use bpe.train(...) or bpe.Tokenizer.load(path)")
@@ -113,109 +90,53 @@ class Tokenizer:
         if special_tokens is not None and not hasattr(special_tokens, "items"):
             raise TypeError(f"special_tokens must be a dict of ids by text, found {type(special_tokens).__name__}")
         options += [f"--special-token={text}={id}" for text, id in (special_tokens or {}).items()]
-        self = cls._of(os.fsdecode(path), None, options)
-        self._description()
+        self = cls._of(Source(os.fsdecode(path), None, options))
+        self._loaded()
         return self
 
     @classmethod
-    def _of(
-        cls,
-        path: str,
-        home: Union[Home, None],
-        options: Sequence[str] = (),
-        *,
-        files: Union[Files, None] = None,
-        fingerprint: Union[str, None] = None,
-        seen: Union[tuple[object, ...], None] = None,
-    ) -> "Tokenizer":
-        """A tokenizer whose process starts with its first use. ``home`` is a directory that goes with it."""
+    def _of(cls, source: Source) -> "Tokenizer":
+        """A tokenizer that is loaded with its first use."""
         self = object.__new__(cls)
-        # The process may start, or start again, when this one has gone to another directory.
-        self._path = path if files is not None or os.path.isabs(path) else os.path.join(os.getcwd(), path)
-        self._options = list(options)
-        self._home, self._files, self._fingerprint, self._seen = home, files, fingerprint, seen
-        self._facts = self._known = None
-        self._lock = allocate_lock()
-        self._owner = os.getpid()
-        self._servers = []
-        self._end = weakref.finalize(self, _close, self._servers)
-        on_fork(self)
+        self._source = source
+        self._image = self._model = None
+        self._is_closed = False
         return self
 
-    def _forked(self) -> None:
-        """In a forked child: the process is the parent's, and so is the thread that may hold the lock."""
-        self._owner = os.getpid()
-        self._lock = allocate_lock()
-        for server in self._servers:
-            server.process.close_pipes()
-        self._servers.clear()
+    @classmethod
+    def _unpickled(cls, *given: Any) -> "Tokenizer":
+        return cls._of(unpickled(*given))
 
-    def _use(self, work: Callable[[Server], T]) -> T:
-        """Has the process do something. Where it was killed it is started again, once."""
-        if self._owner != os.getpid():
-            # It was forked, and not by Python, which would have told.
-            self._forked()
-        again = False
-        with self._lock:
-            while True:
-                try:
-                    return work(self._server())
-                except Ended as error:
-                    self._drop()
-                    if not self._end.alive:
-                        raise BpeError("the tokenizer is closed") from None
-                    if error.is_its_own:
-                        raise
-                    if again:
-                        raise BpeError(f"{error}, and so was the one that was started in its place") from None
-                    again = True
-                except BpeError:
-                    raise
-                except BaseException:
-                    # Half a request is sent, or half an answer taken: the rest would be read as the next one.
-                    self._drop()
-                    raise
+    @property
+    def _path(self) -> str:
+        return self._source.path
 
-    def _server(self) -> Server:
-        """Its process, started where it is not; what it cannot load raises BpeError. The lock is the caller's."""
-        if not self._end.alive:
+    def _loaded(self) -> Image:
+        """Its image, and with it what encodes. Two threads at once may both load it: they have the same."""
+        if self._is_closed:
             raise BpeError("the tokenizer is closed")
-        if self._servers and not self._servers[0].is_between:
-            # Ctrl-C may strike anywhere, also where a call believes that it is done.
-            self._drop()
-        if self._servers:
-            return self._servers[0]
-        with _Place(self, is_checked=False) as path:
-            seen = look_at(path) if self._files is None else None
-            if self._fingerprint is None and self._seen not in (None, seen):
-                raise self._is_another()
-            server = Server(path, self._options)
-            self._servers.append(server)
-            self._fingerprint = self._fingerprint or server.description["fingerprint"]
-            if self._fingerprint != server.description["fingerprint"] or (seen and seen != look_at(path)):
-                self._drop()
-                raise self._is_another()
-        self._facts, self._seen = server.description, seen
-        return server
+        if self._image is None:
+            self._take(self._source.load())
+        assert self._image is not None
+        return self._image
 
-    def _is_another(self) -> BpeError:
-        return BpeError(f'"{self._path}" is another tokenizer by now; bpe.Tokenizer.load loads it')
+    def _take(self, image: Image) -> None:
+        model = _native_model(image) or _child(self._source)
+        self._image, self._model = image, model
+        # From now on a call of it does not go through this class.
+        self.__dict__["_encode"] = model.encode
 
-    def _drop(self) -> None:
-        while self._servers:
-            self._servers[-1].close()
-            self._servers.pop()
+    def _encode(self, text: str, as_text: bool) -> list[int]:
+        """Of one that is not loaded, or closed."""
+        self._loaded()
+        ids: list[int] = self._model.encode(text, as_text)
+        return ids
 
-    def _vocabulary(self) -> _Vocabulary:
-        if self._known is None or not self._end.alive:
-            self._known = _Vocabulary(*self._ask(TABLE, []))
-        return self._known
+    def _vocabulary(self) -> Vocabulary:
+        return self._loaded().vocabulary
 
     def _description(self) -> dict[str, Any]:
-        if self._facts is None or not self._end.alive:
-            self._use(lambda server: None)
-        assert self._facts is not None
-        return self._facts
+        return self._loaded().facts
 
     @property
     def vocab_size(self) -> int:
@@ -285,28 +206,134 @@ class Tokenizer:
         return found
 
     def encode(
-        self, text: str, *, add_special_tokens: bool = False, special_tokens_as_text: bool = False
+        self,
+        text: str,
+        *,
+        add_special_tokens: bool = False,
+        special_tokens_as_text: bool = False,
+        threads: Union[int, None] = None,
     ) -> list[int]:
         """The ids of a text. Special tokens in it become their ids, unless they are to be encoded as the text they are.
 
-        ``add_special_tokens`` puts those around it that tokenizer.json puts there, such as bos.
+        ``add_special_tokens`` puts those around it that tokenizer.json puts there, such as bos. A long text is encoded by
+        several threads where it can be cut for that: by all cores, or by ``threads``.
         """
-        before, after = self._around(add_special_tokens)
-        kind = ENCODE_AS_TEXT if special_tokens_as_text else ENCODE
-        ids = unpacked(self._ask(kind, [utf8(text)])[0])
-        return [*before, *ids, *after] if add_special_tokens else ids
+        if threads == 1 or not isinstance(text, str) or len(text) < 2 * _CHARACTERS_PER_THREAD:
+            ids = self._encode(text, special_tokens_as_text)
+        else:
+            (ids,) = self._encode_all([text], special_tokens_as_text, threads)
+        if add_special_tokens:
+            before, after = self._around(True)
+            return [*before, *ids, *after]
+        return ids
+
+    if TYPE_CHECKING:
+
+        @overload
+        def encode_batch(
+            self,
+            texts: Sequence[str],
+            *,
+            add_special_tokens: bool = ...,
+            special_tokens_as_text: bool = ...,
+            threads: Union[int, None] = ...,
+            as_array: Literal[False] = ...,
+        ) -> list[list[int]]: ...
+        @overload
+        def encode_batch(
+            self,
+            texts: Sequence[str],
+            *,
+            add_special_tokens: bool = ...,
+            special_tokens_as_text: bool = ...,
+            threads: Union[int, None] = ...,
+            as_array: Literal[True],
+        ) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]": ...
 
     def encode_batch(
-        self, texts: Sequence[str], *, add_special_tokens: bool = False, special_tokens_as_text: bool = False
-    ) -> list[list[int]]:
-        """The ids of each text, as by `encode`."""
+        self,
+        texts: Sequence[str],
+        *,
+        add_special_tokens: bool = False,
+        special_tokens_as_text: bool = False,
+        threads: Union[int, None] = None,
+        as_array: bool = False,
+    ) -> Any:
+        """The ids of each text, as by `encode`.
+
+        ``as_array`` gives no lists, but two numpy arrays as Arrow has lists: all ids end to end, uint16 if every id fits,
+        else uint32, and offsets: the ids of text i are ``ids[offsets[i]:offsets[i + 1]]``.
+        """
         _refuse_text(texts, "texts", "encode")
         before, after = self._around(add_special_tokens)
-        kind = ENCODE_AS_TEXT if special_tokens_as_text else ENCODE
-        batch: list[list[int]] = []
-        for request in requests([utf8(text) for text in texts]):
-            batch += [unpacked(item) for item in self._ask(kind, request)]
+        if as_array:
+            return self._arrays(texts, special_tokens_as_text, threads, before, after)
+        batch = self._encode_all(texts, special_tokens_as_text, threads)
         return [[*before, *ids, *after] for ids in batch] if add_special_tokens else batch
+
+    def _encode_all(self, texts: Sequence[str], as_text: bool, threads: Union[int, None]) -> list[list[int]]:
+        self._loaded()
+        if not hasattr(self._model, "batch"):
+            batch: list[list[int]] = self._model.encode_batch(texts, as_text)
+            return batch
+        return list(self._worked(texts, as_text, True, threads).lists())
+
+    def _arrays(
+        self, texts: Sequence[str], as_text: bool, threads: Union[int, None], before: list[int], after: list[int]
+    ) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]":
+        import numpy
+
+        self._loaded()
+        if not before and not after and hasattr(self._model, "batch"):
+            data, ends, size = self._worked(texts, as_text, False, threads).arrays()
+            return numpy.frombuffer(data, dtype=f"u{size}"), numpy.frombuffer(ends, dtype=numpy.int64)
+        batch = [[*before, *ids, *after] for ids in self._encode_all(texts, as_text, threads)]
+        offsets = numpy.zeros(len(batch) + 1, dtype=numpy.int64)
+        numpy.cumsum([len(ids) for ids in batch], out=offsets[1:])
+        flat = [id for ids in batch for id in ids]
+        return numpy.array(flat, dtype=numpy.uint16 if self.id_limit <= 1 << 16 else numpy.uint32), offsets
+
+    def _worked(self, texts: Sequence[str], as_text: bool, wants_lists: bool, threads: Union[int, None]) -> Any:
+        """A batch of the native module that is encoded, by this thread and others."""
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is {threads}, and must be 1 or more")
+        try:
+            characters = sum(map(len, texts)) if threads != 1 else 0
+        except TypeError:
+            characters = 0  # The module says what is wrong.
+        wanted = min(threads or _cores(), _THREADS_MAX, max(1, characters // _CHARACTERS_PER_THREAD))
+        batch = self._model.batch(texts, as_text, wants_lists, wanted > 1)
+        errors: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                while not errors and batch.work():
+                    pass
+            except BaseException as error:
+                errors.append(error)
+
+        others = []
+        if wanted > 1:
+            from threading import Thread
+
+            others = [Thread(target=work, daemon=True) for _ in range(wanted - 1)]
+            for other in others:
+                other.start()
+        work()
+        for other in others:
+            other.join()
+        if errors:
+            raise errors[0]
+        return batch
+
+    def count(self, text: str, limit: Union[int, None] = None, *, special_tokens_as_text: bool = False) -> int:
+        """How many ids `encode` gives. With a limit, no more of a long text is read than it takes to know that there are more;
+        then the answer is ``limit + 1``: ``t.count(text, n) <= n`` says whether a text has at most n ids.
+        """
+        if limit is not None and limit < 0:
+            raise ValueError(f"limit is {limit}, and must be 0 or more")
+        self._loaded()
+        return int(self._model.count(text, -1 if limit is None else limit, special_tokens_as_text))
 
     def encode_with_offsets(
         self,
@@ -322,29 +349,16 @@ class Tokenizer:
         is left out, and tokens around the text are at (0, 0). In "bytes" of UTF-8 the tokens follow each other without
         gaps. A tokenizer that normalizes text raises BpeError: its tokens are parts of another text.
         """
-        return self._with_offsets([text], unit, add_special_tokens, special_tokens_as_text)[0]
-
-    def _with_offsets(
-        self, texts: Sequence[str], unit: Unit, add_special_tokens: bool, special_tokens_as_text: bool
-    ) -> list[tuple[list[int], Spans]]:
-        if unit not in OFFSETS:
+        if unit not in ("characters", "bytes"):
             raise ValueError(f'unit is {unit!r}, and must be "characters" or "bytes"')
         before, after = self._around(add_special_tokens)
-        kind = OFFSETS[unit] + (ENCODE_AS_TEXT if special_tokens_as_text else ENCODE)
-        batch: list[tuple[list[int], Spans]] = []
-        for request in requests([utf8(text) for text in texts]):
-            for item in self._ask(kind, request):
-                numbers = unpacked(item)
-                count = len(numbers) // 3
-                spans = zip(numbers[count : 2 * count], numbers[2 * count :])
-                nowhere = (0, 0)
-                batch.append(
-                    (
-                        [*before, *numbers[:count], *after],
-                        [*(nowhere for _ in before), *spans, *(nowhere for _ in after)],
-                    )
-                )
-        return batch
+        facts = self._description()
+        obstacle = facts["offsetObstacle"] or (facts["trimObstacle"] if unit == "characters" else None)
+        if obstacle is not None:
+            raise BpeError(obstacle)
+        ids, spans = self._model.encode_with_offsets(text, unit == "characters", special_tokens_as_text)
+        nowhere = (0, 0)
+        return [*before, *ids, *after], [*(nowhere for _ in before), *spans, *(nowhere for _ in after)]
 
     if TYPE_CHECKING:
 
@@ -384,7 +398,12 @@ class Tokenizer:
         _refuse_text(texts, "texts", "encode")
         batch: EncodedBatch
         if return_offsets_mapping:
-            both = self._with_offsets(texts, "characters", add_special_tokens, special_tokens_as_text)
+            both = [
+                self.encode_with_offsets(
+                    each, add_special_tokens=add_special_tokens, special_tokens_as_text=special_tokens_as_text
+                )
+                for each in texts
+            ]
             ids = [each for each, _ in both]
             batch = {"input_ids": ids, "attention_mask": _ones(ids), "offset_mapping": [spans for _, spans in both]}
         else:
@@ -410,36 +429,14 @@ class Tokenizer:
     def encode_iterable(self, texts: Iterable[str]) -> Iterator[int]:
         """The ids of one text that comes in parts, such as the lines of an open file; each part is encoded by itself.
 
-        The parts are taken as their ids are, a few at a time.
+        Each part is taken when its ids are.
         """
         import itertools
 
         _refuse_text(texts, "texts", "encode")
-        return itertools.chain.from_iterable(self._ids_of_parts(texts))
-
-    def _ids_of_parts(self, texts: Iterable[str]) -> Iterator[Sequence[int]]:
-        def ids() -> Iterator[Sequence[int]]:
-            request, parts[:] = list(parts), []
-            return map(unpacked, self._ask(ENCODE, request))
-
-        parts: list[bytes] = []
-        size, wanted = 0, 1
-        try:
-            for text in texts:
-                part = utf8(text)
-                parts.append(part)
-                size += len(part) + 8
-                if size >= wanted:
-                    # The first part is not waited for: whoever looks at one line gets its ids.
-                    size, wanted = 0, min(2 * size, _GATHERED_BYTES)
-                    yield from ids()
-        except Exception:
-            # What came before the error has its ids.
-            if parts:
-                yield from ids()
-            raise
-        if parts:
-            yield from ids()
+        self._loaded()
+        encode = self._encode
+        return itertools.chain.from_iterable(encode(text, False) for text in texts)
 
     def encode_file(
         self,
@@ -453,9 +450,9 @@ class Tokenizer:
 
         paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         home = Home()
-        with _Place(self) as place:
+        with self._place() as place:
             output = os.path.join(home.name, "ids.npy")
-            arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._options]
+            arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._source.options]
             arguments += [] if append_token is None else [f"--append-token={append_token}"]
             arguments += [] if workers is None else [f"--workers={workers}"]
             run = Run([*arguments, "--", *(os.fspath(path) for path in paths)])
@@ -476,27 +473,32 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
         """The text of ids; ``errors`` is for bytes that are not UTF-8, as in ``bytes.decode``."""
-        return self.decode_batch([ids], skip_special_tokens=skip_special_tokens, errors=errors)[0]
+        if skip_special_tokens:
+            special = set(self._description()["specialTokens"].values())
+            ids = [id for id in ids if index(id) not in special]
+        return self.decode_bytes(ids).decode("utf-8", errors)
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of ids. An id without a token raises BpeError."""
-        return self.decode_batch_bytes([ids])[0]
+        image = self._loaded()
+        data: bytes = (self._model if hasattr(self._model, "decode") else image.vocabulary).decode(ids)
+        return data
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, skip_special_tokens: bool = False, errors: str = "replace"
     ) -> list[str]:
         """The text of each."""
-        if skip_special_tokens:
-            special = set(self._description()["specialTokens"].values())
-            batch = [[id for id in ids if index(id) not in special] for ids in batch]
-        return [some.decode("utf-8", errors) for some in self.decode_batch_bytes(batch)]
+        return [self.decode(ids, skip_special_tokens=skip_special_tokens, errors=errors) for ids in batch]
 
     def decode_batch_bytes(self, batch: Sequence[Sequence[int]]) -> list[bytes]:
         """The bytes of each."""
-        out: list[bytes] = []
-        for request in requests([packed(ids) for ids in batch]):
-            out += self._ask(DECODE, request)
-        return out
+        return [self.decode_bytes(ids) for ids in batch]
+
+    def _place(self) -> Place:
+        """Where its files are, for as long as a block lasts."""
+        if self._is_closed:
+            raise BpeError("the tokenizer is closed")
+        return Place(self._source)
 
     def save(self, directory: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the files of the tokenizer into a directory, as a whole or not at all.
@@ -505,15 +507,22 @@ class Tokenizer:
         and where its files do not hold all of it: a pattern or special tokens were given to ``load``, or the path named one
         file of several.
         """
-        with _Place(self) as path:
+        from ._server import SAVE, Server
+
+        with self._place() as path:
             place = os.path.join(os.getcwdb(), os.fsencode(directory))
-            self._ask(SAVE, [place, os.fsencode(path)])
+            server = Server(path, self._source.options)
+            try:
+                self._source.agree(server.description["fingerprint"])
+                server.ask(SAVE, [place, os.fsencode(path)])
+            finally:
+                server.close()
 
     def to_hf(self) -> "tokenizers.Tokenizer":
         """The same tokenizer of HF's package ``tokenizers``, where that can express it."""
         import tokenizers
 
-        with _Place(self) as place:
+        with self._place() as place:
             path = os.path.join(place, "tokenizer.json") if os.path.isdir(place) else place
             if path.endswith(".json") and os.path.isfile(path):
                 return tokenizers.Tokenizer.from_file(path)
@@ -526,7 +535,7 @@ class Tokenizer:
         import tiktoken
         from tiktoken.load import load_tiktoken_bpe
 
-        with _Place(self) as place:
+        with self._place() as place:
             record = os.path.join(place, _RECORD)
             names = os.listdir(place) if os.path.isfile(record) else []
             ranks = next((name for name in sorted(names) if name.endswith(".tiktoken")), None)
@@ -558,35 +567,35 @@ class Tokenizer:
         return made
 
     def __copy__(self) -> "Tokenizer":
-        """Another object for the same files, with a process of its own."""
-        if not self._end.alive:
+        """Another object for the same files, which is closed on its own."""
+        if self._is_closed:
             raise BpeError("the tokenizer is closed")
-        copied = Tokenizer._of(self._path, self._home, self._options, files=self._files, seen=self._seen)
-        copied._facts, copied._fingerprint, copied._known = self._facts, self._fingerprint, self._known
+        of = self._source
+        copied = Tokenizer._of(
+            Source(of.path, of.home, of.options, files=of.files, fingerprint=of.fingerprint, seen=of.seen)
+        )
+        if self._image is not None:
+            copied._take(self._image)
         return copied
 
     def __deepcopy__(self, _: object) -> "Tokenizer":
         return self.__copy__()
 
     def __reduce__(self) -> "tuple[Any, ...]":
-        """The same bytes each time, so that caches that go by them work."""
-        if not self._end.alive:
+        if self._is_closed:
             raise BpeError("the tokenizer is closed")
-        if self._files is not None or self._home is not None:
-            files = self._files if self._home is None else _files_below(self._home.name)
-            path = self._path if self._home is None else os.path.relpath(self._path, self._home.name)
-            return _unpickled, (path, tuple(self._options), None, files)
-        self._description()
-        return _unpickled, (self._path, tuple(self._options), self._fingerprint, None)
+        if self._source.has_place:
+            self._loaded()
+        return Tokenizer._unpickled, self._source.pickled()
 
     def close(self) -> None:
-        """Ends the process behind it; so does the garbage collector. A call of another thread ends with an error."""
-        for server in list(self._servers):
-            server.process.terminate()
-            server.process.end()
-        with self._lock:
-            self._end()
-            self._home = None
+        """Frees what it holds; so does the garbage collector. Every later call raises BpeError."""
+        model, self._model, self._image = self._model, None, None
+        self._is_closed = True
+        self.__dict__.pop("_encode", None)
+        if hasattr(model, "close"):
+            model.close()
+        self._source.home = None
 
     def __enter__(self) -> "Tokenizer":
         return self
@@ -595,135 +604,36 @@ class Tokenizer:
         self.close()
 
     def __repr__(self) -> str:
-        if not self._end.alive:
+        if self._is_closed:
             return "<bpe_trainer.Tokenizer, closed>"
-        place = "" if self._files is not None or self._home is not None else f' "{self._path}"'
-        # A debugger may ask in the middle of a call.
-        if self._facts is None and not self._lock.locked():
-            try:
-                self._description()
-            except (BpeError, OSError):
-                pass
-        if self._facts is None:
+        place = f' "{self._path}"' if self._source.has_place else ""
+        try:
+            facts = self._description()
+        except (BpeError, OSError):
             return f"<bpe_trainer.Tokenizer{place}, not loaded>"
-        tokens, special = self._facts["tokenCount"], len(self._facts["specialTokens"])
+        tokens, special = facts["tokenCount"], len(facts["specialTokens"])
         return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
 
-    def _ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
-        return self._use(lambda server: server.ask(kind, items))
+
+def _native_model(image: Image) -> Any:
+    """What encodes in this process; None where there is no native module, or it is one of another version."""
+    from importlib import import_module
+
+    try:
+        return import_module("bpe_trainer._native").Model(image.data, BpeError)
+    except (ImportError, BpeError):
+        return None
 
 
-class _Vocabulary:
-    """The table of tokens, as the process gives it."""
+def _child(source: Source) -> "Child":
+    from ._server import Child
 
-    def __init__(self, starts: bytes, tokens: bytes, text_ids: bytes) -> None:
-        from ._characters import character_of
-
-        self._starts, self._tokens, self._text_ids = unpacked(starts), tokens, set(unpacked(text_ids))
-        # A character for each byte.
-        self._characters = tokens.decode("latin-1").translate(character_of)
-        self._ids: Union[dict[str, int], None] = None
-
-    def bytes_of(self, id: int) -> bytes:
-        """Empty where no token has the id."""
-        return self._tokens[self._starts[id] : self._starts[id + 1]] if 0 <= id < len(self._starts) - 1 else b""
-
-    def spelled(self, id: int) -> Union[str, None]:
-        token = self.bytes_of(id)
-        if not token:
-            return None
-        return token.decode("utf-8") if id in self._text_ids else self._characters[self._starts[id] : self._starts[id + 1]]
-
-    @property
-    def ids(self) -> dict[str, int]:
-        if self._ids is None:
-            ids: dict[str, int] = {}
-            for id in range(len(self._starts) - 1):
-                token = self.spelled(id)
-                if token is not None and ids.setdefault(token, id) != id:
-                    raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}, so their names are not unique")
-            self._ids = ids
-        return self._ids
+    return Child(source)
 
 
-class _Place:
-    """The path of a tokenizer's files, for as long as the block lasts. They are those of the tokenizer, or it raises BpeError."""
-
-    def __init__(self, tokenizer: Tokenizer, *, is_checked: bool = True) -> None:
-        self._tokenizer = tokenizer
-        self._is_checked = is_checked and tokenizer._files is None
-        self._home: Union[Home, None] = None
-
-    def __enter__(self) -> str:
-        tokenizer = self._tokenizer
-        if tokenizer._files is not None:
-            self._home = Home()
-            for name, content in tokenizer._files:
-                path = os.path.join(self._home.name, name)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "wb") as file:
-                    file.write(content)
-            return os.path.join(self._home.name, tokenizer._path)
-        self._check()
-        return tokenizer._path
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._home is not None:
-            self._home.cleanup()
-        if kind is None:
-            self._check()
-
-    def _check(self) -> None:
-        """What is there by now is loaded, and compared."""
-        tokenizer = self._tokenizer
-        if self._is_checked and (tokenizer._seen is None or tokenizer._seen != look_at(tokenizer._path)):
-            tokenizer._use(lambda server: tokenizer._drop())
-            tokenizer._use(lambda server: None)
-
-
-def _unpickled(
-    path: str, options: Sequence[str], fingerprint: Union[str, None], files: Union[Files, None]
-) -> Tokenizer:
-    for name in () if files is None else (path, *(name for name, _ in files)):
-        parts = name.replace(os.sep, "/").split("/")
-        if not name or os.path.isabs(name) or os.path.splitdrive(name)[0] or ".." in parts:
-            raise BpeError(f"the pickled tokenizer has {name[:200]!r}, which is no name of a file in its directory")
-    return Tokenizer._of(path, None, options, files=files, fingerprint=fingerprint)
-
-
-def look_at(path: str) -> tuple[object, ...]:
-    """Where this changes, another tokenizer may be at the path by now."""
-    directory = path if os.path.isdir(path) else os.path.dirname(path)
-    seen: list[object] = []
-    for name in ("", *_NAMES):
-        each = os.path.join(directory, name) if name else path
-        try:
-            stats = os.stat(each)
-        except OSError:
-            continue
-        # A directory changes with whatever is put into it.
-        times = () if os.path.isdir(each) else (stats.st_size, stats.st_mtime_ns, stats.st_ctime_ns)
-        seen.append((name, stats.st_dev, stats.st_ino, *times))
-    return tuple(seen)
-
-
-def _files_below(home: str) -> Files:
-    files: list[tuple[str, bytes]] = []
-    for directory, _, names in os.walk(home):
-        for name in names:
-            path = os.path.join(directory, name)
-            with open(path, "rb") as file:
-                content = file.read()
-            files.append((os.path.relpath(path, home), _lasting(content) if name == _RECORD else content))
-    return tuple(sorted(files))
-
-
-def _lasting(record: bytes) -> bytes:
-    """A record without what only its run knows."""
-    import json
-
-    kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}
-    return json.dumps(kept, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _ones(batch: list[list[int]]) -> list[list[int]]:
@@ -735,7 +645,3 @@ def _refuse_text(given: object, name: str, instead: str) -> None:
     if isinstance(given, (str, bytes)):
         raise TypeError(f"{name} is a {type(given).__name__}: give a list of texts, or one text to {instead}")
 
-
-def _close(servers: "list[Server]") -> None:
-    for server in servers:
-        server.close()

@@ -57,10 +57,11 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
         if isinstance(error, BpeError) and any(_may_be_text(path) for path in paths):
             raise BpeError(f"{error}\nhint: give texts as texts=[...]; strings in files are paths") from None
         raise
-    from ._tokenizer import Tokenizer, look_at
+    from ._source import Source, look_at
+    from ._tokenizer import Tokenizer
 
     path = directory if len(sizes) == 1 else os.path.join(directory, sizes[-1])
-    return Tokenizer._of(path, kept, seen=look_at(path))
+    return Tokenizer._of(Source(path, kept, seen=look_at(path)))
 
 
 def run_training(

@@ -13,6 +13,7 @@ from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
 from ._characters import byte_of, character_of
 from ._executable import BpeError, Home
+from ._source import Source
 from ._tokenizer import Tokenizer
 from ._options import train
 from ._training import refuse_text
@@ -104,7 +105,7 @@ def get_tokenizer(
     home = Home()
     path = Path(home.name, "tokenizer.json")
     path.write_text(json.dumps(content), "utf-8")
-    made = Tokenizer._of(str(path), home)
+    made = Tokenizer._of(Source(str(path), home))
     try:
         made._description()
     except BpeError as error:

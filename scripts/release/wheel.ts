@@ -13,6 +13,8 @@ export type WheelOptions = {
   /** The project's directory. */
   readonly root: string;
   readonly executable: Uint8Array;
+  /** The native module, by its file's name; left out where there is none: then a child process encodes. */
+  readonly nativeModule?: { readonly name: string; readonly bytes: Uint8Array } | undefined;
   /** Such as "manylinux_2_17_x86_64". */
   readonly platform: string;
   readonly notice: string;
@@ -26,7 +28,8 @@ export type WheelOptions = {
  * A wheel, as the binary distribution format (packaging.python.org) has it: a ZIP file with the module, metadata, the
  * executable below "NAME.data/scripts", and RECORD, which lists the SHA-256 of every other file.
  */
-export function makeWheel({ root, executable, platform, notice, shellFiles, seconds }: WheelOptions) {
+export function makeWheel(options: WheelOptions) {
+  const { root, executable, nativeModule, platform, notice, shellFiles, seconds } = options;
   const { version, description }: { version: string; description: string } = JSON.parse(
     readFileSync(join(root, "package.json"), "utf8"),
   );
@@ -41,6 +44,11 @@ export function makeWheel({ root, executable, platform, notice, shellFiles, seco
       path: `${distributionName}/${file}`,
       bytes: readFileSync(join(root, "python/bpe_trainer", file)),
     })),
+    ...(nativeModule === undefined
+      ? []
+      : [
+          { path: `${distributionName}/${nativeModule.name}`, bytes: nativeModule.bytes, isExecutable: true },
+        ]),
     {
       path: `${name}.data/scripts/${platform.startsWith("win") ? "bpe.exe" : "bpe"}`,
       bytes: executable,

@@ -12,7 +12,9 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   const path = invocation.files[0]!;
   const file = invocation.options.outputFile();
   await lockOutputFile(invocation, output, file);
-  const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
+  const opened = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
+  // The image has both ways of reading special tokens.
+  const { specialTokensAsText: _, ...parts } = opened;
   const image = tokenizerImage(parts, imageFactsOf(parts, roleTokensAt(path), path));
   await writeChunks(file, [image]);
   output.succeed(`wrote an image of ${bytes(image.length)}`, {

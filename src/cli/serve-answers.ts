@@ -4,10 +4,10 @@ import { collectGarbage } from "../runtime/host.ts";
 import { OffsetFinder, type OffsetUnit } from "../tokenizer/offsets.ts";
 import { type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
 import { decodeIds, unknownId } from "../tokenizer/token-table.ts";
-import { allAddedTokens, type EncodingParts, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { EncodingParts, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
 /** Kinds of requests; serve-worker.ts says what each is. */
-export const kinds = { encode: 0, encodeAsText: 1, decode: 2, save: 3, table: 4 };
+export const kinds = { encode: 0, encodeAsText: 1, decode: 2, save: 3 };
 const units: Readonly<Record<number, OffsetUnit>> = { 16: "bytes", 32: "characters" };
 
 const answerBytesMax = 2 ** 31;
@@ -41,7 +41,6 @@ export class Answers {
   answerTo(request: Request): Items {
     const { kind } = request;
     if (kind === kinds.decode) return decoded(request, this.parts);
-    if (kind === kinds.table) return tableItems(this.parts);
     const encoder = this.encoderOf(kind);
     const { finding } = encoder;
     return finding === null ? encoded(request, encoder) : encodedWithOffsets(request, encoder, finding);
@@ -72,19 +71,6 @@ export class Answers {
     this.encoders.delete(kind);
     collectGarbage();
   }
-}
-
-/**
- * The table of tokens: where each token starts among the bytes of all, one number more than there are ids; these bytes; and
- * the ids whose bytes are text where HF's vocabulary spells others in GPT-2's characters.
- */
-function tableItems(parts: TokenizerParts): Items {
-  const { starts, bytes, rawIds = [], tokenCount, nameCount = tokenCount } = parts.tokens;
-  if (nameCount !== tokenCount)
-    throw new UserError("there is no table of tokens: two tokens of the files have one id, or one is empty");
-  const textIds = Uint32Array.from(new Set([...allAddedTokens(parts).map(({ id }) => id), ...rawIds]));
-  const items = [bytesOf(starts), bytes, bytesOf(textIds)];
-  return { sizes: Uint32Array.from(items, ({ length }) => length), items: Buffer.concat(items) };
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array) =>

@@ -33,7 +33,6 @@ import { warnOfTokenizer } from "./tokenizer-options.ts";
  *   1      texts; special tokens in them are plain text   their ids
  *   2      ids, each 4 bytes                              their bytes
  *   3      a directory, and the path of the tokenizer     nothing; the files are saved there
- *   4      none                                           the table of tokens (`tableItems`)
  *
  * Kinds 0 and 1 with 16 added have offsets in bytes, with 32 added offsets in characters: an item is then the ids of a text,
  * where each begins, and where each ends.

@@ -80,6 +80,12 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
   return { idLimit, tokenCount, bytes, starts };
 }
 
+/** Why the tokens of files have no names, one each. */
+export const nameObstacle = ({ tokenCount, nameCount = tokenCount }: TokenTable): string | undefined =>
+  nameCount === tokenCount
+    ? undefined
+    : "there is no table of tokens: two tokens of the files have one id, or one is empty";
+
 /** A table that is made when it is first used: encoding never uses it. */
 export function lateTokenTable(make: () => TokenTable): TokenTable {
   let made: TokenTable | undefined;

@@ -116,16 +116,6 @@ test("ids become bytes; a refused request leaves the next one alone", async () =
   ]);
 });
 
-test("the table of tokens has the bytes of each id, and which of them are text", async () => {
-  const { answers } = await serve(request(4, []));
-  const [starts, bytes, textIds] = answers[1]!.items;
-  const at = idsOf(starts!);
-  expect(at).toHaveLength(271);
-  for (const id of [97, 260, 269])
-    expect(bytes!.subarray(at[id], at[id + 1])).toEqual(Buffer.from(twin.decode([id])));
-  expect(idsOf(textIds!)).toEqual([269]);
-});
-
 test("offsets follow each other in bytes, and share characters", async () => {
   const text = "lower<|e|>你é";
   const { answers } = await serve(

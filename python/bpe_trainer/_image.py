@@ -1,0 +1,155 @@
+"""The image of a tokenizer: what the executable makes of its files, and the native module encodes with.
+
+src/tokenizer/image.ts says what is in it. Only the executable reads the files of tokenizers.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import Any, Mapping, Sequence, Union
+
+from ._characters import character_of
+from ._executable import BpeError, Run, message_of
+
+#: What a directory of a tokenizer calls its image, if it has one.
+IMAGE_NAME = "tokenizer.image"
+_HEAD = struct.Struct("<8s2I16s6I22I")
+_VERSION = 1
+_FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
+
+
+class Image:
+    """An image, and what it says of its tokenizer."""
+
+    def __init__(self, data: bytes) -> None:
+        import json
+
+        fields = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (b"", 0)
+        if fields[:2] != (b"bpeimage", _VERSION):
+            raise BpeError("this is no image of a tokenizer, or one of another version of bpe")
+        self.data = data
+        self._parts = fields[10:]
+        self.facts: dict[str, Any] = json.loads(self._part(_FACTS))
+        self._vocabulary: Union[Vocabulary, None] = None
+
+    def _part(self, which: int) -> bytes:
+        start, size = self._parts[2 * which : 2 * which + 2]
+        return self.data[start : start + size]
+
+    @property
+    def vocabulary(self) -> "Vocabulary":
+        if self._vocabulary is None:
+            starts, texts = (
+                struct.unpack(f"<{len(part) // 4}I", part) for part in (self._part(_STARTS), self._part(_TEXTS))
+            )
+            self._vocabulary = Vocabulary(starts, texts, self._part(_TOKENS), self.facts["nameObstacle"])
+        return self._vocabulary
+
+    def stands_for(self, directory: str) -> bool:
+        """Whether all files that decide what is loaded are those that it was made of."""
+        import hashlib
+
+        for name, digest in self.facts["madeOf"].items():
+            try:
+                with open(os.path.join(directory, name), "rb") as file:
+                    found = hashlib.sha256(file.read()).hexdigest()
+            except (FileNotFoundError, IsADirectoryError):
+                found = None
+            if found != digest:
+                return False
+        return True
+
+
+def image_at(path: str, options: Sequence[str]) -> Image:
+    """The image of the tokenizer at a path: the one that lies beside its files, where it stands for them, or a new one."""
+    return (_kept_image(path) if not options else None) or _made_image(path, options)
+
+
+def _kept_image(directory: str) -> Union[Image, None]:
+    import zlib
+
+    try:
+        with open(os.path.join(directory, IMAGE_NAME), "rb") as file:
+            data = file.read()
+        image = Image(data)
+        is_whole = zlib.crc32(memoryview(data)[16:]) == int.from_bytes(data[12:16], "little")
+        return image if is_whole and image.stands_for(directory) else None
+    except (OSError, BpeError, ValueError, KeyError):
+        return None
+
+
+def _made_image(path: str, options: Sequence[str]) -> Image:
+    run = Run(["image", "--output=-", "--quiet", *options, "--", path], answers=True)
+    try:
+        assert run.stdout is not None
+        parts = []
+        while part := run.stdout.read(1 << 20):
+            parts.append(part)
+        said = run.stderr.read()
+        exit_code = run.wait()
+    except BaseException:
+        run.stop()
+        raise
+    finally:
+        run.close()
+    if exit_code < 0:
+        raise BpeError(f"bpe was ended by signal {-exit_code}")
+    if exit_code != 0:
+        raise BpeError(run.plain(message_of(said.decode("utf-8", "replace"))))
+    return Image(b"".join(parts))
+
+
+class Vocabulary:
+    """The table of tokens."""
+
+    def __init__(
+        self, starts: Sequence[int], text_ids: Sequence[int], tokens: bytes, obstacle: Union[str, None]
+    ) -> None:
+        self._starts, self._tokens, self._text_ids, self._obstacle = starts, tokens, set(text_ids), obstacle
+        self._characters: Union[str, None] = None
+        self._ids: Union[dict[str, int], None] = None
+
+    def bytes_of(self, id: int) -> bytes:
+        """Empty where no token has the id."""
+        return self._tokens[self._starts[id] : self._starts[id + 1]] if 0 <= id < len(self._starts) - 1 else b""
+
+    def spelled(self, id: int) -> Union[str, None]:
+        """The token as HF spells it."""
+        if self._obstacle is not None:
+            raise BpeError(self._obstacle)
+        token = self.bytes_of(id)
+        if not token:
+            return None
+        if id in self._text_ids:
+            return token.decode("utf-8")
+        if self._characters is None:
+            # A character for each byte.
+            self._characters = self._tokens.decode("latin-1").translate(character_of)
+        return self._characters[self._starts[id] : self._starts[id + 1]]
+
+    @property
+    def ids(self) -> Mapping[str, int]:
+        if self._ids is None:
+            ids: dict[str, int] = {}
+            for id in range(len(self._starts) - 1):
+                token = self.spelled(id)
+                if token is not None and ids.setdefault(token, id) != id:
+                    raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}, so their names are not unique")
+            self._ids = ids
+        return self._ids
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """As the native module decodes."""
+        from operator import index
+
+        tokens = []
+        for position, id in enumerate(map(index, ids)):
+            token = self.bytes_of(id)
+            if not token:
+                raise BpeError(
+                    f"id {id} at position {position} stands for no token\n"
+                    f"hint: the tokenizer's ids end at {len(self._starts) - 2}; these may be ids of another tokenizer"
+                )
+            tokens.append(token)
+        return b"".join(tokens)

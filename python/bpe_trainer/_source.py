@@ -1,0 +1,158 @@
+"""Where the files of a tokenizer are, and whether they are still those that were loaded."""
+
+from __future__ import annotations
+
+import os
+from typing import Sequence, Union
+
+from ._executable import BpeError, Home
+from ._image import Image, image_at
+
+#: Path and content of each file of a tokenizer that has no place.
+Files = tuple[tuple[str, bytes], ...]
+_RECORD = "training.json"
+#: The files that a directory is loaded from.
+_NAMES = (
+    *("tokenizer.json", "vocab.json", "merges.txt"),
+    *("tokenizer.tiktoken", "tekken.json", "tokenizer.model", _RECORD),
+)
+#: What a record says of its run alone. Without it, two trainings of one tokenizer are pickled alike.
+_OF_THE_RUN = ("command", "arguments", "workingDirectory", "startedAt", "timings", "peakMemoryBytes")
+
+
+class Source:
+    """Where the files of a tokenizer are: in a place of their own, in a home that goes with them, or in memory."""
+
+    def __init__(
+        self,
+        path: str,
+        home: Union[Home, None] = None,
+        options: Sequence[str] = (),
+        *,
+        files: Union[Files, None] = None,
+        fingerprint: Union[str, None] = None,
+        seen: Union[tuple[object, ...], None] = None,
+    ) -> None:
+        #: From the root: this process may go to another directory. Of files in memory: their names in no directory.
+        self.path = path if files is not None or os.path.isabs(path) else os.path.join(os.getcwd(), path)
+        self.options = list(options)
+        self.home = home
+        self.files = files
+        #: What is loaded from it has to have this checksum.
+        self.fingerprint = fingerprint
+        #: What `look_at` saw when it was made, or loaded last.
+        self.seen = seen
+
+    @property
+    def has_place(self) -> bool:
+        return self.home is None and self.files is None
+
+    def load(self) -> Image:
+        """The image of what is there. BpeError where it is another tokenizer than before."""
+        with Place(self, is_checked=False) as path:
+            seen = look_at(path) if self.files is None else None
+            if self.fingerprint is None and self.seen not in (None, seen):
+                raise self.is_another()
+            image = image_at(path, self.options)
+            self.agree(image.facts["fingerprint"])
+            if seen is not None and seen != look_at(path):
+                raise self.is_another()
+        self.seen = seen
+        return image
+
+    def agree(self, fingerprint: str) -> None:
+        """BpeError where another tokenizer was loaded before."""
+        if self.fingerprint not in (None, fingerprint):
+            raise self.is_another()
+        self.fingerprint = fingerprint
+
+    def is_another(self) -> BpeError:
+        return BpeError(f'"{self.path}" is another tokenizer by now; bpe.Tokenizer.load loads it')
+
+    def pickled(self) -> "tuple[object, ...]":
+        """What `unpickled` takes: the same bytes each time, so that caches that go by them work."""
+        if self.has_place:
+            return self.path, tuple(self.options), self.fingerprint, None
+        files = self.files if self.home is None else _files_below(self.home.name)
+        path = self.path if self.home is None else os.path.relpath(self.path, self.home.name)
+        return path, tuple(self.options), None, files
+
+
+class Place:
+    """The path of the files, for as long as the block lasts. They are those of the tokenizer, or it raises BpeError."""
+
+    def __init__(self, source: Source, *, is_checked: bool = True) -> None:
+        self._source = source
+        self._is_checked = is_checked and source.files is None
+        self._home: Union[Home, None] = None
+
+    def __enter__(self) -> str:
+        source = self._source
+        if source.files is not None:
+            self._home = Home()
+            for name, content in source.files:
+                path = os.path.join(self._home.name, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as file:
+                    file.write(content)
+            return os.path.join(self._home.name, source.path)
+        self._check()
+        return source.path
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._home is not None:
+            self._home.cleanup()
+        if kind is None:
+            self._check()
+
+    def _check(self) -> None:
+        """What is there by now is loaded, and compared."""
+        source = self._source
+        if self._is_checked and (source.seen is None or source.seen != look_at(source.path)):
+            source.load()
+
+
+def unpickled(path: str, options: Sequence[str], fingerprint: Union[str, None], files: Union[Files, None]) -> Source:
+    for name in () if files is None else (path, *(name for name, _ in files)):
+        parts = name.replace(os.sep, "/").split("/")
+        if not name or os.path.isabs(name) or os.path.splitdrive(name)[0] or ".." in parts:
+            raise BpeError(f"the pickled tokenizer has {name[:200]!r}, which is no name of a file in its directory")
+    return Source(path, None, options, files=files, fingerprint=fingerprint)
+
+
+def look_at(path: str) -> tuple[object, ...]:
+    """Where this changes, another tokenizer may be at the path by now."""
+    directory = path if os.path.isdir(path) else os.path.dirname(path)
+    seen: list[object] = []
+    for name in ("", *_NAMES):
+        each = os.path.join(directory, name) if name else path
+        try:
+            stats = os.stat(each)
+        except OSError:
+            continue
+        # A directory changes with whatever is put into it.
+        times = () if os.path.isdir(each) else (stats.st_size, stats.st_mtime_ns, stats.st_ctime_ns)
+        seen.append((name, stats.st_dev, stats.st_ino, *times))
+    return tuple(seen)
+
+
+def _files_below(home: str) -> Files:
+    files: list[tuple[str, bytes]] = []
+    for directory, _, names in os.walk(home):
+        for name in names:
+            path = os.path.join(directory, name)
+            with open(path, "rb") as file:
+                content = file.read()
+            files.append((os.path.relpath(path, home), _lasting(content) if name == _RECORD else content))
+    return tuple(sorted(files))
+
+
+def _lasting(record: bytes) -> bytes:
+    """A record without what only its run knows."""
+    import json
+
+    kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}
+    return json.dumps(kept, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
+
+
+__all__ = ["Files", "Place", "Source", "look_at", "unpickled"]
