@@ -112,9 +112,9 @@ BPE_HIDDEN const char *forms_check(const uint32_t *words, uint32_t count);
 
 /* ---- encode.c ---- */
 
-/* An added token among the ids of a text: the index of its id, and how many bytes of white space went with it. */
+/* An added token among the ids of a text: the index of its id, and its bytes in the text, with white space that went with it. */
 typedef struct {
-  size_t index, stripped;
+  size_t index, size;
 } FoundToken;
 
 typedef struct {

@@ -84,7 +84,7 @@ static size_t space_end(const Image *image, const uint8_t *text, size_t at, size
   return at;
 }
 
-static const char *push_id(Encoding *encoding, uint32_t id, size_t stripped) {
+static const char *push_id(Encoding *encoding, uint32_t id, size_t size) {
   Ids *out = encoding->out;
   uint32_t id_bytes = encoding->image->id_bytes;
   if (encoding->wants_found) {
@@ -95,7 +95,7 @@ static const char *push_id(Encoding *encoding, uint32_t id, size_t stripped) {
       encoding->found = found;
       encoding->found_capacity = capacity;
     }
-    encoding->found[encoding->found_count++] = (FoundToken){out->size / id_bytes, stripped};
+    encoding->found[encoding->found_count++] = (FoundToken){out->size / id_bytes, size};
   }
   if (!ids_reserve(out, id_bytes)) return no_memory;
   memcpy(out->bytes + out->size, &id, id_bytes);
@@ -144,7 +144,7 @@ static const char *cut_at_tokens(Encoding *encoding, const TokenGroup *group, co
     if (error != NULL) return error;
     done = token->flags & TOKEN_RSTRIP ? space_end(image, text, end, size) : end;
     if (done > from) from = done;
-    error = push_id(encoding, token->id, at - start + done - end);
+    error = push_id(encoding, token->id, done - start);
     if (error != NULL) return error;
     if (encoding->out->size / image->id_bytes > encoding->id_limit) return NULL;
   }

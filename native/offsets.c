@@ -49,7 +49,7 @@ static const char *find_bytes(const Encoding *encoding, const Ids *ids, size_t *
     size_t size = id < image->id_limit ? image->starts[id + 1] - image->starts[id] : 0;
     starts[i] = at;
     if (next_found < encoding->found_count && encoding->found[next_found].index == i) {
-      at += size + encoding->found[next_found++].stripped;
+      at += encoding->found[next_found++].size;
       is_first = true;
     } else {
       bool has_prefix = is_first && image->adds_prefix_space && !(at < encoding->size && encoding->text[at] == ' ');
