@@ -79,8 +79,18 @@ def _kept_image(directory: str) -> Union[Image, None]:
         return None
 
 
+def save_image(directory: str) -> None:
+    """Puts the image of the tokenizer in a directory beside its files."""
+    _run_image([f"--output={os.path.join(directory, IMAGE_NAME)}", "--", directory])
+
+
 def _made_image(path: str, options: Sequence[str]) -> Image:
-    run = Run(["image", "--output=-", "--quiet", *options, "--", path], answers=True)
+    return Image(_run_image(["--output=-", *options, "--", path]))
+
+
+def _run_image(arguments: Sequence[str]) -> bytes:
+    """What `bpe image` writes to stdout."""
+    run = Run(["image", "--quiet", *arguments], answers=True)
     try:
         assert run.stdout is not None
         parts = []
@@ -97,7 +107,7 @@ def _made_image(path: str, options: Sequence[str]) -> Image:
         raise BpeError(f"bpe was ended by signal {-exit_code}")
     if exit_code != 0:
         raise BpeError(run.plain(message_of(said.decode("utf-8", "replace"))))
-    return Image(b"".join(parts))
+    return b"".join(parts)
 
 
 class Vocabulary:

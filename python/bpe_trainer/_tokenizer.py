@@ -10,7 +10,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, TypedDict, Union
 
 from ._executable import BpeError, Home, Later, Run, message_of
-from ._image import Image, Vocabulary
+from ._image import Image, Vocabulary, save_image
 from ._source import Place, Source, unpickled
 
 if TYPE_CHECKING:
@@ -500,12 +500,13 @@ class Tokenizer:
             raise BpeError("the tokenizer is closed")
         return Place(self._source)
 
-    def save(self, directory: Union[str, "os.PathLike[str]"]) -> None:
+    def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
         """Writes the files of the tokenizer into a directory, as a whole or not at all.
 
         It may be absent, empty, or the result of an earlier training, which is replaced. Raises BpeError for anything else,
         and where its files do not hold all of it: a pattern or special tokens were given to ``load``, or the path named one
-        file of several.
+        file of several. With ``image``, the image that `load` makes otherwise is put beside them, so that loading runs no
+        other program; it is used as long as the files are those that it was made of.
         """
         from ._server import SAVE, Server
 
@@ -517,6 +518,8 @@ class Tokenizer:
                 server.ask(SAVE, [place, os.fsencode(path)])
             finally:
                 server.close()
+        if image:
+            save_image(os.fsdecode(place))
 
     def to_hf(self) -> "tokenizers.Tokenizer":
         """The same tokenizer of HF's package ``tokenizers``, where that can express it."""

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { closeSync, fstatSync, readdirSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { recordName } from "../formats/training-json.ts";
@@ -6,6 +6,7 @@ import { rename } from "../runtime/file-calls.ts";
 import { xxHash64 } from "../runtime/host.ts";
 import { isMissing, refusal } from "../runtime/system-error.ts";
 import { isWindows } from "../runtime/windows.ts";
+import { imageMagic, imageName } from "../tokenizer/image-name.ts";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import { isTrusted, openFound, readFound } from "./trusted-files.ts";
 
@@ -88,7 +89,22 @@ function listedNames(path: string): Set<string> {
   }
   const files = (record as { files?: unknown } | null)?.files;
   if (!Array.isArray(files) || !files.every(isListedName)) return new Set();
-  return new Set([...files, recordName]);
+  return new Set([...files, recordName, ...(isImage(join(path, imageName)) ? [imageName] : [])]);
+}
+
+/** An image that was made of the result lies beside it: it goes with it. */
+function isImage(path: string): boolean {
+  try {
+    const fd = openFound(path);
+    try {
+      const head = Buffer.alloc(imageMagic.length);
+      return readSync(fd, head, 0, head.length, 0) === head.length && head.toString("latin1") === imageMagic;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
 }
 
 function readRecord(path: string): string {

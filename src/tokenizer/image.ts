@@ -11,6 +11,7 @@ import { createEncodingKernel, readEncodingKernel } from "../runtime/kernel.ts";
 import { type AddedToken, canBeCut } from "../text/cutting.ts";
 import { setUpModel } from "./encoding-kernel.ts";
 import { noTokens } from "./encoding-model.ts";
+import { imageMagic } from "./image-name.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
@@ -81,7 +82,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   });
   const image = new Uint8Array(end);
   image.set(bytesOf(head));
-  image.set(new TextEncoder().encode("bpeimage"));
+  image.set(new TextEncoder().encode(imageMagic));
   image.set(bytesOf(Uint32Array.of(imageVersion)), 8);
   image.set(digestOf(module).subarray(0, 16), 16);
   for (const [i, part] of body.entries()) image.set(part, head[partsAt / 4 + 2 * i]!);

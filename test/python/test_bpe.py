@@ -414,6 +414,36 @@ class Encoding(Home):
         with self.assertRaisesRegex(bpe.BpeError, "holds no tokenizer"):
             bpe.Tokenizer.load(self.home)
 
+    def test_an_image_beside_its_files_is_taken_as_long_as_it_is_theirs(self) -> None:
+        saved, runs, texts = self.home / "saved", [], made_texts(50)
+        self.tokenizer.save(saved, image=True)
+        expected = self.tokenizer.encode_batch(texts)
+        spawn = os.posix_spawn
+        os.posix_spawn = lambda *args, **named: runs.append(args) or spawn(*args, **named)
+        try:
+            with bpe.Tokenizer.load(saved) as loaded:
+                self.assertEqual((loaded.encode_batch(texts), len(runs)), (expected, 0))
+            image = (saved / "tokenizer.image").read_bytes()
+            config = (saved / "tokenizer_config.json").read_bytes()
+            for name, content in (
+                ("tokenizer.image", image[:-1]),
+                ("tokenizer.image", image[:5000] + b"?" + image[5001:]),
+                ("tokenizer.image", b""),
+                ("tokenizer_config.json", config + b"\n"),
+                ("added_tokens.json", b"{}"),
+            ):
+                before = (saved / name).read_bytes() if (saved / name).exists() else None
+                (saved / name).write_bytes(content)
+                with bpe.Tokenizer.load(saved) as loaded:
+                    self.assertEqual((loaded.encode_batch(texts), len(runs)), (expected, 1))
+                runs.clear()
+                (saved / name).unlink() if before is None else (saved / name).write_bytes(before)
+        finally:
+            os.posix_spawn = spawn
+        # Another training replaces the directory, and the image goes with it.
+        bpe.train(self.corpus, 300, output=saved).close()
+        self.assertFalse((saved / "tokenizer.image").exists())
+
     def test_what_is_no_longer_used_ends_its_files(self) -> None:
         for use in (lambda each: None, lambda each: each.encode("a b")):
             unused = bpe.train(self.corpus, 300)
