@@ -59,8 +59,11 @@ const ending = () => [
 ];
 
 function synopsis(command: CommandSpec): string {
-  const [program, name, ...rest] = usageLine(command).split(" ");
-  return `.B ${roff(`${program} ${name}`)}\n${rest.map((part) => argument(part)).join(" ")}`;
+  const named = `bpe ${command.name}`;
+  const rest = usageLine(command)
+    .slice(named.length + 1)
+    .split(" ");
+  return `.B ${roff(named)}\n${rest.map((part) => argument(part)).join(" ")}`;
 }
 
 /** Options as they are typed are bold, what stands for something is in italics. */

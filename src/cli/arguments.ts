@@ -4,8 +4,8 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { type UserError, usageError } from "../errors.ts";
 import { sizeBytes, wholeNumber } from "../options/kinds.ts";
 import { type Option, type OptionSpec, typedSpelling } from "../options/option.ts";
-import { nearest } from "../runtime/hints.ts";
-import { type CommandSpec, commands, usageLine } from "./command-table.ts";
+import { nearest, shellLine } from "../runtime/hints.ts";
+import { type CommandSpec, commands, firstWords, usageLine, wordsOf } from "./command-table.ts";
 
 /** What a command gets. */
 export type Invocation = {
@@ -14,6 +14,12 @@ export type Invocation = {
   /** The arguments exactly as typed. */
   readonly typed: readonly string[];
 };
+
+/** The command that the first words name, and what is typed behind it; undefined if they name none. */
+export function commandAt(typed: readonly string[]): { command: CommandSpec; rest: string[] } | undefined {
+  const command = commands.find(({ name }) => name.split(" ").every((word, i) => word === typed[i]));
+  return command && { command, rest: typed.slice(command.name.split(" ").length) };
+}
 
 /** Reads the arguments of a command. Values are text exactly as typed; a UserError names what is wrong as typed. */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
@@ -269,14 +275,30 @@ const longName = (shown: string) =>
 
 const meant = (names: readonly string[]) => `did you mean ${names.join(" or ")}?`;
 
+/** Ids were a format of train and encode once. */
+export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invocation): void {
+  if (options.text("input-format") !== "ids") return;
+  const rest = typed.filter(
+    (word, i) =>
+      !/^--input-format(=ids)?$/.test(word) && !(word === "ids" && typed[i - 1] === "--input-format"),
+  );
+  const isCommand = commands.some((command) => command.name === `ids ${name}`);
+  throw usageError(
+    "--input-format ids is gone: ids have commands of their own",
+    isCommand ? shellLine(["bpe", "ids", name, ...rest]) : "bpe ids lists them",
+  );
+}
+
 /** What to do instead of a command, in a place where only commands may stand. */
-export function unknownCommand(typed: string): UserError {
-  if (typed.startsWith("-")) return optionBeforeCommand(typed);
-  const names = commands.map(({ name }) => name);
+export function unknownCommand(typed: string, group?: string): UserError {
+  if (group === undefined && typed.startsWith("-")) return optionBeforeCommand(typed);
+  const names = group === undefined ? firstWords : wordsOf(group);
   const begun = names.filter((name) => typed !== "" && name.startsWith(typed));
   const near = begun.length === 1 ? begun[0] : nearest(typed, names);
-  const hint = near === undefined ? "bpe help lists the commands" : `did you mean bpe ${near}?`;
-  return usageError(`unknown command "${typed}"`, hint);
+  const before = group === undefined ? "" : `${group} `;
+  const hint =
+    near === undefined ? `bpe help ${before}lists the commands` : `did you mean bpe ${before}${near}?`;
+  return usageError(`unknown command "${before}${typed}"`, hint);
 }
 
 function optionBeforeCommand(typed: string): UserError {

@@ -2,8 +2,9 @@
 // it. First the options that several commands take, then the commands.
 
 import { textMeasures } from "../evaluation/measures.ts";
+import { idsDecoding, idsEncoding, idsTraining } from "../options/ids-tables.ts";
 import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
-import { idType, notOfIds, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
+import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
 
 /** The tables that `--measure` prints. */
 export const measureWords = [
@@ -72,7 +73,6 @@ const besideTokenizer: readonly OptionSpec[] = [
     value: "NAME|REGEX",
     topic: "input",
     rare: true,
-    excludes: [{ ...notOfIds, unless: "none", why: "a document is one word" }],
     description: "how text is cut, for files that do not say it",
     details: "For a vocab.json or a file of ranks. Well-known published ranks do not need it.",
   },
@@ -83,7 +83,6 @@ const besideTokenizer: readonly OptionSpec[] = [
     repeatable: true,
     topic: "input",
     rare: true,
-    excludes: [notOfIds],
     description: "a special token, for files that have none",
     details: "For a vocab.json or a file of ranks. Without an ID, it gets the next free one.",
   },
@@ -100,10 +99,11 @@ const ranges: OptionSpec = {
   reads: "files",
   topic: "input",
   rare: true,
-  excludes: [notOfIds],
   description: "read these ranges of a plan, not files (see bpe plan)",
   details: "- reads them from standard input.",
 };
+
+const idFiles = "ids: .npy, .bin, or a document a line; globs, -";
 
 const encodingWorkers: OptionSpec = {
   ...workers,
@@ -112,7 +112,6 @@ const encodingWorkers: OptionSpec = {
 };
 const encodingMemory: OptionSpec = {
   ...memoryLimit,
-  excludes: [notOfIds],
   description: "memory that encoding may use",
   details:
     "A size such as 800MB, 2GB or 1.5GiB. It limits the default of --workers, and lines and pages that are read whole. A tokenizer that needs more is an error.",
@@ -294,7 +293,6 @@ export const commands: readonly CommandSpec[] = [
         name: "append-token",
         value: "TEXT",
         topic: "output",
-        excludes: [notOfIds],
         description: "special token to add after each input or record",
       },
       specialTokensAsText,
@@ -348,8 +346,7 @@ export const commands: readonly CommandSpec[] = [
     reads: "files",
     filesDescription: "ids: .npy, .bin, or decimal; - is standard input",
     description: "turn token ids into text",
-    details:
-      "Reads .npy, .bin, or decimal ids separated by white space, and writes the exact bytes. With a tokenizer of ids, it writes the ids of the alphabet, one line for each document.",
+    details: "Reads .npy, .bin, or decimal ids separated by white space, and writes the exact bytes.",
     readsPipe: true,
     options: [
       tokenizer,
@@ -545,6 +542,52 @@ export const commands: readonly CommandSpec[] = [
     ],
   },
   {
+    name: "ids train",
+    files: "<file>...",
+    reads: "files",
+    filesDescription: idFiles,
+    description: "learn merges over ids",
+    details:
+      "Learns merges over numbers: audio codes, notes, k-mers, colours. bpe help docs/extend.md has more.",
+    readsPipe: true,
+    options: Object.values(idsTraining),
+    examples: [
+      { what: "3 tokens more than the alphabet has", command: "bpe ids train notes.txt -n +3 -o notes" },
+    ],
+  },
+  {
+    name: "ids encode",
+    files: "<file>...",
+    reads: "files",
+    filesDescription: idFiles,
+    description: "turn ids of an alphabet into tokens",
+    readsPipe: true,
+    options: Object.values(idsEncoding),
+    examples: [
+      { what: "As lines of tokens", command: "bpe ids encode notes.txt --tokenizer notes" },
+      { what: "For numpy", command: "bpe ids encode notes.txt --tokenizer notes -o tokens.npy" },
+    ],
+  },
+  {
+    name: "ids decode",
+    files: "<file>",
+    reads: "files",
+    filesDescription: idFiles,
+    description: "turn tokens back into ids of the alphabet",
+    readsPipe: true,
+    options: Object.values(idsDecoding),
+    examples: [{ what: "A file of tokens", command: "bpe ids decode tokens.npy --tokenizer notes" }],
+  },
+  {
+    name: "ids inspect",
+    files: "<path>",
+    reads: "tokenizer",
+    filesDescription: "directory of merges over ids, or its merges.txt",
+    description: "show the longest merges over ids",
+    options: everywhere,
+    examples: [{ what: "What was learned", command: "bpe ids inspect notes" }],
+  },
+  {
     name: "image",
     files: "<tokenizer>",
     reads: "tokenizer",
@@ -586,6 +629,21 @@ export const commands: readonly CommandSpec[] = [
       { what: "fish", command: "bpe completions fish > ~/.config/fish/completions/bpe.fish" },
     ],
   },
+];
+
+/** Commands of two words, by the first one: what they are for. */
+export const commandGroups = { ids: "train, encode, decode, inspect ids instead of text" } as const;
+
+/** The commands of a group. */
+export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
+
+/** The words behind the first. */
+export const wordsOf = (group: string) => commandsOf(group).map(({ name }) => name.slice(group.length + 1));
+
+/** What may stand behind `bpe`: commands and groups of them. */
+export const firstWords = [
+  ...commands.map(({ name }) => name).filter((name) => !name.includes(" ")),
+  ...Object.keys(commandGroups),
 ];
 
 /** Whether its output is a directory, which is replaced as a whole. */

@@ -3,7 +3,7 @@ import type { OptionSpec } from "../options/option.ts";
 import { patterns } from "../pattern/pattern.ts";
 import { chatTemplates } from "../vocabulary/model-settings.ts";
 import type { Invocation } from "./arguments.ts";
-import { type CommandSpec, commands } from "./command-table.ts";
+import { type CommandSpec, commandGroups, commands, firstWords, wordsOf } from "./command-table.ts";
 import { writeStdout } from "./data-output.ts";
 import { topicsOf } from "./help.ts";
 import type { Output } from "./output.ts";
@@ -49,7 +49,14 @@ const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
 /** What `--help` and `bpe help` take behind them. */
 const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
 
-const commandNames = commands.map(({ name }) => name).join(" ");
+const firstNames = firstWords.join(" ");
+const groups = Object.keys(commandGroups).map((name) => ({ name, words: wordsOf(name).join(" ") }));
+
+/** What may stand behind `bpe`, with a phrase. */
+const firstPhrases = [
+  ...commands.map(({ name, description }) => [name, description] as const),
+  ...Object.entries(commandGroups),
+].filter(([name]) => firstWords.includes(name));
 
 /**
  * A function for bash 3.2 and later, without the package bash-completion; before version 4, directories get no slash. `=`
@@ -67,12 +74,15 @@ _bpe() {
     prev=\${COMP_WORDS[COMP_CWORD - 2]}
   fi
   if [[ $COMP_CWORD -eq 1 ]]; then
-    _bpe_words "${commandNames} help version --help --version"
+    _bpe_words "${firstNames} help version --help --version"
     return
   fi
   for ((i = 2; i < COMP_CWORD; i++)); do
     [[ \${COMP_WORDS[i]} == "--" ]] && return
   done
+  case $command in
+${groups.map(({ name, words }) => bashGroup(name, words, "command", 2)).join("\n")}
+  esac
   case $command in
     help)
       _bpe_help
@@ -83,11 +93,16 @@ ${commands.map(bashCase).join("\n")}
 
 _bpe_help() {
   if [[ $COMP_CWORD -eq 2 ]]; then
-    _bpe_words "${commandNames}"
+    _bpe_words "${firstNames}"
     return
   fi
-  case \${COMP_WORDS[2]} in
-${commands.map((command) => `    ${command.name}) [[ $COMP_CWORD -eq 3 ]] && _bpe_words "${topicWords(command)}" ;;`).join("\n")}
+  local asked=\${COMP_WORDS[2]} last=3
+  case $asked in
+${groups.map(({ name, words }) => bashGroup(name, words, "asked", 3)).join("\n")}
+  esac
+  [[ $COMP_CWORD -gt $last ]] && return
+  case $asked in
+${commands.map((command) => `    "${command.name}") _bpe_words "${topicWords(command)}" ;;`).join("\n")}
   esac
 }
 
@@ -116,12 +131,18 @@ _bpe_directories() {
 complete -o default -F _bpe bpe
 `;
 
+/** The word behind that of a group is one of its commands; then both are the command. */
+const bashGroup = (name: string, words: string, variable: string, at: number) => `    ${name})
+      [[ $COMP_CWORD -eq ${at} ]] && _bpe_words "${words}" && return
+      ${variable}="${name} \${COMP_WORDS[${at}]}" last=4
+      ;;`;
+
 function bashCase(command: CommandSpec): string {
   const { name, files, options } = command;
   const names = options.map((option) => `--${option.name}`).join(" ");
   const { words, path } = operandOf(command);
   const takesFiles = files !== "" && path === "file";
-  return `    ${name})
+  return `    "${name}")
       case $prev in
         --help | -h) [[ $cur != -* ]] && _bpe_words "${topicWords(command)}" && return ;;
 ${valueCases(options).join("\n")}
@@ -167,9 +188,13 @@ _bpe() {
     '*:: :->arguments'
   [[ $state == arguments ]] || return
   curcontext="\${curcontext%:*:*}:bpe-$line[1]:"
-  case $line[1] in
+  local command=$line[1]
+  case $command in
+${groups.map(({ name, words }) => `    ${name})\n      (( CURRENT == 2 )) && compadd ${words} && return\n      command="${name} $words[2]"\n      shift words\n      (( CURRENT-- ))\n      ;;`).join("\n")}
+  esac
+  case $command in
     help)
-      _arguments '1: :_bpe_commands' '2: :{_bpe_topics $words[2]}'
+      _arguments '1: :_bpe_commands' '2: :{_bpe_topics $words[2]}' '3: :{_bpe_topics "$words[2] $words[3]"}'
       ;;
 ${commands.map(zshCase).join("\n")}
   esac
@@ -177,7 +202,7 @@ ${commands.map(zshCase).join("\n")}
 
 _bpe_commands() {
   local -a commands=(
-${commands.map(({ name, description }) => `    ${zshQuoted(`${name}:${description}`)}`).join("\n")}
+${firstPhrases.map(([name, phrase]) => `    ${zshQuoted(`${name}:${phrase}`)}`).join("\n")}
     'help:the options of a command, or a topic of them'
     'version:the versions of bpe and Bun, and the commit'
   )
@@ -186,7 +211,8 @@ ${commands.map(({ name, description }) => `    ${zshQuoted(`${name}:${descriptio
 
 _bpe_topics() {
   case $1 in
-${commands.map((command) => `    ${command.name}) compadd ${topicWords(command)} ;;`).join("\n")}
+${groups.map(({ name, words }) => `    ${name}) compadd ${words} ;;`).join("\n")}
+${commands.map((command) => `    "${command.name}") compadd ${topicWords(command)} ;;`).join("\n")}
   esac
 }
 
@@ -201,7 +227,7 @@ function zshCase(command: CommandSpec): string {
   const { name, files, options } = command;
   const specs = options.map((option) => zshOption(option, command));
   if (files !== "") specs.push(`'*:${files.replace(/[<>.]/g, "")}:${zshAction(operandOf(command))}'`);
-  return `    ${name})
+  return `    "${name}")
       _arguments -s -S \\
         ${specs.join(" \\\n        ")}
       ;;`;
@@ -217,7 +243,7 @@ function zshOption(option: OptionSpec, command: CommandSpec): string {
   const names = short === undefined ? long : `{-${short}${before},${long}}`;
   const others = short === undefined ? `--${name}` : `-${short} --${name}`;
   const excluded = repeatable ? "'*'" : `'(${others})'`;
-  const taken = value === undefined ? "" : `:${value}:${zshAction(completed(option))}`;
+  const taken = value === undefined ? "" : `:${value.replaceAll(":", "\\:")}:${zshAction(completed(option))}`;
   return `${excluded}${names}'[${zshBracketed(description)}]${taken}'`;
 }
 
@@ -236,26 +262,37 @@ const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Commands for fish, one for each command and option. */
 function fishCompletion(): string {
-  const alone = `"not __fish_seen_subcommand_from ${commandNames} help version"`;
+  const alone = `"not __fish_seen_subcommand_from ${firstNames} help version"`;
   return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish
 complete -c bpe -f
 complete -c bpe -n ${alone} -s h -l help -d 'show help'
 complete -c bpe -n ${alone} -s v -l version -d 'show versions'
 complete -c bpe -n ${alone} -a help -d 'the options of a command, or a topic of them'
 complete -c bpe -n ${alone} -a version -d 'the versions of bpe and Bun, and the commit'
-complete -c bpe -n "__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from ${commandNames}" -a '${commandNames}'
-${commands.map((command) => fishLines(command, alone)).join("\n")}
+complete -c bpe -n "__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from ${firstNames}" -a '${firstNames}'
+${firstPhrases.map(([name, phrase]) => `complete -c bpe -n ${alone} -a ${name} -d ${fishQuoted(phrase)}`).join("\n")}
+${groups.map(fishGroup).join("\n")}
+${commands.map(fishLines).join("\n")}
 `;
 }
 
-function fishLines(command: CommandSpec, alone: string): string {
-  const { name, description, files, options } = command;
+const fishGroup = ({ name, words }: (typeof groups)[number]) =>
+  `complete -c bpe -n "__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${words}" -a '${words}'`;
+
+function fishLines(command: CommandSpec): string {
+  const { name, files, options } = command;
   const topics = topicWords(command);
-  const begin = `complete -c bpe -n "__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from help"`;
+  const seen = name
+    .split(" ")
+    .map((word) => `__fish_seen_subcommand_from ${word}`)
+    .join("; and ");
+  // The words of a group are commands alone, too.
+  const others = name.includes(" ") ? "" : ` ${Object.keys(commandGroups).join(" ")}`;
+  const begin = `complete -c bpe -n "${seen}; and not __fish_seen_subcommand_from help${others}"`;
+  const notOther = others && `; and not __fish_seen_subcommand_from${others}`;
   return [
     `\n# bpe ${name}`,
-    `complete -c bpe -n ${alone} -a ${name} -d ${fishQuoted(description)}`,
-    `complete -c bpe -n "__fish_seen_subcommand_from help; and __fish_seen_subcommand_from ${name}" -a '${topics}'`,
+    `complete -c bpe -n "__fish_seen_subcommand_from help; and ${seen}${notOther}" -a '${topics}'`,
     `${begin.replace("; and not", "; and contains -- (commandline -opc)[-1] -h --help; and not")} -a '${topics}'`,
     ...(files === "" ? [] : [`${begin}${valueFlags(operandOf(command), false)}`]),
     ...options.map((option) => `${begin}${optionFlags(option)}`),

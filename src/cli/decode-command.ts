@@ -1,5 +1,4 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
-import { idMergesPath } from "../formats/id-merges.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
@@ -15,10 +14,6 @@ const sliceBytesMax = 1 << 22;
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readTokenizerOptions(invocation);
-  const idMerges = idMergesPath(options.path);
-  if (idMerges !== undefined) {
-    return (await import("./ids-command.ts")).runDecodeIds(invocation, idMerges, output);
-  }
   const file = invocation.files[0]!;
   const path = invocation.options.outputFile();
   await lockOutputFile(invocation, output, path);

@@ -23,9 +23,6 @@ import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
-  if (invocation.options.text("input-format") === "ids") {
-    return (await import("./ids-command.ts")).runEncodeIds(invocation, output);
-  }
   const startMs = performance.now();
   const options = readOptions(invocation);
   await lockOutputFile(invocation, output, options.output);

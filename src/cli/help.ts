@@ -2,7 +2,14 @@ import { usageError } from "../errors.ts";
 import { type OptionSpec, type Topic, topics } from "../options/option.ts";
 import type { NamedPattern } from "../pattern/pattern.ts";
 import { nearest } from "../runtime/hints.ts";
-import { type CommandSpec, commands, usageLine } from "./command-table.ts";
+import {
+  type CommandSpec,
+  commandGroups,
+  commands,
+  commandsOf,
+  firstWords,
+  usageLine,
+} from "./command-table.ts";
 import { type Styles, stylesFor, terminalColumns } from "./output.ts";
 
 // Help, wrapped to the terminal: of the program, of a command on one screen, and of a topic at length.
@@ -10,10 +17,11 @@ import { type Styles, stylesFor, terminalColumns } from "./output.ts";
 /** Lines longer than this are hard to read, however wide the terminal is. */
 const columnsMax = 120;
 
-/** The help of the program; of a command; or, at length, of one topic of it, or of `all`. */
-export function helpText(command?: CommandSpec, topic?: string): string {
+/** The help of the program; of a group of commands; of a command; or, at length, of one topic of it, or of `all`. */
+export function helpText(command?: CommandSpec | string, topic?: string): string {
   const page = { columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) };
   if (command === undefined) return programHelp(page);
+  if (typeof command === "string") return groupHelp(command, page);
   return topic === undefined ? commandHelp(command, page) : topicHelp(command, topic, page);
 }
 
@@ -22,10 +30,8 @@ type Page = { readonly columns: number; readonly styles: Styles };
 
 export function programHelp(page: Page): string {
   const { styles } = page;
-  const rows = commands.map(({ name, files, description }) => ({
-    label: `${name} ${files}`,
-    text: description,
-  }));
+  const rows = rowsOf(commands.filter(({ name }) => firstWords.includes(name)));
+  const groups = Object.entries(commandGroups).map(([name, text]) => ({ label: `${name} <command>`, text }));
   return joinLines([
     ...wrap("bpe learns byte-level BPE tokenizers from text, and encodes with any of them.", page),
     "",
@@ -35,6 +41,7 @@ export function programHelp(page: Page): string {
     ...table(
       [
         ...rows,
+        ...groups,
         { label: "help [command] [topic]", text: "help on a command or topic; help docs: the manual" },
       ],
       page,
@@ -51,6 +58,23 @@ export function programHelp(page: Page): string {
     "",
     styles.bold("Example"),
     ...exampleLines(commands[0]!, page, 1),
+  ]);
+}
+
+const rowsOf = (commands: readonly CommandSpec[]): Row[] =>
+  commands.map(({ name, files, description }) => ({ label: `${name} ${files}`, text: description }));
+
+/** What commands a group has. */
+export function groupHelp(group: string, page: Page): string {
+  const own = commandsOf(group);
+  return joinLines([
+    `${page.styles.bold("Usage:")} bpe ${group} <command> [options]`,
+    "",
+    page.styles.bold("Commands"),
+    ...table(rowsOf(own), page),
+    "",
+    page.styles.bold("Examples"),
+    ...own.flatMap((command) => exampleLines(command, page)),
   ]);
 }
 

@@ -3,11 +3,18 @@ import { join } from "node:path";
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError, usageError } from "../errors.ts";
-import { type IdMerges, idTypesOf, readIdMerges, symbolCounts, symbolsOf } from "../formats/id-merges.ts";
+import {
+  type IdMerges,
+  idMergesPath,
+  idTypesOf,
+  readIdMerges,
+  symbolCounts,
+  symbolsOf,
+} from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idWriterFor, isIdFileName } from "../formats/id-writers.ts";
+import { idsDecoding, idsEncoding, idsTraining } from "../options/ids-tables.ts";
 import { readTyped } from "../options/option.ts";
-import { trainingOptions } from "../options/training-table.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { settleLimits } from "../pipeline/training.ts";
 import { earlyStop } from "../pipeline/warnings.ts";
@@ -25,7 +32,7 @@ import { onStop } from "./stop.ts";
 import { type Row, rowLines } from "./summary-rows.ts";
 import { idsSummary } from "./train-summary.ts";
 
-/** `bpe train --input-format ids`: merges over an alphabet of numbers. */
+/** `bpe ids train`: merges over an alphabet of numbers. */
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTrainOptions(invocation.options);
   const { size } = asked;
@@ -56,7 +63,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     },
     (progress) => output.progress(progress),
   );
-  const typed = ["train", ...invocation.typed];
+  const typed = ["ids", "train", ...invocation.typed];
   const written = await writeIds(
     asked.output,
     {
@@ -81,22 +88,11 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
 }
 
 function readTrainOptions(typed: TypedOptions) {
-  const asked = readTyped(trainingOptions, typed);
-  const { compat = "rustbpe", output, workers = allowedCores(), memoryLimit, keep, summary } = asked;
-  if (compat !== "huggingface" && compat !== "rustbpe") {
-    throw usageError(
-      `--compat ${compat} decides ties by bytes, and ids have none`,
-      "use huggingface or rustbpe, which decide ties by ids",
-    );
-  }
-  const [size, ...more] = asked.vocabSize!;
-  if (more.length > 0)
-    throw usageError(
-      `--vocab-size ${typed.text("vocab-size")}: --input-format ids makes only one size in a run`,
-    );
+  const asked = readTyped(idsTraining, typed);
+  const { compat = "rustbpe", workers = allowedCores(), memoryLimit, keep, summary } = asked;
   return {
-    size: size!,
-    output: output!,
+    size: asked.vocabSize!,
+    output: asked.output!,
     compat,
     binaryType: { asked: asked.idType, needed: "uint16" },
     // A pair occurs at least once, whatever the rule.
@@ -125,7 +121,7 @@ function findIdFiles(names: readonly string[]): IdInput[] {
   });
 }
 
-/** `bpe encode --input-format ids`: the tokens of documents of ids. */
+/** `bpe ids encode`: the tokens of documents of ids. */
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const { options } = invocation;
   const startMs = performance.now();
@@ -141,7 +137,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
   const inputs = findIdFiles(invocation.files);
   output.keepOutputsFrom(inputs);
   const merges = readIdMerges(mergesPathOf(options.text("tokenizer")!));
-  const asked = options.value(trainingOptions.idType);
+  const asked = options.value(idsEncoding.idType);
   const { symbolType, tokenType } = idTypesOf(merges);
   const found = { symbolCount: 0, documentCount: 0 };
   const idCount = await writeSequences(path, asked ?? tokenType, async (writer) => {
@@ -157,7 +153,8 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
   output.succeed(summary, { ...found, idCount, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }
 
-const mergesPathOf = (path: string) => (statOf(path)?.isDirectory() ? join(path, "merges.txt") : path);
+const mergesPathOf = (path: string) =>
+  idMergesPath(path) ?? (statOf(path)?.isDirectory() ? join(path, "merges.txt") : path);
 
 async function readAll(path: string, binaryType: BinaryType, alphabetSize: number): Promise<SequenceList> {
   const documents = new SequenceList();
@@ -196,31 +193,19 @@ const writeSequences = (
     return writer.idCount;
   });
 
-/** Refuses options that a tokenizer of ids has no use for. */
-function refuseForIds({ options }: Invocation, names: readonly string[]): void {
-  for (const name of names) {
-    if (options.has(name)) throw usageError(`--${name} cannot be combined with a tokenizer of ids`);
-  }
-}
-
-/** `bpe decode` with a tokenizer of ids: the ids of the alphabet, in the form that `bpe encode` reads. */
-export async function runDecodeIds(
-  invocation: Invocation,
-  mergesPath: string,
-  output: Output,
-): Promise<void> {
+/** `bpe ids decode`: the ids of the alphabet, in the form that `bpe ids encode` reads. */
+export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  refuseForIds(invocation, ["pattern", "special-token"]);
   const { options } = invocation;
   const file = invocation.files[0]!;
   const path = options.outputFile();
   await lockOutputFile(invocation, output, path);
   checkHeadFits(path);
-  const merges = readIdMerges(mergesPath);
+  const merges = readIdMerges(mergesPathOf(options.text("tokenizer")!));
   const idLimit = merges.alphabetSize + merges.left.length;
   const documents = new SequenceList();
   const { symbolType, tokenType } = idTypesOf(merges);
-  const readType = { asked: options.value(trainingOptions.idType), needed: tokenType };
+  const readType = { asked: options.value(idsDecoding.idType), needed: tokenType };
   for await (const _ of readSequences(file, readType, documents, idLimit)) await nextTurn();
   const { tokens, starts, count, documentCount } = documents;
   const symbolCount = await writeSequences(path, symbolType, async (writer) => {
@@ -240,9 +225,9 @@ export async function runDecodeIds(
 const longestShown = 10;
 const symbolsShown = 12;
 
-/** `bpe inspect` of a tokenizer of ids. */
-export async function runInspectIds(invocation: Invocation, mergesPath: string): Promise<void> {
-  refuseForIds(invocation, ["text", "json", "report", "pattern", "special-token"]);
+/** `bpe ids inspect`. */
+export async function runInspectIds({ files }: Invocation): Promise<void> {
+  const mergesPath = mergesPathOf(files[0]!);
   const merges = readIdMerges(mergesPath);
   const { alphabetSize, left } = merges;
   const counts = symbolCounts(merges);

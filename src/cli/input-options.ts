@@ -29,10 +29,8 @@ export function readReading(names: readonly string[], options: Invocation["optio
 }
 
 export function readingOf(options: Invocation["options"]): InputOptions {
-  const format = options.value(trainingOptions.inputFormat);
-  if (format === "ids") throw usageError("--input-format ids is for train and encode");
   return {
-    format,
+    format: options.value(trainingOptions.inputFormat),
     textField: options.text("text-field"),
     include: options.get("include"),
     binary: options.value(trainingOptions.binary),

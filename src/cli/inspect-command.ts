@@ -4,7 +4,6 @@ import { findInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
 import { ratio, usedCount } from "../evaluation/evaluation.ts";
-import { idMergesPath } from "../formats/id-merges.ts";
 import { recordedLedger, recordedReading } from "../formats/training-json.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { encodeCorpus } from "../pipeline/encode-corpus.ts";
@@ -31,8 +30,6 @@ import { whitespaceAndSeparators } from "./train-summary.ts";
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const path = invocation.files[0]!;
-  const idMerges = idMergesPath(path);
-  if (idMerges !== undefined) return (await import("./ids-command.ts")).runInspectIds(invocation, idMerges);
   const textPath = invocation.options.text("text");
   const reportPath = await takeReportPlace(invocation, output);
   const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);

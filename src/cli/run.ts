@@ -7,12 +7,14 @@ import { MisplacedOutput } from "../store/written-places.ts";
 import {
   checkComplete,
   checkValidUtf8,
+  commandAt,
   type Invocation,
   parseInvocation,
   peekOption,
+  refuseIdsFormat,
   unknownCommand,
 } from "./arguments.ts";
-import { type CommandSpec, commands } from "./command-table.ts";
+import { type CommandSpec, commandGroups } from "./command-table.ts";
 import { ReaderGone, writeStdout } from "./data-output.ts";
 import { LogFile, Output, type OutputOptions } from "./output.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
@@ -31,13 +33,17 @@ const runners: Record<string, () => Promise<Runner>> = {
   diff: async () => (await import("./diff-command.ts")).runDiff,
   eval: async () => (await import("./eval-command.ts")).runEval,
   prune: async () => (await import("./prune-command.ts")).runPrune,
+  "ids train": async () => (await import("./ids-command.ts")).runTrainIds,
+  "ids encode": async () => (await import("./ids-command.ts")).runEncodeIds,
+  "ids decode": async () => (await import("./ids-command.ts")).runDecodeIds,
+  "ids inspect": async () => (await import("./ids-command.ts")).runInspectIds,
   image: async () => (await import("./image-command.ts")).runImage,
   serve: async () => (await import("./serve-command.ts")).runServe,
   completions: async () => (await import("./completions-command.ts")).runCompletions,
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set(["train", "count", "diff", "encode", "eval", "prune", "serve", "tokens"]);
+const usesKernel = new Set("train,count,diff,encode,eval,prune,serve,tokens,ids train".split(","));
 
 /** Neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");
@@ -52,19 +58,21 @@ export async function run(typed: readonly string[]): Promise<number> {
     if (name === undefined || name === "help" || name === "--help" || name === "-h") {
       const [page] = rest;
       const isPage = name === "help" && page?.startsWith("docs") === true;
-      const extra = rest[isPage ? 1 : 2];
+      const asked = isPage || page === undefined || isGroup(rest) ? undefined : findCommand(rest);
+      const [topic, extra] = isPage ? [undefined, rest[1]] : (asked?.rest ?? rest.slice(1));
       if (extra !== undefined && name === "help") throw tooMany("help", extra, helpForms);
       if (isPage) return await showPage(page);
-      return await showHelp(rest[0] === undefined ? undefined : findCommand(rest[0]), rest[1]);
+      return await showHelp(asked?.command ?? page, topic);
     }
     if (["--version", "-v", "-V", "version"].includes(name)) {
       if (name === "version" && rest[0] !== undefined) throw tooMany("version", rest[0], "bpe version");
       await writeStdout(`${versionLine}\n`);
       return exitCode.done;
     }
-    const command = findCommand(name);
-    if (asksForHelp(rest)) return await showHelp(command, topicAsked(rest));
-    const invocation = parseInvocation(command, rest);
+    if (isGroup(typed)) return await showHelp(name);
+    const { command, rest: args } = findCommand(typed);
+    if (asksForHelp(args)) return await showHelp(command, topicAsked(args));
+    const invocation = parseInvocation(command, args);
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const outputOptions = { ...readOutputOptions(invocation, typed), written };
     // A log that is refused is not made to hold this error.
@@ -81,10 +89,14 @@ export async function run(typed: readonly string[]): Promise<number> {
       await writeStdout(describePatterns(patterns));
       return exitCode.done;
     }
+    refuseIdsFormat(command, invocation);
     checkComplete(command, invocation);
     checkTogether(command.options, invocation.options, typedSpelling);
     await takeListedTokens(command, invocation, output);
-    const [runCommand] = await Promise.all([runners[name]!(), usesKernel.has(name) && prepareKernel()]);
+    const [runCommand] = await Promise.all([
+      runners[command.name]!(),
+      usesKernel.has(command.name) && prepareKernel(),
+    ]);
     await runCommand(invocation, output);
     undoAll();
     output.end();
@@ -113,11 +125,16 @@ async function takeListedTokens(
   takeSpecialTokens(options, takesIds, (message) => output.warn(message));
 }
 
-function findCommand(name: string): CommandSpec {
-  const command = commands.find((known) => known.name === name);
-  if (command === undefined) throw unknownCommand(name);
-  return command;
+function findCommand(typed: readonly string[]) {
+  const found = commandAt(typed);
+  if (found !== undefined) return found;
+  const [first = "", second] = typed;
+  throw first in commandGroups ? unknownCommand(second!, first) : unknownCommand(first);
 }
+
+/** `bpe ids`, alone or with `--help`, asks what commands it has. */
+const isGroup = ([first = "", second = "--help"]: readonly string[]) =>
+  first in commandGroups && /^(-h|--help)$/.test(second);
 
 /** Help is shown whatever else is wrong on the command line. */
 const asksForHelp = (typed: readonly string[]): boolean => helpAt(typed) >= 0;
@@ -142,7 +159,7 @@ const helpForms = "bpe help [command] [topic], or bpe help docs/<page>.md";
 const tooMany = (name: string, word: string, hint: string) =>
   usageError(`bpe ${name}: "${word}" is one word too many`, hint);
 
-async function showHelp(command: CommandSpec | undefined, topic: string | undefined): Promise<number> {
+async function showHelp(command?: CommandSpec | string, topic?: string): Promise<number> {
   const { helpText } = await import("./help.ts");
   await writeStdout(helpText(command, topic));
   return exitCode.done;
@@ -167,9 +184,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
 
 /** What can be read of a command line before it is checked: its mistakes are told in the form and the log it asks for. */
 async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
-  const isTaken = commands
-    .find(({ name }) => name === typed[0])
-    ?.options.some(({ name }) => name === "log-file");
+  const isTaken = commandAt(typed)?.command.options.some(({ name }) => name === "log-file");
   const asked = isTaken ? peekOption(typed, "log-file") : undefined;
   const logPath = asked === undefined || (await codeForPaths()).maySpoil(asked, typed) ? undefined : asked;
   return {

@@ -4,7 +4,7 @@ import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { usualNames } from "../formats/formats.ts";
 import { sizesIn, tokenizersIn } from "../formats/load-tokenizer.ts";
 import { type Named, readNamed } from "../options/kinds.ts";
-import { trainingOptions } from "../options/training-table.ts";
+import { idType } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { slowPattern } from "../pipeline/warnings.ts";
@@ -18,7 +18,7 @@ export function readTokenizerOptions({ options }: Invocation) {
   return {
     path: options.text("tokenizer")!,
     ...readBesideTokenizer(options),
-    dtype: options.value(trainingOptions.idType),
+    dtype: options.value(idType),
   };
 }
 

@@ -18,9 +18,6 @@ import { readTraining } from "./training-options.ts";
 
 /** `bpe train`: reads the options, trains, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
-  if (invocation.options.text("input-format") === "ids") {
-    return (await import("./ids-command.ts")).runTrainIds(invocation, output);
-  }
   const asked = readTraining(invocation);
   const page = asked.report === undefined ? undefined : new TrainingPage(asked.report, asked.output!);
   const finished = await runTraining(asked, worldOf(asked, invocation, page, output));

@@ -142,7 +142,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
   return summaryLines(rows, outcome);
 }
 
-/** The summary of `bpe train --input-format ids`: short as it is. */
+/** The summary of `bpe ids train`: short as it is. */
 export function idsSummary(
   { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
   record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,

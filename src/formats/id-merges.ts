@@ -68,7 +68,7 @@ function readStart(path: string): string {
 export function readIdMerges(path: string): IdMerges {
   const fail = (what: string): never => {
     throw new UserError(`"${path}": ${what}`, {
-      hint: "name the directory, or the merges.txt, that bpe train --input-format ids wrote",
+      hint: "name the directory, or the merges.txt, that bpe ids train wrote",
     });
   };
   const lines = readText(path).split("\n");

@@ -24,7 +24,7 @@ export function tokenizerFileOf(path: string): TokenizerFile {
   }
   if (idMergesPath(path) !== undefined) {
     throw new UserError(`"${path}" is a tokenizer of ids, not of text`, {
-      hint: "use it with bpe encode --input-format ids, bpe decode or bpe inspect",
+      hint: "use it with bpe ids encode, bpe ids decode or bpe ids inspect",
     });
   }
   if (!stats.isDirectory() && !stats.isFile()) throw new UserError(`"${path}" is no regular file`);

@@ -204,6 +204,13 @@ export const sizes: Kind<readonly AskedSize[]> = {
   python: { type: union("int, str, t.Sequence[int]"), none: "None", print: "sizes" },
 };
 
+/** One of them; the library has none. */
+export const oneSize: Kind<AskedSize> = {
+  ...sizes,
+  read: ([text], name) => readSize(name, text!),
+  take: () => wrong,
+};
+
 const readSize = (name: string, text: string): AskedSize => {
   const isMore = text.startsWith("+");
   return { isMore, count: wholeNumber(name, isMore ? text.slice(1) : text, 1) };

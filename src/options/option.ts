@@ -45,7 +45,7 @@ export type OptionSpec = Typed & {
 /** A corpus is files, directories and globs. Of a tokenizer several files may be read. */
 export type PathRead = "corpus" | "tokenizer" | "files";
 
-/** `other` is an option, or one at a value: `input-format ids`; or what only the library has: `texts`. */
+/** `other` is an option; or what only the library has: `texts`. */
 export type Need = { readonly other: string; readonly hint?: string };
 
 export type Exclusion = Need & {
@@ -83,7 +83,7 @@ export function tableOf<const Table extends Readonly<Record<string, Described<un
   for (const name of Object.keys(table)) {
     const option = table[name]!;
     const { value, words, least, repeatable, many } = option.kind;
-    options[name] = { library: name, value, words, least, repeatable, many, ...option };
+    options[name] = { library: name, ...option, value, words, least, repeatable, many };
   }
   return options as { readonly [Name in keyof Table]: Option<ValueOf<Table[Name]>> };
 }

@@ -27,10 +27,6 @@ import { type Asked, type Exclusion, type Need, tableOf } from "./option.ts";
 /** The base says it, and its files are written with the new tokens put in. */
 const asBaseHasIt: Exclusion = { other: "extend", hint: "it stays as it is in the base" };
 export const notExtending: Exclusion = { other: "extend" };
-/** Ids are numbers: nothing is cut, named or cached. */
-export const notOfIds: Exclusion = { other: "input-format ids" };
-/** Of options that a tokenizer to extend has decided already. */
-const decidedByBase = [asBaseHasIt, notOfIds];
 export const onlyTyped = { library: null, python: null } as const;
 
 const rangesKnow: Exclusion = {
@@ -42,9 +38,9 @@ const ofCache: Need = { other: "cache", hint: "e.g. --cache cache" };
 const seedTokens = {
   topic: "tokens",
   rare: true,
-  excludes: [notExtending, notOfIds, { other: "superwords-from" }],
+  excludes: [notExtending, { other: "superwords-from" }],
 } as const;
-const forModel = { topic: "model", rare: true, excludes: decidedByBase } as const;
+const forModel = { topic: "model", rare: true, excludes: [asBaseHasIt] } as const;
 const proposed = "An empty TEXT means none.";
 const byName = "by its name, e.g. <|endoftext|>";
 const role = (name: string, details: string) =>
@@ -73,7 +69,6 @@ export const { idType, specialTokensAsText } = tableOf({
     kind: flag,
     topic: "input",
     rare: true,
-    excludes: [notOfIds],
     description: "encode special tokens in the text as plain text",
   },
 });
@@ -99,7 +94,6 @@ export const trainingOptions = tableOf({
     short: "s",
     kind: texts("TEXT"),
     topic: "tokens",
-    excludes: [notOfIds],
     description: "one token, never merged; ends documents; repeatable",
     details:
       "A document ends wherever it occurs. Its text is never counted, and it has an id of its own. Where several match, the longest wins.",
@@ -112,7 +106,6 @@ export const trainingOptions = tableOf({
     kind: texts("FILE"),
     topic: "tokens",
     rare: true,
-    excludes: [notOfIds],
     ...onlyTyped,
     description: "special tokens from a file: one a line, or JSON",
     details:
@@ -124,7 +117,6 @@ export const trainingOptions = tableOf({
     short: "p",
     kind: text("NAME|REGEX"),
     topic: "tokens",
-    excludes: [{ ...notOfIds, unless: "none", why: "a document is one word" }],
     description: "cuts text: name (-p help) or regex",
     details:
       "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression. With -p none, a document is one word.",
@@ -139,7 +131,6 @@ export const trainingOptions = tableOf({
     rare: true,
     excludes: [
       asBaseHasIt,
-      notOfIds,
       { other: "like", hint: "the normalization is that tokenizer's" },
       { other: "ranges", why: "a plan is for text that is not changed", hint: "count whole files" },
     ],
@@ -180,7 +171,6 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "tokens",
     rare: true,
-    excludes: [{ ...notOfIds, why: "ids have no bytes" }],
     description: "no token joins a whole character with a part of another",
     details:
       "Two tokens are merged only if both are whole characters, or if the left one is the beginning of a character and the right one its next byte. Bytes that are not UTF-8 are never merged.",
@@ -212,7 +202,6 @@ export const trainingOptions = tableOf({
     rare: true,
     excludes: [
       notExtending,
-      notOfIds,
       {
         other: "counts",
         why: "superwords need the text, and counts have only its words",
@@ -234,20 +223,12 @@ export const trainingOptions = tableOf({
     description: "how the tokenizer and its superwords cut text",
     default: "SuperBPE's: numbers and runs of punctuation apart",
   },
-  idType: {
-    ...idType,
-    topic: "input",
-    needs: { other: "input-format ids" },
-    description: "with --input-format ids: type of the ids in .bin files",
-    default: "uint16",
-  },
   extend: {
     name: "extend",
     reads: "tokenizer",
     kind: path("PATH"),
     topic: "tokens",
     rare: true,
-    excludes: [notOfIds],
     description: "add tokens to this tokenizer: -n +8k, or the new size",
     details:
       "Training goes on after its merges, on the new text. Its tokens keep their ids, new ones get the ids after all of them, and its files are written again with the new tokens. Several sizes from one run: -n +1k,+2k writes a directory for each, named by the size of its vocabulary. Pattern and special tokens stay. Documents end at the special tokens that its training.json names, and at those of -s. --compat decides ties; without it, the rule with which the tokenizer was trained; if that is not known, the rule extension: the smaller pair of strings in byte-to-character form.",
@@ -263,7 +244,6 @@ export const trainingOptions = tableOf({
     rare: true,
     excludes: [
       notExtending,
-      notOfIds,
       { other: "pattern", hint: "the pattern is that tokenizer's" },
       { other: "superwords-from", hint: "the pattern is that tokenizer's" },
     ],
@@ -277,11 +257,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "tokens",
     rare: true,
-    excludes: [
-      notExtending,
-      notOfIds,
-      { other: "superwords-from", hint: "superwords are learned line by line" },
-    ],
+    excludes: [notExtending, { other: "superwords-from", hint: "superwords are learned line by line" }],
     description: "with --compat huggingface: do not cut text at line ends",
     details:
       "That trainer reads files line by line, but texts of an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
@@ -298,7 +274,6 @@ export const trainingOptions = tableOf({
     kind: whole(1),
     topic: "tokens",
     rare: true,
-    excludes: [notOfIds],
     description: "fill the vocabulary to a multiple of N",
     details: "Reserved special tokens are added after all others.",
   },
@@ -306,7 +281,6 @@ export const trainingOptions = tableOf({
     name: "text-field",
     kind: text("NAME"),
     topic: "input",
-    excludes: [notOfIds],
     description: "record field with the text",
     details:
       "Records are lines of JSON, elements of a JSON array, and rows of Parquet. Each is a document; its text is in a field, or column, of this name.",
@@ -316,14 +290,14 @@ export const trainingOptions = tableOf({
     name: "include",
     kind: texts("GLOB"),
     topic: "input",
-    excludes: [notOfIds, rangesKnow],
+    excludes: [rangesKnow],
     description: "in directories, read only files that match",
     details:
       "Without a slash, GLOB matches file names at any depth. With one, it matches paths below the directory.",
   },
   inputFormat: {
     name: "input-format",
-    kind: word([...inputFormats, "ids"], "FORMAT", inputFormats),
+    kind: word(inputFormats, "FORMAT"),
     topic: "input",
     rare: true,
     excludes: [rangesKnow],
@@ -335,7 +309,7 @@ export const trainingOptions = tableOf({
     kind: word(["text"], "MODE"),
     topic: "input",
     rare: true,
-    excludes: [notOfIds, rangesKnow],
+    excludes: [rangesKnow],
     description: "read files that are not text as text",
     details:
       "Without it, an archive, an image or a program is an error; in a directory, it is skipped and listed.",
@@ -347,7 +321,6 @@ export const trainingOptions = tableOf({
     topic: "input",
     excludes: [
       notExtending,
-      notOfIds,
       { other: "superwords-from", why: "superwords are learned from all text together" },
       { other: "counts", why: "word counts belong to no language" },
       { other: "wordCounts", why: "word counts belong to no language" },
@@ -408,7 +381,6 @@ export const trainingOptions = tableOf({
     topic: "input",
     rare: true,
     excludes: [
-      notOfIds,
       { other: "superwords-from", why: "superwords are learned from text without weights" },
       {
         other: "save-counts",
@@ -444,7 +416,7 @@ export const trainingOptions = tableOf({
     name: "format",
     kind: words(writtenFormats),
     topic: "output",
-    excludes: decidedByBase,
+    excludes: [asBaseHasIt],
     description: "which files to write",
     details: `Names, separated by commas: ${describeWritten()}.`,
     default: "all that apply",
@@ -454,7 +426,7 @@ export const trainingOptions = tableOf({
     kind: decision,
     topic: "output",
     rare: true,
-    excludes: [notExtending, notOfIds],
+    excludes: [notExtending],
     description: "write tokens.tsv: how often each token occurs",
     details:
       "It has the occurrences when the token was created and at the end, and the two tokens that were merged into it. Without this option it is written if it is below 1 MB and --format is not given.",
@@ -465,7 +437,7 @@ export const trainingOptions = tableOf({
     kind: path("FILE"),
     topic: "output",
     library: null,
-    excludes: [notExtending, notOfIds],
+    excludes: [notExtending],
     description: "write charts, tables and tokens as one HTML page",
     details:
       "The page needs no network, and nothing in the texts that it shows can run as code. It holds all tokens, and shows the merge tree of each.",
@@ -505,7 +477,7 @@ export const trainingOptions = tableOf({
     writes: "cache",
     kind: path("DIR", "name a directory, e.g. --cache cache"),
     topic: "nightly",
-    excludes: [notOfIds, { other: "ranges", why: "it keeps the words of whole files" }],
+    excludes: [{ other: "ranges", why: "it keeps the words of whole files" }],
     description: "keep word counts; count only what is new",
     details:
       "The word counts of each file are kept in DIR. Files are known by their content. Any number of runs may share the directory.",
@@ -544,7 +516,6 @@ export const trainingOptions = tableOf({
     kind: { ...paths, read: (typed) => typed },
     topic: "input",
     rare: true,
-    excludes: [notOfIds],
     description: "word counts to add to the corpus",
     details:
       "FILE is a path or a glob. With counts, no corpus is needed. Pattern and special tokens come from the counts; if they are given as well, they must agree.",
@@ -555,7 +526,6 @@ export const trainingOptions = tableOf({
     kind: path("FILE"),
     topic: "output",
     rare: true,
-    excludes: [notOfIds],
     description: "also write the word counts",
     details: "A name that ends in .tsv gets text, any other name the compact binary form.",
   },
@@ -576,7 +546,7 @@ export const trainingOptions = tableOf({
     reads: "files",
     kind: chatTemplate,
     topic: "model",
-    excludes: decidedByBase,
+    excludes: [asBaseHasIt],
     library: "model.chatTemplate",
     description: "how a chat becomes text",
     details: "One of the names chatml, gemma and llama3, or a file with a Jinja template.",
@@ -601,7 +571,7 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "model",
     rare: true,
-    excludes: [notExtending, notOfIds],
+    excludes: [notExtending],
     description: "write README.md, the page that a model hub shows",
     details:
       "It says what the tokenizer is, what it was trained on, and how to use it. It names none of your files.",

@@ -31,7 +31,7 @@ function visible(content: string | Uint8Array): string {
 
 /** Whether people read what a command line prints to standard output: no ids, counts, plans, scripts, JSON. */
 const printsForPeople = (args: readonly string[]) =>
-  (!/^(count|encode|decode|plan|serve|completions)$/.test(args[0] ?? "") &&
+  (!/^(count|encode|decode|plan|serve|completions)$/.test(args[args[0] === "ids" ? 1 : 0] ?? "") &&
     !/--(json|csv)\b/.test(args.join(" "))) ||
   args.includes("--help");
 

@@ -338,7 +338,7 @@ export const smallGroups: Record<string, string> = {
     base: train scripts.txt -n 500 -o @/base -w 1
     extend: train scripts.txt --extend @/base -n +100 --whole-characters -o @/extended -w 1
     early: train ties.txt -n 3000 --whole-characters -o @/early -w 1
-    ids: train lines.jsonl --input-format ids -n +90 --whole-characters -o @/ids`,
+    ids: ids train lines.jsonl -n +90 -o @/ids`,
   normalized: `
     ${each(rules, (rule) => `${rule}: train scripts.txt invalid.txt -n 500 --compat ${rule} --normalize NFKC,lowercase ${eot} -o @/${rule} -w 1`)}
     nfd: train scripts.txt -n 400 --normalize nfd --model-card -o @/nfd -w 2
@@ -463,28 +463,31 @@ export const smallGroups: Record<string, string> = {
     again: train code.txt -n 300 --report @/report.html -o @/t -w 1
     not-ours: train code.txt -n 300 --report @/c.tsv -o @/n -w 1`,
   ids: `
-    lines: train tracks.txt --input-format ids -n +80 -o @/lines
-    npy: train tracks.npy --input-format ids -n +80 -o @/npy
-    bin: train tracks.bin --input-format ids -n 350 -o @/bin
-    two: train tracks.txt more-tracks.txt --input-format ids -n +50 --compat huggingface -o @/two
-    large: train large-ids.txt --input-format ids -n +50 -o @/large
-    length: train tracks.txt --input-format ids -n +90 --max-token-length 4 --min-frequency 3 -o @/length
-    stdin: train - --input-format ids -n +9 -o @/stdin < tracks.txt
-    encode: encode more-tracks.txt --input-format ids --tokenizer @/lines
-    encode-npy: encode tracks.npy --input-format ids --tokenizer @/npy -o @/e.npy
-    encode-bin: encode tracks.bin --input-format ids --tokenizer @/npy -o @/e.bin
-    encode-large: encode large-ids.txt --input-format ids --tokenizer @/large -o @/l.npy
-    decode: decode @/e.npy --tokenizer @/npy
-    decode-file: decode @/e.bin --tokenizer @/npy -o @/d.npy
-    inspect: inspect @/two
+    lines: ids train tracks.txt -n +80 -o @/lines
+    npy: ids train tracks.npy -n +80 -o @/npy
+    bin: ids train tracks.bin -n 350 -o @/bin
+    two: ids train tracks.txt more-tracks.txt -n +50 --compat huggingface -o @/two
+    large: ids train large-ids.txt -n +50 -o @/large
+    length: ids train tracks.txt -n +90 --max-token-length 4 --min-frequency 3 -o @/length
+    stdin: ids train - -n +9 -o @/stdin < tracks.txt
+    encode: ids encode more-tracks.txt --tokenizer @/lines
+    encode-npy: ids encode tracks.npy --tokenizer @/npy -o @/e.npy
+    encode-bin: ids encode tracks.bin --tokenizer @/npy -o @/e.bin
+    encode-large: ids encode large-ids.txt --tokenizer @/large -o @/l.npy
+    decode: ids decode @/e.npy --tokenizer @/npy
+    decode-file: ids decode @/e.bin --tokenizer @/npy -o @/d.npy
+    inspect: ids inspect @/two
+    gone: encode tracks.txt --input-format ids --tokenizer @/lines
+    commands: ids
+    train-help: ids train --help
     inspect-json: inspect @/two --json
-    outside: encode large-ids.txt --input-format ids --tokenizer @/lines
+    outside: ids encode large-ids.txt --tokenizer @/lines
     text: encode english.txt --tokenizer @/lines
     eval: eval @/lines --text english.txt
-    special: train tracks.txt --input-format ids -n +9 -s x -o @/special
-    small: train tracks.txt --input-format ids -n 200 -o @/small
-    words: train english.txt --input-format ids -n +9 -o @/words
-    cs336: train tracks.txt --input-format ids -n +9 --compat cs336 -o @/cs336`,
+    special: ids train tracks.txt -n +9 -s x -o @/special
+    small: ids train tracks.txt -n 200 -o @/small
+    words: ids train english.txt -n +9 -o @/words
+    cs336: ids train tracks.txt -n +9 --compat cs336 -o @/cs336`,
   mistakes: each(
     Object.entries({
       nothing: "train",

@@ -192,7 +192,7 @@ describe("an option that is not known gets", () => {
     train | --min-freq | did you mean --min-frequency?
     encode | --special | did you mean --special-token or --special-tokens or --special-tokens-as-text?
     train | --superwords | boundless superwords are gone; --superwords-from N learns superwords that tokenizer.json holds, too
-    count | --keep | it is an option of bpe train
+    count | --keep | it is an option of bpe train, bpe ids train
     train | --threads | did you mean --workers?
     count | -j | did you mean --workers?
     decode | --threads | bpe decode --help lists the options

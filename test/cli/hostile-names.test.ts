@@ -57,7 +57,7 @@ function prepare(): void {
   put(home, `bad${evil}.ids`, `1 2 ${evil} 3`);
   put(home, `ids${evil}.ids`, "1 2 1 2 3\n1 2\n");
   expect(bpe(["count", "one.txt", "-s", evil, "-o", `c${evil}.counts`, "-q"], { cwd: home }).code).toBe(0);
-  const ids = ["train", `ids${evil}.ids`, "-n", "+2", "-o", `id-tok${evil}`, "--input-format", "ids", "-q"];
+  const ids = ["ids", "train", `ids${evil}.ids`, "-n", "+2", "-o", `id-tok${evil}`, "-q"];
   expect(bpe(ids, { cwd: home }).code).toBe(0);
 }
 
@@ -81,8 +81,8 @@ const commands: string[][] = [
   ["train", `bad${evil}.txt`, "-n", "257", "-o", `new${evil}`, "--cache", `cache${evil}`, "--if-changed"],
   ["train", "--counts", `c${evil}.counts`, `c${evil}.counts`, "-n", "270", "-o", `new${evil}`],
   ["train", "one.txt", "-n", "+2", "-o", `ext${evil}`, "--extend", `tok${evil}`, "-s", `no${evil}`],
-  ["train", `ids${evil}.ids`, "-n", "+2", "-o", `ids-out${evil}`, "--input-format", "ids"],
-  ["train", `bad${evil}.ids`, "-n", "+2", "-o", `ids-out${evil}`, "--input-format", "ids"],
+  ["ids", "train", `ids${evil}.ids`, "-n", "+2", "-o", `ids-out${evil}`],
+  ["ids", "train", `bad${evil}.ids`, "-n", "+2", "-o", `ids-out${evil}`],
   ["train", "one.txt", "-n", "270", "-o", home, "-p", `(${evil}`],
   ["train", "one.txt", "-n", "270", "-o", `new${evil}`, "-p", `${evil}|(?<!b)\\w+`],
   ["train", "one.txt", "-n", "270", "-o", `new${evil}`, "--bos", evil],
@@ -98,7 +98,7 @@ const commands: string[][] = [
   ["encode", `${evil}.txt`, evil, tok, "-o", `i${evil}.npy`, "--append-token", evil],
   ["encode", `${evil}.txt`, tok, "-o", `i${evil}.npy`, "--append-token", `no${evil}`],
   ["encode", `bad${evil}.txt`, tok, "-o", `i${evil}.npy`],
-  ["encode", `ids${evil}.ids`, `--tokenizer=id-tok${evil}`, "-o", `i${evil}.npy`, "--input-format", "ids"],
+  ["ids", "encode", `ids${evil}.ids`, `--tokenizer=id-tok${evil}`, "-o", `i${evil}.npy`],
   ["encode", "one.txt", `--tokenizer=bad${evil}.tiktoken`, "-p", evil],
   ["decode", `ids${evil}.ids`, tok, "-o", `d${evil}`],
   ["decode", `bad${evil}.ids`, tok, "-o", `d${evil}`],

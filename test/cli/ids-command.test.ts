@@ -26,7 +26,7 @@ const linesOf = (documents: readonly number[][]) => documents.map((ids) => `${id
 
 function train(files: readonly string[], ...options: string[]) {
   const output = join(home, "tokenizer");
-  const { code, stderr } = bpe(["train", "--input-format", "ids", ...files, "-o", output, ...options]);
+  const { code, stderr } = bpe(["ids", "train", ...files, "-o", output, ...options]);
   return { code, stderr, output };
 }
 
@@ -85,7 +85,7 @@ describe("merges over ids", () => {
         seed,
         lines: [`#bpe-ids ${alphabetSize}`, ...merges, ""],
       });
-      const { stdout } = bpe(["encode", "--input-format", "ids", path, "--tokenizer", output, "-q"]);
+      const { stdout } = bpe(["ids", "encode", path, "--tokenizer", output, "-q"]);
       expect({ seed, stdout }).toEqual({ seed, stdout: linesOf(texts) });
     }
   });
@@ -112,7 +112,7 @@ describe("merges over ids", () => {
       expect({ seed, merges: ours }).toEqual({ seed, merges });
 
       const loaded = HuggingFace.fromString(JSON.stringify(json));
-      const { stdout } = bpe(["encode", "--input-format", "ids", path, "--tokenizer", output, "-q"]);
+      const { stdout } = bpe(["ids", "encode", path, "--tokenizer", output, "-q"]);
       const expected: number[][] = [];
       for (const ids of documents)
         expected.push((await loaded.encode(ids.map(characterOf).join(""))).getIds());
@@ -140,7 +140,7 @@ describe("files of ids", () => {
       expect(mergesIn(output)).toEqual(expected);
     }
     const encoded = join(home, "encoded.npy");
-    const encode = ["encode", "--input-format", "ids", "--tokenizer", output, "-q"];
+    const encode = ["ids", "encode", "--tokenizer", output, "-q"];
     expect(bpe([...encode, files[0]![0]!, "-o", encoded]).code).toBe(0);
     const { stdout } = bpe([...encode, line]);
     expect([...new Uint16Array(readFileSync(encoded).buffer.slice(128))].join(" ")).toBe(stdout.trim());
@@ -153,7 +153,7 @@ describe("files of ids", () => {
     const corpus = put(home, "wide.txt", `${learned} ${learned} ${alphabet - 1}\n`);
     const { output } = train([corpus], "-n", "+30");
     const encode = (path: string, ...options: string[]) =>
-      bpe(["encode", "--input-format", "ids", path, "--tokenizer", output, "-q", ...options]);
+      bpe(["ids", "encode", path, "--tokenizer", output, "-q", ...options]);
     // As 32 bits these would be ids of the alphabet, too.
     const ids = Uint16Array.of(1, 0, 2, 0, 0, 1, 3, 0, 4, 1, 0, 1, 2, 0, 5, alphabet - 1);
     const raw = put(home, "raw.bin", new Uint8Array(ids.buffer));
@@ -162,7 +162,7 @@ describe("files of ids", () => {
     const [tokens, back] = [join(home, "tokens.bin"), join(home, "back.bin")];
     expect(encode(raw, "-o", tokens).code).toBe(0);
     expect([...new Uint32Array(readFileSync(tokens).buffer.slice(0))].join(" ")).toBe(expected.trim());
-    expect(bpe(["decode", tokens, "--tokenizer", output, "-o", back]).code).toBe(0);
+    expect(bpe(["ids", "decode", tokens, "--tokenizer", output, "-o", back]).code).toBe(0);
     expect(readFileSync(back)).toEqual(readFileSync(raw));
     expect(encode(back).stdout).toBe(expected);
   });
@@ -191,7 +191,10 @@ describe("files of ids", () => {
     }
     const tokenizer = train([put(home, "bytes.txt", "1 2 1 2 300\n")], "-n", "+1").output;
     const read = (...args: string[]) => bpe([...args, rawOf(1, 2, 300), "--tokenizer", tokenizer, "-q"]);
-    for (const command of [["encode", "--input-format", "ids"], ["decode"]]) {
+    for (const command of [
+      ["ids", "encode"],
+      ["ids", "decode"],
+    ]) {
       expect(read(...command)).toMatchObject({ code: 1, stderr: expect.stringContaining("--dtype uint32") });
       expect(read(...command, "--dtype", "uint32").code).toBe(0);
     }
@@ -217,7 +220,10 @@ test("an empty document is an empty line, of encoding and of decoding", () => {
     const path = put(home, name, content);
     return bpe([...command, path, "--tokenizer", output, "-q"]).stdout;
   };
-  const [encode, decode] = [["encode", "--input-format", "ids"], ["decode"]];
+  const [encode, decode] = [
+    ["ids", "encode"],
+    ["ids", "decode"],
+  ];
   for (const [ids, tokens] of [
     ["1 2 1 2\n\n3\n", "4 4\n\n3\n"],
     ["\n\n", "\n\n"],
@@ -249,7 +255,7 @@ test("an empty document is an empty line, of encoding and of decoding", () => {
 
 describe("decoding", () => {
   const decode = (path: string, tokenizer: string, ...options: string[]) =>
-    bpe(["decode", path, "--tokenizer", tokenizer, "-q", ...options]);
+    bpe(["ids", "decode", path, "--tokenizer", tokenizer, "-q", ...options]);
 
   test("gives the documents back, of random merges, from lines and from files of numbers", () => {
     for (let seed = 1; seed <= rounds(3); seed++) {
@@ -260,7 +266,7 @@ describe("decoding", () => {
       const corpus = put(home, "corpus.txt", lines);
       const { output } = train([corpus], "-n", "+20");
       const encode = (...options: string[]) =>
-        bpe(["encode", "--input-format", "ids", corpus, "--tokenizer", output, "-q", ...options]).stdout;
+        bpe(["ids", "encode", corpus, "--tokenizer", output, "-q", ...options]).stdout;
       const tokens = put(home, "tokens.txt", encode());
       expect(decode(tokens, output)).toMatchObject({ code: 0, stdout: lines });
       expect(decode(tokens, join(output, "merges.txt")).stdout).toBe(lines);
@@ -285,7 +291,7 @@ describe("decoding", () => {
     const { output } = train([put(home, "long.txt", line)], "-n", "+16");
     const token = put(home, "token.txt", "21\n");
     expect(decode(token, output).stdout).toBe(line);
-    expect(bpe(["inspect", output]).stdout).toContain(
+    expect(bpe(["ids", "inspect", output]).stdout).toContain(
       "longest       65,536 ids  21: 5 5 5 5 5 5 5 5 5 5 5 5 …",
     );
   });
@@ -296,15 +302,19 @@ describe("decoding", () => {
       code: 1,
       stderr: expect.stringContaining("line 2: the id 5… is not below 5"),
     });
-    expect(decode(put(home, "tokens.txt", "3\n"), output, "--pattern", "gpt2")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--pattern cannot be combined with a tokenizer of ids"),
-    });
-    expect(bpe(["inspect", output]).stdout).toContain("4 ids  4: 1 2 1 2");
+    expect(bpe(["ids", "inspect", output]).stdout).toContain("4 ids  4: 1 2 1 2");
     const text = put(home, "text.txt", "some text");
     for (const path of [output, join(output, "tokenizer.json"), join(output, "merges.txt")]) {
-      const { stderr } = bpe(["encode", text, "--tokenizer", path]);
-      expect(stderr).toContain(`"${path}" is a tokenizer of ids, not of text`);
+      for (const args of [
+        ["encode", text, "--tokenizer", path],
+        ["decode", text, "--tokenizer", path],
+        ["inspect", path],
+      ])
+        expect(bpe(args)).toMatchObject({
+          code: 1,
+          stderr: `bpe: error: "${path}" is a tokenizer of ids, not of text\nhint: use it with bpe ids encode, bpe ids decode or bpe ids inspect\n`,
+        });
+      expect(bpe(["ids", "inspect", path]).stdout).toContain("4 ids  4: 1 2 1 2");
     }
   });
 });
@@ -332,27 +342,50 @@ describe("what is refused", () => {
   test("sizes and options that do not fit", () => {
     for (const [message, ...options] of [
       ["--vocab-size 2 is too small: the alphabet has 3 ids", "-n", "2"],
-      ["--pattern gpt2 cannot be combined with --input-format ids", "-n", "+4", "-p", "gpt2"],
-      ["--compat cs336 decides ties by bytes", "-n", "+4", "--compat", "cs336"],
-      [
-        "--whole-characters cannot be combined with --input-format ids: ids have no bytes",
-        "-n",
-        "+4",
-        "--whole-characters",
-      ],
-      ["--seed-token cannot be combined with --input-format ids", "-n", "+4", "--seed-token", "7"],
-      ["--model-card cannot be combined with --input-format ids", "-n", "+4", "--model-card"],
-      ["--input-format ids makes only one size in a run", "-n", "4,8"],
+      ["unknown option -p", "-n", "+4", "-p", "gpt2"],
+      ['--compat: unknown value "cs336"', "-n", "+4", "--compat", "cs336"],
+      ['--vocab-size: "4,8" is not a whole number', "-n", "4,8"],
     ]) {
       expect(train([good], ...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message!) });
     }
-    expect(bpe(["count", "--input-format", "ids", good]).code).toBe(2);
+  });
+
+  test("the format that was there once, with the command line in its place", () => {
+    const line = (typed: string) => bpe(typed.split(" ")).stderr;
+    const gone = "bpe: error: --input-format ids is gone: ids have commands of their own\nhint: ";
+    expect(line("train --input-format ids a.txt -n +3 -o ids")).toBe(
+      `${gone}bpe ids train a.txt -n +3 -o ids\n`,
+    );
+    expect(line("encode ids --input-format=ids")).toBe(`${gone}bpe ids encode ids\n`);
+    expect(line("count a.txt --input-format ids")).toBe(`${gone}bpe ids lists them\n`);
+    expect(bpe(["train", "--input-format", "ids"]).code).toBe(2);
+  });
+
+  test("a command that ids do not have, and no command shows them", () => {
+    expect(bpe(["ids", "trian"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: 'bpe: error: unknown command "ids trian"\nhint: did you mean bpe ids train?\n',
+    });
+    const { code, stdout } = bpe(["ids"]);
+    expect(code).toBe(0);
+    for (const word of ["train", "encode", "decode", "inspect"])
+      expect(stdout).toContain(`  bpe ids ${word} `);
+    for (const args of [
+      ["ids", "--help"],
+      ["ids", "-h"],
+      ["help", "ids"],
+    ])
+      expect(bpe(args).stdout).toBe(stdout);
+    expect(bpe(["help", "ids", "train"]).stdout).toBe(bpe(["ids", "train", "--help"]).stdout);
+    expect(bpe(["help", "ids", "train", "tokens"]).stdout).toBe(bpe(["ids", "train", "-h", "tokens"]).stdout);
+    expect(bpe(["help", "ids", "train", "tokens", "more"]).stderr).toContain('"more" is one word too many');
   });
 
   test("a tokenizer that is none of ids, damaged merges, and symbols that are not in the alphabet", () => {
-    const { output } = train([good], "-n", "+1", "-p", "none");
+    const { output } = train([good], "-n", "+1");
     const encode = (path: string, tokenizer: string) =>
-      bpe(["encode", "--input-format", "ids", path, "--tokenizer", tokenizer]);
+      bpe(["ids", "encode", path, "--tokenizer", tokenizer]);
     expect(encode(put(home, "more.txt", "1 9\n"), output).stderr).toContain(
       "the id 9 is not in the tokenizer's alphabet of 3",
     );

@@ -201,9 +201,6 @@ describe("bpe train --language", () => {
     ]) {
       expect(refused(...english, ...other)).toContain(`--language cannot be combined with ${other[0]}`);
     }
-    expect(refused(...english, "--input-format", "ids")).toContain(
-      "--language cannot be combined with --input-format ids",
-    );
     expect(run("inspect", "refused").code).toBe(1);
   });
 });

@@ -454,7 +454,6 @@ test("what cannot be taken is refused, and nothing is written", () => {
     plain -p gpt2        | 2 | --like cannot be combined with --pattern
     plain --superwords-from 280 | 2 | --like cannot be combined with --superwords-from
     plain --extend plain | 2 | --like cannot be combined with --extend
-    plain --input-format ids | 2 | --like cannot be combined with --input-format ids
     plain --format gpt2  | 1 | --format gpt2: the added token "<mask>" is no plain special token
     plain --format tiktoken | 1 | --format tiktoken:
     plain -n 257         | 2 | --vocab-size 257 is too small

@@ -113,8 +113,8 @@ test("ids go into a pipe without a head; .npy, whose head is written last, is re
   await run.exited;
   expect(run.exitCode).toBe(0);
   const npy = pipe("ids.npy");
-  for (const input of [[text], [text, "--input-format", "ids"]]) {
-    expect(bpe(["encode", ...input, "--tokenizer", "none", "-o", npy])).toEqual({
+  for (const command of [["encode"], ["ids", "encode"], ["ids", "decode"]]) {
+    expect(bpe([...command, text, "--tokenizer", "none", "-o", npy])).toEqual({
       code: 1,
       stdout: "",
       stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a file; only .bin, which has no header, can be written to a pipe\n`,

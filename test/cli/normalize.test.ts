@@ -101,10 +101,6 @@ describe("train --normalize", () => {
       [["--normalize", "NFC", "--format", "huggingface,gpt2"], "--format gpt2 cannot store a normalizer"],
       [["--normalize", "NFC", "--format", "tiktoken"], "--format tiktoken cannot store a normalizer"],
       [["--normalize", "NFC", "--extend", "made"], "--normalize cannot be combined with --extend"],
-      [
-        ["--normalize", "NFC", "--input-format", "ids"],
-        "--normalize cannot be combined with --input-format ids",
-      ],
     ] as const) {
       const { code, stderr } = train("refused", "absent.txt", ...args);
       expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -238,8 +238,8 @@ test("what a directory, a glob or a plan leads to is no output either, and the r
     "prune tok --text tok -n 261 -o tok",
     "decode ids.npy --tokenizer tok -o same.npy",
     "decode ids.npy --tokenizer tok -o tok/tokenizer.json",
-    "train ids.npy --input-format ids -n +2 -o tok --log-file ids.npy",
-    "encode *.npy --input-format ids --tokenizer tok -o ids.npy",
+    "ids train ids.npy -n +2 -o tok --log-file ids.npy",
+    "ids encode *.npy --tokenizer tok -o ids.npy",
   ]) {
     const run = bpe(command.split(" "), { cwd: home });
     expect([command, run.code, run.stderr]).toEqual([

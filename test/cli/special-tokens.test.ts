@@ -236,7 +236,6 @@ describe("--special-tokens", () => {
       [["map.json"], 'is not a tokenizer.json: it has no "added_tokens"'],
       [["strings.json"], 'its "added_tokens[0].id" is "1"'],
       [["unspecial.json"], '--special-tokens "unspecial.json" has no special token'],
-      [["a.txt", "--input-format", "ids"], "--special-tokens cannot be combined with --input-format ids"],
     ];
     for (const [args, message] of wrong) {
       const { code, stderr } = train("refused", "--special-tokens", ...args);

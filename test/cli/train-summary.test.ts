@@ -171,8 +171,8 @@ rule        cs336
 test("ids have a summary of their own, the same in both forms", () => {
   expect(run("encode", "corpus.txt", "--tokenizer", "full", "-o", "ids.npy").code).toBe(0);
   for (const form of ["short", "full"]) {
-    const options = ["--input-format", "ids", "-n", "+5000", "-o", "ids", "--summary", form];
-    expect(endOf(train("ids.npy", ...options))).toBe(
+    const options = ["-n", "+5000", "-o", "ids", "--summary", form];
+    expect(endOf(run("ids", "train", "ids.npy", ...options))).toBe(
       `
 bpe: warning: stopped early: the corpus gives no more than 19 of 5,000 merges
 corpus      320 ids in 1 document

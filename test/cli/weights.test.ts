@@ -149,7 +149,6 @@ describe("bpe train --weight", () => {
     for (const other of [
       ["--save-counts", "c"],
       ["--superwords-from", "300"],
-      ["--input-format", "ids"],
     ]) {
       expect(problem("--weight", "*:2", ...other)).toEqual([
         2,

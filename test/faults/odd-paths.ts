@@ -98,8 +98,8 @@ const encode = ["encode", "corpus.txt", "--tokenizer", "tok", "-o", "out.npy", "
 const decode = ["decode", "ids.npy", "--tokenizer", "tok", "-o", "out.txt"];
 const prune = ["prune", "tok", "-n", "260", "-o", "out", "-w", "1", "--text", "corpus.txt"];
 const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "-w", "1", "--extend", "tok"];
-const trainIds = ["train", "ids.npy", "-n", "+2", "-o", "out", "-w", "1", "--input-format", "ids"];
-const encodeIds = ["encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy", "--input-format", "ids"];
+const trainIds = ["ids", "train", "ids.npy", "-n", "+2", "-o", "out", "-w", "1"];
+const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy"];
 const decodeIds = ["decode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy"];
 const evaluate = ["eval", "tok", "-w", "1", "--text", "corpus.txt"];
 const diff = ["diff", "tok", "tok", "-w", "1"];
@@ -192,7 +192,7 @@ export class OddWorld {
       ["train", "corpus.txt", "-n", "262", "-s", "<|x|>", "-o", "tok"],
       ["train", "corpus.txt", "-n", "262", "-o", "out"],
       ["encode", "corpus.txt", "--tokenizer", "tok", "-o", "ids.npy"],
-      ["train", "ids.npy", "-n", "+3", "-o", "id-tok", "--input-format", "ids"],
+      ["ids", "train", "ids.npy", "-n", "+3", "-o", "id-tok"],
     ]) {
       const run = bpe([...args, "-q"], { cwd: this.model });
       if (run.code !== 0) throw new Error(`bpe ${args.join(" ")}: ${run.stderr}`);

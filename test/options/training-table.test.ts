@@ -62,7 +62,7 @@ describe("two options that exclude each other are refused", () => {
       expect(message).toContain(` cannot be combined with --${other}`);
       expect(exitCode).toBe(2);
     }
-    expect(typed.length).toBeGreaterThan(60);
+    expect(typed.length).toBeGreaterThan(30);
   });
 
   test("in the library, by its names", () => {
