@@ -195,6 +195,7 @@ export class CharacterKinds {
   private readonly composes: boolean;
   /** 0 until a character is met. */
   readonly known = new Uint8Array(0x110000);
+  private readonly opening = new Map<number, boolean>();
   private readonly pairs = new Int32Array(3 * pairPlaces);
   private static readonly made = new Map<Normalization, CharacterKinds>();
 
@@ -219,9 +220,14 @@ export class CharacterKinds {
   opens(codePoint: number): boolean {
     const kind = this.of(codePoint);
     if (kind === characterKinds.settled || kind === characterKinds.fresh) return true;
-    const character = String.fromCodePoint(codePoint);
-    const [first] = inForm(character, "NFKD");
-    return !composing.test(character) && !composing.test(first!) && !isMoving(first!);
+    let opens = this.opening.get(codePoint);
+    if (opens === undefined) {
+      const character = String.fromCodePoint(codePoint);
+      const [first] = inForm(character, "NFKD");
+      opens = !composing.test(character) && !composing.test(first!) && !isMoving(first!);
+      this.opening.set(codePoint, opens);
+    }
+    return opens;
   }
 
   /** Whether a mark stays behind a character that does: a settled one; or one that may move, if the mark may, too. */

@@ -141,13 +141,13 @@ export class TextTokenizer {
    *
    * A beginning ends where the `limit`-th token of the text ends, moved back to a whole character. It is encoded on its own to
    * count its ids. Should they be more than `limit`, which is rare, it ends a token earlier, and so on; if not even the first
-   * token fits, a character earlier, and so on; at last it is empty. So `count(truncate(text, n)) <= n`, and for most texts
+   * token fits, it has as many of its characters as do, or none. So `count(truncate(text, n)) <= n`, and for most texts
    * the ids of the result are the first n of the text. An end of the text begins by the same rule, from the other side.
    *
    * An added token is whole or not there, with the white space that it takes along. Where a normal form changes a character
-   * together with the marks behind it, they are not parted; the result is part of the text as it was given. For a beginning
-   * no more of the text is read than that takes. A text that is not in its tokens, because the vocabulary lacks some bytes, is
-   * an error.
+   * together with the marks behind it, they are parted only if nothing else fits; the result is part of the text as it was
+   * given. For a beginning no more of the text is read than that takes. A text that is not in its tokens, because the
+   * vocabulary lacks some bytes, is an error.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
   truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array;
@@ -159,9 +159,10 @@ export class TextTokenizer {
       const keepsEnd = options.keep === "end";
       const cuts = this.cutsOf(encoding, text, limit, keepsEnd ? Number.POSITIVE_INFINITY : limit, options);
       if (cuts === null) return text;
-      return cuts.slices(text, [
-        keepsEnd ? cuts.lastPart(limit) : { start: 0, end: cuts.endOfPart(0, limit) },
-      ])[0]!;
+      const [start, end] = keepsEnd
+        ? [cuts.startOfLastPart(limit), cuts.text.length]
+        : [0, cuts.endOfPart(0, limit)];
+      return cuts.slices(text, [{ start, end }])[0]!;
     });
   }
 

@@ -1,4 +1,4 @@
-import { CharacterKinds, type Normalization, normalize } from "../bytes/normalization.ts";
+import { CharacterKinds, characterKinds, type Normalization, normalize } from "../bytes/normalization.ts";
 import { characterLengthAt, codePointOf } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { tokensToFind } from "../text/cutting.ts";
@@ -20,14 +20,14 @@ export type TextPart = { readonly start: number; readonly end: number };
  * Tokens are numbered as they are in the text; positions are bytes of the text.
  */
 export class TextCuts {
-  /** Where each token begins, and where the last one ends. One inside a changed stretch is somewhere inside it. */
+  /** Where each token begins, and where the last one ends. One inside a changed stretch is inside it, in proportion. */
   private readonly starts: Uint32Array;
   /** Stretches of the text that its normal form changes, ascending. */
   private readonly changes: readonly Change[];
 
   /** A UserError if the text is not in its tokens. */
   constructor(
-    private readonly text: Uint8Array,
+    readonly text: Uint8Array,
     ids: ArrayLike<number>,
     found: readonly FoundAdded[],
     parts: TokenizerParts,
@@ -49,33 +49,41 @@ export class TextCuts {
     return this.starts.length - 1;
   }
 
-  /** The end of the longest part that begins at `start` and has at most `idsMax` ids; `start` if not even a character has. */
+  /** The end of the longest part that begins at `start` and has at most `idsMax` ids; `start` if not even a character fits. */
   endOfPart(start: number, idsMax: number): number {
+    const { starts } = this;
     const first = this.tokenAt(start);
-    for (let next = Math.min(this.tokenCount, first + idsMax); next > first; next--) {
-      const end = this.cutBefore(this.starts[next]!);
+    const last = Math.min(this.tokenCount, first + idsMax);
+    for (let next = last; next > first; next--) {
+      const end = this.cutBefore(starts[next]!);
       if (end > start && this.fits(start, end, idsMax)) return end;
     }
-    let end = this.cutBehind(this.starts[this.tokenOver(start) + 1]!);
-    do end = this.cutBefore(end - 1);
-    while (!this.fits(start, end, idsMax));
-    return end;
+    // Not even the first token fits: as many of its characters as do. A changed stretch is parted if it is all there is.
+    const endBefore = (position: number) => {
+      const end = this.cutBefore(position);
+      return end > start ? end : (this.characterAround(position)?.start ?? position);
+    };
+    const behindFirst = this.cutBehind(starts[this.tokenOver(start) + 1]!);
+    let end = endBefore(Math.min(behindFirst, this.behindCharacter(starts[last]!)));
+    while (end > start && !this.fits(start, end, idsMax)) end = endBefore(end - 1);
+    return Math.max(start, end);
   }
 
-  /** The longest part that ends where the text does, which has more than `idsMax` ids; empty if not even a character fits. */
-  lastPart(idsMax: number): TextPart {
-    return { start: this.startOfLastPart(idsMax), end: this.text.length };
-  }
-
-  private startOfLastPart(idsMax: number): number {
+  /** The start of the longest part that ends where the text does, which has more than `idsMax` ids. */
+  startOfLastPart(idsMax: number): number {
     const { tokenCount, starts, text } = this;
     for (let first = tokenCount - idsMax; first < tokenCount; first++) {
       const start = this.cutBehind(starts[first]!);
-      if (this.fits(start, text.length, idsMax)) return start;
+      if (start < text.length && this.fits(start, text.length, idsMax)) return start;
     }
-    let start = this.cutBefore(starts[tokenCount - 1]!);
-    do start = this.cutBehind(start + 1);
-    while (!this.fits(start, text.length, idsMax));
+    const startBehind = (position: number) => {
+      const start = this.cutBehind(position);
+      return start < text.length ? start : this.behindCharacter(position);
+    };
+    const beforeLast = this.cutBefore(starts[tokenCount - 1]!);
+    const before = starts[tokenCount - idsMax]!;
+    let start = startBehind(Math.max(beforeLast, this.characterAround(before)?.start ?? before));
+    while (start < text.length && !this.fits(start, text.length, idsMax)) start = startBehind(start + 1);
     return start;
   }
 
@@ -104,7 +112,7 @@ export class TextCuts {
     const behind = this.tokenAt(end);
     for (let shared = Math.min(overlap, behind); shared > 0; shared--) {
       const from = this.cutBehind(this.starts[behind - shared]!);
-      if (from <= start) continue;
+      if (from <= start || from >= end) continue;
       const to = this.endOfPart(from, idsMax);
       if (to > end) return { start: from, end: to };
     }
@@ -114,14 +122,13 @@ export class TextCuts {
   }
 
   private tooSmall(start: number, idsMax: number): NoCut {
-    const end = this.cutBehind(start + 1);
-    const character = new TextDecoder().decode(this.text.subarray(start, end));
+    const end = this.behindCharacter(start + 1);
+    const character = decoder.decode(this.text.subarray(start, end));
     return new NoCut(
       `chunks: "${character}" at byte ${start} has ${this.idCount(start, end)} tokens: more than size, which is ${idsMax}`,
     );
   }
 
-  /** An empty part always does. */
   private fits(start: number, end: number, idsMax: number): boolean {
     return this.idCount(start, end) <= idsMax;
   }
@@ -156,6 +163,10 @@ export class TextCuts {
   private cutBehind(position: number): number {
     const change = this.changeAround(position);
     if (change !== undefined) return change.end;
+    return this.behindCharacter(position);
+  }
+
+  private behindCharacter(position: number): number {
     return this.characterAround(position)?.end ?? position;
   }
 
@@ -207,10 +218,13 @@ function lastAtMost(count: number, limit: number, valueAt: (i: number) => number
   return low - 1;
 }
 
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** A stretch [start, end) of the text that is [toStart, toEnd) in its normal form. */
 type Change = TextPart & { readonly toStart: number; readonly toEnd: number };
 
-/** Positions in the normal form as positions in the text; from inside a changed stretch to somewhere inside it. */
+/** Positions in the normal form as positions in the text; from inside a changed stretch to inside it, in proportion. */
 function inText(positions: Uint32Array, changes: readonly Change[]): Uint32Array {
   if (changes.length === 0) return positions;
   let next = 0;
@@ -218,13 +232,15 @@ function inText(positions: Uint32Array, changes: readonly Change[]): Uint32Array
   return positions.map((position) => {
     while (next < changes.length && changes[next]!.toStart < position) before = changes[next++]!;
     const { start, end, toStart, toEnd } = before;
-    return position < toEnd ? Math.min(start + position - toStart, end - 1) : end + position - toEnd;
+    if (position >= toEnd) return end + position - toEnd;
+    const share = ((position - toStart) * (end - start)) / (toEnd - toStart);
+    return start + Math.max(1, Math.floor(share));
   });
 }
 
 /** A text in its normal form, and where that differs; null if it does nowhere. */
 function normalizedText(text: Uint8Array, parts: TokenizerParts, normalization: Normalization) {
-  const characters = new TextDecoder("utf-8", { ignoreBOM: true }).decode(text);
+  const characters = decoder.decode(text);
   if (normalize(characters, normalization) === characters) return null;
   const view = new NormalizedView(text, parts, normalization);
   const early = tokensToFind(parts).filter(({ normalized }) => !normalized);
@@ -234,6 +250,9 @@ function normalizedText(text: Uint8Array, parts: TokenizerParts, normalization: 
   const { bytes, length } = view.normalized;
   return { bytes: bytes.subarray(0, length), changes: view.changes };
 }
+
+/** For ASCII, of which only the case may change, and bytes that are not valid. */
+const notAsked = -1;
 
 /** What the added tokens that are found first leave of a text, in its normal form. */
 class NormalizedView implements TextSink {
@@ -262,17 +281,21 @@ class NormalizedView implements TextSink {
   end(): void {
     const { text, kinds, sectionEnd } = this;
     let start = this.done;
+    let mayChange = false;
     for (let pos = start; pos < sectionEnd; ) {
       const length = characterLengthAt(text, pos, sectionEnd);
-      if (length < 2 || kinds.opens(codePointOf(text, pos))) {
-        this.change(start, pos);
+      const codePoint = length < 2 ? notAsked : codePointOf(text, pos);
+      if (codePoint === notAsked || kinds.opens(codePoint)) {
+        if (mayChange) this.change(start, pos);
         start = pos;
+        mayChange = false;
       }
+      if (codePoint !== notAsked) mayChange ||= kinds.of(codePoint) !== characterKinds.settled;
       pos += Math.max(1, length);
       // A byte that is not valid stays, and is joined with nothing.
       if (length === 0) start = pos;
     }
-    this.change(start, sectionEnd);
+    if (mayChange) this.change(start, sectionEnd);
     this.keepTo(sectionEnd);
   }
 
@@ -286,13 +309,11 @@ class NormalizedView implements TextSink {
   }
 
   private change(start: number, end: number): void {
-    // One byte is ASCII, which may change its case.
-    if (end - start < 2) return;
-    const characters = new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.text.subarray(start, end));
+    const characters = decoder.decode(this.text.subarray(start, end));
     const changed = normalize(characters, this.normalization);
     if (changed === characters) return;
     this.keepTo(start);
-    const bytes = new TextEncoder().encode(changed);
+    const bytes = encoder.encode(changed);
     const toStart = this.normalized.length;
     this.normalized.append(bytes, 0, bytes.length);
     this.changes.push({ start, end, toStart, toEnd: this.normalized.length });

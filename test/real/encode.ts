@@ -71,6 +71,37 @@ describe("ids are those of the reference", () => {
   }
 });
 
+describe("parts of a text have as many ids as asked for, and joined they are the text", () => {
+  for (const tokenizer of realTokenizers) {
+    if ("refusal" in tokenizer.expected) continue;
+    test(tokenizer.name, async () => {
+      const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
+      const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+      for (const text of common) {
+        const ids = loaded.encode(text);
+        expect(loaded.count(text)).toBe(ids.length);
+        const stream = loaded.stream();
+        const streamed = Array.from(ids, (id) => stream.push(id));
+        expect([...streamed, stream.end()].join("") === decoder.decode(loaded.decode(ids))).toBe(true);
+        const limit = 1 + (text.length % 40);
+        const [first, last] = [loaded.truncate(text, limit), loaded.truncate(text, limit, { keep: "end" })];
+        expect([text.startsWith(first), text.endsWith(last)]).toEqual([true, true]);
+        const chunks = loaded.chunks(text, 60);
+        expect(chunks.join("") === text).toBe(true);
+        const counts = [first, last].map((part) => loaded.count(part) <= limit);
+        const sizes = [...chunks, ...loaded.chunks(text, 60, { overlap: 20 })].map(
+          (part) => loaded.count(part) <= 60,
+        );
+        expect({ seed, text, fits: [...counts, ...sizes].every(Boolean) }).toEqual({
+          seed,
+          text,
+          fits: true,
+        });
+      }
+    });
+  }
+});
+
 describe("ranks that are known", () => {
   const ranks = realTokenizers.find(({ name }) => name === "r50k-ranks")!;
   const text = put(directory, "known.txt", "a<|endoftext|>b<|end|>");

@@ -96,7 +96,7 @@ class NaiveCuts {
     const first = ends.findIndex((end) => end > start) - 1;
     const tokenEnds = ends.slice(first + 1, first + n + 1).map((end) => this.moved(end, -1));
     const inside = [];
-    for (let at = start; at < (ends[first + 1] ?? start); at++) if (this.isCut(at)) inside.push(at);
+    for (let at = start; at <= this.moved(ends[first + 1]!, 1); at++) if (this.isCut(at)) inside.push(at);
     const candidates = [...tokenEnds.reverse(), ...inside.reverse()].filter((cut) => cut > start);
     return this.firstFitting(candidates, n, (cut) => text.subarray(start, cut)) ?? start;
   }
@@ -106,7 +106,7 @@ class NaiveCuts {
     if (n === 0) return text.length;
     const tokenStarts = ends.slice(-n - 1, -1).map((start) => this.moved(start, 1));
     const inside = [];
-    for (let at = ends.at(-2)! + 1; at < text.length; at++) if (this.isCut(at)) inside.push(at);
+    for (let at = this.moved(ends.at(-2)!, -1); at < text.length; at++) if (this.isCut(at)) inside.push(at);
     return this.firstFitting([...tokenStarts, ...inside], n, (cut) => text.subarray(cut)) ?? text.length;
   }
 
@@ -228,8 +228,11 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
           ...{ about, cut, count: true, isPlace: true },
         });
         if (ids.length <= n) expect(part).toBe(text);
-        const isKept =
-          addedTokens.some(({ content }) => text.includes(content)) || keepsForm(text, cut, normalization);
+        // Only where not even its first, or last, character fits with its marks, these are parted.
+        const [from, to] = keep === "start" ? [0, cut] : [cut, text.length];
+        const isPartOfOne = !places.some((at) => at > from && at < to && opens(text, at));
+        const holdsAdded = addedTokens.some(({ content }) => text.includes(content));
+        const isKept = isPartOfOne || holdsAdded || keepsForm(text, cut, normalization);
         expect({ about, cut, isKept }).toEqual({ about, cut, isKept: true });
         // No other cut gives a longer part whose ids are the first, or last, of the text.
         const [inside, partOf] =
@@ -381,6 +384,11 @@ test("what a normal form changes together is not parted, and the text stays as i
   // These stay as they are, side by side.
   expect(tokenizer.chunks("x\u0301x\u0301", 2)).toEqual(["x", "\u0301", "x", "\u0301"]);
   expect(tokenizer.truncate(`x\u0301${decomposed}`, 1)).toBe("x");
+  // But where nothing else fits.
+  const many = `e${"\u0301".repeat(5)}`;
+  expect([1, 2, 4].map((n) => tokenizer.truncate(many, n))).toEqual(["e", "e\u0301", "e\u0301\u0301"]);
+  expect(tokenizer.truncate(many, 3, { keep: "end" })).toBe("\u0301");
+  expect(tokenizer.chunks(many, 4)).toEqual(["e\u0301\u0301", "\u0301\u0301", "\u0301"]);
 });
 
 test("half a surrogate pair is a character of three bytes, and stays in its part", () => {
