@@ -391,6 +391,24 @@ test("what a normal form changes together is not parted, and the text stays as i
   expect(tokenizer.chunks(many, 4)).toEqual(["e\u0301\u0301", "\u0301\u0301", "\u0301"]);
 });
 
+test("an added token keeps its place in a text that a normal form changes, whether it is looked for before or after", () => {
+  const decomposed = "e\u0301";
+  for (const normalized of [false, true]) {
+    const json = jsonWith([], [{ content: `<${decomposed}>`, normalized }]);
+    json.normalizer = { type: "NFC" };
+    const tokenizer = TextTokenizer.from(json);
+    const text = `${decomposed}<${decomposed}>${decomposed}x`;
+    expect(tokenizer.encode(text).length).toBe(6);
+    expect([2, 3, 4, 5].map((n) => tokenizer.truncate(text, n))).toEqual([
+      decomposed,
+      text.slice(0, 6),
+      text.slice(0, 6),
+      text.slice(0, 8),
+    ]);
+    expect(tokenizer.truncate(text, 4, { keep: "end" })).toBe(text.slice(2));
+  }
+});
+
 test("half a surrogate pair is a character of three bytes, and stays in its part", () => {
   const tokenizer = TextTokenizer.from(jsonWith([]));
   const text = "a\ud800b😀\udc00";
