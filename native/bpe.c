@@ -51,6 +51,8 @@ static bpe_tokenizer *open_owned(uint8_t *bytes, size_t size, const char **error
 }
 
 bpe_tokenizer *bpe_open_bytes(const void *image, size_t size, const char **error) {
+  *error = processor_obstacle();
+  if (*error != NULL) return NULL;
   uint8_t *bytes = malloc(size + 1);
   if (bytes == NULL) {
     *error = no_memory;
@@ -61,6 +63,8 @@ bpe_tokenizer *bpe_open_bytes(const void *image, size_t size, const char **error
 }
 
 bpe_tokenizer *bpe_open(const char *path, const char **error) {
+  *error = processor_obstacle();
+  if (*error != NULL) return NULL;
   FILE *file = fopen(path, "rb");
   uint8_t *bytes = NULL;
   size_t size = 0, capacity = 1 << 16, count = 0;

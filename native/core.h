@@ -66,6 +66,9 @@ BPE_HIDDEN void image_close(Image *);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
 BPE_HIDDEN bool contains(const CodePointSet *, uint32_t code_point);
 
+/* NULL, or why this processor cannot run the kernel. To be asked before anything else. */
+BPE_HIDDEN const char *processor_obstacle(void);
+
 /* ---- instance.c: the kernel, set up for an image; for one thread at a time ---- */
 
 typedef struct Instance Instance;

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kernel-digest.h"
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 enum { IMAGE_VERSION = 1, HEAD_BYTES = 56, PART_COUNT = 11, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16 };
 enum { FACTS, STARTS, TOKENS, TEXTS, ADDED, CONTENTS, WORDS, SPACES, FORMS, CUTS, STEPS };
@@ -11,6 +14,14 @@ enum { IS_NARROW = 1, ADDS_PREFIX_SPACE = 2, MAY_BE_CUT = 4, TRIM_KEEPS_ONE = 8 
 
 static const char damaged[] = "the image is damaged";
 const char no_memory[] = "there is no memory for the tokenizer, or for a text as long as this";
+
+const char *processor_obstacle(void) {
+#ifdef __x86_64__
+  unsigned int a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSSE3)) return "this processor has no SSSE3";
+#endif
+  return NULL;
+}
 
 /* Four bytes at a time ("slicing"). */
 uint32_t image_crc32(const uint8_t *bytes, size_t size) {

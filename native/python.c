@@ -599,12 +599,11 @@ static PyType_Slot batch_slots[] = {{Py_tp_dealloc, batch_dealloc}, {Py_tp_metho
 static PyType_Spec batch_spec = {"bpe_trainer._native.Batch", sizeof(Batch), 0, Py_TPFLAGS_DEFAULT, batch_slots};
 
 static int fill_module(PyObject *module) {
-#if defined(__x86_64__)
-  if (!__builtin_cpu_supports("ssse3")) {
-    PyErr_SetString(PyExc_ImportError, "this processor has no SSSE3");
+  const char *obstacle = processor_obstacle();
+  if (obstacle != NULL) {
+    PyErr_SetString(PyExc_ImportError, obstacle);
     return -1;
   }
-#endif
   State *state = PyModule_GetState(module);
   state->model = PyType_FromModuleAndSpec(module, &model_spec, NULL);
   state->batch = PyType_FromModuleAndSpec(module, &batch_spec, NULL);

@@ -19,6 +19,7 @@ const suites = [
   ["test:long"],
   ["test:python"],
   ["test:npm"],
+  ["test:native", "--seed", seed],
   ["test:real"],
   ["test:spark"],
   ["test:report"],

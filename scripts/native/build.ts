@@ -1,12 +1,14 @@
-// Builds the native module of Python for this machine into python/bpe_trainer: `npm run build:native`. Without a C compiler, or
-// Python's headers, it says so and is done: the package then encodes through a child process.
+// Builds the native module of Python for this machine into python/bpe_trainer: `npm run build:native`. Without a C compiler
+// it says so and is done: the package then encodes through a child process.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { generateC, generatedDirectory } from "./wasm2c.ts";
 
 const root = join(import.meta.dir, "../..");
 const sources = join(root, "native");
+/** Compiled parts, in a directory for all that they are made of. */
+const objects = join(root, "dist/native/objects");
 
 /** Where the module of this checkout is. `.abi3.so` is a module for all Pythons from 3.10 on. */
 export const modulePath = join(root, "python/bpe_trainer/_native.abi3.so");
@@ -17,7 +19,8 @@ export type Compiler = { readonly command: readonly string[]; readonly flags: re
 export type Linked = {
   /** Of native/: `kernel` is that of wasm2c. */
   readonly parts: readonly string[];
-  readonly includes: readonly string[];
+  /** Paths of C files beside these. */
+  readonly sources?: readonly string[];
   readonly linking: readonly string[];
   readonly output: string;
 };
@@ -28,32 +31,52 @@ export const libraryParts = [...core, "bpe"];
 
 /** Every access of the kernel is checked, so its C is compiled with what makes that cheap. */
 const usualFlags = ["-std=gnu11", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing"];
+const warnings = ["-Wall", "-Wextra", "-Werror"];
+const includes = [sources, join(sources, "wasm"), join(sources, "python"), generatedDirectory].map(
+  (directory) => `-I${directory}`,
+);
 
-/** Compiles parts of native/ into one file. Throws what the compiler says. */
-export async function compile({ command, flags }: Compiler, { parts, includes, linking, output }: Linked) {
+/** Compiles parts of native/, and sources beside them, into one file. Throws what the compiler says. */
+export async function compile(compiler: Compiler, linked: Linked): Promise<void> {
+  const beside =
+    linked.sources === undefined ? [] : [...usualFlags, ...warnings, ...includes, ...linked.sources];
+  const objects = await compileParts(compiler, linked.parts);
+  mkdirSync(dirname(linked.output), { recursive: true });
+  const made = unfinished(linked.output);
+  run(compiler, ...beside, ...objects, ...linked.linking, "-o", made);
+  renameSync(made, linked.output);
+}
+
+/**
+ * Compiles parts of native/, unless they are there; returns the paths of the objects. What is compiled is kept: the tests, the
+ * module and the library have most parts in common.
+ */
+export async function compileParts(compiler: Compiler, parts: readonly string[]): Promise<string[]> {
   await generateC();
-  const objects = `${output}.parts`;
-  mkdirSync(objects, { recursive: true });
-  const run = (...args: readonly string[]) => {
-    const [program, ...before] = command;
-    const { status, stderr, error } = spawnSync(program!, [...before, ...flags, ...args], {
-      encoding: "utf8",
-    });
-    if (status !== 0) throw new Error(`${command.join(" ")}: ${error?.message ?? stderr}`);
-  };
-  const directories = [sources, join(sources, "wasm"), generatedDirectory, ...includes];
-  for (const part of parts) {
+  const [ofKernel, ofOthers] = [
+    [join(sources, "wasm"), generatedDirectory],
+    [sources, generatedDirectory],
+  ].map((read) => join(objects, digestOf(compiler, read))) as [string, string];
+  for (const directory of [ofKernel, ofOthers]) mkdirSync(directory, { recursive: true });
+  return parts.map((part) => {
     const isKernel = part === "kernel";
-    run(
-      ...usualFlags,
-      ...(isKernel ? ["-w"] : ["-Wall", "-Wextra", "-Werror"]),
-      ...directories.map((directory) => `-I${directory}`),
-      ...["-c", join(isKernel ? generatedDirectory : sources, `${part}.c`)],
-      ...["-o", join(objects, `${part}.o`)],
-    );
-  }
-  run(...parts.map((part) => join(objects, `${part}.o`)), ...linking, "-o", output);
-  rmSync(objects, { recursive: true });
+    const object = join(isKernel ? ofKernel : ofOthers, `${part}.o`);
+    const source = join(isKernel ? generatedDirectory : sources, `${part}.c`);
+    if (existsSync(object)) return object;
+    const made = unfinished(object);
+    run(compiler, ...usualFlags, ...(isKernel ? ["-w"] : warnings), ...includes, "-c", source, "-o", made);
+    renameSync(made, object);
+    return object;
+  });
+}
+
+/** Where a file is made that others may make as well. */
+const unfinished = (path: string) => `${path}.${process.pid}.${Math.round(performance.now() * 1000)}`;
+
+function run({ command, flags }: Compiler, ...args: readonly string[]): void {
+  const [program, ...before] = command;
+  const { status, stderr, error } = spawnSync(program!, [...before, ...flags, ...args], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${command.join(" ")}: ${error?.message ?? stderr}`);
 }
 
 /** The C compiler of this machine; undefined without one. */
@@ -64,29 +87,18 @@ export function compilerHere(): Compiler | undefined {
   return { command: [name], flags: process.arch === "x64" ? ["-mssse3"] : [] };
 }
 
-/** The directory of Python's headers; undefined without them. */
-function pythonHeaders(): string | undefined {
-  const code = "import sysconfig; print(sysconfig.get_paths()['include'])";
-  const { stdout, status } = spawnSync("python3", ["-c", code], { encoding: "utf8" });
-  const directory = stdout?.trim() ?? "";
-  return status === 0 && existsSync(join(directory, "Python.h")) ? directory : undefined;
-}
-
 /** Builds the module of this machine, unless it is there. Undefined where it cannot be built, and why. */
 export async function buildModule(): Promise<{ readonly path?: string; readonly obstacle?: string }> {
   const compiler = compilerHere();
   if (compiler === undefined) return { obstacle: "there is no C compiler (cc, gcc or clang)" };
-  const headers = pythonHeaders();
-  if (headers === undefined) return { obstacle: "Python's headers are not installed (python3-dev)" };
   await generateC();
   const stampPath = join(root, "dist/native/module.stamp");
-  const stamp = digestOf([sources, join(sources, "wasm"), generatedDirectory]);
+  const stamp = digestOf(compiler, [sources, generatedDirectory]);
   if (existsSync(modulePath) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp)
     return { path: modulePath };
   const isMac = process.platform === "darwin";
   await compile(compiler, {
     parts: pythonParts,
-    includes: [headers],
     linking: ["-shared", ...(isMac ? ["-undefined", "dynamic_lookup"] : ["-s"])],
     output: modulePath,
   });
@@ -94,8 +106,8 @@ export async function buildModule(): Promise<{ readonly path?: string; readonly 
   return { path: modulePath };
 }
 
-function digestOf(directories: readonly string[]): string {
-  const hash = new Bun.CryptoHasher("sha256");
+function digestOf(settings: unknown, directories: readonly string[]): string {
+  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(settings));
   for (const directory of directories) {
     const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
     for (const name of names.filter((name) => /\.[ch]$/.test(name)))

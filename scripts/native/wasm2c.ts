@@ -8,8 +8,11 @@ const root = join(import.meta.dir, "../..");
 /** Where the C, its header and the digest of the module lie. */
 export const generatedDirectory = join(root, "dist/native/generated");
 
-/** Writes kernel.c, kernel.h and kernel-digest.h. Throws what wasm2c says. */
-export async function generateC(): Promise<void> {
+/** Writes kernel.c, kernel.h and kernel-digest.h, once. Throws what wasm2c says. */
+export const generateC = () => (generated ??= generate());
+let generated: Promise<void> | undefined;
+
+async function generate(): Promise<void> {
   const modules = await buildKernel(join(root, "dist/kernel"));
   const module = modules.find((path) => path.endsWith("kernel-encode.wasm"))!;
   mkdirSync(generatedDirectory, { recursive: true });

@@ -25,6 +25,14 @@ import {
  * Tables that no step needs are empty. Syllables of Hangul are in none: they follow Unicode's formula.
  */
 export function normalizationTables(normalization: Normalization): Uint32Array<ArrayBuffer> {
+  let tables = made.get(normalization);
+  if (tables === undefined) made.set(normalization, (tables = makeTables(normalization)));
+  return tables;
+}
+
+const made = new Map<Normalization, Uint32Array<ArrayBuffer>>();
+
+function makeTables(normalization: Normalization): Uint32Array<ArrayBuffer> {
   const steps = stepsOf(normalization);
   const has = (some: (step: string) => boolean) => steps.some(some);
   const composes = has((step) => step.endsWith("C"));

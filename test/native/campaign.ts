@@ -1,0 +1,89 @@
+// The long tests of the core in C, `npm run test:native`: ten thousand damaged images, and as many as take a minute with gcc's
+// checks; threads with its check of races; and the tests of this directory with these checks. `-- --seed N --images N`
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import { tokenizerImage } from "../../src/tokenizer/image.ts";
+import { bpe } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+import { compiled } from "./driver.ts";
+
+const { values } = parseArgs({
+  options: { seed: { type: "string", default: "1" }, images: { type: "string", default: "10000" } },
+});
+const home = mkdtempSync(join(tmpdir(), "bpe-native-"));
+const text = Buffer.from(`${madeText(1, 30_000)}<|endoftext|>`);
+let failedCount = 0;
+
+/** Runs a program; what it says last is shown. */
+function attempt(title: string, program: string, args: readonly string[]): void {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...args], { stdin: text });
+  const last = stdout.toString().trim().split("\n").at(-1);
+  if (exitCode === 0 && !/[1-9]\d* wrong/.test(last ?? "")) console.log(`ok      ${title}: ${last}`);
+  else {
+    failedCount++;
+    console.log(`FAILED  ${title}: ${last}\n${stderr}`);
+  }
+}
+
+/** Images of tokenizers that differ in what the core does with them. */
+async function images(): Promise<string[]> {
+  const corpus = join(home, "corpus");
+  writeFileSync(corpus, text);
+  const made: string[] = [];
+  for (const [name, ...options] of [
+    ["plain", "-p", "gpt2"],
+    ["forms", "-p", "o200k", "--normalize", "NFKC,lowercase"],
+    ["splits", "-p", "deepseek-v3"],
+  ] as const) {
+    const path = join(home, name);
+    const usual = [
+      "train",
+      corpus,
+      "-n",
+      "600",
+      "-s",
+      "<|endoftext|>",
+      "-s",
+      "<A>",
+      "-w",
+      "1",
+      "-q",
+      "-o",
+      path,
+    ];
+    const { code, stderr } = bpe([...usual, ...options]);
+    if (code !== 0) throw new Error(stderr);
+    made.push(`${path}.image`);
+    writeFileSync(`${path}.image`, tokenizerImage(await loadTokenizerParts(path), {}));
+  }
+  return made;
+}
+
+try {
+  const made = await images();
+  const share = Math.ceil(Number(values.images) / made.length);
+  for (const image of made) {
+    for (const [kind, count] of [
+      ["plain", share],
+      ["sanitized", share / 5],
+    ] as const) {
+      const program = await compiled("damage", kind);
+      if (program === undefined) process.exit(0);
+      attempt(`damaged images, ${kind}`, program, [image, values.seed, "0", `${Math.ceil(count)}`]);
+    }
+  }
+  attempt("threads", (await compiled("threads", "raced"))!, [made[0]!]);
+  const tests = ["test", "--timeout", "600000", join(import.meta.dir, "core.test.ts")];
+  const { exitCode } = Bun.spawnSync([process.execPath, ...tests], {
+    env: { ...process.env, BPE_TEST_SANITIZED: "1", TEST_SEED: values.seed },
+    stdout: "inherit",
+    stderr: "inherit",
+  });
+  if (exitCode !== 0) failedCount++;
+} finally {
+  rmSync(home, { recursive: true });
+}
+process.exit(failedCount === 0 ? 0 : 1);

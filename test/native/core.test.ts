@@ -1,0 +1,347 @@
+import { describe, expect, test } from "bun:test";
+import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
+import { type Normalization, normalize } from "../../src/bytes/normalization.ts";
+import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
+import type { PatternName } from "../../src/pattern/pattern.ts";
+import { Normalizer } from "../../src/text/links.ts";
+import { OffsetFinder, offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
+import { type FoundAdded, TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { rounds, turns } from "../rounds.ts";
+import { madeTrial } from "../text/made-trials.ts";
+import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { ask, compiled, numbersOf, type Question } from "./driver.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 40);
+const driver = await compiled("driver");
+/** The same tests with gcc's checks: `BPE_TEST_SANITIZED=1 npm run bun -- test test/native/core.test.ts`. */
+const program = (process.env.BPE_TEST_SANITIZED ? await compiled("driver", "sanitized") : driver)!;
+
+type Random = (below: number) => number;
+const randomOf = (trial: number): Random => randomNumbers(seed * 1_000_003 + trial);
+const pickOf =
+  (random: Random) =>
+  <T>(list: readonly T[]): T =>
+    list[random(list.length)]!;
+
+const load = (json: TokenizerJson): TokenizerParts =>
+  tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
+
+/** What encodes as TypeScript does, one text after the other. */
+function encoderOf(parts: TokenizerParts, specialTokensAsText = false, found?: FoundAdded[]) {
+  const encoding = new TextEncoding({ ...parts, specialTokensAsText }, found);
+  return (bytes: Uint8Array) => {
+    if (found !== undefined) found.length = 0;
+    encoding.pushText(bytes, 0, bytes.length);
+    return Uint32Array.from(encoding.out.flush());
+  };
+}
+
+/** Everything that may be asked about texts, compared with what TypeScript says. */
+function compare(
+  parts: TokenizerParts,
+  texts: readonly Uint8Array[],
+  about: object,
+  asked: readonly Question["kind"][] = ["encode", "slices", "count", "decode", "offsets"],
+): void {
+  const questions: Question[] = [];
+  const wanted: Uint8Array[] = [];
+  const want = (question: Question, answer: Uint8Array | Uint32Array) => {
+    if (!asked.includes(question.kind)) return;
+    questions.push(question);
+    wanted.push(new Uint8Array(answer.buffer, answer.byteOffset, answer.byteLength));
+  };
+  const decoded = (ids: Uint32Array) => {
+    const { bytes, starts } = parts.tokens;
+    return Buffer.concat(Array.from(ids, (id) => bytes.subarray(starts[id]!, starts[id + 1]!)));
+  };
+  for (const specialsAsText of [false, true]) {
+    const encode = encoderOf(parts, specialsAsText);
+    for (const bytes of texts) {
+      const ids = encode(bytes);
+      want({ kind: "encode", bytes, specialsAsText }, ids);
+      want({ kind: "slices", bytes, specialsAsText, number: 1 + (bytes.length >> 3) }, ids);
+      const limit = ids.length >> 1;
+      want(
+        { kind: "count", bytes, specialsAsText, number: limit },
+        Uint32Array.of(Math.min(ids.length, limit + 1)),
+      );
+      if (specialsAsText) continue;
+      want({ kind: "count", bytes, specialsAsText, number: 2 ** 32 - 1 }, Uint32Array.of(ids.length));
+      want({ kind: "decode", bytes: new Uint8Array(ids.buffer) }, decoded(ids));
+    }
+  }
+  if (offsetObstacle(parts) === undefined) {
+    const found: FoundAdded[] = [];
+    const encode = encoderOf(parts, false, found);
+    const finder = new OffsetFinder(parts);
+    for (const bytes of texts) {
+      const ids = encode(bytes);
+      for (const unit of ["bytes", "characters"] as const) {
+        if (unit === "characters" && (trimObstacle(parts) !== undefined || !isUtf8(bytes))) continue;
+        const { starts, ends } = finder.find(bytes, ids, found, unit);
+        want({ kind: "offsets", bytes, inCharacters: unit === "characters" }, concatenated(starts, ends));
+      }
+    }
+  }
+  ask(program, parts, questions).forEach((answer, i) => {
+    if (!(answer instanceof Error) && answer.equals(wanted[i]!)) return;
+    const { kind, bytes, specialsAsText } = questions[i]!;
+    const text = Buffer.from(bytes.subarray(0, 1000)).toString("latin1");
+    const what = { ...about, kind, specialsAsText, text };
+    const expected = kind === "decode" ? wanted[i]! : [...numbersOf(Buffer.from(wanted[i]!))].slice(0, 1000);
+    const got = kind === "decode" || answer instanceof Error ? answer : [...numbersOf(answer)].slice(0, 1000);
+    expect<object>({ ...what, got }).toEqual({ ...what, got: expected });
+    throw new Error("the answers differ behind what is shown");
+  });
+}
+
+function concatenated(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const both = new Uint32Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
+
+const isUtf8 = (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString()).equals(Buffer.from(bytes));
+
+/** Any character, of all planes, assigned or not. */
+function anyCharacter(random: Random): string {
+  const limits = [0x80, 0x250, 0x800, 0x3000, 0xd800, 0x10000, 0x20000, 0x110000];
+  const codePoint = random(limits[random(limits.length)]!);
+  return codePoint >= 0xd800 && codePoint < 0xe000 ? "\ue000" : String.fromCodePoint(codePoint);
+}
+
+/** Text that is hard to cut or to bring into a form: of each kind a run. */
+const runs: readonly ((random: Random) => string)[] = [
+  (random) => madeText(random(1 << 20), 1 + random(20)),
+  (random) => Array.from({ length: random(20) }, () => anyCharacter(random)).join(""),
+  (random) => `a${Array.from({ length: random(60) }, () => pickOf(random)(marks)).join("")}`,
+  (random) => Array.from({ length: random(12) }, () => pickOf(random)(jamo)).join(""),
+  (random) => " \n\r\t\u00a0\u3000"[random(6)]!.repeat(random(8)),
+  (random) => pickOf(random)(specialTokens).slice(random(2)),
+  (random) => "0123456789٣５"[random(12)]!.repeat(random(9)),
+  (random) => pickOf(random)(["a", "漢", "é", "'", "🙂"]).repeat(random(40)),
+];
+const marks = [
+  ..."\u0301\u0316\u0323\u0345\u0334\u0327\u0344\u0338\u3099\u093c\u0e48\u05b0\u064b\u20e3\u0307\u08ca\u1ac1\u{11930}",
+];
+const jamo = [..."\u1100\u1112\u1161\u1175\u11a8\u11c2\u115f가각힣\u11a7\u1176\ud7a4"];
+const wrong = [
+  [0xff],
+  [0xc3],
+  [0xe2, 0x80],
+  [0xed, 0xa0, 0x80],
+  [0xf4, 0x90, 0x80, 0x80],
+  [0xc0, 0x80],
+  [0x80],
+];
+
+const anyText = (random: Random, runCount: number) =>
+  Array.from({ length: runCount }, () => pickOf(random)(runs)(random)).join("");
+
+/** Some of it is no UTF-8. */
+function anyBytes(random: Random, runCount: number): Buffer {
+  const parts = Array.from({ length: runCount }, () => [
+    Buffer.from(anyText(random, 2)),
+    Buffer.from(random(3) === 0 ? pickOf(random)(wrong) : []),
+  ]);
+  return Buffer.concat(parts.flat());
+}
+
+const textsFor = (random: Random) => [
+  Buffer.from(""),
+  ...Array.from({ length: 6 }, () => Buffer.from(anyText(random, 1 + random(12)))),
+  ...Array.from({ length: 4 }, () => anyBytes(random, 1 + random(8))),
+];
+
+describe.skipIf(driver === undefined)("the core in C", () => {
+  const names: PatternName[] = ["gpt2", "o200k", "deepseek-v3", "falcon", "marin-gpt-4o", "llama3", "none"];
+
+  test("encodes, counts, decodes, cuts and finds offsets as TypeScript does, with each kind of pattern", () => {
+    names.forEach((name, trial) => {
+      const parts = load(jsonOf(writeTokenizer(name)));
+      compare(parts, textsFor(randomOf(trial)), { seed, name });
+    });
+  });
+
+  test("finds added tokens of all kinds, in every normal form", () => {
+    const base = jsonOf(writeTokenizer("gpt2"));
+    for (const token of specialTokens) delete base.model.vocab[token];
+    let loadedCount = 0;
+    for (let trial = 0; trial < rounds(40); trial++) {
+      const random = randomOf(trial);
+      const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
+      let parts: TokenizerParts;
+      try {
+        parts = load(json);
+      } catch {
+        continue; // HF does not read it either, or it is refused
+      }
+      loadedCount++;
+      const broken = texts.map((text) =>
+        Buffer.concat([Buffer.from(text), Buffer.from(pickOf(random)(wrong)), Buffer.from(text)]),
+      );
+      const about = { seed, trial, added: json.added_tokens, normalizer: json.normalizer };
+      compare(parts, [...texts.map((text) => Buffer.from(text)), broken[0]!, anyBytes(random, 4)], about);
+    }
+    expect(loadedCount).toBeGreaterThan(rounds(12));
+  });
+
+  const changes: Record<string, (json: TokenizerJson) => void> = {
+    "a space before each section": (json) => {
+      json.pre_tokenizer = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };
+    },
+    "whole tokens": (json) => {
+      json.model.ignore_merges = true;
+      ["Ġthelow", "ewest", "æ¼¢å", "aaaa"].forEach((token, i) => {
+        json.model.vocab[token] = 1000 + i;
+      });
+    },
+    "bytes that the vocabulary lacks": (json) => {
+      for (const byte of [0x80, 0xbc, 0xff, 0x71]) delete json.model.vocab[byteToCharacter[byte]!];
+      const isWhole = (token: unknown) => !/[\u0122¼ÿq]/.test(JSON.stringify(token));
+      json.model.merges = json.model.merges.filter(isWhole);
+    },
+    "ids beyond 65,535": (json) => {
+      const { vocab } = json.model;
+      for (const token of Object.keys(vocab)) if (vocab[token]! >= 256) vocab[token]! += 70_000;
+      for (const token of json.added_tokens) token.id = (token.id as number) + 70_000;
+    },
+    "offsets that are trimmed": (json) => {
+      json.post_processor = {
+        type: "ByteLevel",
+        add_prefix_space: true,
+        trim_offsets: true,
+        use_regex: true,
+      };
+    },
+  };
+
+  test.each(Object.keys(changes))("encodes with %s", (what) => {
+    const json = jsonOf(writeTokenizer("gpt2"));
+    changes[what]!(json);
+    const parts = load(json);
+    expect(parts.isNarrow).toBe(what !== "ids beyond 65,535");
+    for (let trial = 0; trial < rounds(5); trial++)
+      compare(parts, textsFor(randomOf(trial)), { seed, trial, what });
+  });
+
+  test("encodes long texts: tokens and pretokens across windows, and two megabytes without a cut", () => {
+    const window = 1 << 18;
+    const random = randomOf(0);
+    const short = madeText(3, 400);
+    const across = [-9, -5, -4, -3, -1, 0, 1].map((shift) => {
+      const before = short.repeat(1 + window / short.length).slice(0, window + shift);
+      return Buffer.from(
+        before.replace(/[^\x20-\x7e\n]/g, "x").slice(0, window + shift) +
+          pickOf(random)([...specialTokens, "漢字", "é", "  \n x", "'ll"]) +
+          short,
+      );
+    });
+    const long = [
+      Buffer.from(`${"a".repeat(rounds(2 << 20))} ${short}`),
+      Buffer.from(`${" ".repeat(window)}${"\n".repeat(window)}x${" ".repeat(window + 3)}`),
+      Buffer.from("e\u0301".repeat(200_000)),
+    ];
+    const asked = ["encode", "slices"] as const;
+    for (const name of ["gpt2", "none"] as const) {
+      const texts = name === "none" ? [across[0]!, long[2]!] : [...across, ...long];
+      compare(load(jsonOf(writeTokenizer(name))), texts, { name }, asked);
+    }
+    const json = jsonOf(writeTokenizer("gpt2"));
+    json.normalizer = { type: "NFC" };
+    json.pre_tokenizer = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };
+    const out = Buffer.from(`a${"\u0301\u0316\u0334".repeat(100_000)}`);
+    compare(load(json), [...across.slice(0, 3), long[2]!, out], {}, asked);
+  });
+
+  const forms: readonly Normalization[] = [
+    ...["NFC", "NFD", "NFKC", "NFKD", "lowercase", "NFKC,lowercase", "lowercase,NFC", "NFD,lowercase,NFC"],
+    "NFKD,NFC",
+  ];
+
+  test("brings every character into each form, alone and beside marks", () => {
+    const characters: string[] = [];
+    for (let codePoint = 0; codePoint < 0x110000; codePoint++) {
+      // The planes in between have no character that changes: some of each.
+      if (codePoint >= 0x30000 && codePoint % 0x101 !== 0) continue;
+      if (codePoint < 0xd800 || codePoint > 0xdfff) characters.push(String.fromCodePoint(codePoint));
+    }
+    const texts = [
+      characters.join("\n"),
+      characters
+        .slice(0, 0x20000)
+        .map((character) => `e${character}\u0301\u0323\n`)
+        .join(""),
+      characters
+        .slice(0, 0x20000)
+        .map((character) => `${character}\u0345\u0334\n`)
+        .join(""),
+    ];
+    for (const form of turns(forms, 0)) expectForms(form, texts);
+  });
+
+  test("brings random texts into each form", () => {
+    forms.forEach((form, trial) => {
+      const random = randomOf(trial);
+      const texts = Array.from({ length: rounds(400) }, () => anyText(random, 1 + random(4)));
+      expectForms(form, [texts.join("\n"), ...texts.slice(0, 20)]);
+      const bytes = Array.from({ length: rounds(40) }, () => anyBytes(random, 3));
+      const answers = ask(
+        program,
+        inForm(form),
+        bytes.map((bytes) => ({ kind: "form", bytes })),
+      );
+      const wanted = bytes.map((bytes) => linked(bytes, form).toString("latin1"));
+      expect(answers.map((answer) => (answer as Buffer).toString("latin1"))).toEqual(wanted);
+    });
+  });
+
+  test("an id that stands for no token, and a damaged image, are errors", () => {
+    const parts = load(jsonOf(writeTokenizer("gpt2")));
+    const limit = parts.tokens.idLimit;
+    const ids = [[limit], [2 ** 32 - 1], [5, limit]].map((ids) => Uint32Array.from(ids));
+    const answers = ask(
+      program,
+      parts,
+      ids.map(({ buffer }) => ({ kind: "decode", bytes: new Uint8Array(buffer) })),
+    );
+    for (const answer of answers) expect(answer).toEqual(new Error("an id stands for no token"));
+  });
+});
+
+/** A tokenizer of bytes with a normalization. */
+function inForm(form: Normalization): TokenizerParts {
+  return { ...load(jsonOf(writeTokenizer("gpt2"))), normalization: form };
+}
+
+function expectForms(form: Normalization, texts: readonly string[]): void {
+  const questions = texts.map((text): Question => ({ kind: "form", bytes: Buffer.from(text) }));
+  ask(program, inForm(form), questions).forEach((answer, i) => {
+    const wanted = normalize(texts[i]!, form);
+    const got = answer instanceof Error ? answer.message : answer.toString();
+    if (got === wanted) return;
+    const lines = got.split("\n");
+    const at = wanted.split("\n").findIndex((line, i) => line !== lines[i]);
+    const said = (line: string) => [...line].map((c) => c.codePointAt(0)!.toString(16)).join(" ");
+    expect({ seed, form, at: said(texts[i]!.split("\n")[at] ?? ""), got: said(lines[at] ?? "") }).toEqual({
+      seed,
+      form,
+      at: said(texts[i]!.split("\n")[at] ?? ""),
+      got: said(wanted.split("\n")[at] ?? ""),
+    });
+  });
+}
+
+/** What the link of TypeScript makes of bytes, some of which are no UTF-8. */
+function linked(bytes: Uint8Array, form: Normalization): Buffer {
+  const parts: Buffer[] = [];
+  const push = (text: Uint8Array, start: number, end: number) =>
+    void parts.push(Buffer.from(text.slice(start, end)));
+  const link = new Normalizer(form, { push, end() {}, token() {}, stripBehind() {} });
+  link.push(bytes, 0, bytes.length);
+  link.end();
+  return Buffer.concat(parts);
+}

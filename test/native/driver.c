@@ -1,0 +1,169 @@
+/* Answers questions about texts with the core, for test/native/core.test.ts: `driver IMAGE < questions > answers`.
+ *
+ * A question is u32 kind, u32 flags, u32 number, u32 size, and so many bytes; an answer is u32 (0: error), u32 count, and so many
+ * bytes: of the error, of a text, or of 32-bit numbers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bpe.h"
+#include "core.h"
+
+enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, FORM };
+enum { AS_TEXT = 1, IN_CHARACTERS = 2 };
+
+typedef struct {
+  uint32_t kind, flags, number, size;
+} Question;
+
+static bpe_tokenizer *tokenizer;
+static Image image;
+static Instance *instance;
+
+static void answer(bool is_right, const void *bytes, size_t size) {
+  uint32_t head[2] = {is_right, (uint32_t)size};
+  fwrite(head, sizeof head, 1, stdout);
+  fwrite(bytes, 1, size, stdout);
+}
+
+static void answer_numbers(const size_t *numbers, size_t count) {
+  uint32_t *narrow = malloc(4 * count + 1);
+  for (size_t i = 0; i < count; i++) narrow[i] = (uint32_t)numbers[i];
+  answer(true, narrow, 4 * count);
+  free(narrow);
+}
+
+/* The ids, of 32 bits each. */
+static void answer_ids(const Ids *ids) {
+  size_t count = ids->size / image.id_bytes, *numbers = malloc((count + 1) * sizeof *numbers);
+  for (size_t i = 0; i < count; i++) numbers[i] = id_at(ids->bytes, image.id_bytes, i);
+  answer_numbers(numbers, count);
+  free(numbers);
+}
+
+static const char *encode(Encoding *encoding, const Question *question) {
+  const char *error = NULL;
+  encoding->image = &image;
+  encoding->specials_as_text = question->flags & AS_TEXT;
+  encoding->id_limit = SIZE_MAX;
+  if (instance == NULL) instance = instance_new(&image, &error);
+  if (error == NULL) {
+    encoding->instance = instance;
+    error = encode_text(encoding);
+  }
+  if (error != NULL && instance != NULL) {
+    instance_free(instance);
+    instance = NULL;
+  }
+  return error;
+}
+
+static const char *offsets(const Question *question, const uint8_t *text) {
+  Ids ids = {0};
+  Encoding encoding = {.text = text, .size = question->size, .out = &ids, .wants_found = true};
+  const char *error = encode(&encoding, question);
+  size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 1) * sizeof *starts);
+  if (error == NULL) error = find_offsets(&encoding, &ids, question->flags & IN_CHARACTERS, starts, starts + count);
+  if (error == NULL) answer_numbers(starts, 2 * count);
+  free(starts);
+  free(encoding.found);
+  free(ids.bytes);
+  return error;
+}
+
+/* The ids of slices that end at safe cuts, `number` bytes or more each. */
+static const char *slices(const Question *question, const uint8_t *text) {
+  Ids ids = {0};
+  size_t from = 0, searched = 0, size = question->size;
+  const char *error = NULL;
+  while (from < size && error == NULL) {
+    size_t least = from + question->number;
+    size_t to = least >= size ? size : next_cut(&image, question->flags & AS_TEXT, text, least, size, &searched);
+    Encoding encoding = {.text = text + from,
+                         .size = to - from,
+                         .behind = to < size ? text + to : NULL,
+                         .behind_size = to < size,
+                         .out = &ids};
+    error = encode(&encoding, question);
+    from = to;
+  }
+  if (error == NULL) answer_ids(&ids);
+  free(ids.bytes);
+  return error;
+}
+
+static const char *form(const Question *question, const uint8_t *text) {
+  if (is_in_form(&image, text, question->size)) {
+    answer(true, text, question->size);
+    return NULL;
+  }
+  size_t size;
+  uint8_t *changed = in_form(&image, text, question->size, &size);
+  if (changed == NULL) return no_memory;
+  answer(true, changed, size);
+  free(changed);
+  return NULL;
+}
+
+static const char *reply(const Question *question, const uint8_t *text) {
+  const char *error = NULL, *chars = (const char *)text;
+  int flags = question->flags & AS_TEXT ? BPE_SPECIALS_AS_TEXT : 0;
+  bpe_ids ids;
+  bpe_bytes bytes;
+  size_t count;
+  switch (question->kind) {
+    case ENCODE:
+      error = bpe_encode(tokenizer, chars, question->size, flags, &ids);
+      if (error == NULL) answer(true, ids.ids, 4 * ids.count);
+      bpe_free(ids.ids);
+      return error;
+    case COUNT:
+      error = bpe_count(tokenizer, chars, question->size, flags, question->number, &count);
+      if (error == NULL) answer_numbers(&count, 1);
+      return error;
+    case DECODE: {
+      uint32_t *numbers = malloc(question->size + 1);
+      memcpy(numbers, text, question->size);
+      error = bpe_decode(tokenizer, numbers, question->size / 4, &bytes);
+      if (error == NULL) answer(true, bytes.bytes, bytes.size);
+      bpe_free(bytes.bytes);
+      free(numbers);
+      return error;
+    }
+    case OFFSETS: return offsets(question, text);
+    case SLICES: return slices(question, text);
+    default: return form(question, text);
+  }
+}
+
+int main(int count, char **arguments) {
+  const char *error = "an image is missing";
+  tokenizer = count == 2 ? bpe_open(arguments[1], &error) : NULL;
+  FILE *file = tokenizer == NULL ? NULL : fopen(arguments[1], "rb");
+  uint8_t *bytes = NULL;
+  if (file != NULL) {
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    bytes = malloc(size);
+    error = fread(bytes, 1, size, file) == size ? image_open(&image, bytes, size) : "the image cannot be read";
+    fclose(file);
+  }
+  if (error != NULL) {
+    fprintf(stderr, "%s\n", error);
+    return 1;
+  }
+  Question question;
+  while (fread(&question, sizeof question, 1, stdin) == 1) {
+    /* Not a byte more than the text has, so that a sanitizer sees who reads beyond it. */
+    uint8_t *text = malloc(question.size > 0 ? question.size : 1);
+    if (fread(text, 1, question.size, stdin) != question.size) return 2;
+    const char *failed = reply(&question, text);
+    if (failed != NULL) answer(false, failed, strlen(failed));
+    free(text);
+  }
+  if (instance != NULL) instance_free(instance);
+  image_close(&image);
+  free(bytes);
+  bpe_close(tokenizer);
+  return 0;
+}

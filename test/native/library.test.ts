@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { compile, compilerHere, libraryParts } from "../../scripts/native/build.ts";
+import { run } from "../../scripts/release/run.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { binary, bpe, scratch } from "../binary.ts";
+import { rounds } from "../rounds.ts";
+import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+import { compiled } from "./driver.ts";
+
+const compiler = compilerHere();
+const home = scratch();
+const tokenizer = writeTokenizer("gpt2");
+const text = `${madeText(1, 3000)}<|endoftext|>${madeText(2, 500)}`;
+const imagePath = join(home, "tokenizer.image");
+
+describe.skipIf(compiler === undefined)("the C library", () => {
+  expect(bpe(["image", tokenizer, "-o", imagePath, "-q"]).code).toBe(0);
+
+  test("the example prints the ids that the program gives", async () => {
+    const library = join(home, "libbpe.so");
+    await compile(compiler!, { parts: libraryParts, linking: ["-shared"], output: library });
+    const [source, program] = [join(import.meta.dir, "../../examples/encode.c"), join(home, "encode")];
+    const headers = join(import.meta.dir, "../../native");
+    const flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", `-I${headers}`];
+    run(compiler!.command[0]!, [...flags, source, `-L${home}`, "-lbpe", `-Wl,-rpath,${home}`, "-o", program]);
+    const said = Bun.spawnSync([program, imagePath], { stdin: Buffer.from(text) });
+    expect(said.stderr.toString()).toBe("");
+    const ids = (await Tokenizer.load(tokenizer)).encode(text);
+    expect(said.stdout.toString()).toBe([...ids, ""].join("\n"));
+    const wrong = Bun.spawnSync([program, binary], { stdin: Buffer.from(text) });
+    expect([wrong.exitCode, wrong.stderr.toString()]).toEqual([
+      1,
+      "encode: this is no image of a tokenizer\n",
+    ]);
+    const missing = Bun.spawnSync([program, join(home, "nothing")]);
+    expect([missing.exitCode, missing.stderr.toString()]).toEqual([
+      1,
+      "encode: the image cannot be opened\n",
+    ]);
+  });
+
+  test("several threads get the ids that one gets", async () => {
+    const program = (await compiled("threads"))!;
+    const said = Bun.spawnSync([program, imagePath], { stdin: Buffer.from(text) }).stdout.toString();
+    expect(said).toMatch(/^\d{4,} ids, 0 wrong\n$/);
+  });
+
+  test("an image that is damaged anywhere gives an error or ids", async () => {
+    const program = (await compiled("damage"))!;
+    const { exitCode, signalCode, stdout } = Bun.spawnSync([program, imagePath, "1", "0", `${rounds(500)}`]);
+    const last = stdout.toString().trim().split("\n").at(-1);
+    expect([exitCode, signalCode, last]).toEqual([
+      0,
+      undefined as never,
+      expect.stringContaining(" opened, "),
+    ]);
+    // The checksum alone is right: what it covers is another thing.
+    writeFileSync(join(home, "damaged.image"), "bpeimage");
+    const opened = Bun.spawnSync([(await compiled("driver"))!, join(home, "damaged.image")]);
+    expect([opened.exitCode, opened.stderr.toString()]).toEqual([1, "this is no image of a tokenizer\n"]);
+  });
+});

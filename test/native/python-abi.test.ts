@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { compilerHere } from "../../scripts/native/build.ts";
+import { run } from "../../scripts/release/run.ts";
+import { scratch } from "../binary.ts";
+
+const compiler = compilerHere();
+const directory = scratch();
+
+/** The directory of the headers of this machine's Python. */
+function pythonHeaders(): string | undefined {
+  const code = "import sysconfig; print(sysconfig.get_paths()['include'])";
+  const { stdout } = Bun.spawnSync(["sh", "-c", 'python3 -c "$0"', code]);
+  const found = stdout.toString().trim();
+  return existsSync(join(found, "Python.h")) ? found : undefined;
+}
+
+const headers = pythonHeaders();
+if (compiler === undefined || headers === undefined)
+  console.error("not tested: native/python/Python.h needs a C compiler and Python's headers (python3-dev)");
+
+test.skipIf(compiler === undefined || headers === undefined)(
+  "what we declare of Python's ABI is what Python has",
+  () => {
+    const said = (...flags: string[]) => {
+      const [source, program] = [join(import.meta.dir, "python-abi.c"), join(directory, "program")];
+      // Nothing is called, so nothing has to be linked.
+      const object = join(directory, "object.o");
+      run(compiler!.command[0]!, [
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-O1",
+        ...flags,
+        "-c",
+        source,
+        "-o",
+        object,
+      ]);
+      run(compiler!.command[0]!, [object, "-Wl,--unresolved-symbols=ignore-all", "-o", program]);
+      return run(program, []);
+    };
+    const ours = said();
+    expect(ours).toContain("Py_tp_new 65\n");
+    expect(said(`-DPYTHON_H="${headers}/Python.h"`, `-I${headers}`)).toBe(ours);
+  },
+);
