@@ -8,7 +8,7 @@ import { countParts, countWords } from "../pipeline/count-words.ts";
 import { settleWithCounts } from "../pipeline/open-counts.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { countsOptionsOf, cuttingOf } from "../pipeline/training.ts";
-import { invalidBytes, slowPattern, streamBesideCache } from "../pipeline/warnings.ts";
+import { countedInvalidBytes, slowPattern, streamBesideCache } from "../pipeline/warnings.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
@@ -63,7 +63,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { parts, words, statistics, keepRest } = isStreamed
     ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
     : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
-  output.tell(invalidBytes(inputs, statistics));
+  output.tell(countedInvalidBytes(inputs, statistics));
   const saved =
     words !== null
       ? await writeTable(words, places, countsOptions, minCount)

@@ -1,5 +1,6 @@
 import { fstatSync, write } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
+import { checkIdFileName } from "../formats/id-writers.ts";
 import { type ByteSink, writeAll } from "../runtime/file-calls.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
@@ -90,6 +91,14 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
     }
     yield separator === "{" ? "{}" : "}";
   } else yield JSON.stringify(value);
+}
+
+/** The file of ids that `--output` names; undefined for stdout. */
+export function idOutputFile({ options }: Invocation): string | undefined {
+  const path = options.outputFile();
+  const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
+  if (path !== undefined) checkIdFileName(path, `--output "${path}"`, hint);
+  return path;
 }
 
 /** The head of an .npy file is rewritten at the end, which only a regular file allows. */

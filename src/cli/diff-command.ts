@@ -8,11 +8,11 @@ import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeJson, writeLines } from "./data-output.ts";
-import { nameOfText, openTexts, readTexts } from "./eval-command.ts";
 import { piecesText } from "./eval-text.ts";
 import { readingOf } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
 import { onStop } from "./stop.ts";
+import { nameOfText, openTexts, readTexts } from "./text-options.ts";
 import { openTokenizers } from "./tokenizer-options.ts";
 
 /** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */

@@ -1,8 +1,8 @@
-import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
-import { type IdType, idTypeFor, isIdFileName } from "../formats/id-writers.ts";
+import { type IdType, idTypeFor } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import {
   cutSettingsOf,
@@ -12,11 +12,12 @@ import {
   encodingThreadsFor,
   startEncodingWorkers,
 } from "../pipeline/encode-corpus.ts";
+import { invalidBytes } from "../pipeline/warnings.ts";
 import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
 import { canBeCut } from "../text/cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
-import { checkHeadFits, lockOutputFile, writeData } from "./data-output.ts";
+import { checkHeadFits, idOutputFile, lockOutputFile, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, openRanges, rangesPath, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
@@ -83,10 +84,7 @@ function summarize(
   found: FoundInputs,
   { dtype, elapsedMs, path }: { dtype: IdType | null; elapsedMs: number; path: string },
 ): void {
-  if (invalidByteCount > 0) {
-    const subject = invalidByteCount === 1 ? "1 byte is" : `${grouped(invalidByteCount)} bytes are`;
-    output.warn(`${subject} not valid UTF-8; each was encoded as a pretoken of its own`);
-  }
+  output.tell(invalidBytes({ count: invalidByteCount, became: "was encoded as a pretoken of its own" }));
   const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
   output.succeed(
     [
@@ -108,13 +106,7 @@ function summarize(
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const output = options.outputFile();
-  if (output !== undefined && !isIdFileName(output)) {
-    throw usageError(
-      `--output "${output}" ends in neither .npy nor .bin`,
-      "end the name in .npy or .bin, or leave out -o for decimal ids on stdout",
-    );
-  }
+  const output = idOutputFile(invocation);
   const tokenizer = readTokenizerOptions(invocation);
   if (tokenizer.dtype !== undefined && output === undefined) {
     throw usageError("--dtype is for .npy and .bin files", "name one: -o ids.npy");

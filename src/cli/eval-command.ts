@@ -1,28 +1,26 @@
-import { basename, dirname, join } from "node:path";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
-import { type FoundInputs, findCorpus, type Skipped } from "../corpus/find-inputs.ts";
-import { expectedTextBytes, type Input } from "../corpus/input.ts";
-import type { InputOptions } from "../corpus/inspect-input.ts";
+import { expectedTextBytes } from "../corpus/input.ts";
 import { exitCode, UserError, usageError } from "../errors.ts";
 import type { Evaluation, TextFacts } from "../evaluation/evaluation.ts";
 import { digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
 import { costliestMax } from "../evaluation/word-encoder.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { type Named, oneOf, readNamed, readTextFile } from "../options/kinds.ts";
-import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
+import { oneOf, readNamed, readTextFile } from "../options/kinds.ts";
+import { evaluate } from "../pipeline/evaluate.ts";
+import { invalidBytes } from "../pipeline/warnings.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
-import { slashed } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { measureWords } from "./command-table.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { allTexts, type EvaluationView, evaluationLines } from "./eval-text.ts";
-import { copyPipe, isPipe, readingOf } from "./input-options.ts";
+import { readingOf } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import { openTokenizers, uniqueNames } from "./tokenizer-options.ts";
+import { openTexts, readTexts } from "./text-options.ts";
+import { openTokenizers } from "./tokenizer-options.ts";
 
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
@@ -42,7 +40,9 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   );
   const { evaluation } = evaluated;
   output.endStage();
-  warnOfInvalidBytes(evaluation, output);
+  for (const { name: text, invalidBytes: count } of evaluation.texts) {
+    output.tell(invalidBytes({ count, text, became: "is taken for a word" }));
+  }
   await print(evaluation);
   const elapsedMs = performance.now() - startMs;
   if (reportPath !== undefined) {
@@ -134,73 +134,6 @@ function printerOf(
   if (options.has("json")) return (evaluation) => writeStdout(`${JSON.stringify(evaluation, null, 2)}\n`);
   if (options.has("csv")) return (evaluation) => writeStdout(evaluationCsv(evaluation));
   return (evaluation) => writeLines(evaluationLines(evaluation, view, terminalColumns(1)));
-}
-
-function warnOfInvalidBytes({ texts }: Evaluation, output: Output): void {
-  for (const { name, invalidBytes } of texts) {
-    if (invalidBytes === 0) continue;
-    const subject = `${counted(invalidBytes, "byte")} of text "${name}"`;
-    output.warn(`${subject} ${invalidBytes === 1 ? "is" : "are"} not valid UTF-8; each is taken for a word`);
-  }
-}
-
-/** Texts, each with the names of its files as typed. */
-type TypedText = { readonly name: string; readonly paths: readonly string[] };
-
-/** What `--text` names, text by text: values with the same NAME are one text. Looks at no file. */
-export function readTexts(values: readonly Named[]): TypedText[] {
-  const standardInputs = values.filter(({ path }) => path === "-");
-  if (standardInputs.length > 1) throw usageError("standard input (-) is named twice, and can be read once");
-  const names = uniqueNames(values, nameOfText);
-  const byName = Map.groupBy(values, (value) => value.name ?? value);
-  return [...byName.values()].map((some) => ({
-    name: names.get(some[0]!)!,
-    paths: some.map(({ path }) => path),
-  }));
-}
-
-/** The name of a file without what says its format and compression. */
-export function nameOfText(path: string): string {
-  if (path === "-") return "stdin";
-  const name = basename(path) || basename(dirname(path)) || path;
-  return (
-    name.replace(/(?<=.)\.(txt|text|md|jsonl|ndjson|json|parquet)?(\.(gz|gzip|zst|zstd))?$/i, "") || name
-  );
-}
-
-/**
- * The inputs of the texts, and all files that are skipped. A text is read several times, so what can be read only once
- * (standard input, a pipe) is copied to a file first.
- */
-export async function openTexts(
-  texts: readonly TypedText[],
-  options: InputOptions,
-  scratch: ScratchDirectory,
-  output: Output,
-): Promise<{ texts: NamedText[]; found: FoundInputs }> {
-  const opened: NamedText[] = [];
-  const all = { inputs: [] as Input[], skipped: [] as Skipped[] };
-  let copyCount = 0;
-  for (const { name, paths } of texts) {
-    /** A copy is called what it is a copy of. */
-    const copied = new Map<string, string>();
-    const files: string[] = [];
-    for (const path of paths) {
-      const isStream = path === "-" || isPipe(path);
-      const file = isStream ? join(scratch.path, `stream-${copyCount++}`) : path;
-      files.push(file);
-      if (!isStream) continue;
-      await copyPipe(path === "-" ? "/dev/stdin" : path, file);
-      copied.set(slashed(file), path);
-    }
-    const { inputs, skipped } = findCorpus(files, options);
-    output.keepOutputsFrom(inputs);
-    output.tellSkipped(skipped);
-    opened.push({ name, inputs, paths: inputs.map(({ path }) => copied.get(path) ?? path) });
-    all.inputs.push(...inputs);
-    all.skipped.push(...skipped);
-  }
-  return { texts: opened, found: all };
 }
 
 type Row = {

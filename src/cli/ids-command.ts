@@ -12,7 +12,7 @@ import {
   symbolsOf,
 } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
-import { type IdType, type IdWriter, idWriterFor, isIdFileName } from "../formats/id-writers.ts";
+import { type IdType, type IdWriter, idWriterFor } from "../formats/id-writers.ts";
 import { idsDecoding, idsEncoding, idsTraining } from "../options/ids-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
@@ -26,7 +26,14 @@ import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { SequenceMerger } from "../tokenizer/merge-by-rank.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
-import { checkHeadFits, lockOutputFile, lockOutputs, writeData, writeLines } from "./data-output.ts";
+import {
+  checkHeadFits,
+  idOutputFile,
+  lockOutputFile,
+  lockOutputs,
+  writeData,
+  writeLines,
+} from "./data-output.ts";
 import { lineColumns, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { type Row, rowLines } from "./summary-rows.ts";
@@ -125,13 +132,7 @@ function findIdFiles(names: readonly string[]): IdInput[] {
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
   const { options } = invocation;
   const startMs = performance.now();
-  const path = options.outputFile();
-  if (path !== undefined && !isIdFileName(path)) {
-    throw usageError(
-      `--output "${path}" ends in neither .npy nor .bin`,
-      "leave out -o for decimal ids on stdout",
-    );
-  }
+  const path = idOutputFile(invocation);
   await lockOutputFile(invocation, output, path);
   checkHeadFits(path);
   const inputs = findIdFiles(invocation.files);

@@ -1,14 +1,11 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes } from "../corpus/input.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
 import { ratio, usedCount } from "../evaluation/evaluation.ts";
 import { recordedLedger, recordedReading } from "../formats/training-json.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
-import { encodeCorpus } from "../pipeline/encode-corpus.ts";
 import { shellLine } from "../runtime/hints.ts";
-import { defaultWorkerCount } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -18,9 +15,9 @@ import {
   vocabularyStatistics,
 } from "../tokenizer/vocabulary-statistics.ts";
 import type { Invocation } from "./arguments.ts";
+import { type CountedText, countTokensOf } from "./counted-text.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { alsoCalled } from "./help.ts";
-import type { CountedText } from "./inspect-report.ts";
 import { type Line, lineColumns, type Output, type Piece, plain, stylesFor } from "./output.ts";
 import { takeReportPlace } from "./report-option.ts";
 import { type Row, rowLines, usualColumns, widthOf } from "./summary-rows.ts";
@@ -55,39 +52,12 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   });
 }
 
-const sampleTokens = 200;
-
 /** Encodes a text, and counts its tokens. */
 export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
   const options = { trained: recordedReading([parts.description.path]) };
   const inputs = await inspectFirstStream(findInputs([path], options), options);
   output.keepOutputsFrom(inputs);
   return countTokensOf(parts, { path, inputs }, output);
-}
-
-/** The same for files that are known. */
-export async function countTokensOf(
-  parts: TokenizerParts,
-  { path, inputs, workers }: Pick<CountedText, "path" | "inputs"> & { workers?: number | undefined },
-  output: Output,
-): Promise<CountedText> {
-  const counts = new Float64Array(parts.tokens.idLimit);
-  const sample: number[] = [];
-  let idCount = 0;
-  const sink = {
-    write(ids: Uint16Array | Uint32Array) {
-      for (let i = 0; i < ids.length; i++) counts[ids[i]!]!++;
-      if (sample.length < sampleTokens) sample.push(...ids.subarray(0, sampleTokens - sample.length));
-      idCount += ids.length;
-    },
-    endInput() {},
-  };
-  const workerCount = workers ?? defaultWorkerCount(expectedTextBytes(inputs));
-  const corpus = { inputs, parts, workerCount };
-  const { textBytes } = await encodeCorpus(corpus, sink, ({ bytesDone, bytesTotal }) =>
-    output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
-  );
-  return { path, inputs, textBytes, idCount, counts, sample };
 }
 
 const nameColumns = 14;

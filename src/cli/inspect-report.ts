@@ -1,5 +1,4 @@
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
-import type { Input } from "../corpus/input.ts";
 import { usedCount } from "../evaluation/evaluation.ts";
 import { readWrittenLedger } from "../formats/tokens-tsv.ts";
 import { recordedLedger } from "../formats/training-json.ts";
@@ -9,20 +8,11 @@ import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { VocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
+import type { CountedText } from "./counted-text.ts";
 import { cutSamples, reportTokenizer, sampleTextsOf, shortName, writeReport } from "./report-writer.ts";
 import type { Row } from "./summary-rows.ts";
 
 // Loaded only with `--report`: no other start gets longer.
-
-/** A text that was encoded: how often each token occurs in it, by id, and its first tokens. */
-export type CountedText = {
-  readonly path: string;
-  readonly inputs: readonly Input[];
-  readonly textBytes: number;
-  readonly idCount: number;
-  readonly counts: Float64Array;
-  readonly sample: readonly number[];
-};
 
 /** What `bpe inspect` found. */
 type Inspected = {

@@ -1,4 +1,4 @@
-import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { ratio } from "../evaluation/evaluation.ts";
@@ -11,6 +11,7 @@ import {
   nothingEncoded,
   startEncodingWorkers,
 } from "../pipeline/encode-corpus.ts";
+import { invalidBytes } from "../pipeline/warnings.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
 import { slashed } from "../runtime/windows.ts";
@@ -148,14 +149,15 @@ function tableOf({ files, directories, total }: TokenCounts): Line[] {
 
 function summarize(output: Output, found: TokenCounts, inputs: FoundInputs, elapsedMs: number): void {
   const { files, total, skipped } = found;
-  const { tokens, bytes: sizeBytes, bytesPerToken, invalidBytes } = total;
-  if (invalidBytes > 0) {
-    const subject = invalidBytes === 1 ? "1 byte is" : `${grouped(invalidBytes)} bytes are`;
-    const first = files.find((file) => file.invalidBytes > 0)!.path;
-    output.warn(
-      `${subject} not valid UTF-8, the first in "${first}"; each was encoded as a pretoken of its own`,
-    );
-  }
+  const { tokens, bytes: sizeBytes, bytesPerToken } = total;
+  const first = files.find((file) => file.invalidBytes > 0);
+  output.tell(
+    invalidBytes({
+      count: total.invalidBytes,
+      ...(first && { path: first.path }),
+      became: "was encoded as a pretoken of its own",
+    }),
+  );
   const perToken = bytesPerToken?.toFixed(3) ?? "-";
   const speed = `${(sizeBytes / 1e3 / elapsedMs).toFixed(0)} MB/s`;
   output.succeed(

@@ -5,7 +5,7 @@ import { inspectInput } from "../corpus/inspect-input.ts";
 import { openTextStream } from "../corpus/text-stream.ts";
 import { UserError } from "../errors.ts";
 import { openRegularFile, tryRead } from "../runtime/system-error.ts";
-import { type IdType, idBytes, npyMagic } from "./id-writers.ts";
+import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
 
 const windowSizeBytes = 1 << 20;
 const npyHeadBytesMax = 1 << 16;
@@ -21,7 +21,7 @@ export type BinaryType = { readonly asked: IdType | undefined; readonly needed: 
  * stream, also compressed; `-` is standard input.
  */
 export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
-  if (!/\.(npy|bin)$/.test(path)) return yield* readDecimals(path);
+  if (!isIdFileName(path)) return yield* readDecimals(path);
   // Not a pipe: its size is not known, so the head cannot be checked against it.
   const fd = openRegularFile(path);
   try {
@@ -209,7 +209,7 @@ export async function* readSequences(
   sink: SequenceSink,
   idLimit = alphabetSizeMax,
 ) {
-  if (!/\.(npy|bin)$/.test(path)) return yield* readLines(path, sink, idLimit);
+  if (!isIdFileName(path)) return yield* readLines(path, sink, idLimit);
   let readCount = 0;
   for await (const ids of readIds(path, binaryType)) {
     const wrong = ids.findIndex((id) => !(id >= 0 && id < idLimit));

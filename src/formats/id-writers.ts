@@ -1,5 +1,5 @@
 import { lineFeed, putDecimal, space } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
 
 /**
@@ -40,7 +40,13 @@ export type IdSink = {
 /** Writes ids in a format. `finish` is called behind the last one. */
 export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 
+/** Whether a file of this name holds ids as numbers, and not as text. */
 export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
+
+/** Refuses any other name for an output. `shown` is what its caller calls it. */
+export function checkIdFileName(path: string, shown: string, hint?: string): void {
+  if (!isIdFileName(path)) throw usageError(`${shown} ends in neither .npy nor .bin`, hint);
+}
 
 /** The writer of the format that the path's ending names: .npy, .bin, or else, and for stdout, decimal numbers. */
 export function idWriterFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {

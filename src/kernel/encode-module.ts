@@ -2,6 +2,7 @@
 // (native/). It has a memory of its own and no threads; special tokens are found before a text comes here.
 
 export { beginModel, useModel } from "./encode/build-model";
+export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export {
   endsCapacity,

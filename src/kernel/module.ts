@@ -15,6 +15,7 @@ export {
   wordIdsAddress,
 } from "./encode/encode-words";
 export { limitMerging } from "./encode/merge-word";
+export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";
 export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
 export { cacheHeads } from "./encode/word-cache";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";

@@ -31,9 +31,9 @@ import {
 import type { OpenTraining } from "./up-to-date.ts";
 import {
   classOfModel,
+  countedInvalidBytes,
   earlyStop,
   equalCounts,
-  invalidBytes,
   slowPattern,
   streamBesideCache,
   unevenLanguages,
@@ -217,7 +217,7 @@ async function trainOpened(
     ...(world.tellMemory && { tellMemory: world.tellMemory }),
     write: async (trained: TrainedVocabulary | Extended) => {
       world.onLearned?.(trained);
-      warn(invalidBytes(corpus.inputs, trained.statistics));
+      warn(countedInvalidBytes(corpus.inputs, trained.statistics));
       const result = resultOf(opened, trained, world);
       const product = await productOfAny(result, training, world);
       const written =

@@ -13,7 +13,7 @@ import {
 import { findInputs } from "../corpus/find-inputs.ts";
 import { type InputFormat, inputFormats } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
-import { idTypeFor, isIdFileName } from "../formats/id-writers.ts";
+import { checkIdFileName, idTypeFor } from "../formats/id-writers.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { type ResolvedPattern, resolvePattern } from "../pattern/pattern.ts";
@@ -107,7 +107,7 @@ export class Tokenizer extends TextTokenizer {
     if (!Number.isSafeInteger(workers) || workers < 1) {
       throw usageError(`encodeFile: workers is ${workers}: it must be a whole number of 1 or more`);
     }
-    if (!isIdFileName(output)) throw new UserError(`"${output}" ends in neither .npy nor .bin`);
+    checkIdFileName(output, `"${output}"`);
     checkOutputFile(output);
     const place = placeOfFile(output);
     const lock = place === null ? null : takeLockNow(place);

@@ -1,4 +1,4 @@
-import { bytes, grouped } from "../bytes/quantities.ts";
+import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { Input } from "../corpus/input.ts";
 import type { CountsRecord, LanguageRecord } from "../formats/training-json.ts";
 import type { Spelling } from "../options/option.ts";
@@ -8,9 +8,23 @@ import type { ModelSettings } from "../vocabulary/model-settings.ts";
 
 // Warnings: the result is what was asked for, but may not be what was meant. They are data; each caller words them.
 
+type InvalidBytes = {
+  readonly kind: "invalid bytes";
+  readonly count: number;
+  /** The text that they are in, if it has a name; the file of the first of them, and where it is there. */
+  readonly text?: string;
+  readonly path?: string;
+  readonly offset?: number;
+  /** What became of each. */
+  readonly became:
+    | "was counted as a pretoken of its own"
+    | "was encoded as a pretoken of its own"
+    | "is taken for a word";
+};
+
 export type Warning =
-  /** Bytes that were not valid UTF-8: how many, and where the first of them is. */
-  | { readonly kind: "invalid bytes"; readonly count: number; readonly path: string; readonly offset: number }
+  /** Bytes that were not valid UTF-8. */
+  | InvalidBytes
   /** A pattern outside the compiler's dialect, which works, but slowly. */
   | { readonly kind: "slow pattern"; readonly reason: string }
   /** A class of one model in a tokenizer that is not that model's. */
@@ -40,11 +54,8 @@ export type Warning =
 /** The sentence of a warning; `spell` is how the caller names options. */
 export function wordsOf(warning: Warning, spell: Spelling): string {
   switch (warning.kind) {
-    case "invalid bytes": {
-      const subject = warning.count === 1 ? "1 byte is" : `${grouped(warning.count)} bytes are`;
-      const place = `the first at offset ${warning.offset} of "${warning.path}"`;
-      return `${subject} not valid UTF-8, ${place}; each was counted as a pretoken of its own`;
-    }
+    case "invalid bytes":
+      return wordsOfInvalid(warning);
     case "slow pattern":
       return `the pattern runs on a backtracking matcher, many times slower: ${warning.reason}`;
     case "class of a model":
@@ -76,6 +87,13 @@ export function wordsOf(warning: Warning, spell: Spelling): string {
   }
 }
 
+function wordsOfInvalid({ count, text, path, offset, became }: InvalidBytes): string {
+  const where = offset === undefined ? "in" : `at offset ${offset} of`;
+  const of = text === undefined ? "" : ` of text "${text}"`;
+  const first = path === undefined ? "" : `, the first ${where} "${path}"`;
+  return `${counted(count, "byte")}${of} ${count === 1 ? "is" : "are"} not valid UTF-8${first}; each ${became}`;
+}
+
 function wordsOfUneven(
   { most, least }: Extract<Warning, { kind: "uneven languages" }>,
   spell: Spelling,
@@ -89,13 +107,17 @@ function wordsOfUneven(
   return `"${most.language}" has ${bytes(most.textBytes)} of ${text} and "${least.language}" ${bytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
 }
 
-export function invalidBytes(inputs: readonly Input[], statistics: readonly RangeStatistics[]): Warning[] {
+export const invalidBytes = (found: Omit<InvalidBytes, "kind">): Warning[] =>
+  found.count === 0 ? [] : [{ kind: "invalid bytes", ...found }];
+
+export function countedInvalidBytes(
+  inputs: readonly Input[],
+  statistics: readonly RangeStatistics[],
+): Warning[] {
   const count = statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
   const first = statistics.findIndex((found) => found.invalidByteCount > 0);
-  if (first < 0) return [];
-  return [
-    { kind: "invalid bytes", count, path: inputs[first]!.path, offset: statistics[first]!.firstInvalidByte! },
-  ];
+  const place = first < 0 ? {} : { path: inputs[first]!.path, offset: statistics[first]!.firstInvalidByte! };
+  return invalidBytes({ count, ...place, became: "was counted as a pretoken of its own" });
 }
 
 export const slowPattern = ({ compiled }: ResolvedPattern): Warning[] =>

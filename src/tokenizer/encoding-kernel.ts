@@ -158,9 +158,9 @@ export class EncodingKernel {
 
 /** Puts a model into a kernel, and has it used. Returns the address of its head. */
 export function setUpModel({ exports, memory }: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
-  const start = exports.beginModel(placedModelBytes(placed)) >>> 0;
+  const start = exports.beginModel(placedModelBytes(placed, exports)) >>> 0;
   if (start === 0) throw noMemory("the tokenizer");
-  placeModel(placed, memory.buffer, start);
+  placeModel(placed, exports, memory.buffer, start);
   if (exports.useModel(cacheShrinkBits) === 0) throw noMemory("the tokenizer");
   return start;
 }

@@ -1,4 +1,5 @@
 import { assert } from "../errors.ts";
+import type { KernelExports } from "../runtime/kernel-exports.ts";
 
 /**
  * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. Plain data, built once, never changed, posted
@@ -117,25 +118,29 @@ const cutPlaces: readonly CutPlaces[] = ["nowhere", "beside foreign bytes", "eve
 const alignment = 64;
 const readAheadBytes = 8;
 
-/** Fields of the heads, with those that the kernel fills in. */
-const modelFieldCount = 21;
-const tokenTableFieldCount = 6;
+/** How long the heads are, with the fields that the kernel fills in. */
+type HeadSizes = Pick<KernelExports, "modelHeadBytes" | "tokenTableHeadBytes">;
 
 /** Bytes that `placeModel` writes. */
-export function placedModelBytes(placed: PlacedModel): number {
-  const placing = new Placing(undefined, 0);
+export function placedModelBytes(placed: PlacedModel, sizes: HeadSizes): number {
+  const placing = new Placing(sizes, undefined, 0);
   placeFields(placing, placed);
   return placing.end;
 }
 
 /** Writes the model to `start`, its head first (src/kernel/encode/model-layout.ts). */
-export function placeModel(placed: PlacedModel, buffer: ArrayBufferLike, start: number): void {
-  placeFields(new Placing(buffer, start), placed);
+export function placeModel(
+  placed: PlacedModel,
+  sizes: HeadSizes,
+  buffer: ArrayBufferLike,
+  start: number,
+): void {
+  placeFields(new Placing(sizes, buffer, start), placed);
 }
 
 function placeFields(placing: Placing, { model, isNarrow, addedTokens, cuts }: PlacedModel): void {
   const { byteIds, merges, idLimit, wholeTokens } = model;
-  const head = placing.reserve(4 * modelFieldCount);
+  const head = placing.reserve(placing.sizes.modelHeadBytes());
   const fields = [
     placing.place(byteIds),
     placing.place(merges.left),
@@ -158,7 +163,7 @@ export const noTokens: PackedTokens = {
 };
 
 function placeTokens(placing: Placing, { bytes, starts, ids }: PackedTokens): number {
-  const head = placing.reserve(4 * tokenTableFieldCount);
+  const head = placing.reserve(placing.sizes.tokenTableHeadBytes());
   placing.fill(head, [ids.length, placing.place(bytes), placing.place(starts), placing.place(ids), 0, 0]);
   return head;
 }
@@ -166,6 +171,7 @@ function placeTokens(placing: Placing, { bytes, starts, ids }: PackedTokens): nu
 /** Places arrays one behind the other; without a buffer it only computes their addresses. */
 class Placing {
   constructor(
+    readonly sizes: HeadSizes,
     private readonly buffer: ArrayBufferLike | undefined,
     public end: number,
   ) {}

@@ -62,6 +62,15 @@ export class EncodingModel {
   lateRank: u32;
 }
 
+/** JavaScript leaves so much room for the fields of a model, and of a token table. */
+export function modelHeadBytes(): u32 {
+  return offsetof<EncodingModel>();
+}
+
+export function tokenTableHeadBytes(): u32 {
+  return offsetof<TokenTable>();
+}
+
 /** In `byteIds`, for a byte that the vocabulary lacks: it is left out. */
 export const droppedByte: i32 = -1;
 
