@@ -88,8 +88,8 @@ for (const [what, lengths, idCount, cleared] of [
       const encode = encoderOf(kernel);
       // A few words of each table, which only a table that is cleared forgets.
       const words = [5, 12, 30].flatMap((length) => Array.from({ length: 50 }, () => madeWord(length, 6)));
-      const wasCleared = [false, false, false];
-      let cached = [0, 0, 0];
+      // How many words each table had before it was cleared, each time, and at the end.
+      const peaks = [[0], [0], [0]];
       for (let round = 0; round < 150; round++) {
         const batch =
           round === 0 ? words.slice() : Array.from({ length: 10 }, () => words[random(words.length)]!);
@@ -99,11 +99,16 @@ for (const [what, lengths, idCount, cleared] of [
           words.push(word);
         }
         expect(encode(batch)).toEqual(bytesOf(batch).filter((byte) => byte >= 97));
-        const now = kernel.cachedWords();
-        for (const table of [0, 1, 2]) if (now[table]! < cached[table]!) wasCleared[table] = true;
-        cached = now;
+        for (const [table, wordCount] of kernel.cachedWords().entries()) {
+          const last = peaks[table]!;
+          if (wordCount < last.at(-1)!) last.push(wordCount);
+          else last[last.length - 1] = wordCount;
+        }
       }
+      const wasCleared = peaks.map((of) => of.length > 1);
       expect({ isNarrow, wasCleared }).toEqual({ isNarrow, wasCleared: [...cleared] });
+      // What was cleared fills again.
+      expect(peaks.some(([first, second]) => second !== undefined && second > first! / 2)).toBe(true);
     }
   });
 }
