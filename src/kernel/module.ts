@@ -16,7 +16,7 @@ export {
 } from "./encode/encode-words";
 export { limitMerging } from "./encode/merge-word";
 export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";
-export { beginCuts, cutEndsAddress, nextCuts } from "./encode/never-merged";
+export { beginCuts, cutEndsAddress, limitCuts, nextCuts } from "./encode/never-merged";
 export { cacheHeads } from "./encode/word-cache";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export { masksEnd, scanMasks } from "./masks/scan-masks";

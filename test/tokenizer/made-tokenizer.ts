@@ -7,6 +7,7 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { loadFormats } from "../../src/pipeline/write-result.ts";
 import { createPretokens } from "../../src/text/pretokens.ts";
 import { TextWindow } from "../../src/text/text-chain.ts";
+import type { CutPlaces } from "../../src/tokenizer/encoding-model.ts";
 import { EncodingTaker, type TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { settleModelSettings } from "../../src/vocabulary/model-settings.ts";
@@ -33,10 +34,12 @@ export type TokenizerJson = {
 type Encoder = Pick<TextEncoding, "push" | "end" | "out">;
 
 /** Encodes pretokens that are cut nowhere, so that all merges are made in one go, from bytes. */
-export function uncutEncoding({ model, pattern, isNarrow }: EncodingParts): Encoder {
-  const taker = new EncodingTaker({ model, isNarrow }, [], { cuts: "nowhere" });
+export const uncutEncoding = (parts: EncodingParts): Encoder => encodingWithCuts(parts, "nowhere");
+
+export function encodingWithCuts({ model, pattern, isNarrow }: EncodingParts, cuts: CutPlaces) {
+  const taker = new EncodingTaker({ model, isNarrow }, [], { cuts });
   const pretokens = createPretokens(pattern, [], taker);
-  return Object.assign(new TextWindow(pretokens, taker), { out: taker.out });
+  return Object.assign(new TextWindow(pretokens, taker), { out: taker.out, kernel: taker.kernel });
 }
 
 export function encodeWith(encoding: Encoder, bytes: Uint8Array): number[] {

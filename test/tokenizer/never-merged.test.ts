@@ -3,10 +3,9 @@ import { trainTokenizer } from "../../src/index.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, type RankedMerges } from "../../src/tokenizer/encoding-model.ts";
-import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import { put, scratch } from "../binary.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
-import { encodeWith, uncutEncoding } from "./made-tokenizer.ts";
+import { encodeWith, encodingWithCuts, uncutEncoding } from "./made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 9);
 const random = randomNumbers(seed);
@@ -39,9 +38,11 @@ test("cuts where no merge crosses change no id, in any script and in bytes at ra
       pattern: "gpt4",
     });
     const { parts } = tokenizer;
-    const withCuts = new TextEncoding(parts);
+    const withCuts = encodingWithCuts(parts, "beside foreign bytes");
     const without = uncutEncoding(parts);
     for (let round = 0; round < 60; round++) {
+      // Short pretokens are cut in some rounds, too; words that are in the cache stay as they are.
+      withCuts.kernel.exports.limitCuts([16, 1, 4][random(3)]!);
       const other = madeScript(firstCodePoint + random(20), spread, 40);
       const bytes = Buffer.from(random(2) === 0 ? other : text.slice(random(1000)).slice(0, 200));
       for (let n = random(4); n > 0; n--) bytes[random(bytes.length)] = random(256);
@@ -86,8 +87,34 @@ function mergesThatMake(...texts: string[]): RankedMerges {
 function cutsOf(kernel: EncodingKernel, content: string, start = 0, end = Buffer.byteLength(content)) {
   kernel.reserveText(100).bytes.set(Buffer.from(content));
   kernel.ends.set([start, end]);
+  kernel.kernel.exports.limitCuts(1);
   return kernel.cuts(2).slice(1, -1);
 }
+
+test("pretokens of sixteen bytes and more are cut, wherever they are among others, and no shorter ones", () => {
+  // No two characters are in one token, so every place between two of them is a cut.
+  const kernel = new EncodingKernel(buildModel({ byteIds, merges: mergesThatMake("漢", "é") }), true);
+  for (let round = 0; round < 200; round++) {
+    const pretokens = Array.from({ length: 1 + random(12) }, () =>
+      Array.from({ length: 1 + random(8) }, () => ["漢", "é", "a", "bc", "defghi"][random(5)]!),
+    );
+    const ends = [0];
+    const expected = [0];
+    for (const characters of pretokens) {
+      const byteCount = Buffer.byteLength(characters.join(""));
+      let pos = ends.at(-1)!;
+      ends.push(pos + byteCount);
+      for (const [i, character] of characters.entries()) {
+        pos += Buffer.byteLength(character);
+        const isCut = byteCount >= 16 && /[漢é]/.test(character + (characters[i + 1] ?? ""));
+        if (isCut || i === characters.length - 1) expected.push(pos);
+      }
+    }
+    kernel.reserveText(2000).bytes.set(Buffer.from(pretokens.flat().join("")));
+    kernel.ends.set(ends);
+    expect({ seed, pretokens, cuts: kernel.cuts(ends.length) }).toEqual({ seed, pretokens, cuts: expected });
+  }
+});
 
 test("a whole token takes away the cuts at its own ends, and no others", () => {
   const merges = mergesThatMake("漢", "字", "中", "文", "語", "字中");

@@ -191,7 +191,7 @@ function merge(start: usize, length: u32, room: usize): u64 {
   unkeptCount = mergeWord(start, length, room);
   if (unkeptCount === noRoom) return missing;
   const result = packedResult(wordIds, unkeptCount, isNarrow);
-  return result === missing ? keepIds(wordIds, unkeptCount) : result;
+  return result === missing ? keepIds(wordIds, unkeptCount, isNarrow) : result;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { endsStart, reserveTable, textStart } from "../regions";
+import { middleBytesMax } from "../words/word-slots";
 import { droppedByte, EncodingModel, tokenLength, tokenStart } from "./model-layout";
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 
@@ -10,10 +11,11 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * In pretokens that are words only places beside bytes that are not ASCII are looked at: elsewhere hardly any place qualifies,
- * and looking costs time. Chinese has few spaces, so its pretokens are long and hardly ever occur twice. Where pretokens are
- * lines (`cutPlaces` of the model is `everywhere`, or there are late merges), every place is looked at: most spaces between
- * words qualify, for merges that are not late.
+ * Only long pretokens are cut: short and middle ones occur again as they are, so looking for cuts would cost more than it saves.
+ * Chinese has few spaces, so its pretokens are long and hardly ever occur twice. In pretokens that are words only places beside
+ * bytes that are not ASCII are looked at: elsewhere hardly any place qualifies. Where pretokens are lines (`cutPlaces` of the
+ * model is `everywhere`, or there are late merges), every place is looked at: most spaces between words qualify, for merges that
+ * are not late.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
  *   places       u8        65536              at right << 8 | left, between two bytes: 0 not known yet, or whether there is a
@@ -46,6 +48,14 @@ const finerEndsMax: u32 = 1 << 13;
 /** In `cutPlaces` of the model: cuts are looked for between ASCII characters, too. */
 const everywhere: u32 = 2;
 let cutsAscii: bool = false;
+
+/** Shorter pretokens are not cut. */
+let cutBytesMin: u32 = middleBytesMax + 1;
+
+/** Another limit, for tests. */
+export function limitCuts(bytesMin: u32): void {
+  cutBytesMin = bytesMin;
+}
 
 /** Lays out the tables; false without room. */
 export function useCuts(model: EncodingModel): bool {
@@ -91,11 +101,11 @@ function findPlace(left: u32, right: u32): u32 {
 }
 
 // The state of cutting, which takes several calls: the ends before index `next` are done, and so are the bytes before `pos` of
-// the pretoken that ends at ends[next]. The next stretch of bytes that are not ASCII begins at `foreignPos`.
+// the pretoken that ends at ends[next]. The next pretoken to cut ends at ends[nextCut].
 let next: u32 = 0;
+let nextCut: u32 = 0;
 let endCount: u32 = 0;
 let pos: u32 = 0;
-let foreignPos: u32 = 0;
 /** Address of the ends that `nextCuts` found. */
 let cutEnds: usize = 0;
 
@@ -104,46 +114,54 @@ export function beginCuts(count: u32): void {
   next = 1;
   endCount = count;
   pos = endAt(0);
-  foreignPos = findForeignStretch(pos, endAt(count - 1));
+  nextCut = findPretokenToCut(1);
 }
 
 /** Finds the next ends, at `cutEndsAddress`; the first one is the start of the first part. Returns their number, 0 when done. */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
-  const stop = endAt(endCount - 1);
-  if (foreignPos >= stop) {
-    // No more cuts: the ends as they are. The first pretoken may have been cut at `pos` already.
+  if (nextCut === endCount && pos === endAt(next - 1)) {
+    // No more cuts: the ends as they are.
     cutEnds = endsStart + ((next - 1) << 2);
     const count = endCount - next + 1;
     next = endCount;
-    if (load<u32>(cutEnds) === pos) return count;
-    store<u32>(cutEnds, pos);
     return count;
   }
   cutEnds = finer;
   store<u32>(finer, pos);
   let count: u32 = 1;
   while (next < endCount && count < finerEndsMax) {
-    // Most pretokens are ASCII, or have one character that is not: their ends are only copied.
-    if (foreignPos >= endAt(next)) {
-      const behind = foreignPos >= stop ? endCount : firstEndBehind(next, foreignPos);
-      const copied = min(behind - next, finerEndsMax - count);
+    if (next < nextCut) {
+      const copied = min(nextCut - next, finerEndsMax - count);
       memory.copy(finer + (count << 2), endsStart + (next << 2), copied << 2);
       count += copied;
       next += copied;
       pos = endAt(next - 1);
       continue;
     }
-    count = cutPretoken(endAt(next - 1), endAt(next), count);
-    if (count === finerEndsMax) break;
     const end = endAt(next);
+    count = cutPretoken(endAt(next - 1), end, count);
+    if (count === finerEndsMax) break;
     store<u32>(finer + (count++ << 2), end);
     pos = end;
     next++;
-    // Behind a pretoken that is not ASCII there is mostly another one.
-    if (foreignPos < end) foreignPos = findForeignStretch(end, stop);
+    nextCut = findPretokenToCut(next);
   }
   return count;
+}
+
+/** Index of the end of the next pretoken that is to be cut, from that of `index` on; `endCount` if there is none. */
+function findPretokenToCut(index: u32): u32 {
+  const stop = endsStart + (endCount << 2);
+  const bytesMin = cutBytesMin;
+  let at = endsStart + (index << 2);
+  let start = load<u32>(at - 4);
+  for (; at < stop; at += 4) {
+    const end = load<u32>(at);
+    if (end - start >= bytesMin && (cutsAscii || findNonAscii(start, end) < end)) break;
+    start = end;
+  }
+  return <u32>((at - endsStart) >> 2);
 }
 
 export function cutEndsAddress(): usize {
@@ -169,37 +187,6 @@ function findNonAscii(from: u32, stop: u32): u32 {
 const highBits: u64 = 0x8080808080808080;
 
 /**
- * Position of the first byte of [from, stop) that is not ASCII, or `stop`. A lone character of three bytes does not count: it
- * is mostly a quotation mark or a dash. Where ASCII is cut, too, every byte counts.
- */
-function findForeignStretch(from: u32, stop: u32): u32 {
-  if (cutsAscii) return from;
-  from = findNonAscii(from, stop);
-  // E0 to EF lead three bytes.
-  while (from < stop && load<u8>(textStart + from) >> 4 === 0xe && load<u8>(textStart + from, 3) < 0x80) {
-    from = findNonAscii(from + 3, stop);
-  }
-  return from;
-}
-
-/** Index of the first end behind `at`; ends[from] is not behind it. Doubles its steps, then searches between the last two. */
-function firstEndBehind(from: u32, at: u32): u32 {
-  let low = from;
-  let step: u32 = 1;
-  while (low + step < endCount && endAt(low + step) <= at) {
-    low += step;
-    step += step;
-  }
-  let high = min(low + step, endCount - 1);
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (endAt(middle) <= at) low = middle;
-    else high = middle;
-  }
-  return high;
-}
-
-/**
  * Adds the cuts inside one pretoken, from `pos` on, to `finer`, which has `count` ends; moves `pos` on. Returns the number of ends;
  * if it is `finerEndsMax`, there may be more cuts.
  */
@@ -207,7 +194,8 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
   const text = textStart;
   const known = places;
   const cutsEnd = finer + 4 * finerEndsMax;
-  let at = pos + 1;
+  // A cut stands beside a byte that is not ASCII.
+  let at = cutsAscii ? pos + 1 : max(pos + 1, findNonAscii(pos, end));
   let cut = finer + (count << 2);
   while (at < end && cut < cutsEnd) {
     // Each byte is a cut at most.

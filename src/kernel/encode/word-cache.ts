@@ -38,7 +38,7 @@ import {
  *   middle    12 MB   8 to 15 bytes: words/word-slots.ts
  *   long      2 MB    16 bytes and more: words/word-slots.ts
  *   records   16 MB   their records
- *   kept      8 MB    u32: ids of the results that do not fit into 64 bits, end to end
+ *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, each of as many bytes as those written
  *
  * So the cache takes 46 MB at most, and what was never written takes none. A table that is full at its largest size is cleared.
  * That is better than to keep no new words, because the words of a corpus change from its beginning to its end. Results of every
@@ -130,21 +130,18 @@ export function keepLong(slot: usize, hash: u32, start: usize, length: u32, resu
 }
 
 /** The result for `count` ids of 32 bits that do not fit into 64; missing where there is no room to keep them. */
-export function keepIds(ids: usize, count: u32): u64 {
-  const bytes: usize = 4 * count;
+export function keepIds(ids: usize, count: u32, isNarrow: bool): u64 {
+  const bytes: usize = isNarrow ? 2 * count : 4 * count;
   if (bytes > keptLimit - keptEnd) {
     areKeptFull = true;
     return 0;
   }
-  memory.copy(keptEnd, ids, bytes);
-  const offset = <u32>((keptEnd - keptStart) >> 2);
+  if (isNarrow)
+    for (let i: u32 = 0; i < count; i++) store<u16>(keptEnd + (i << 1), load<u16>(ids + (i << 2)));
+  else memory.copy(keptEnd, ids, bytes);
+  const offset = <u32>((keptEnd - keptStart) >> 1);
   keptEnd += bytes;
   return keptResult(offset, count);
-}
-
-/** Where kept ids begin. */
-export function keptAddress(): usize {
-  return keptStart;
 }
 
 /**
@@ -155,7 +152,7 @@ export function keptAddress(): usize {
  *   narrow    id0 | id1 << 16 | id2 << 32           up to three ids of 16 bits
  *             | count << 48                         count = 1 .. 3
  *   wide      id0 | id1 << 32 | count << 59         up to two ids of 27 bits; count = 1, 2
- *   kept      offset | count << 32 | 1 << 63        `count` ids from `offset` on among the kept ids (word-cache.ts)
+ *   kept      offset | count << 32 | 1 << 63        `count` ids, 2 * `offset` bytes behind the first one that is kept
  *
  * Narrow or wide is a matter of the vocabulary: narrow if every id fits 16 bits. `kept`, as a signed number, is negative.
  *
@@ -176,11 +173,11 @@ function keptResult(offset: u32, count: u32): u64 {
   return keptFlag | ((<u64>count) << 32) | offset;
 }
 
-export function keptOffset(result: u64): u32 {
+function keptOffset(result: u64): u32 {
   return <u32>result;
 }
 
-export function keptCount(result: u64): u32 {
+function keptCount(result: u64): u32 {
   return <u32>((result & ~keptFlag) >> 32);
 }
 
@@ -216,9 +213,7 @@ export function emitNarrow(word: u32, wordCount: u32): u32 {
       continue;
     }
     if (result === missing) break;
-    const kept = keptAddress() + ((<usize>keptOffset(result)) << 2);
-    const count = keptCount(result);
-    for (let i: u32 = 0; i < count; i++, ids += 2) store<u16>(ids, load<u16>(kept + (i << 2)));
+    ids = emitKept(result, ids, 1);
   }
   idsEnd = ids;
   return <u32>((at - results) >> 3);
@@ -237,13 +232,18 @@ export function emitWide(word: u32, wordCount: u32): u32 {
       continue;
     }
     if (result === missing) break;
-    const kept = keptAddress() + ((<usize>keptOffset(result)) << 2);
-    const bytes = (<usize>keptCount(result)) << 2;
-    memory.copy(ids, kept, bytes);
-    ids += bytes;
+    ids = emitKept(result, ids, 2);
   }
   idsEnd = ids;
   return <u32>((at - results) >> 3);
+}
+
+/** Writes kept ids; returns the address behind them. Up to 7 bytes more are written, as for other results. */
+function emitKept(result: u64, ids: usize, idShift: usize): usize {
+  let kept = keptStart + ((<usize>keptOffset(result)) << 1);
+  const end = ids + ((<usize>keptCount(result)) << idShift);
+  for (let to = ids; to < end; to += 8, kept += 8) store<u64>(to, load<u64>(kept));
+  return end;
 }
 
 /** Writes one id. */
