@@ -132,6 +132,7 @@ typedef struct {
   size_t id_limit;           /* stop when there are more ids than that; SIZE_MAX: never */
   bool (*poll)(void *);      /* asked now and then; false: give up. May be NULL */
   void *poll_context;
+  size_t unpolled;           /* bytes since it was asked */
   FoundToken *found;         /* where `wants_found`; to be freed */
   size_t found_count, found_capacity;
   bool wants_found;

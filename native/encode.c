@@ -108,6 +108,13 @@ static const char *push_id(Encoding *encoding, uint32_t id, size_t size) {
 /* How much goes in between two looks at whether it is to go on. */
 enum { POLL_BYTES = 1 << 21 };
 
+static bool goes_on(Encoding *encoding, size_t taken) {
+  encoding->unpolled += taken;
+  if (encoding->unpolled < POLL_BYTES || encoding->poll == NULL) return true;
+  encoding->unpolled = 0;
+  return encoding->poll(encoding->poll_context);
+}
+
 /* A piece of text without added tokens. `behind`: the character that follows, if the text is cut there. */
 static const char *encode_piece(Encoding *encoding, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size) {
   Section section = {encoding->instance, encoding->image->id_bytes, encoding->out, 0};
@@ -120,8 +127,8 @@ static const char *encode_piece(Encoding *encoding, const uint8_t *text, size_t 
     error = section_push(&section, text, part);
     text += part;
     size -= part;
+    if (error == NULL && !goes_on(encoding, part)) return gave_up;
     if (size == 0 || error != NULL) break;
-    if (encoding->poll != NULL && !encoding->poll(encoding->poll_context)) return gave_up;
     if (encoding->out->size / section.id_bytes > encoding->id_limit) return NULL;
   }
   return error == NULL ? section_end(&section, behind, behind_size) : error;
@@ -196,15 +203,18 @@ size_t next_cut(const Image *image, bool specials_as_text, const uint8_t *text, 
   const TokenGroup *group = image->early.count > 0 ? &image->early : &image->late;
   bool has_tokens = group->count > 0 && !(specials_as_text && image->all_special);
   if (!image->may_be_cut || (specials_as_text && !image->all_special)) return size;
-  size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size;
+  size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size, longest = 0;
+  for (uint32_t i = 0; i < group->count; i++)
+    if (group->tokens[i].size > longest) longest = group->tokens[i].size;
   for (size_t at = from > 0 ? from : 1; at < stop; at++) {
     if (!is_safe(image, text[at - 1], text[at])) continue;
-    /* Tokens that begin before the cut, one after the other: does the last one end behind it? */
-    size_t end = *searched;
-    while (has_tokens && end < at) {
+    /* Tokens that begin before the cut, one after the other: does the last one end behind it? One that begins at the cut ends
+     * the text before it, so what follows that is no character that a pattern may look at. */
+    size_t end = *searched, seen = size - at > longest ? at + longest : size;
+    while (has_tokens && end <= at) {
       const AddedToken *token = NULL;
-      size_t start = find_token(image, group, text, end, size, &token);
-      if (start >= at) break;
+      size_t start = find_token(image, group, text, end, seen, &token);
+      if (start > at || token == NULL) break;
       *searched = end = start + token->size;
     }
     if (end <= at) {

@@ -53,11 +53,16 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* As much address space as there is, where it is limited. */
+/* All that a kernel can ever address; where address space is limited, a quarter of what is free, and the rest is for others. */
 static wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
   while (start == NULL && limit > SMALLEST_SPACE) start = reserve(PAGE + (limit /= 2));
+  if (start != NULL && limit < SPACE && limit > SMALLEST_SPACE) {
+    give_back(start, PAGE + limit);
+    limit = limit / 4 > SMALLEST_SPACE ? limit / 4 : SMALLEST_SPACE;
+    start = reserve(PAGE + limit);
+  }
   if (start == NULL) return NULL;
   if (!make_accessible(start, 2 * PAGE)) {
     give_back(start, PAGE + limit);

@@ -1,4 +1,4 @@
-/* bpe_trainer._native: the core as Python objects, for all Pythons from 3.10 on (limited API). `_encoder.py` uses it. */
+/* bpe_trainer._native: the core as Python objects, for all Pythons from 3.10 on (limited API). _tokenizer.py uses it. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #include <Python.h>
@@ -87,7 +87,7 @@ enum { SHORT_TEXT = 1 << 14 };
 static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
   PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(text), "__name__");
-  if (name != NULL) PyErr_Format(PyExc_TypeError, "a text must be a string, found %U", name);
+  if (name != NULL) PyErr_Format(PyExc_TypeError, "a text must be a string, found %S", name);
   Py_XDECREF(name);
   return NULL;
 }
@@ -167,10 +167,11 @@ static PyObject *model_encode(Model *self, PyObject *const *args, Py_ssize_t cou
   if (count != 2) return PyErr_Format(PyExc_TypeError, "encode takes a text and a truth value");
   Py_ssize_t size;
   const char *text = utf8_of(args[0], &size);
-  if (text == NULL) return NULL;
+  int as_text = text == NULL ? -1 : PyObject_IsTrue(args[1]);
+  if (as_text < 0) return NULL;
   Ids ids = take_spare(self);
   Encoding encoding = {
-      .specials_as_text = args[1] == Py_True, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX};
+      .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX};
   PyObject *list = encode(self, &encoding) ? list_of(self, ids.bytes, ids.size) : NULL;
   give_spare(self, ids);
   return list;
@@ -386,7 +387,8 @@ static PyObject *model_batch(Model *self, PyObject *args) {
   batch->each = calloc((size_t)count + 1, sizeof *batch->each);
   if (batch->each == NULL) goto no_memory;
   batch->count = count;
-  if (wants_lists && (batch->lists = PyList_New(count)) == NULL) goto failed;
+  /* Never with holes: others may find the list by the collector. */
+  if (wants_lists && (batch->lists = PyList_GetSlice(texts, 0, count)) == NULL) goto failed;
   for (Py_ssize_t i = 0; i < count; i++) {
     Py_ssize_t size;
     batch->each[i].utf8 = utf8_of(PyList_GetItem(texts, i), &size);
@@ -596,7 +598,8 @@ static PyMethodDef batch_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot batch_slots[] = {{Py_tp_dealloc, batch_dealloc}, {Py_tp_methods, batch_methods}, {0, NULL}};
-static PyType_Spec batch_spec = {"bpe_trainer._native.Batch", sizeof(Batch), 0, Py_TPFLAGS_DEFAULT, batch_slots};
+static PyType_Spec batch_spec = {
+    "bpe_trainer._native.Batch", sizeof(Batch), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, batch_slots};
 
 static int fill_module(PyObject *module) {
   const char *obstacle = processor_obstacle();

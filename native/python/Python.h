@@ -21,7 +21,6 @@
 typedef intptr_t Py_ssize_t;
 typedef struct _object PyObject;
 typedef struct _typeobject PyTypeObject;
-typedef struct _longobject PyLongObject;
 typedef struct _ts PyThreadState;
 typedef PyObject *(*PyCFunction)(PyObject *, PyObject *);
 typedef PyObject *(*allocfunc)(PyTypeObject *, Py_ssize_t);
@@ -55,7 +54,7 @@ typedef struct {
   PyType_Slot *slots;
 } PyType_Spec;
 enum { Py_tp_alloc = 47, Py_tp_dealloc = 52, Py_tp_methods = 64, Py_tp_new = 65, Py_tp_free = 74 };
-enum { Py_TPFLAGS_DEFAULT = 0, Py_TPFLAGS_UNICODE_SUBCLASS = 1 << 28 };
+enum { Py_TPFLAGS_DEFAULT = 0, Py_TPFLAGS_DISALLOW_INSTANTIATION = 1 << 7, Py_TPFLAGS_UNICODE_SUBCLASS = 1 << 28 };
 
 typedef struct PyModuleDef_Slot {
   int slot;
@@ -83,7 +82,6 @@ typedef struct PyModuleDef {
 
 PyAPI_DATA(PyTypeObject) PyList_Type;
 PyAPI_DATA(PyObject) _Py_NoneStruct;
-PyAPI_DATA(PyLongObject) _Py_TrueStruct;
 PyAPI_DATA(PyObject *) PyExc_ImportError;
 PyAPI_DATA(PyObject *) PyExc_MemoryError;
 PyAPI_DATA(PyObject *) PyExc_TypeError;
@@ -105,6 +103,7 @@ PyAPI_FUNC(PyThreadState *) PyEval_SaveThread(void);
 PyAPI_FUNC(int) PyGC_Disable(void);
 PyAPI_FUNC(int) PyGC_Enable(void);
 PyAPI_FUNC(PyObject *) PyList_GetItem(PyObject *, Py_ssize_t);
+PyAPI_FUNC(PyObject *) PyList_GetSlice(PyObject *, Py_ssize_t, Py_ssize_t);
 PyAPI_FUNC(PyObject *) PyList_New(Py_ssize_t);
 PyAPI_FUNC(int) PyList_SetItem(PyObject *, Py_ssize_t, PyObject *);
 PyAPI_FUNC(Py_ssize_t) PyList_Size(PyObject *);
@@ -117,6 +116,7 @@ PyAPI_FUNC(PyObject *) PyModuleDef_Init(PyModuleDef *);
 PyAPI_FUNC(void *) PyModule_GetState(PyObject *);
 PyAPI_FUNC(PyObject *) PyNumber_Index(PyObject *);
 PyAPI_FUNC(PyObject *) PyObject_GetAttrString(PyObject *, const char *);
+PyAPI_FUNC(int) PyObject_IsTrue(PyObject *);
 PyAPI_FUNC(PyObject *) PySequence_List(PyObject *);
 PyAPI_FUNC(PyObject *) PySys_GetObject(const char *);
 PyAPI_FUNC(PyObject *) PyType_FromModuleAndSpec(PyObject *, PyType_Spec *, PyObject *);
@@ -131,7 +131,6 @@ PyAPI_FUNC(void) _Py_Dealloc(PyObject *);
 /* What the headers have as macros is part of the ABI, too: references are counted in place. */
 #ifndef Py_PYTHON_H
 #define Py_None (&_Py_NoneStruct)
-#define Py_True ((PyObject *)&_Py_TrueStruct)
 #define Py_TYPE(object) (((PyObject *)(object))->ob_type)
 #define Py_INCREF(object) ((void)((PyObject *)(object))->ob_refcnt++)
 static inline void bpe_py_decref(PyObject *object) {

@@ -261,62 +261,59 @@ def train_sentencepiece(ask: Ask) -> Job:
     return Job(work, lambda _: {"own": "another algorithm"})
 
 
-# Encoding. The texts are in memory before, and the ids are there behind, in the form that is named.
+# Encoding: the call for a batch and the one for a line. The texts are in memory before, and the ids are there behind.
+
+Encoders = tuple[Callable[[list[str]], Any], Callable[[str], Any]]
 
 
-def batch_bpe(ask: Ask) -> Job:
+def encode_bpe(ask: Ask) -> Encoders:
     import bpe_trainer as bpe
 
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
-    return _batch(ask, tokenizer.encode_batch)
+    return lambda texts: tokenizer.encode_batch(texts, threads=ask.threads), tokenizer.encode
 
 
-def batch_tokenizers(ask: Ask) -> Job:
-    tokenizer = _hf(ask)
+def encode_tokenizers(ask: Ask) -> Encoders:
+    hf: Any = importlib.import_module("tokenizers")
+    tokenizer = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
     # Without offsets, where it can.
-    encode = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)
-    return _batch(ask, lambda texts: [one.ids for one in encode(texts, add_special_tokens=False)])
+    batch = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)
+    return (
+        lambda texts: [one.ids for one in batch(texts, add_special_tokens=False)],
+        lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
+    )
 
 
-def batch_tiktoken(ask: Ask) -> Job:
-    encoding = _tiktoken(ask)
-    return _batch(ask, lambda texts: encoding.encode_ordinary_batch(texts, num_threads=ask.threads))
+def encode_tiktoken(ask: Ask) -> Encoders:
+    import base64
+
+    tiktoken: Any = importlib.import_module("tiktoken")
+    with open(os.path.join(ask.tokenizer, "tokenizer.tiktoken"), "rb") as file:
+        ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, file)}
+    encoding = tiktoken.Encoding("bench", pat_str=ask.regex(), mergeable_ranks=ranks, special_tokens={})
+    return lambda texts: encoding.encode_ordinary_batch(texts, num_threads=ask.threads), encoding.encode_ordinary
 
 
-def batch_gigatoken_lists(ask: Ask) -> Job:
-    return _batch(ask, _gigatoken(ask).encode_batch_list)
+def encode_gigatoken(ask: Ask) -> Encoders:
+    tokenizer = _gigatoken(ask)
+    return tokenizer.encode_batch_list if ask.library.endswith("lists") else tokenizer.encode_batch, tokenizer.encode
 
 
-def batch_gigatoken_arrays(ask: Ask) -> Job:
-    return _batch(ask, _gigatoken(ask).encode_batch)
+def encode_sentencepiece(ask: Ask) -> Encoders:
+    spm: Any = importlib.import_module("sentencepiece")
+    if not os.path.exists(ask.model):
+        raise Cannot("no model: it has not been trained")
+    processor = spm.SentencePieceProcessor(model_file=ask.model)
+    return lambda texts: processor.encode(texts, num_threads=ask.threads), processor.encode
 
 
-def batch_sentencepiece(ask: Ask) -> Job:
-    processor = _sentencepiece(ask)
-    return _batch(ask, lambda texts: processor.encode(texts, num_threads=ask.threads), is_own=True)
+def _encoding(ask: Ask, batch: Callable[[list[str]], Any], one: Callable[[str], Any]) -> Job:
+    def encode(texts: list[str]) -> Any:
+        return batch(texts) if ask.work == "batch" else [one(text) for text in texts]
 
-
-def lines_bpe(ask: Ask) -> Job:
-    import bpe_trainer as bpe
-
-    return _lines(ask, bpe.Tokenizer.load(ask.tokenizer).encode)
-
-
-def lines_tokenizers(ask: Ask) -> Job:
-    encode = _hf(ask).encode
-    return _lines(ask, lambda text: encode(text, add_special_tokens=False).ids)
-
-
-def lines_tiktoken(ask: Ask) -> Job:
-    return _lines(ask, _tiktoken(ask).encode_ordinary)
-
-
-def lines_gigatoken(ask: Ask) -> Job:
-    return _lines(ask, _gigatoken(ask).encode)
-
-
-def lines_sentencepiece(ask: Ask) -> Job:
-    return _lines(ask, _sentencepiece(ask).encode, is_own=True)
+    texts, few = ask.texts, 1 + len(ask.texts) // 100 if ask.work == "batch" else 100
+    is_own = ask.library == "sentencepiece"
+    return Job(lambda: encode(texts), lambda ids: _digests(ids, is_own=is_own), lambda: encode(texts[:few]))
 
 
 def file_bpe(ask: Ask) -> Job:
@@ -350,35 +347,6 @@ def file_gigatoken(ask: Ask) -> Job:
     return Job(work, found, lambda: tokenizer.encode_batch(["This starts its threads."]))
 
 
-def _batch(ask: Ask, encode: Callable[[list[str]], Any], *, is_own: bool = False) -> Job:
-    texts = ask.texts
-    few = texts[: 1 + len(texts) // 100]
-    return Job(lambda: encode(texts), lambda ids: _digests(ids, is_own=is_own), lambda: encode(few))
-
-
-def _lines(ask: Ask, encode: Callable[[str], Any], *, is_own: bool = False) -> Job:
-    lines = ask.texts
-    return Job(
-        lambda: [encode(line) for line in lines],
-        lambda ids: _digests(ids, is_own=is_own),
-        lambda: [encode(line) for line in lines[:100]],
-    )
-
-
-def _hf(ask: Ask) -> Any:
-    hf: Any = importlib.import_module("tokenizers")
-    return hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
-
-
-def _tiktoken(ask: Ask) -> Any:
-    import base64
-
-    tiktoken: Any = importlib.import_module("tiktoken")
-    with open(os.path.join(ask.tokenizer, "tokenizer.tiktoken"), "rb") as file:
-        ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, file)}
-    return tiktoken.Encoding("bench", pat_str=ask.regex(), mergeable_ranks=ranks, special_tokens={})
-
-
 def _gigatoken(ask: Ask) -> Any:
     gigatoken: Any = importlib.import_module("gigatoken")
     if ask.pattern == "cl100k":
@@ -388,34 +356,13 @@ def _gigatoken(ask: Ask) -> Any:
     return gigatoken.Tokenizer(os.path.join(ask.tokenizer, "tokenizer.json"))
 
 
-def _sentencepiece(ask: Ask) -> Any:
-    spm: Any = importlib.import_module("sentencepiece")
-    if not os.path.exists(ask.model):
-        raise Cannot("no model: it has not been trained")
-    return spm.SentencePieceProcessor(model_file=ask.model)
-
-
-JOBS: dict[tuple[str, str], Callable[[Ask], Job]] = {
-    ("train", "bpe"): train_bpe,
-    ("train", "tokenizers"): train_tokenizers,
-    ("train", "gigabpe"): train_gigabpe,
-    ("train", "rustbpe"): train_rustbpe,
-    ("train", "gigatoken"): train_gigatoken,
-    ("train", "sentencepiece"): train_sentencepiece,
-    ("batch", "bpe"): batch_bpe,
-    ("batch", "tokenizers"): batch_tokenizers,
-    ("batch", "tiktoken"): batch_tiktoken,
-    ("batch", "gigatoken, lists"): batch_gigatoken_lists,
-    ("batch", "gigatoken, arrays"): batch_gigatoken_arrays,
-    ("batch", "sentencepiece"): batch_sentencepiece,
-    ("lines", "bpe"): lines_bpe,
-    ("lines", "tokenizers"): lines_tokenizers,
-    ("lines", "tiktoken"): lines_tiktoken,
-    ("lines", "gigatoken"): lines_gigatoken,
-    ("lines", "sentencepiece"): lines_sentencepiece,
-    ("file", "bpe"): file_bpe,
-    ("file", "gigatoken"): file_gigatoken,
-}
+def job_of(ask: Ask) -> Job:
+    """By its name: work and library."""
+    package = ask.library.partition(",")[0]
+    if ask.work in ("batch", "lines"):
+        return _encoding(ask, *globals()[f"encode_{package}"](ask))
+    job: Job = globals()[f"{ask.work}_{package}"](ask)
+    return job
 
 
 def spelled(merges: Iterable[Any]) -> list[str]:
@@ -513,7 +460,7 @@ def measure(ask: Ask, at_main: float) -> dict[str, Any]:
         ask.texts = texts_of_file(ask, BATCH_CHARACTERS) if ask.work == "batch" else some_lines(ask)
     before = peak_memory_bytes()
     began = time.monotonic()
-    job = JOBS[ask.work, ask.library](ask)
+    job = job_of(ask)
     start = at_main - ask.started + time.monotonic() - began
     job.warm()
     theirs, own = children_seconds(), time.process_time()

@@ -23,10 +23,8 @@ _REQUEST_BYTES = 1 << 24
 _REQUEST_ITEMS = 1 << 16
 #: `bpe serve` refuses more in one request.
 _TEXT_BYTES_MAX = 1 << 30
-#: Most answers are read at once.
-_READ_BYTES = 1 << 16
-#: The head of a request or an answer, without items and with one.
-_HEAD, _HEAD_OF_ONE = struct.Struct("<2I"), struct.Struct("<3I")
+#: The head of a request or an answer.
+_HEAD = struct.Struct("<2I")
 #: How `bpe` ends by signals that it serves: SIGHUP, SIGINT, SIGTERM.
 _SERVED_SIGNALS = {128 + number: number for number in (1, 2, 15)}
 
@@ -43,7 +41,8 @@ class Server:
         )
         try:
             assert self.process.stdout is not None
-            self._read = self.process.stdout.read
+            self._receive = self.process.stdout.read
+            self._unread = bytearray()
             self.is_between = False
             import json
 
@@ -56,58 +55,33 @@ class Server:
         """The answers to the items of a request. Raises BpeError where it is refused, or has ended."""
         self.is_between = False
         try:
-            if len(items) == 1:
-                (item,) = items
-                head = _HEAD_OF_ONE.pack(kind, 1, len(item))
-                if len(item) > _REQUEST_BYTES:
-                    # It is not copied.
-                    self.process.write(head)
-                    self.process.write(item)
-                else:
-                    self.process.write(head + item)
-            else:
-                head = struct.pack(f"<{2 + len(items)}I", kind, len(items), *map(len, items))
-                self.process.write(b"".join((head, *items)))
+            self.process.write(struct.pack(f"<{2 + len(items)}I", kind, len(items), *map(len, items)))
+            self.process.write(items[0] if len(items) == 1 else b"".join(items))
         except (OSError, ValueError):
             raise self._ended() from None
         return self._answer()
 
     def _answer(self) -> list[bytes]:
-        data = self._read_to(b"", _HEAD.size)
-        status, count = _HEAD.unpack_from(data)
-        pos = _HEAD.size + 4 * count
-        data = self._read_to(data, pos)
-        if status == _DONE and count == 1:
-            end = pos + int(_HEAD_OF_ONE.unpack_from(data)[2])
-            data = self._read_to(data, end)
-            self.is_between = True
-            return [data[pos:end]]
-        sizes = struct.unpack_from(f"<{count}I", data, _HEAD.size)
-        data = self._read_to(data, pos + sum(sizes))
-        items: list[bytes] = []
-        for size in sizes:
-            items.append(data[pos : pos + size])
-            pos += size
+        status, count = _HEAD.unpack(self._read(_HEAD.size))
+        items = [self._read(size) for size in struct.unpack(f"<{count}I", self._read(4 * count))]
         self.is_between = True
         if status != _DONE:
             raise BpeError(items[0].decode("utf-8"))
         return items
 
-    def _read_to(self, data: bytes, size: int) -> bytes:
-        """What was read, and as much more as makes it that size at least."""
-        if len(data) >= size:
-            return data
-        parts, left = [data] if data else [], size - len(data)
-        while left > 0:
+    def _read(self, size: int) -> bytes:
+        """So many bytes, whatever the pipe holds."""
+        while len(self._unread) < size:
             try:
-                part = self._read(_READ_BYTES)
+                part = self._receive(max(size - len(self._unread), 1 << 16))
             except (OSError, ValueError):
                 part = b""
             if not part:
                 raise self._ended()
-            parts.append(part)
-            left -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            self._unread += part
+        data = bytes(self._unread[:size])
+        del self._unread[:size]
+        return data
 
     def _ended(self) -> BpeError:
         process = self.process

@@ -6,6 +6,7 @@ A training loads this module while the executable works: what its process and ot
 from __future__ import annotations
 
 import os
+import sys
 from operator import index
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, TypedDict, Union
 
@@ -113,23 +114,38 @@ class Tokenizer:
 
     def _loaded(self) -> Image:
         """Its image, and with it what encodes. Two threads at once may both load it: they have the same."""
-        if self._is_closed:
-            raise BpeError("the tokenizer is closed")
-        if self._image is None:
-            self._take(self._source.load())
-        assert self._image is not None
-        return self._image
+        image = self._image
+        if image is None:
+            self._refuse_closed()
+            image = self._source.load()
+            self._take(image)
+        return image
 
     def _take(self, image: Image) -> None:
         model = _native_model(image) or _child(self._source)
         self._image, self._model = image, model
         # From now on a call of it does not go through this class.
         self.__dict__["_encode"] = model.encode
+        if self._is_closed:
+            # By another thread, meanwhile.
+            self.close()
+            self._refuse_closed()
+
+    def _encoder(self) -> Any:
+        """What encodes: a Model of the native module, or a Child."""
+        self._loaded()
+        model = self._model
+        if model is None:
+            self._refuse_closed()
+        return model
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise BpeError("the tokenizer is closed")
 
     def _encode(self, text: str, as_text: bool) -> list[int]:
         """Of one that is not loaded, or closed."""
-        self._loaded()
-        ids: list[int] = self._model.encode(text, as_text)
+        ids: list[int] = self._encoder().encode(text, as_text)
         return ids
 
     def _vocabulary(self) -> Vocabulary:
@@ -218,6 +234,7 @@ class Tokenizer:
         ``add_special_tokens`` puts those around it that tokenizer.json puts there, such as bos. A long text is encoded by
         several threads where it can be cut for that: by all cores, or by ``threads``.
         """
+        _refuse_threads(threads)
         if threads == 1 or not isinstance(text, str) or len(text) < 2 * _CHARACTERS_PER_THREAD:
             ids = self._encode(text, special_tokens_as_text)
         else:
@@ -264,7 +281,8 @@ class Tokenizer:
         ``as_array`` gives no lists, but two numpy arrays as Arrow has lists: all ids end to end, uint16 if every id fits,
         else uint32, and offsets: the ids of text i are ``ids[offsets[i]:offsets[i + 1]]``.
         """
-        _refuse_text(texts, "texts", "encode")
+        texts = _list_of(texts)
+        _refuse_threads(threads)
         before, after = self._around(add_special_tokens)
         if as_array:
             return self._arrays(texts, special_tokens_as_text, threads, before, after)
@@ -272,20 +290,22 @@ class Tokenizer:
         return [[*before, *ids, *after] for ids in batch] if add_special_tokens else batch
 
     def _encode_all(self, texts: Sequence[str], as_text: bool, threads: Union[int, None]) -> list[list[int]]:
-        self._loaded()
-        if not hasattr(self._model, "batch"):
-            batch: list[list[int]] = self._model.encode_batch(texts, as_text)
-            return batch
-        return list(self._worked(texts, as_text, True, threads).lists())
+        model = self._encoder()
+        batch: list[list[int]] = (
+            _worked(model, texts, as_text, True, threads).lists()
+            if hasattr(model, "batch")
+            else model.encode_batch(texts, as_text)
+        )
+        return batch
 
     def _arrays(
         self, texts: Sequence[str], as_text: bool, threads: Union[int, None], before: list[int], after: list[int]
     ) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]":
         import numpy
 
-        self._loaded()
-        if not before and not after and hasattr(self._model, "batch"):
-            data, ends, size = self._worked(texts, as_text, False, threads).arrays()
+        model = self._encoder()
+        if not before and not after and hasattr(model, "batch"):
+            data, ends, size = _worked(model, texts, as_text, False, threads).arrays()
             return numpy.frombuffer(data, dtype=f"u{size}"), numpy.frombuffer(ends, dtype=numpy.int64)
         batch = [[*before, *ids, *after] for ids in self._encode_all(texts, as_text, threads)]
         offsets = numpy.zeros(len(batch) + 1, dtype=numpy.int64)
@@ -293,47 +313,14 @@ class Tokenizer:
         flat = [id for ids in batch for id in ids]
         return numpy.array(flat, dtype=numpy.uint16 if self.id_limit <= 1 << 16 else numpy.uint32), offsets
 
-    def _worked(self, texts: Sequence[str], as_text: bool, wants_lists: bool, threads: Union[int, None]) -> Any:
-        """A batch of the native module that is encoded, by this thread and others."""
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads is {threads}, and must be 1 or more")
-        try:
-            characters = sum(map(len, texts)) if threads != 1 else 0
-        except TypeError:
-            characters = 0  # The module says what is wrong.
-        wanted = min(threads or _cores(), _THREADS_MAX, max(1, characters // _CHARACTERS_PER_THREAD))
-        batch = self._model.batch(texts, as_text, wants_lists, wanted > 1)
-        errors: list[BaseException] = []
-
-        def work() -> None:
-            try:
-                while not errors and batch.work():
-                    pass
-            except BaseException as error:
-                errors.append(error)
-
-        others = []
-        if wanted > 1:
-            from threading import Thread
-
-            others = [Thread(target=work, daemon=True) for _ in range(wanted - 1)]
-            for other in others:
-                other.start()
-        work()
-        for other in others:
-            other.join()
-        if errors:
-            raise errors[0]
-        return batch
-
     def count(self, text: str, limit: Union[int, None] = None, *, special_tokens_as_text: bool = False) -> int:
         """How many ids `encode` gives. With a limit, no more of a long text is read than it takes to know that there are more;
         then the answer is ``limit + 1``: ``t.count(text, n) <= n`` says whether a text has at most n ids.
         """
-        if limit is not None and limit < 0:
+        most = -1 if limit is None else min(index(limit), sys.maxsize)
+        if limit is not None and most < 0:
             raise ValueError(f"limit is {limit}, and must be 0 or more")
-        self._loaded()
-        return int(self._model.count(text, -1 if limit is None else limit, special_tokens_as_text))
+        return int(self._encoder().count(text, most, special_tokens_as_text))
 
     def encode_with_offsets(
         self,
@@ -356,7 +343,7 @@ class Tokenizer:
         obstacle = facts["offsetObstacle"] or (facts["trimObstacle"] if unit == "characters" else None)
         if obstacle is not None:
             raise BpeError(obstacle)
-        ids, spans = self._model.encode_with_offsets(text, unit == "characters", special_tokens_as_text)
+        ids, spans = self._encoder().encode_with_offsets(text, unit == "characters", special_tokens_as_text)
         nowhere = (0, 0)
         return [*before, *ids, *after], [*(nowhere for _ in before), *spans, *(nowhere for _ in after)]
 
@@ -394,8 +381,7 @@ class Tokenizer:
         As there, special tokens such as bos are put around a text. ``return_offsets_mapping`` adds ``offset_mapping``: offsets
         in characters. Nothing is padded or cut off.
         """
-        texts = [text] if isinstance(text, str) else text
-        _refuse_text(texts, "texts", "encode")
+        texts = [text] if isinstance(text, str) else _list_of(text)
         batch: EncodedBatch
         if return_offsets_mapping:
             both = [
@@ -433,9 +419,8 @@ class Tokenizer:
         """
         import itertools
 
-        _refuse_text(texts, "texts", "encode")
-        self._loaded()
-        encode = self._encode
+        _refuse_text(texts)
+        encode = self._encoder().encode
         return itertools.chain.from_iterable(encode(text, False) for text in texts)
 
     def encode_file(
@@ -480,8 +465,10 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of ids. An id without a token raises BpeError."""
-        image = self._loaded()
-        data: bytes = (self._model if hasattr(self._model, "decode") else image.vocabulary).decode(ids)
+        if isinstance(ids, (str, bytes, bytearray)):
+            raise TypeError(f"ids is a {type(ids).__name__}: give a list of ids")
+        image, model = self._loaded(), self._encoder()
+        data: bytes = (model if hasattr(model, "decode") else image.vocabulary).decode(ids)
         return data
 
     def decode_batch(
@@ -496,8 +483,7 @@ class Tokenizer:
 
     def _place(self) -> Place:
         """Where its files are, for as long as a block lasts."""
-        if self._is_closed:
-            raise BpeError("the tokenizer is closed")
+        self._refuse_closed()
         return Place(self._source)
 
     def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
@@ -571,8 +557,7 @@ class Tokenizer:
 
     def __copy__(self) -> "Tokenizer":
         """Another object for the same files, which is closed on its own."""
-        if self._is_closed:
-            raise BpeError("the tokenizer is closed")
+        self._refuse_closed()
         of = self._source
         copied = Tokenizer._of(
             Source(of.path, of.home, of.options, files=of.files, fingerprint=of.fingerprint, seen=of.seen)
@@ -585,16 +570,15 @@ class Tokenizer:
         return self.__copy__()
 
     def __reduce__(self) -> "tuple[Any, ...]":
-        if self._is_closed:
-            raise BpeError("the tokenizer is closed")
+        self._refuse_closed()
         if self._source.has_place:
             self._loaded()
         return Tokenizer._unpickled, self._source.pickled()
 
     def close(self) -> None:
         """Frees what it holds; so does the garbage collector. Every later call raises BpeError."""
-        model, self._model, self._image = self._model, None, None
         self._is_closed = True
+        model, self._model, self._image = self._model, None, None
         self.__dict__.pop("_encode", None)
         if hasattr(model, "close"):
             model.close()
@@ -634,6 +618,47 @@ def _child(source: Source) -> "Child":
     return Child(source)
 
 
+def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, threads: Union[int, None]) -> Any:
+    """A batch of the native module that is encoded, by this thread and others."""
+    try:
+        characters = sum(map(len, texts)) if threads != 1 else 0
+    except TypeError:
+        characters = 0  # The module says what is wrong.
+    wanted = min(threads or _cores(), _THREADS_MAX, max(1, characters // _CHARACTERS_PER_THREAD))
+    batch = model.batch(texts, as_text, wants_lists, wanted > 1)
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            while not errors and batch.work():
+                pass
+        except BaseException as error:
+            errors.append(error)
+
+    others: list[Any] = []
+    try:
+        if wanted > 1:
+            from threading import Thread
+
+            for _ in range(wanted - 1):
+                other = Thread(target=work)
+                try:
+                    other.start()
+                except RuntimeError:
+                    break  # There is no room for a thread, or the interpreter ends.
+                others.append(other)
+        work()
+        for other in others:
+            other.join()
+    except BaseException as error:
+        # Ctrl-C: the others stop soon.
+        errors.append(error)
+        raise
+    if errors:
+        raise errors[0]
+    return batch
+
+
 def _cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -643,8 +668,22 @@ def _ones(batch: list[list[int]]) -> list[list[int]]:
     return [[1] * len(ids) for ids in batch]
 
 
-def _refuse_text(given: object, name: str, instead: str) -> None:
-    """A string is a sequence of strings, too."""
-    if isinstance(given, (str, bytes)):
-        raise TypeError(f"{name} is a {type(given).__name__}: give a list of texts, or one text to {instead}")
+def _refuse_text(texts: object) -> None:
+    """A string is a sequence of strings, too, and a dict one of its names."""
+    if isinstance(texts, (str, bytes, dict)):
+        raise TypeError(f"texts is a {type(texts).__name__}: give a list of texts, or one text to encode")
 
+
+def _list_of(texts: Iterable[str]) -> Sequence[str]:
+    """What can be gone through twice."""
+    _refuse_text(texts)
+    return texts if isinstance(texts, (list, tuple)) else list(texts)
+
+
+def _refuse_threads(threads: Union[int, None]) -> None:
+    if threads is None:
+        return
+    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+        raise TypeError(f"threads must be a number, found {type(threads).__name__}")
+    if threads < 1:
+        raise ValueError(f"threads is {threads}, and must be 1 or more")

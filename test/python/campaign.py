@@ -1,7 +1,7 @@
 """The fault campaign on the Python module: `npm run test:python:faults -- [--seed N] [--rounds 1000] [--only ACTION]`.
 
-Each round disturbs a tokenizer in a few ways, in any order: forks, killed and stopped processes, Ctrl-C, closed pipes,
-threads, copies, saving, training. After each step the ids are those of HF's package, and what was trained is still there.
+Each round disturbs a tokenizer in a few ways, in any order: forks, Ctrl-C, signals whose handlers encode, threads, copies,
+saving, training, and the killed process of one that has no native module. After each step the ids are those of HF's package, and what was trained is still there.
 Ends with exit code 1 if an id was wrong, a call hung, or a training was lost. A round of a seed does the same each time,
 as far as time allows.
 """
@@ -27,6 +27,7 @@ import bpe_trainer as bpe
 from bpe_trainer._executable import Run
 
 END = "<|endoftext|>"
+NATIVE = "bpe_trainer._native"
 ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"
 #: So long that only what hangs takes it.
 HANG_SECONDS = 120
@@ -92,61 +93,64 @@ class Round:
             ids = [[tokenizer.token_to_id(tokenizer.id_to_token(id)) for id in each] for each in right]
         must(ids == right, f"wrong ids: {ids} instead of {right}")
 
-    def server(self):
-        self.tokenizer.encode("x")
-        return self.tokenizer._servers[0].process
-
     # What can happen. Each leaves a tokenizer that works.
 
-    def kill(self):
-        number = self.random.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSEGV))
-        os.kill(self.server()._pid, number)
-        if self.random.random() < 0.5:
-            time.sleep(self.random.random() * 0.01)
-
-    def kill_within_a_call(self):
-        pid = self.server()._pid
-        delay = self.random.random() * 0.01
-
-        def strike():
-            time.sleep(delay)
+    def child(self):
+        """Without the native module: the process that encodes is killed, or stopped and closed."""
+        module = sys.modules.pop(NATIVE, None)
+        sys.modules[NATIVE] = None
+        try:
+            other = pickle.loads(pickle.dumps(self.tokenizer))
+            other.encode("x")
+        finally:
+            sys.modules[NATIVE] = module
+        ((children),) = other._model._children.values()
+        process = children.servers[0].process
+        numbers = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSEGV, signal.SIGSTOP)
+        number = self.random.choice(numbers)
+        os.kill(process._pid, number)
+        if number != signal.SIGSTOP:
+            while os.path.exists(f"/proc/{process._pid}/exe"):
+                time.sleep(0.001)
             try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+                other.encode("x")
+                must(False, "no error of a process that was killed")
+            except bpe.BpeError as error:
+                must("ended by signal" in str(error), error)
+            self.check(other)
+            ended(self.forked(other))
+        other.close()
+        must(not os.path.exists(f"/proc/{process._pid}/exe"), "a process is still there")
 
+    def reenter(self):
+        """A handler of a signal encodes in the middle of a call."""
         text, right = self.large(300_000)
-        thread = threading.Thread(target=strike)
-        thread.start()
-        ids = self.tokenizer.encode(text)
-        thread.join()
-        must(ids == right, "wrong ids of a call whose process was killed")
+        done = []
 
-    def close_pipe(self):
-        process = self.server()
-        stream = self.random.choice((process.stdin, process.stdout))
-        read, write = os.pipe()
-        # Its number stays taken; the other end is gone.
-        os.dup2(write if stream is process.stdin else read, stream.fileno(), inheritable=False)
-        os.close(read)
-        os.close(write)
+        def handle(*_):
+            self.check()
+            done.append(1)
 
-    def stop_and_close(self):
-        other = copy.copy(self.tokenizer)
-        other.encode("x")
-        pid = other._servers[0].process._pid
-        os.kill(pid, signal.SIGSTOP)
-        if self.random.random() < 0.5:
-            other.close()
-        else:
-            del other
-            gc.collect()
-        must(not os.path.exists(f"/proc/{pid}/exe"), "a stopped process is still there")
+        before = signal.signal(signal.SIGALRM, handle)
+        try:
+            while not done:
+                signal.setitimer(signal.ITIMER_REAL, self.random.random() * 0.02 + 1e-6)
+                must(self.tokenizer.encode_batch([text] * 3, threads=self.random.randrange(1, 4)) == [right] * 3, "wrong ids")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
 
     def interrupt(self):
         texts = [made_text(self.random, 2000) for _ in range(100)]
         delay = self.random.random() * self.random.choice((0.001, 0.01, 0.1))
-        call = self.random.choice((self.tokenizer.encode_batch, lambda texts: list(self.tokenizer.encode_iterable(texts))))
+        ways = (
+            self.tokenizer.encode_batch,
+            lambda texts: list(self.tokenizer.encode_iterable(texts)),
+            lambda texts: self.tokenizer.encode("".join(texts) * 20, threads=3),
+            lambda texts: self.tokenizer.encode_batch(texts * 10, as_array=True),
+            lambda texts: self.tokenizer.encode_with_offsets("".join(texts)),
+        )
+        call = self.random.choice(ways)
         try:
             try:
                 signal.setitimer(signal.ITIMER_REAL, delay)
@@ -186,7 +190,7 @@ class Round:
             run.close()
 
         def encode():
-            with copy.copy(self.tokenizer) as other:
+            with pickle.loads(pickle.dumps(self.tokenizer)) as other:
                 other.encode("x")
 
         def train():
@@ -228,7 +232,7 @@ class Round:
             ended(child)
 
     def fork_among_threads(self):
-        """Forks while other threads are in calls, which hold the lock."""
+        """Forks while other threads are in calls."""
         sources = [random.Random(self.random.random()) for _ in range(3)]
         wrong = []
 
@@ -250,7 +254,8 @@ class Round:
         if wrong:
             raise wrong[0]
 
-    def forked(self):
+    def forked(self, tokenizer=None):
+        tokenizer = tokenizer or self.tokenizer
         source = random.Random(self.random.random())
         sys.stdout.flush()
         pid = os.fork()
@@ -261,13 +266,10 @@ class Round:
         signal.alarm(HANG_SECONDS)
         try:
             for _ in range(source.randrange(1, 4)):
-                self.check(source=source)
-                if source.random() < 0.3:
-                    os.kill(self.server()._pid, signal.SIGKILL)
-            self.check(source=source)
+                self.check(tokenizer, source)
             if source.random() < 0.2:
-                ended(self.forked())
-                self.check(source=source)
+                ended(self.forked(tokenizer))
+                self.check(tokenizer, source)
         except BaseException as error:
             sys.stderr.write(f"in a child: {error!r}\n")
             os._exit(3)
@@ -275,12 +277,12 @@ class Round:
         if way == 0:
             os._exit(0)
         if way == 1:
-            self.tokenizer.close()
+            tokenizer.close()
             os._exit(0)
         # As an interpreter that ends: all that was registered for its end is done.
         import atexit
 
-        del self.tokenizer
+        del self.tokenizer, tokenizer
         gc.collect()
         atexit._run_exitfuncs()
         os._exit(0)
@@ -362,7 +364,7 @@ class Round:
 
 
 ACTIONS = (
-    *("kill", "kill_within_a_call", "close_pipe", "stop_and_close", "interrupt", "interrupt_training", "interrupt_start"),
+    *("child", "reenter", "interrupt", "interrupt_training", "interrupt_start"),
     *("fork", "fork_among_threads", "copies", "save", "close_within_a_call", "train_with_workers"),
 )
 

@@ -454,6 +454,8 @@ class Encoding(Home):
 
     def test_ids_come_as_arrays_and_from_several_threads(self) -> None:
         texts = [*made_texts(300), "", " ".join(made_texts(4000)) * 6, END * 3, "x" * 700_000]
+        # The first place for a cut is before a special token: what is before that ends there.
+        texts.append(f"ab \n{END}" * 62_000)
         expected = [self.tokenizer.encode(text, threads=1) for text in texts]
         for threads in (None, 1, 2, 3):
             self.assertEqual(self.tokenizer.encode_batch(texts, threads=threads), expected)

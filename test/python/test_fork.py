@@ -1,7 +1,6 @@
 """Forks, threads, signals and pickles: whatever happens to a process, ids are right, and what was trained stays."""
 
 import atexit
-import contextlib
 import copy
 import gc
 import itertools
@@ -35,15 +34,8 @@ def serve(tokenizer, indices, answers) -> None:
         answers.put((i, tokenizer.encode(TEXTS[i])))
 
 
-def run(script: str, *, sends=None) -> "subprocess.CompletedProcess[str]":
-    """A process; `sends` is a signal for it once it has written its first line."""
-    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout is not None
-    first = child.stdout.readline() if sends is not None else ""
-    if sends is not None:
-        child.send_signal(sends)
-    out, error = child.communicate(timeout=90)
-    return subprocess.CompletedProcess([], child.returncode, first + out, error)
+def run(script: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=90)
 
 
 class Made(Home):
@@ -78,10 +70,6 @@ class Made(Home):
                 os._exit(code)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
-    def pid(self) -> int:
-        self.tokenizer.encode("x")
-        return self.tokenizer._servers[0].process._pid
-
 
 class Forks(Made):
     def test_parent_and_child_encode_at_the_same_time(self) -> None:
@@ -115,6 +103,8 @@ class Forks(Made):
                 for text, ids in zip(TEXTS, self.right):
                     if self.tokenizer.encode(text) != ids:
                         wrong.append(text)
+                if self.tokenizer.encode_batch(TEXTS * 300, threads=2) != self.right * 300:
+                    wrong.append("a batch")
 
         threads = [threading.Thread(target=work) for _ in range(3)]
         for thread in threads:
@@ -128,6 +118,7 @@ class Forks(Made):
                 each.join(30)
                 self.assertFalse(each.is_alive())
             self.check()
+            self.assertEqual(self.tokenizer.encode_batch(TEXTS * 300, threads=2), self.right * 300)
 
         codes = [self.in_child(threads_too) for _ in range(8)]
         stop.set()
@@ -136,7 +127,6 @@ class Forks(Made):
         self.assertEqual((codes, wrong), ([0] * 8, []))
 
     def test_a_child_that_ends_or_closes_takes_nothing_away(self) -> None:
-        pid = self.pid()
         path = self.tokenizer._path
 
         def drops() -> None:
@@ -146,28 +136,7 @@ class Forks(Made):
         for work in (lambda: None, self.tokenizer.close, drops, self.check, lambda: self.in_child(self.check)):
             self.assertEqual(self.in_child(work), 0)
             self.assertTrue(os.path.isfile(os.path.join(path, "tokenizer.json")))
-            self.assertEqual(self.pid(), pid)
-        self.check()
-
-    def test_a_server_ends_with_its_process_though_a_child_lives(self) -> None:
-        self.tokenizer.save(self.home / "saved")
-        script = (
-            "import bpe_trainer as bpe, os, signal, time\n"
-            f"tokenizer = bpe.Tokenizer.load({str(self.home / 'saved')!r})\n"
-            "child = os.fork()\n"
-            "if child == 0: os.close(1), time.sleep(600)\n"
-            "print(child, tokenizer._servers[0].process._pid, flush=True)\n"
-            "os.kill(os.getpid(), signal.SIGKILL)\n"
-        )
-        child, server = map(int, subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE).stdout.split())
-        try:
-            for _ in range(600):
-                if not is_running(server):
-                    break
-                time.sleep(0.1)
-            self.assertFalse(is_running(server))
-        finally:
-            os.kill(child, signal.SIGKILL)
+            self.check()
 
     def test_pools_of_every_kind(self) -> None:
         for is_used in (False, True):
@@ -274,13 +243,6 @@ class Forks(Made):
         self.assertNotEqual(said(), first)
 
 
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 class Pickles(Made):
     def copies(self, tokenizer):
         return (copy.copy(tokenizer), copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer)))
@@ -347,13 +309,16 @@ class Replaced(Made):
         self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         self.assertEqual(loaded.encode_file(self.corpus).tolist(), self.tokenizer.encode_file(self.corpus).tolist())
         bpe.train(self.corpus, 300, special_tokens=[END], output=saved).close()
-        # The process that has loaded it goes on.
-        self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         calls = (lambda each: each.encode_file(self.corpus), lambda each: each.save(self.home / "x"))
-        for call in (*calls, bpe.Tokenizer.to_hf, bpe.Tokenizer.to_tiktoken, lambda each: each.encode("x")):
+        refused = self.assertRaisesRegex(bpe.BpeError, "is another tokenizer by now")
+        for call in (*calls, bpe.Tokenizer.to_hf, bpe.Tokenizer.to_tiktoken):
             for each in (unused, loaded):
-                with self.assertRaisesRegex(bpe.BpeError, "is another tokenizer by now"):
+                with refused:
                     call(each)
+        with refused:
+            unused.encode("x")
+        # What is loaded stays.
+        self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         self.assertFalse((self.home / "x").exists())
         # The same tokenizer anew is the same.
         bpe.train(self.corpus, 320, special_tokens=[END], output=saved).close()
@@ -369,7 +334,6 @@ class Replaced(Made):
             os.chdir(self.home)
             with bpe.Tokenizer.load("saved") as loaded, bpe.train("corpus.txt", 320, special_tokens=[END], output="out") as trained:
                 os.chdir("/")
-                os.kill(loaded._servers[0].process._pid, signal.SIGKILL)
                 for each in (loaded, trained):
                     self.assertEqual(each.encode_batch(TEXTS), self.right)
                     os.chdir(self.home)
@@ -381,90 +345,77 @@ class Replaced(Made):
 
 
 class Interrupts(Made):
-    def test_ctrl_c_in_a_call_takes_the_process_alone(self) -> None:
-        text = END.join(TEXTS) * 10_000
-        for n in range(6):
-            timer = threading.Timer(0.01 * n, os.kill, (os.getpid(), signal.SIGINT))
-            with self.assertRaises(KeyboardInterrupt):
-                timer.start()
-                while True:
-                    self.tokenizer.encode(text)
-            self.check()
-            self.assertTrue(os.path.isdir(self.tokenizer._path))
+    """In the middle of a call."""
 
-    def test_ctrl_c_of_a_terminal_reaches_the_program_alone(self) -> None:
+    def setUp(self) -> None:
+        super().setUp()
+        #: Documents, so that what is between two tokens is short; and one whole.
+        document = END.join([*TEXTS, ""])
+        self.long = document * 1500, document.replace(END, " ") * 1500
+
+    def interrupted(self, handle, call) -> object:
+        """What a call gives in which a signal strikes, whose handler does something."""
+        before = signal.signal(signal.SIGALRM, handle)
+        signal.setitimer(signal.ITIMER_REAL, 0.002)
+        try:
+            return call()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def test_ctrl_c_is_served_within_a_long_call_on_any_way(self) -> None:
+        calls = (
+            lambda text: self.tokenizer.encode(text),
+            lambda text: self.tokenizer.encode(text, threads=1),
+            lambda text: self.tokenizer.encode_batch([text] * 3, threads=3, as_array=True),
+            lambda text: self.tokenizer.encode_batch(text.splitlines(True)),
+            lambda text: self.tokenizer.encode_with_offsets(text),
+            lambda text: self.tokenizer.count(text),
+        )
+        for call in calls:
+            for text in self.long:
+                done = []
+                with self.assertRaises(KeyboardInterrupt):
+                    self.interrupted(signal.default_int_handler, lambda: [call(text), done.append(1)])
+                self.assertEqual(done, [])
+        self.check()
+
+    def test_a_handler_may_encode_and_a_finalizer_too(self) -> None:
+        inner = []
+        for text in self.long:
+            right = self.tokenizer.encode(text)
+            for threads in (1, 2):
+                handle = lambda *_: inner.append([self.tokenizer.encode(each) for each in TEXTS])
+                self.assertEqual(self.interrupted(handle, lambda: self.tokenizer.encode(text, threads=threads)), right)
+
+        class Dropped:
+            def __del__(dropped) -> None:
+                inner.append([self.tokenizer.encode(each) for each in TEXTS])
+
+        before = gc.get_threshold()
+        gc.set_threshold(1)
+        try:
+            for text, ids in zip(TEXTS, self.right):
+                dropped = Dropped()
+                dropped.own = dropped
+                del dropped
+                self.assertEqual(self.tokenizer.encode(text), ids)
+                self.assertEqual(self.tokenizer.encode_with_offsets(text)[0], ids)
+        finally:
+            gc.set_threshold(*before)
+        self.assertGreater(len(inner), len(TEXTS))
+        self.assertTrue(all(each == self.right for each in inner))
+
+    def test_no_process_is_behind_it(self) -> None:
         self.tokenizer.save(self.home / "saved")
         script = (
-            "import bpe_trainer as bpe, os, signal\n"
+            "import bpe_trainer as bpe, os\n"
             f"tokenizer = bpe.Tokenizer.load({str(self.home / 'saved')!r})\n"
-            "os.setpgid(0, 0) if os.getpgrp() != os.getpid() else None\n"
-            "signal.signal(signal.SIGINT, lambda *_: None)\n"
-            "pid = tokenizer._servers[0].process._pid\n"
-            "os.killpg(0, signal.SIGINT)\n"
-            "tokenizer.encode('x')\n"
-            "print(pid == tokenizer._servers[0].process._pid)\n"
+            "print(tokenizer.encode_batch(['a b'] * 3, threads=2) == [tokenizer.encode('a b')] * 3, flush=True)\n"
+            "os.waitpid(-1, os.WNOHANG)\n"
         )
-        self.assertEqual(run(script).stdout, "True\n")
-
-    def test_a_killed_process_is_started_again(self) -> None:
-        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSEGV):
-            pid = self.pid()
-            os.kill(pid, number)
-            while is_running(pid):
-                time.sleep(0.01)
-            self.check()
-            self.assertNotEqual(self.pid(), pid)
-            self.assertFalse(is_running(pid))
-
-    def test_where_it_is_killed_each_time_the_error_names_the_signal(self) -> None:
-        self.check()
-        started = []
-        spawn = os.posix_spawn
-
-        def killed(*args, **named):
-            started.append(spawn(*args, **named))
-            os.kill(started[-1], signal.SIGKILL)
-            return started[-1]
-
-        os.posix_spawn = killed
-        try:
-            os.kill(self.pid(), signal.SIGKILL)
-            with self.assertRaisesRegex(bpe.BpeError, r"ended by signal 9 \(SIGKILL\)"):
-                self.tokenizer.encode("x")
-            self.assertEqual(len(started), 1)
-            with self.assertRaisesRegex(bpe.BpeError, r"ended by signal 9 \(SIGKILL\), and so was the one"):
-                self.tokenizer.encode("x")
-            self.assertEqual(len(started), 3)
-        finally:
-            os.posix_spawn = spawn
-        self.check()
-
-    def test_where_children_are_reaped_by_others_it_is_started_again(self) -> None:
-        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        try:
-            os.kill(self.pid(), signal.SIGKILL)
-            self.check()
-            self.tokenizer.close()
-        finally:
-            signal.signal(signal.SIGCHLD, before)
-
-    def test_a_stopped_process_is_closed(self) -> None:
-        pid = self.pid()
-        os.kill(pid, signal.SIGSTOP)
-
-        def ask() -> None:
-            # It may have answered before it stopped.
-            with contextlib.suppress(bpe.BpeError):
-                self.tokenizer.encode("x")
-
-        asking = threading.Thread(target=ask)
-        asking.start()
-        self.tokenizer.close()
-        self.assertFalse(is_running(pid))
-        asking.join(60)
-        self.assertFalse(asking.is_alive())
-        with self.assertRaisesRegex(bpe.BpeError, "closed"):
-            self.tokenizer.encode("x")
+        done = run(script)
+        self.assertEqual((done.stdout, "ChildProcessError" in done.stderr), ("True\n", True), done.stderr)
 
     def test_closed_in_another_thread_a_call_is_an_error_and_no_other_file_is_read(self) -> None:
         text = END.join([*TEXTS, ""]) * 1000
@@ -493,31 +444,61 @@ class Interrupts(Made):
 
 
 class Calls(Made):
-    def test_a_string_where_a_list_is_meant_is_a_type_error(self) -> None:
-        for call in (self.tokenizer.encode_batch, self.tokenizer.encode_iterable):
-            for given in ("text", b"text"):
-                with self.assertRaisesRegex(TypeError, "give a list of texts, or one text to encode"):
-                    call(given)
-        with self.assertRaisesRegex(TypeError, "special_tokens must be a dict"):
-            bpe.Tokenizer.load(self.home, special_tokens=[END])
+    def test_wrong_arguments_are_named(self) -> None:
+        one = self.tokenizer
+        for words, calls in {
+            "texts is a str: give a list of texts, or one text to encode": [lambda: one.encode_batch("text")],
+            "texts is a dict": [lambda: one.encode_batch({"text": ["a"]}), lambda: one({"text": ["a"]})],
+            "texts is a bytes": [lambda: one.encode_iterable(b"text")],
+            "a text must be a string, found list": [lambda: one.encode(["a"]), lambda: one.count(["a"])],
+            "ids is a str": [lambda: one.decode("ab")],
+            "ids is a bytes": [lambda: one.decode(b"ab")],
+            "threads must be a number, found str": [lambda: one.encode("a", threads="2")],
+            "special_tokens must be a dict": [lambda: bpe.Tokenizer.load(self.home, special_tokens=[END])],
+        }.items():
+            for call in calls:
+                with self.assertRaisesRegex(TypeError, words):
+                    call()
+        for call in (one.encode, lambda text, threads: one.encode_batch([text], threads=threads)):
+            with self.assertRaisesRegex(ValueError, "threads is 0, and must be 1 or more"):
+                call("a", threads=0)
+        with self.assertRaisesRegex(ValueError, "limit is -1"):
+            one.count("a", -1)
 
-    def test_parts_are_gathered_into_requests_and_the_first_is_not_waited_for(self) -> None:
-        asked = []
-        ask = self.tokenizer._ask
-        self.tokenizer._ask = lambda kind, items: asked.append(len(items)) or ask(kind, items)
-        try:
-            taken = []
-            texts = (taken.append(text) or text for text in TEXTS * 1000)
-            ids = self.tokenizer.encode_iterable(texts)
-            right = sum(self.right, [])
-            self.assertEqual([next(ids) for _ in self.right[0]], self.right[0])
-            self.assertEqual((len(taken), asked), (1, [1]))
-            self.assertEqual(self.right[0] + list(ids), right * 1000)
-            self.assertEqual((len(taken), sum(asked)), (60_000, 60_000))
-            sizes = sum(len(text.encode()) + 8 for text in TEXTS) * 1000
-            self.assertLess(len(asked), sizes / 2**15 + 20)
-        finally:
-            del self.tokenizer._ask
+    def test_texts_of_every_kind_are_taken(self) -> None:
+        class Text(str):
+            def __len__(self) -> int:
+                return 7
+
+        for given in (iter(TEXTS), (text for text in TEXTS), tuple(TEXTS), [Text(text) for text in TEXTS]):
+            self.assertEqual(self.tokenizer.encode_batch(given), self.right)
+        ids, offsets = self.tokenizer.encode_batch(iter(TEXTS), as_array=True)
+        self.assertEqual((ids.tolist(), offsets.tolist()[1:]), (sum(self.right, []), list(itertools.accumulate(map(len, self.right)))))
+        self.assertEqual(self.tokenizer(iter(TEXTS))["input_ids"], self.right)
+        for as_text in (1, [0]):
+            self.assertEqual(self.tokenizer.encode(END, special_tokens_as_text=as_text), self.tokenizer.encode(END, special_tokens_as_text=True))
+        self.assertEqual((self.tokenizer.encode_batch([]), self.tokenizer.count("a b", 10**30)), ([], self.tokenizer.count("a b")))
+        self.assertEqual(self.tokenizer.decode(self.tokenizer.encode("a\0b\0")), "a\0b\0")
+
+    def test_a_list_that_changes_while_it_is_decoded(self) -> None:
+        ids: list = [97] * 8
+
+        class Changing:
+            def __index__(self) -> int:
+                ids.clear() if self.clears else ids.extend([97] * (len(ids) < 1000))
+                return 98
+
+        for clears, right in ((True, "aab"), (False, "aabaaaaa")):
+            Changing.clears = clears
+            ids[:] = [97] * 8
+            ids[2] = Changing()
+            self.assertTrue(self.tokenizer.decode(ids).startswith(right))
+
+    def test_each_part_is_taken_when_its_ids_are(self) -> None:
+        taken = []
+        ids = self.tokenizer.encode_iterable(taken.append(text) or text for text in TEXTS)
+        self.assertEqual(([next(ids) for _ in self.right[0]], len(taken)), (self.right[0], 1))
+        self.assertEqual((list(ids), len(taken)), (sum(self.right[1:], []), len(TEXTS)))
 
     def test_what_came_before_an_error_of_the_source_has_its_ids(self) -> None:
         def failing():
