@@ -8,7 +8,7 @@
 #include "utf8.h"
 
 enum { NFC, NFD, NFKC, NFKD, LOWERCASE, STEP_COUNT };
-enum { STEPS_MAX = 8, HEAD_WORDS = 19, SETTLED_WORDS = 0x110000 / 32, CODE_POINT_MAX = 0x10ffff };
+enum { STEPS_MAX = 8, HEAD_WORDS = 19, SETTLED_WORDS = 0x110000 / 32, CODE_POINT_MAX = 0x10ffff, GROWTH_MAX = 18 };
 /* Where the head says where a table begins. */
 enum { CANONICAL = 9, COMPATIBLE = 11, LOWER = 13, CLASSES = 15, PAIRS = 17 };
 /* Syllables of Hangul are composed by a formula. */
@@ -254,7 +254,8 @@ static bool change(Work *work, const uint8_t *text, size_t size) {
     if (!add(from, code_point)) return false;
   }
   for (uint32_t i = 0; i < words[0]; i++) {
-    if (!take_step(words, words[1 + i], from, to, &work->stretches[2])) return false;
+    /* Unicode's longest is U+FDFA, 3 bytes that become 18 characters: more is of damaged tables, which might go on so. */
+    if (!take_step(words, words[1 + i], from, to, &work->stretches[2]) || to->count > GROWTH_MAX * size) return false;
     Stretch *other = from;
     from = to, to = other;
   }

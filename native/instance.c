@@ -210,6 +210,7 @@ bool ids_reserve(Ids *ids, size_t more) {
 static const char *take_ids(Section *section) {
   Instance *instance = section->instance;
   size_t size = (size_t)w2c_kernel_idCount(&instance->kernel) * section->id_bytes;
+  if (size == 0) return NULL;
   uint32_t from = w2c_kernel_idsAddress(&instance->kernel);
   if (from + (uint64_t)size > instance->memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
   if (!ids_reserve(section->out, size)) return no_memory;

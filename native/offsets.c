@@ -40,13 +40,16 @@ static void trim(size_t *start, size_t *end, Spaces spaces, bool keeps_one) {
   *start = from;
 }
 
+static const char unspelled[] = "the tokens of this text do not spell it, so it has no offsets";
+
 static const char *find_bytes(const Encoding *encoding, const Ids *ids, size_t *starts, size_t *ends) {
   const Image *image = encoding->image;
   size_t count = ids->size / image->id_bytes, at = 0, next_found = 0;
   bool is_first = true;
   for (size_t i = 0; i < count; i++) {
     uint32_t id = id_at(ids->bytes, image->id_bytes, i);
-    size_t size = id < image->id_limit ? image->starts[id + 1] - image->starts[id] : 0;
+    if (id >= image->id_limit) return unspelled;
+    size_t size = image->starts[id + 1] - image->starts[id];
     starts[i] = at;
     if (next_found < encoding->found_count && encoding->found[next_found].index == i) {
       at += encoding->found[next_found++].size;
@@ -58,7 +61,7 @@ static const char *find_bytes(const Encoding *encoding, const Ids *ids, size_t *
     }
     ends[i] = at;
   }
-  return at == encoding->size ? NULL : "the tokens of this text do not spell it, so it has no offsets";
+  return at == encoding->size ? NULL : unspelled;
 }
 
 const char *find_offsets(const Encoding *encoding, const Ids *ids, bool in_characters, size_t *starts, size_t *ends) {

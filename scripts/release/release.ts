@@ -15,6 +15,7 @@ import {
 import { type ArchivedFile, tarGz, zip } from "./archive.ts";
 import { archiveDocuments } from "./documents.ts";
 import { executableFormat } from "./executable-format.ts";
+import { buildNative, installZig } from "./native.ts";
 import { libraryNotice, notice } from "./notice.ts";
 import { run } from "./run.ts";
 import { fetchRuntime, pinnedRuntime } from "./runtimes.ts";
@@ -40,6 +41,7 @@ const { version }: { version: string } = JSON.parse(readFileSync(join(root, "pac
 const seconds = Number(run("git", ["log", "-1", "--format=%ct"], root));
 
 run("npm", ["ci", "--omit=optional", "--ignore-scripts"], join(root, "scripts/release/tools"));
+installZig();
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 
@@ -54,7 +56,7 @@ writePackage(libraryPackage(root, await buildLibraries(), libraryNotice(root)));
 write(`bpe-${version}.cdx.json`, Buffer.from(await makeSbom(root, archives)));
 writeSums();
 
-/** Builds, checks and packs the executable of one target. */
+/** Builds, checks and packs the executable and the native parts of one target. */
 async function release(target: Target): Promise<Archive> {
   const runtime = pinnedRuntime(root, target.runtimePackage);
   const runtimePath = fetchRuntime(runtime, join(root, "dist/runtimes"));
@@ -66,18 +68,21 @@ async function release(target: Target): Promise<Archive> {
   if (!Bun.deepEquals(format, target.format)) {
     throw new Error(`"${path}" is not what ${target.triple} needs: ${JSON.stringify(format)}`);
   }
+  const native = await buildNative(target, join(build, "native"));
   const name = `bpe-${version}-${target.triple}`;
   const files: ArchivedFile[] = [
     { path: `${name}/${path.endsWith(".exe") ? "bpe.exe" : "bpe"}`, bytes, isExecutable: true },
     { path: `${name}/NOTICE`, bytes: Buffer.from(noticeText) },
     ...documents.map(([file, text]) => ({ path: `${name}/${file}`, bytes: Buffer.from(text) })),
     ...besideProgram.map(({ path, text }) => ({ path: `${name}/${path}`, bytes: Buffer.from(text) })),
+    ...native.library.map(({ name: file, bytes }) => ({ path: `${name}/${file}`, bytes })),
   ];
   const packed = target.archive === "zip" ? zip(files, seconds) : tarGz(files, seconds);
   const sha256 = write(`${name}.${target.archive}`, packed);
   const wheel = makeWheel({
     root,
     executable: bytes,
+    nativeModule: native.module,
     platform: target.wheelPlatform,
     notice: noticeText,
     shellFiles: target.archive === "zip" ? [] : besideProgram,

@@ -16,9 +16,38 @@ export type Target = {
     readonly cpu: readonly [NodeJS.Architecture];
     readonly libc?: readonly ["glibc" | "musl"];
   };
+  readonly native: NativeTarget;
   /** For people. */
   readonly title: string;
 };
+
+/** How Python's module and the C library are made for it (native.ts). */
+type NativeTarget = {
+  readonly zigTarget: string;
+  readonly names: {
+    readonly module: string;
+    readonly shared: string;
+    readonly static: string;
+    /** What a program links with to use the shared library, where that is not the library itself. */
+    readonly imports?: string;
+  };
+  /** What the linker is told for the module and for the shared library. */
+  readonly linking: { readonly module: readonly string[]; readonly shared: readonly string[] };
+};
+
+const forLinux = (zigTarget: string): NativeTarget => ({
+  zigTarget,
+  names: { module: "_native.abi3.so", shared: "libbpe.so", static: "libbpe.a" },
+  linking: { module: [], shared: ["-Wl,-soname,libbpe.so"] },
+});
+const forMac = (zigTarget: string): NativeTarget => ({
+  zigTarget,
+  names: { module: "_native.abi3.so", shared: "libbpe.dylib", static: "libbpe.a" },
+  linking: {
+    module: ["-undefined", "dynamic_lookup"],
+    shared: ["-Wl,-install_name,@rpath/libbpe.dylib"],
+  },
+});
 
 /** What the head of an executable says. */
 export type ExecutableFormat = {
@@ -41,6 +70,7 @@ export const targets: readonly Target[] = [
     archive: "tar.gz",
     wheelPlatform: "manylinux_2_17_x86_64",
     npm: { name: "bpe-linux-x64", os: ["linux"], cpu: ["x64"], libc: ["glibc"] },
+    native: forLinux("x86_64-linux-gnu.2.17"),
     title: "Linux, x64",
   },
   {
@@ -51,6 +81,7 @@ export const targets: readonly Target[] = [
     archive: "tar.gz",
     wheelPlatform: "musllinux_1_2_x86_64",
     npm: { name: "bpe-linux-x64-musl", os: ["linux"], cpu: ["x64"], libc: ["musl"] },
+    native: forLinux("x86_64-linux-musl"),
     title: "Linux with musl (Alpine), x64",
   },
   {
@@ -61,6 +92,7 @@ export const targets: readonly Target[] = [
     archive: "tar.gz",
     wheelPlatform: "manylinux_2_17_aarch64",
     npm: { name: "bpe-linux-arm64", os: ["linux"], cpu: ["arm64"], libc: ["glibc"] },
+    native: forLinux("aarch64-linux-gnu.2.17"),
     title: "Linux, arm64",
   },
   {
@@ -71,6 +103,7 @@ export const targets: readonly Target[] = [
     archive: "tar.gz",
     wheelPlatform: "musllinux_1_2_aarch64",
     npm: { name: "bpe-linux-arm64-musl", os: ["linux"], cpu: ["arm64"], libc: ["musl"] },
+    native: forLinux("aarch64-linux-musl"),
     title: "Linux with musl (Alpine), arm64",
   },
   {
@@ -81,6 +114,7 @@ export const targets: readonly Target[] = [
     archive: "tar.gz",
     wheelPlatform: "macosx_13_0_arm64",
     npm: { name: "bpe-darwin-arm64", os: ["darwin"], cpu: ["arm64"] },
+    native: forMac("aarch64-macos.13.0"),
     title: "macOS, Apple silicon",
   },
   {
@@ -91,6 +125,7 @@ export const targets: readonly Target[] = [
     archive: "tar.gz",
     wheelPlatform: "macosx_13_0_x86_64",
     npm: { name: "bpe-darwin-x64", os: ["darwin"], cpu: ["x64"] },
+    native: forMac("x86_64-macos.13.0"),
     title: "macOS, Intel",
   },
   {
@@ -101,6 +136,11 @@ export const targets: readonly Target[] = [
     archive: "zip",
     wheelPlatform: "win_amd64",
     npm: { name: "bpe-win32-x64", os: ["win32"], cpu: ["x64"] },
+    native: {
+      zigTarget: "x86_64-windows-gnu",
+      names: { module: "_native.pyd", shared: "bpe.dll", static: "libbpe.a", imports: "bpe.lib" },
+      linking: { module: [], shared: [] },
+    },
     title: "Windows, x64",
   },
 ];

@@ -1,4 +1,5 @@
 // Tries what `npm run release` made: `npm run test:release`. docs/internals/building.md says what is tried and what cannot be.
+import { spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -13,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { bunLicencePage, bunParts } from "./bun-parts.ts";
 import { executableFormat } from "./executable-format.ts";
+import { compileExample } from "./native.ts";
 import { bundledPackages, notice } from "./notice.ts";
 import { inBareEnvironment, results, resultsOfSources } from "./results.ts";
 import { run } from "./run.ts";
@@ -32,6 +34,7 @@ try {
   attempt("NOTICE and SBOM name what is shipped", checkContents);
   attempt("npm installs the library and the command from their tarballs", checkNpm);
   const expected = resultsOfSources(scratch);
+  attempt("Python encodes with the module in the wheel", checkWheel);
   const systems = makeSystems(join(root, "dist/release-systems"));
   for (const system of systems) {
     attempt(`${system.title}: ${system.triple}`, () => checkSystem(system, expected));
@@ -149,8 +152,45 @@ function checkSystem(system: System, expected: string): string {
   if (inBareEnvironment(opened, home).trim() !== said) throw new Error("a variable makes Bun of it");
   const made = results(command, home, (path) => system.pathInside(`home/${path}`));
   if (made !== expected) throw new Error(`it makes ${made}, and the sources make ${expected}`);
+  checkLibrary(system, home, name);
   rmSync(home, { recursive: true });
   return made;
+}
+
+/** The C library gives the ids that the program has written to ids.npy. */
+function checkLibrary(system: System, home: string, name: string): void {
+  const inside = (path: string) => system.pathInside(`home/${path}`);
+  const image = ["image", inside("tokenizer"), "-q", "-o", inside("tokenizer.image")];
+  inBareEnvironment([...system.command(`home/${name}/bpe`), ...image], home);
+  const target = targets.find(({ triple }) => triple === system.triple)!;
+  const example = compileExample(target, join(home, name));
+  const [program, ...args] = [...system.command(`home/${name}/${example}`), inside("tokenizer.image")];
+  const { stdout, stderr, status } = spawnSync(program!, args, {
+    input: readFileSync(join(home, "corpus.txt")),
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+  });
+  const npy = readFileSync(join(home, "ids.npy"));
+  const ids = Uint16Array.from({ length: (npy.length - 128) / 2 }, (_, i) => npy.readUInt16LE(128 + 2 * i));
+  if (status !== 0 || stdout !== `${ids.join("\n")}\n`)
+    throw new Error(`the C library does not give the ids of the program: ${stderr}`);
+}
+
+/** pip installs the wheel of this machine; Python encodes with the module in it. */
+function checkWheel(): string {
+  const wheel = readdirSync(released).find((name) => name.endsWith("manylinux_2_17_x86_64.whl"))!;
+  const home = join(scratch, "wheel");
+  run("python3", ["-m", "pip", "install", "--quiet", "--no-index", "--target", home, join(released, wheel)]);
+  const text = join(scratch, "corpus.txt");
+  const program = `
+import bpe_trainer, bpe_trainer._native
+bpe_trainer.train(${JSON.stringify(text)}, vocab_size=500).save("made")
+tokenizer = bpe_trainer.Tokenizer.load("made")
+text = open(${JSON.stringify(text)}, encoding="utf-8").read()
+assert tokenizer.decode(tokenizer.encode(text)) == text
+print("the module encodes")`;
+  const env = { ...process.env, PYTHONPATH: home, PATH: `${join(home, "bin")}:${process.env.PATH}` };
+  return run("python3", ["-c", program], scratch, env).trim();
 }
 
 /** The manual page is one to groff, and the completions for bash make bash complete. */
