@@ -7,7 +7,7 @@ import os
 import struct
 import sys
 import weakref
-from _thread import LockType, allocate_lock
+from _thread import RLock
 from typing import Any, Iterator, Sequence
 
 from ._executable import BpeError, Run, message_of
@@ -111,8 +111,9 @@ class _Children:
     """The process that this one has, if it has started, and the lock of who asks it. A forked process has its own."""
 
     def __init__(self) -> None:
-        self.lock: LockType = allocate_lock()
+        self.lock = RLock()
         self.servers: list[Server] = []
+        self.is_asked = False
 
 
 class Child:
@@ -132,6 +133,14 @@ class Child:
         with mine.lock:
             if not self._end.alive:
                 raise BpeError("the tokenizer is closed")
+            if mine.is_asked:
+                # The handler of a signal, in the middle of a call: it has a process of its own.
+                with Place(self._source, is_checked=False) as path:
+                    other = Server(path, self._source.options)
+                    try:
+                        return other.ask(kind, items)
+                    finally:
+                        other.close()
             while mine.servers and not mine.servers[0].is_between:
                 # Ctrl-C may strike anywhere: the rest of an answer would be read as the next one.
                 mine.servers.pop().close()
@@ -139,7 +148,11 @@ class Child:
                 with Place(self._source, is_checked=False) as path:
                     mine.servers.append(Server(path, self._source.options))
                     self._source.agree(mine.servers[0].description["fingerprint"])
-            return mine.servers[0].ask(kind, items)
+            try:
+                mine.is_asked = True
+                return mine.servers[0].ask(kind, items)
+            finally:
+                mine.is_asked = False
 
     def _batches(self, kind: int, texts: Sequence[str]) -> Iterator[list[int]]:
         for request in _requests([_utf8(text) for text in texts]):

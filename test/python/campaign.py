@@ -103,7 +103,8 @@ class Round:
             other = pickle.loads(pickle.dumps(self.tokenizer))
             other.encode("x")
         finally:
-            sys.modules[NATIVE] = module
+            del sys.modules[NATIVE]
+            sys.modules.update({} if module is None else {NATIVE: module})
         ((children),) = other._model._children.values()
         process = children.servers[0].process
         numbers = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSEGV, signal.SIGSTOP)

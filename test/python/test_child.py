@@ -104,6 +104,18 @@ class Child(Home):
             thread.join()
         self.assertEqual(results, [self.right[0]] * 6)
 
+    def test_the_handler_of_a_signal_may_encode_in_the_middle_of_a_call(self) -> None:
+        inner = []
+        before = signal.signal(signal.SIGALRM, lambda *_: inner.append(self.child.encode("a b")))
+        try:
+            while not inner:
+                signal.setitimer(signal.ITIMER_REAL, 0.002)
+                self.assertEqual(self.child.encode_batch(self.texts * 20), self.right[0] * 20)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        self.assertEqual(inner, [self.tokenizer.encode("a b")] * len(inner))
+
     def test_it_ends_with_the_tokenizer(self) -> None:
         for end in (lambda: self.child.close(), lambda: setattr(self, "child", bpe.train(texts=["a"], vocab_size=257))):
             self.child = pickle.loads(pickle.dumps(self.tokenizer))
