@@ -101,6 +101,8 @@ typedef struct {
 BPE_HIDDEN void section_open(Section *);
 /* Errors, or NULL. Any size. */
 BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
+/* Encodes what is certain of what came so far. */
+BPE_HIDDEN const char *section_settle(Section *);
 /* The section ends here; or a text goes on behind it with the character `behind`, before which it may be cut. */
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *behind, size_t behind_size);
 
@@ -110,6 +112,8 @@ BPE_HIDDEN const char *section_end(Section *, const uint8_t *behind, size_t behi
 BPE_HIDDEN bool is_in_form(const Image *, const uint8_t *text, size_t size);
 /* The text in its form, to be freed; NULL without memory. */
 BPE_HIDDEN uint8_t *in_form(const Image *, const uint8_t *text, size_t size, size_t *out_size);
+/* Whether nothing is joined with what is before the character, or moves across its start. */
+BPE_HIDDEN bool opens(const Image *, uint32_t code_point);
 /* NULL, or what is wrong with the tables. */
 BPE_HIDDEN const char *forms_check(const uint32_t *words, uint32_t count);
 
@@ -119,6 +123,22 @@ BPE_HIDDEN const char *forms_check(const uint32_t *words, uint32_t count);
 typedef struct {
   size_t index, size;
 } FoundToken;
+
+/* A stretch of the text that is another one in its normal form, as positions in the whole of either. */
+typedef struct {
+  size_t start, end, to_start, to_end;
+} Change;
+
+/* What is noted of a text, so that its tokens can be found in it; to be freed. */
+typedef struct {
+  FoundToken *found;
+  size_t found_count, found_capacity;
+  Change *changes;
+  size_t change_count, change_capacity;
+  size_t *spaces; /* indices of ids that have a space which was put before the text */
+  size_t space_count, space_capacity;
+} Notes;
+BPE_HIDDEN void notes_free(Notes *);
 
 typedef struct {
   const Image *image;
@@ -133,9 +153,7 @@ typedef struct {
   bool (*poll)(void *);      /* asked now and then; false: give up. May be NULL */
   void *poll_context;
   size_t unpolled;           /* bytes since it was asked */
-  FoundToken *found;         /* where `wants_found`; to be freed */
-  size_t found_count, found_capacity;
-  bool wants_found;
+  Notes *notes;              /* or NULL */
   uint8_t *changed; /* the section in its form, while it is encoded */
 } Encoding;
 
@@ -149,7 +167,11 @@ BPE_HIDDEN size_t next_cut(const Image *, bool specials_as_text, const uint8_t *
 
 /* ---- offsets.c ---- */
 
-/* Where each of the ids begins and ends in the text: starts[i], ends[i]. In characters as HF has it. NULL, or why not. */
+/* Where each token begins in the text, and where the last one ends: one number more than there are ids. A token within a
+ * stretch that its form changes is somewhere in it. With an `id_limit`, those up to it are right. NULL, or why not. */
+BPE_HIDDEN const char *find_starts(const Encoding *, const Ids *ids, size_t *starts);
+
+/* Where each of the ids begins and ends in the text: starts[i], ends[i]; `starts` has room for one more. In characters as HF has it. NULL, or why not. */
 BPE_HIDDEN const char *find_offsets(const Encoding *, const Ids *ids, bool in_characters, size_t *starts, size_t *ends);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {

@@ -84,18 +84,34 @@ static size_t space_end(const Image *image, const uint8_t *text, size_t at, size
   return at;
 }
 
+/* A place for one more entry of a list; NULL without memory. */
+static void *next_entry(void **list, size_t *count, size_t *capacity, size_t entry_bytes) {
+  if (*count == *capacity) {
+    size_t more = 2 * *capacity + 16;
+    void *longer = realloc(*list, more * entry_bytes);
+    if (longer == NULL) return NULL;
+    *list = longer;
+    *capacity = more;
+  }
+  return (char *)*list + entry_bytes * (*count)++;
+}
+#define NEXT_ENTRY(notes, list, count, capacity) \
+  next_entry((void **)&(notes)->list, &(notes)->count, &(notes)->capacity, sizeof *(notes)->list)
+
+void notes_free(Notes *notes) {
+  free(notes->found);
+  free(notes->changes);
+  free(notes->spaces);
+  *notes = (Notes){0};
+}
+
 static const char *push_id(Encoding *encoding, uint32_t id, size_t size) {
   Ids *out = encoding->out;
   uint32_t id_bytes = encoding->image->id_bytes;
-  if (encoding->wants_found) {
-    if (encoding->found_count == encoding->found_capacity) {
-      size_t capacity = 2 * encoding->found_capacity + 16;
-      FoundToken *found = realloc(encoding->found, capacity * sizeof *found);
-      if (found == NULL) return no_memory;
-      encoding->found = found;
-      encoding->found_capacity = capacity;
-    }
-    encoding->found[encoding->found_count++] = (FoundToken){out->size / id_bytes, size};
+  if (encoding->notes != NULL) {
+    FoundToken *found = NEXT_ENTRY(encoding->notes, found, found_count, found_capacity);
+    if (found == NULL) return no_memory;
+    *found = (FoundToken){out->size / id_bytes, size};
   }
   if (!ids_reserve(out, id_bytes)) return no_memory;
   memcpy(out->bytes + out->size, &id, id_bytes);
@@ -105,8 +121,17 @@ static const char *push_id(Encoding *encoding, uint32_t id, size_t size) {
 
 /* ---- Sections: the text between two added tokens ---- */
 
-/* How much goes in between two looks at whether it is to go on. */
-enum { POLL_BYTES = 1 << 21 };
+/* How much goes in between two looks at whether it is to go on; with a limit some bytes for each id that is missing. */
+enum { POLL_BYTES = 1 << 21, BYTES_OF_ID = 4, LEAST_POLL_BYTES = 1 << 10 };
+
+static size_t next_part(const Encoding *encoding, size_t size) {
+  size_t most = POLL_BYTES, count = encoding->out->size / encoding->image->id_bytes;
+  if (encoding->id_limit < POLL_BYTES / BYTES_OF_ID) {
+    most = encoding->id_limit > count ? BYTES_OF_ID * (encoding->id_limit - count) : 0;
+    if (most < LEAST_POLL_BYTES) most = LEAST_POLL_BYTES;
+  }
+  return size < most ? size : most;
+}
 
 static bool goes_on(Encoding *encoding, size_t taken) {
   encoding->unpolled += taken;
@@ -121,15 +146,23 @@ static const char *encode_piece(Encoding *encoding, const uint8_t *text, size_t 
   const char *error = NULL;
   if (size == 0) return NULL;
   section_open(&section);
-  if (encoding->image->adds_prefix_space && text[0] != ' ') error = section_push(&section, (const uint8_t *)" ", 1);
+  if (encoding->image->adds_prefix_space && text[0] != ' ') {
+    if (encoding->notes != NULL) {
+      size_t *index = NEXT_ENTRY(encoding->notes, spaces, space_count, space_capacity);
+      if (index == NULL) return no_memory;
+      *index = encoding->out->size / section.id_bytes;
+    }
+    error = section_push(&section, (const uint8_t *)" ", 1);
+  }
   while (size > 0 && error == NULL) {
-    size_t part = size < POLL_BYTES ? size : POLL_BYTES;
+    size_t part = next_part(encoding, size);
     error = section_push(&section, text, part);
     text += part;
     size -= part;
     if (error == NULL && !goes_on(encoding, part)) return gave_up;
     if (size == 0 || error != NULL) break;
-    if (encoding->out->size / section.id_bytes > encoding->id_limit) return NULL;
+    if (encoding->id_limit != SIZE_MAX) error = section_settle(&section);
+    if (encoding->out->size / section.id_bytes > encoding->id_limit) return error;
   }
   return error == NULL ? section_end(&section, behind, behind_size) : error;
 }
@@ -162,9 +195,53 @@ static const char *take_in_form(Encoding *encoding, const uint8_t *text, size_t 
   return cut_at_tokens(encoding, &encoding->image->late, text, size, behind, behind_size, encode_piece);
 }
 
+/* Each character is brought into its form with those that join it: such a stretch changes as a whole, or not at all. */
+static const char *note_change(Encoding *encoding, size_t start, size_t end) {
+  const Image *image = encoding->image;
+  const uint8_t *stretch = encoding->text + start;
+  size_t size = end - start, changed_size;
+  if (size < 2 || is_in_form(image, stretch, size)) return NULL;
+  uint8_t *changed = in_form(image, stretch, size, &changed_size);
+  if (changed == NULL) return no_memory;
+  bool is_same = changed_size == size && memcmp(changed, stretch, size) == 0;
+  free(changed);
+  if (is_same) return NULL;
+  Notes *notes = encoding->notes;
+  size_t to_start = start;
+  if (notes->change_count > 0) {
+    const Change *before = &notes->changes[notes->change_count - 1];
+    to_start = start - before->end + before->to_end;
+  }
+  Change *change = NEXT_ENTRY(notes, changes, change_count, change_capacity);
+  if (change == NULL) return no_memory;
+  *change = (Change){start, end, to_start, to_start + changed_size};
+  return NULL;
+}
+
+/* The changes of a section, which is in the text at `at`. */
+static const char *note_changes(Encoding *encoding, size_t at, size_t size) {
+  size_t end = at + size, start = at;
+  const char *error = NULL;
+  while (at < end && error == NULL) {
+    size_t length = character_size(encoding->text + at, end - at);
+    if (length < 2 || opens(encoding->image, (uint32_t)code_point_of(encoding->text + at, length))) {
+      error = note_change(encoding, start, at);
+      start = at;
+    }
+    at += length > 0 ? length : 1;
+    /* A byte that is not valid stays, and is joined with nothing. */
+    if (length == 0) start = at;
+  }
+  return error == NULL ? note_change(encoding, start, end) : error;
+}
+
 static const char *take_as_it_is(Encoding *encoding, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size) {
   const Image *image = encoding->image;
   if (image->forms == NULL || is_in_form(image, text, size)) return take_in_form(encoding, text, size, behind, behind_size);
+  if (encoding->notes != NULL) {
+    const char *error = note_changes(encoding, (size_t)(text - encoding->text), size);
+    if (error != NULL) return error;
+  }
   size_t changed_size;
   uint8_t *changed = in_form(image, text, size, &changed_size);
   if (changed == NULL) return no_memory;

@@ -8,9 +8,9 @@
 #include "utf8.h"
 
 enum { NFC, NFD, NFKC, NFKD, LOWERCASE, STEP_COUNT };
-enum { STEPS_MAX = 8, HEAD_WORDS = 19, SETTLED_WORDS = 0x110000 / 32, CODE_POINT_MAX = 0x10ffff, GROWTH_MAX = 18 };
+enum { STEPS_MAX = 8, HEAD_WORDS = 21, SETTLED_WORDS = 0x110000 / 32, CODE_POINT_MAX = 0x10ffff, GROWTH_MAX = 18 };
 /* Where the head says where a table begins. */
-enum { CANONICAL = 9, COMPATIBLE = 11, LOWER = 13, CLASSES = 15, PAIRS = 17 };
+enum { CANONICAL = 9, COMPATIBLE = 11, LOWER = 13, CLASSES = 15, PAIRS = 17, JOINING = 19 };
 /* Syllables of Hangul are composed by a formula. */
 enum { L_FIRST = 0x1100, V_FIRST = 0x1161, T_FIRST = 0x11a7, S_FIRST = 0xac00, L_COUNT = 19, V_COUNT = 21, T_COUNT = 28 };
 enum { S_COUNT = L_COUNT * V_COUNT * T_COUNT };
@@ -38,6 +38,7 @@ const char *forms_check(const uint32_t *words, uint32_t count) {
   for (int table = CANONICAL; table <= LOWER; table += 2)
     if (changes_check(words, end, table) != NULL) return bad;
   if (words[CLASSES] > end || words[CLASSES + 1] > (end - words[CLASSES]) / 2) return bad;
+  if (words[JOINING] > end || words[JOINING + 1] > (end - words[JOINING]) / 2) return bad;
   if (words[PAIRS] > end || words[PAIRS + 1] > (end - words[PAIRS]) / 3) return bad;
   for (uint32_t i = 0; i < words[PAIRS + 1]; i++)
     if (words[words[PAIRS] + 3 * i + 2] > CODE_POINT_MAX) return bad;
@@ -64,6 +65,11 @@ static uint32_t class_of(const uint32_t *words, uint32_t code_point) {
 static bool is_settled(const Image *image, uint32_t code_point) {
   const uint32_t *settled = image->forms + image->form_words - SETTLED_WORDS;
   return settled[code_point >> 5] >> (code_point & 31) & 1;
+}
+
+bool opens(const Image *image, uint32_t code_point) {
+  CodePointSet joining = {image->forms + image->forms[JOINING], image->forms[JOINING + 1]};
+  return !contains(&joining, code_point);
 }
 
 static bool lowers(const Image *image) { return image->forms[LOWER + 1] > 0; }

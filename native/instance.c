@@ -276,6 +276,10 @@ const char *section_push(Section *section, const uint8_t *text, size_t size) {
   return error;
 }
 
+const char *section_settle(Section *section) {
+  return section->limit <= LOOKAHEAD ? NULL : take_text(section, section->limit - LOOKAHEAD, section->limit, section->limit, false);
+}
+
 const char *section_end(Section *section, const uint8_t *behind, size_t behind_size) {
   if (behind == NULL) return section->limit == 0 ? NULL : take_text(section, section->limit, section->limit, section->limit, true);
   const char *error = append(section, behind, (uint32_t)behind_size);

@@ -42,37 +42,59 @@ static void trim(size_t *start, size_t *end, Spaces spaces, bool keeps_one) {
 
 static const char unspelled[] = "the tokens of this text do not spell it, so it has no offsets";
 
-static const char *find_bytes(const Encoding *encoding, const Ids *ids, size_t *starts, size_t *ends) {
+/* Positions in the text with its sections in their form, as positions in the text as it was given. */
+static void in_text(const Notes *notes, size_t *positions, size_t count) {
+  Change before = {0, 0, 0, 0};
+  size_t next = 0;
+  for (size_t i = 0; i < count && notes->change_count > 0; i++) {
+    size_t position = positions[i];
+    while (next < notes->change_count && notes->changes[next].to_start < position) before = notes->changes[next++];
+    if (position >= before.to_end) {
+      positions[i] = before.end + position - before.to_end;
+      continue;
+    }
+    /* Inside, in proportion. */
+    size_t share = (position - before.to_start) * (before.end - before.start) / (before.to_end - before.to_start);
+    positions[i] = before.start + (share > 1 ? share : 1);
+  }
+}
+
+const char *find_starts(const Encoding *encoding, const Ids *ids, size_t *starts) {
   const Image *image = encoding->image;
-  size_t count = ids->size / image->id_bytes, at = 0, next_found = 0;
-  bool is_first = true;
+  const Notes *notes = encoding->notes;
+  size_t count = ids->size / image->id_bytes, at = 0, next_found = 0, next_space = 0;
   for (size_t i = 0; i < count; i++) {
     uint32_t id = id_at(ids->bytes, image->id_bytes, i);
     if (id >= image->id_limit) return unspelled;
     size_t size = image->starts[id + 1] - image->starts[id];
     starts[i] = at;
-    if (next_found < encoding->found_count && encoding->found[next_found].index == i) {
-      at += encoding->found[next_found++].size;
-      is_first = true;
+    if (next_found < notes->found_count && notes->found[next_found].index == i) {
+      at += notes->found[next_found++].size;
     } else {
-      bool has_prefix = is_first && image->adds_prefix_space && !(at < encoding->size && encoding->text[at] == ' ');
-      at += size - (has_prefix && size > 0);
-      is_first = false;
+      bool has_space = next_space < notes->space_count && notes->spaces[next_space] == i;
+      next_space += has_space;
+      at += size - (has_space && size > 0);
     }
-    ends[i] = at;
   }
-  return at == encoding->size ? NULL : unspelled;
+  starts[count] = at;
+  in_text(notes, starts, count + 1);
+  bool is_whole = count <= encoding->id_limit;
+  return !is_whole || starts[count] == encoding->size ? NULL : unspelled;
 }
 
 const char *find_offsets(const Encoding *encoding, const Ids *ids, bool in_characters, size_t *starts, size_t *ends) {
-  const char *error = find_bytes(encoding, ids, starts, ends);
-  if (error != NULL || !in_characters) return error;
   const Image *image = encoding->image;
+  size_t count = ids->size / image->id_bytes;
+  const char *error = find_starts(encoding, ids, starts);
+  if (error != NULL) return error;
+  for (size_t i = 0; i < count; i++) ends[i] = starts[i + 1];
+  if (!in_characters) return NULL;
+  const Notes *notes = encoding->notes;
   const uint8_t *text = encoding->text;
-  size_t count = ids->size / image->id_bytes, at = 0, characters = 0, next_found = 0;
+  size_t at = 0, characters = 0, next_found = 0;
   for (size_t i = 0; i < count; i++) {
     size_t start_byte = starts[i], end_byte = ends[i];
-    bool is_found = next_found < encoding->found_count && encoding->found[next_found].index == i;
+    bool is_found = next_found < notes->found_count && notes->found[next_found].index == i;
     next_found += is_found;
     /* `characters` begin before `at`. The first one has the byte at `start_byte`, though it may begin before. */
     for (; at < encoding->size && at <= start_byte; at++) characters += (text[at] & 0xc0) != 0x80;

@@ -215,18 +215,64 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
   const char *text = utf8_of(given, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
+  Notes notes = {0};
   Encoding encoding = {
-      .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX, .wants_found = true};
+      .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX, .notes = &notes};
   PyObject *both = NULL;
   if (encode(self, &encoding)) {
     size_t count = ids.size / self->image.id_bytes;
-    size_t *starts = calloc(2 * count + 1, sizeof *starts);
-    const char *error = starts == NULL ? no_memory : find_offsets(&encoding, &ids, in_characters, starts, starts + count);
+    size_t *starts = calloc(2 * count + 2, sizeof *starts);
+    const char *error = starts == NULL ? no_memory : find_offsets(&encoding, &ids, in_characters, starts, starts + count + 1);
     if (error != NULL) raise(self, error);
-    else both = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), spans_of(starts, starts + count, count));
+    else both = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), spans_of(starts, starts + count + 1, count));
     free(starts);
   }
-  free(encoding.found);
+  notes_free(&notes);
+  give_spare(self, ids);
+  return both;
+}
+
+/* A list of numbers. */
+static PyObject *numbers_of(const size_t *numbers, size_t count) {
+  PyObject *list = PyList_New((Py_ssize_t)count);
+  for (size_t i = 0; list != NULL && i < count; i++) {
+    PyObject *number = PyLong_FromSize_t(numbers[i]);
+    if (number == NULL) Py_CLEAR(list);
+    else PyList_SetItem(list, (Py_ssize_t)i, number);
+  }
+  return list;
+}
+
+/* starts(text, limit, specials_as_text) -> (where each token begins in bytes and the last one ends, stretches that the normal
+ * form changes, as pairs); with a limit of ids what is behind them need not be right */
+static PyObject *model_starts(Model *self, PyObject *args) {
+  PyObject *given;
+  Py_ssize_t limit, size;
+  int as_text;
+  if (!PyArg_ParseTuple(args, "Onp", &given, &limit, &as_text)) return NULL;
+  const char *text = utf8_of(given, &size);
+  if (text == NULL) return NULL;
+  Ids ids = take_spare(self);
+  Notes notes = {0};
+  Encoding encoding = {.specials_as_text = as_text,
+                       .text = (const uint8_t *)text,
+                       .size = (size_t)size,
+                       .out = &ids,
+                       .id_limit = limit < 0 ? SIZE_MAX : (size_t)limit,
+                       .notes = &notes};
+  PyObject *both = NULL;
+  if (encode(self, &encoding)) {
+    size_t count = ids.size / self->image.id_bytes;
+    size_t *starts = calloc(count + 1, sizeof *starts), *edges = calloc(2 * notes.change_count + 1, sizeof *edges);
+    const char *error = starts == NULL || edges == NULL ? no_memory : find_starts(&encoding, &ids, starts);
+    for (size_t i = 0; edges != NULL && i < notes.change_count; i++)
+      edges[2 * i] = notes.changes[i].start, edges[2 * i + 1] = notes.changes[i].end;
+    if (error != NULL) raise(self, error);
+    else both = Py_BuildValue("(NN)", numbers_of(starts, count + 1), numbers_of(edges, 2 * notes.change_count));
+    free(starts);
+    free(edges);
+  }
+  notes_free(&notes);
   give_spare(self, ids);
   return both;
 }
@@ -583,6 +629,7 @@ static PyMethodDef model_methods[] = {
     {"encode", (PyCFunction)(void (*)(void))model_encode, METH_FASTCALL, NULL},
     {"count", (PyCFunction)model_count, METH_VARARGS, NULL},
     {"encode_with_offsets", (PyCFunction)model_encode_with_offsets, METH_VARARGS, NULL},
+    {"starts", (PyCFunction)model_starts, METH_VARARGS, NULL},
     {"batch", (PyCFunction)model_batch, METH_VARARGS, NULL},
     {"decode", (PyCFunction)model_decode, METH_O, NULL},
     {NULL, NULL, 0, NULL},

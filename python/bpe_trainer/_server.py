@@ -165,6 +165,11 @@ class Child:
         count = len(self.encode(text, as_text))
         return count if limit < 0 else min(count, limit + 1)
 
+    def starts(self, text: str, limit: int, as_text: bool) -> tuple[list[int], list[int]]:
+        """Of a tokenizer that changes text it raises BpeError."""
+        _, spans = self.encode_with_offsets(text, False, as_text)
+        return [start for start, _ in spans] + [len(text.encode("utf-8"))], []
+
     def encode_batch(self, texts: Sequence[str], as_text: bool) -> list[list[int]]:
         return list(self._batches(ENCODE_AS_TEXT if as_text else ENCODE, texts))
 

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
+    from . import _cuts
     from ._server import Child
 else:
     numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
+    _cuts = Later("bpe_trainer._cuts")
 
 #: Where each token of a text begins and ends in it.
 Spans = list[tuple[int, int]]
@@ -321,6 +323,61 @@ class Tokenizer:
         if limit is not None and most < 0:
             raise ValueError(f"limit is {limit}, and must be 0 or more")
         return int(self._encoder().count(text, most, special_tokens_as_text))
+
+    def truncate(
+        self,
+        text: str,
+        limit: int,
+        *,
+        keep: Literal["start", "end"] = "start",
+        special_tokens_as_text: bool = False,
+    ) -> str:
+        """The beginning of a text that has at most ``limit`` ids, or its end. A text that has no more is returned as it is.
+
+        A beginning ends where the ``limit``-th token of the text ends, moved back to a whole character. Its own ids are
+        counted. Should they be more than ``limit``, which is rare, it ends a token earlier, and so on; if not even the first
+        token fits, a character earlier. So ``count(truncate(text, n)) <= n``, and for most texts the ids of the result are
+        the first n of the text. An end begins by the same rule, from the other side. A special token is whole or not there.
+        """
+        if keep not in ("start", "end"):
+            raise ValueError(f'keep is {keep!r}, and must be "start" or "end"')
+        if limit < 0:
+            raise ValueError(f"limit is {limit}, and must be 0 or more")
+        if self.count(text, limit, special_tokens_as_text=special_tokens_as_text) <= limit:
+            return text
+        return _cuts.truncated(self._cuts_of(text, limit if keep == "start" else -1, special_tokens_as_text), limit, keep)
+
+    def chunks(
+        self, text: str, size: int, overlap: int = 0, *, special_tokens_as_text: bool = False
+    ) -> list[str]:
+        """The text in pieces of at most ``size`` ids each, in order. Without ``overlap`` the pieces, joined, are the text.
+
+        A piece has ``size`` tokens of the text, and ends by the rule of `truncate`. The next one begins where the last
+        ``overlap`` tokens that are whole in it begin, or with fewer of them where it would get no further. A character that
+        has more than ``size`` ids raises BpeError. An empty text has no pieces.
+        """
+        if size < 1:
+            raise ValueError(f"size is {size}, and must be 1 or more")
+        if not 0 <= overlap < size:
+            raise ValueError(f"overlap is {overlap}, and must be 0 or more, and less than size, which is {size}")
+        if not text:
+            return []
+        if self.count(text, size, special_tokens_as_text=special_tokens_as_text) <= size:
+            return [text]
+        cuts = self._cuts_of(text, -1, special_tokens_as_text)
+        return [cuts.slice(start, end) for start, end in cuts.parts(size, overlap)]
+
+    def _cuts_of(self, text: str, limit: int, as_text: bool) -> "_cuts.TextCuts":
+        if not self._description()["hasAllBytes"]:
+            raise BpeError("this text cannot be cut: the vocabulary lacks some bytes, so not all of it is in its tokens")
+        model = self._encoder()
+        starts, changes = model.starts(text, limit, as_text)
+        return _cuts.TextCuts(text, starts, changes, lambda part, most: int(model.count(part, most, as_text)))
+
+    def stream(self) -> "_cuts.StreamDecoder":
+        """Decodes ids as they come: ``decoder.push(id)`` gives text that never ends within a character."""
+        self._loaded()
+        return _cuts.StreamDecoder(self.decode_bytes)
 
     def encode_with_offsets(
         self,

@@ -1,6 +1,6 @@
 // The kernel's encoding part as C: wasm2c of the npm package wabt makes it of dist/kernel/kernel-encode.wasm.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildKernel } from "../build-kernel.ts";
 
@@ -15,8 +15,16 @@ let generated: Promise<void> | undefined;
 async function generate(): Promise<void> {
   const modules = await buildKernel(join(root, "dist/kernel"));
   const module = modules.find((path) => path.endsWith("kernel-encode.wasm"))!;
+  const digest = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest();
+  const bytes = [...digest(module).subarray(0, 16)].join(", ");
+  const head = `/* By ${digest(import.meta.path).toString("hex")} */\nstatic const unsigned char kernel_digest[16] = {${bytes}};\n`;
+  const headPath = join(generatedDirectory, "kernel-digest.h");
+  if (existsSync(headPath) && readFileSync(headPath, "utf8") === head) return;
+  // Others may make it, or compile it, meanwhile: each file appears as a whole, the head last.
+  const directory = `${generatedDirectory}.${process.pid}`;
+  mkdirSync(directory, { recursive: true });
   mkdirSync(generatedDirectory, { recursive: true });
-  const output = join(generatedDirectory, "kernel.c");
+  const output = join(directory, "kernel.c");
   const wasm2c = join(root, "node_modules/wabt/bin/wasm2c");
   // Its launcher is a script of Node's, which Bun runs as well.
   const made = spawnSync(process.execPath, [wasm2c, module, "-n", "kernel", "-o", output], {
@@ -24,12 +32,10 @@ async function generate(): Promise<void> {
   });
   if (made.status !== 0) throw new Error(`wasm2c failed: ${made.stderr || made.error}`);
   writeFileSync(output, adapted(readFileSync(output, "utf8")));
-  const digest = new Bun.CryptoHasher("sha256").update(readFileSync(module)).digest();
-  const bytes = [...digest.subarray(0, 16)].join(", ");
-  writeFileSync(
-    join(generatedDirectory, "kernel-digest.h"),
-    `static const unsigned char kernel_digest[16] = {${bytes}};\n`,
-  );
+  writeFileSync(join(directory, "kernel-digest.h"), head);
+  for (const name of ["kernel.h", "kernel.c", "kernel-digest.h"])
+    renameSync(join(directory, name), join(generatedDirectory, name));
+  rmSync(directory, { recursive: true });
 }
 
 /** What is changed in the C of wasm2c 1.0.39. Each has to be found: another version writes other C. */

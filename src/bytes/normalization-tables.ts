@@ -15,11 +15,12 @@ import {
  *   WORD      MEANING
  *   0         number of steps, 8 at most
  *   1 .. 8    the steps, as numbers of `normalizationSteps`
- *   9 .. 18   of each table below where it begins, and how many entries it has
+ *   9 .. 20   of each table below where it begins, and how many entries it has
  *   canonical, compatible, lower
  *             code points that change, ascending; where what each becomes begins, one more than there are; what they become
  *   classes   marks that may change places, ascending; the class of each, 1 or more
  *   pairs     (first, second, composed), ascending
+ *   joining   (first, last) of each range of characters that may be joined with what is before them, ascending
  *   settled   0x110000 bits: the character stays as it is, and nothing reaches across its start
  *
  * Tables that no step needs are empty. Syllables of Hangul are in none: they follow Unicode's formula.
@@ -56,13 +57,15 @@ function makeTables(normalization: Normalization): Uint32Array<ArrayBuffer> {
   });
   add(15, marks.length, [...marks.map(([mark]) => mark), ...marks.map(([, order]) => order)]);
   add(17, pairs.length, pairs.flat());
+  const joining = joiningOf(normalization);
+  add(19, joining.length / 2, joining);
   const tables = new Uint32Array(words.length + settledWords);
   tables.set(words);
   tables.set(settledBits(normalization), words.length);
   return tables;
 }
 
-const headWords = 19;
+const headWords = 21;
 const settledWords = 0x110000 / 32;
 
 /** Outside of these nothing changes, but for syllables of Hangul. */
@@ -111,6 +114,17 @@ function pairsOf(canonical: ReadonlyMap<number, readonly number[]>): [number, nu
     pairs.push([first!, parts.at(-1)!, composed]);
   }
   return pairs.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+}
+
+function joiningOf(normalization: Normalization): number[] {
+  const kinds = CharacterKinds.of(normalization);
+  const ranges: number[] = [];
+  for (const [codePoint] of charactersThatMayChange()) {
+    if (kinds.opens(codePoint)) continue;
+    if (ranges.at(-1) === codePoint - 1) ranges[ranges.length - 1] = codePoint;
+    else ranges.push(codePoint, codePoint);
+  }
+  return ranges;
 }
 
 /** ASCII is settled: lower case is made of it as it is copied. */

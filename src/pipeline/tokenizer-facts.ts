@@ -5,7 +5,7 @@ import { isDirectory, isFile, readBytes } from "../runtime/system-error.ts";
 import { versionLine } from "../runtime/version.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import { offsetObstacle, trimObstacle } from "../tokenizer/offsets.ts";
-import { nameObstacle } from "../tokenizer/token-table.ts";
+import { haveAllBytes, nameObstacle } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { fingerprintOf } from "./save-tokenizer.ts";
 
@@ -48,6 +48,7 @@ export const imageFactsOf = (
   ...factsOf(parts, roles),
   offsetObstacle: offsetObstacle(parts) ?? null,
   trimObstacle: trimObstacle(parts) ?? null,
+  hasAllBytes: haveAllBytes(parts.model.byteIds, parts.tokens),
   nameObstacle: nameObstacle(parts.tokens) ?? null,
   madeOf: digestsAt(path),
 });

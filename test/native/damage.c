@@ -121,16 +121,17 @@ static void use(const uint8_t *bytes, size_t size) {
   Image image;
   if (image_open(&image, bytes, size) != NULL) return;
   Ids ids = {0};
-  Encoding encoding = {.image = &image, .text = (const uint8_t *)text, .size = sizeof words - 1, .out = &ids, .id_limit = SIZE_MAX, .wants_found = true};
+  Notes notes = {0};
+  Encoding encoding = {.image = &image, .text = (const uint8_t *)text, .size = sizeof words - 1, .out = &ids, .id_limit = SIZE_MAX, .notes = &notes};
   encoding.instance = instance_new(&image, &error);
   if (encoding.instance != NULL && encode_text(&encoding) == NULL) {
-    size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 1) * sizeof *starts), searched = 0;
-    find_offsets(&encoding, &ids, true, starts, starts + count);
+    size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 2) * sizeof *starts), searched = 0;
+    find_offsets(&encoding, &ids, true, starts, starts + count + 1);
     next_cut(&image, false, encoding.text, 10, LONG, &searched);
     free(starts);
   }
   if (encoding.instance != NULL) instance_free(encoding.instance);
-  free(encoding.found);
+  notes_free(&notes);
   free(ids.bytes);
   image_close(&image);
 }

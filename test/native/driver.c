@@ -59,13 +59,17 @@ static const char *encode(Encoding *encoding, const Question *question) {
 
 static const char *offsets(const Question *question, const uint8_t *text) {
   Ids ids = {0};
-  Encoding encoding = {.text = text, .size = question->size, .out = &ids, .wants_found = true};
+  Notes notes = {0};
+  Encoding encoding = {.text = text, .size = question->size, .out = &ids, .notes = &notes};
   const char *error = encode(&encoding, question);
-  size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 1) * sizeof *starts);
-  if (error == NULL) error = find_offsets(&encoding, &ids, question->flags & IN_CHARACTERS, starts, starts + count);
-  if (error == NULL) answer_numbers(starts, 2 * count);
+  size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 2) * sizeof *starts);
+  if (error == NULL) error = find_offsets(&encoding, &ids, question->flags & IN_CHARACTERS, starts, starts + count + 1);
+  if (error == NULL) {
+    memmove(starts + count, starts + count + 1, count * sizeof *starts);
+    answer_numbers(starts, 2 * count);
+  }
   free(starts);
-  free(encoding.found);
+  notes_free(&notes);
   free(ids.bytes);
   return error;
 }

@@ -11,7 +11,15 @@ const root = resolve(import.meta.dir, "../..");
 /** The modules of the second environment; the first has all others. */
 const ofOne = ["test_one"];
 const isCore = process.env.BPE_TEST_CORE !== undefined;
-const core = ["test_bpe", "test_child", "test_cs336", "test_object", "test_session", "test_training"];
+const core = [
+  "test_bpe",
+  "test_child",
+  "test_cs336",
+  "test_cuts",
+  "test_object",
+  "test_session",
+  "test_training",
+];
 
 const saidBy = async (environment: string, ...args: string[]) => {
   const python = join(root, "dist", environment, "bin/python");
