@@ -127,9 +127,6 @@ describe("what is refused", () => {
   test("options that the base decides, and sizes that are none", () => {
     for (const [options, message] of [
       [["-n", "+4", "--format", "gpt2"], "--format cannot be combined with --extend"],
-      [["-n", "+4", "--model-card"], "--model-card cannot be combined with --extend"],
-      [["-n", "+4", "--seed-token", "ab"], "--seed-token cannot be combined with --extend"],
-      [["-n", "+4", "--if-changed", "--cache", "c"], "--if-changed cannot be combined with --extend"],
       [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
       [["-n", "+4", "-p", "cl100k"], "--pattern is stored in tokenizer.json"],
       [["-n", "270"], "--vocab-size 270 is not more than the base has: 270"],

@@ -194,13 +194,6 @@ describe("bpe train --language", () => {
     expect(refused("--language", "en=-", "--language", "hi=-")).toContain(
       "standard input (-) is named twice",
     );
-    for (const other of [
-      ["--counts", "en.tsv"],
-      ["--extend", "plain"],
-      ["--superwords-from", "300"],
-    ]) {
-      expect(refused(...english, ...other)).toContain(`--language cannot be combined with ${other[0]}`);
-    }
     expect(run("inspect", "refused").code).toBe(1);
   });
 });

@@ -399,8 +399,6 @@ test("the library gives what the command line writes, and encodes as its files d
   const ids = bpe(["encode", sample, "--tokenizer", output]).stdout.trim().split(" ").map(Number);
   expect([...tokenizer.encode(readFileSync(sample, "utf8"))]).toEqual(ids);
   for (const [options, message] of [
-    [{ pattern: "gpt2" }, "like cannot be combined with pattern"],
-    [{ superwordsFrom: 280 }, "like cannot be combined with superwordsFrom"],
     [{ cache: join(home, "cache") }, "cache cannot be combined with this like"],
     [{ like: "nowhere" }, '"nowhere": no such file or directory'],
   ] as [object, string][]) {
@@ -451,9 +449,6 @@ test("what cannot be taken is refused, and nothing is written", () => {
     broken               | 1 | "broken/tokenizer.json"
     config               | 1 | "config/tokenizer_config.json": what is in it
     packed.gz            | 1 | "packed.gz" is packed with gzip
-    plain -p gpt2        | 2 | --like cannot be combined with --pattern
-    plain --superwords-from 280 | 2 | --like cannot be combined with --superwords-from
-    plain --extend plain | 2 | --like cannot be combined with --extend
     plain --format gpt2  | 1 | --format gpt2: the added token "<mask>" is no plain special token
     plain --format tiktoken | 1 | --format tiktoken:
     plain -n 257         | 2 | --vocab-size 257 is too small

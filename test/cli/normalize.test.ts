@@ -100,7 +100,6 @@ describe("train --normalize", () => {
       [["--normalize", "NFC,,lowercase"], '--normalize: unknown step ""'],
       [["--normalize", "NFC", "--format", "huggingface,gpt2"], "--format gpt2 cannot store a normalizer"],
       [["--normalize", "NFC", "--format", "tiktoken"], "--format tiktoken cannot store a normalizer"],
-      [["--normalize", "NFC", "--extend", "made"], "--normalize cannot be combined with --extend"],
     ] as const) {
       const { code, stderr } = train("refused", "absent.txt", ...args);
       expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -82,10 +82,6 @@ test.each([
   [["--language-window", "1.5:2"], "--language-window 1.5:2 is no number of choices"],
   [["--language-window", "10:0"], "--language-window 10:0 is no number of choices"],
   [["--global-merges", "x"], '--global-merges: "x" is not a whole number'],
-  [
-    ["--language-ratio", "1,2,3", "--language-dev", "en=en.txt", "el=el.txt", "fr=fr.txt"],
-    "--language-ratio cannot be combined with --language-dev",
-  ],
 ])("refuses %j", (args, message) => {
   const { code, stderr } = run(...languages, "-n", "300", "-o", "refused", ...args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -146,15 +146,6 @@ describe("bpe train --weight", () => {
       1,
       "bpe: error: the weights leave nothing to train on: every word's count is rounded to 0",
     ]);
-    for (const other of [
-      ["--save-counts", "c"],
-      ["--superwords-from", "300"],
-    ]) {
-      expect(problem("--weight", "*:2", ...other)).toEqual([
-        2,
-        expect.stringContaining(`--weight cannot be combined with ${other[0]}`),
-      ]);
-    }
     expect(run("inspect", "refused").code).toBe(1);
   });
 });

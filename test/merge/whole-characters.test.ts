@@ -22,10 +22,10 @@ test("the state behind any bytes is whole, begun, a tail byte or stray, as Unico
   let wrong = "";
   for (const [turn, lead] of leads.entries()) {
     const seconds = [...edges.slice(1), ...Array.from(places(256, turn), (byte) => all[byte]!)];
-    for (const second of seconds)
-      for (const third of edges)
+    for (const [at, second] of seconds.entries())
+      for (const third of places(edges.length, turn + at))
         for (const fourth of edges) {
-          const bytes = lead + second + third + fourth;
+          const bytes = lead + second + edges[third]! + fourth;
           const state = stateOf(bytes);
           const found = state === 0 ? "whole" : state < 8 ? "begun" : state < 11 ? "tail" : "stray";
           const isTail = bytes.length === 1 && bytes < "\xc0";

@@ -123,10 +123,6 @@ describe("seed tokens", () => {
       { seedTokens: numbers, vocabSize: 1245 },
       "vocabSize 1245 is too small: the seed tokens, with what they are made of, need at least 1246",
     ],
-    [
-      { seedTokens: ["abc"], superwordsFrom: 300, texts: undefined, files: ["none.txt"] },
-      "seedTokens cannot be combined with superwordsFrom",
-    ],
   ];
   for (const [options, message] of refused) {
     test(`refused: ${message}`, async () => {
