@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { bench, run } from "mitata";
 import { trainMerges } from "../src/merge/train-merges.ts";
 import { compilePattern, type PatternName, patterns } from "../src/pattern/pattern.ts";
-import { createPretokens, partTo } from "../src/text/pretokens.ts";
+import { KernelPretokens, partTo } from "../src/text/pretokens.ts";
 import { WordCounter } from "../src/words/word-counter.ts";
 import { keepRecord } from "./record.ts";
 
@@ -32,7 +32,7 @@ const pattern = compilePattern(sources);
 function countWords(): WordCounter {
   const counter = new WordCounter();
   counter.text(bytes.length).bytes.set(bytes);
-  const pretokens = createPretokens(pattern, [], counter);
+  const pretokens = new KernelPretokens(pattern.automata, [], counter);
   pretokens.searchText(bytes.length);
   pretokens.start(0, false);
   while (!pretokens.take(partTo(bytes.length)));
@@ -53,7 +53,7 @@ const counter = countWords();
 const pretokenCount = counter.pretokenCount;
 const words = counter.toWordTable();
 const stages: [name: string, run: () => number][] = [
-  ["compile the pattern", () => compilePattern(sources).kind.length],
+  ["compile the pattern", () => compilePattern(sources).automata.length],
   ["boundaries + words", () => countWords().distinctWordCount],
   ["word table", () => counter.toWordTable().wordCount],
   ["8,000 merges", merge],

@@ -1,10 +1,14 @@
 import { wordsOf } from "../examples/learn.ts";
 
-/** Words of a text with their counts, as `gpt2` splits it, without the special tokens. */
-export function naiveWords(text: string, specialTokens: readonly string[] = []): Map<string, number> {
+/** Words of a text with their counts, without the special tokens; `cut` makes them of a document, as gpt2 does. */
+export function naiveWords(
+  text: string,
+  specialTokens: readonly string[] = [],
+  cut: (document: string) => Iterable<string> = wordsOf,
+): Map<string, number> {
   const words = new Map<string, number>();
   for (const document of splitAtSpecialTokens(text, specialTokens)) {
-    for (const word of wordsOf(document)) words.set(word, (words.get(word) ?? 0) + 1);
+    for (const word of cut(document)) words.set(word, (words.get(word) ?? 0) + 1);
   }
   return words;
 }

@@ -59,7 +59,7 @@ for (const path of process.argv.slice(2)) {
   const isSeen = new Set<string>();
   for (const [name, { sources }] of Object.entries<NamedPattern>(patterns)) {
     const compiled = compilePattern(sources);
-    if (compiled.kind !== "automata" || compiled.automata.length > 1 || isSeen.has(sources.join())) continue;
+    if (compiled.automata.length > 1 || isSeen.has(sources.join())) continue;
     isSeen.add(sources.join());
     const [tables] = compiled.automata as [PatternTables];
     if (namedMasks?.[automatonDigest(tables)] === undefined) continue;

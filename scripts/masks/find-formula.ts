@@ -1,3 +1,4 @@
+import { endsOfText } from "../../src/pattern/cut-text.ts";
 import {
   type Boundaries,
   boundariesOf,
@@ -71,38 +72,6 @@ function guessMember(tables: ScanTables): Member {
     digitCount: firstEnd! > digitCountMax ? 0 : firstEnd!,
     lines: pretokenCount("\n\n") === 2,
   };
-}
-
-/**
- * The ends of the pretokens of a text, by the tables of an automaton, a character at a time: the twin of the kernel's scan.
- * With \`stop\` the document goes on behind it: only the ends that are settled by then.
- */
-export function endsOfText(
-  tables: ScanTables,
-  bytes: Uint8Array,
-  stop = bytes.length,
-  isWhole = true,
-): number[] {
-  const { transitions, columnBlocks, columns } = tables;
-  const settled: number[] = [];
-  let slots: number[] = [];
-  let state = 0;
-  const read = (column: number, pos: number) => {
-    const entry = transitions[(state << 8) | column]!;
-    slots[entry & 15] = pos;
-    const commitCount = (entry >> 4) & 15;
-    settled.push(...slots.slice(0, commitCount));
-    slots = slots.slice(commitCount, noSlot);
-    state = entry >>> 16;
-  };
-  for (let pos = 0; pos < stop; ) {
-    const found =
-      bytes[pos]! < 0x80 ? bytes[pos]! | (1 << 8) : columnAt(bytes, pos, bytes.length, columnBlocks, columns);
-    read(found & 255, pos);
-    pos += found >> 8;
-  }
-  if (isWhole) read(endColumn, bytes.length);
-  return settled;
 }
 
 /** The kernel counts groups of digits up to this. */

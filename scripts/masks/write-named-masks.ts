@@ -93,7 +93,6 @@ export function writeNamedMasks(): void {
   for (const { sources } of Object.values<NamedPattern>(patterns)) {
     for (const lineWise of [false, true]) {
       const compiled = compilePattern(sources, { lineWise });
-      if (compiled.kind !== "automata") throw new Error("every named pattern is made of automata");
       for (const tables of compiled.automata.filter(({ shadow }) => shadow === undefined)) {
         const masks = buildMaskTables(tables);
         if (masks !== undefined) entries.set(automatonDigest(tables), Buffer.from(masks).toString("base64"));

@@ -8,7 +8,7 @@ import { countParts, countWords } from "../pipeline/count-words.ts";
 import { settleWithCounts } from "../pipeline/open-counts.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { countsOptionsOf, cuttingOf } from "../pipeline/training.ts";
-import { countedInvalidBytes, slowPattern, streamBesideCache } from "../pipeline/warnings.ts";
+import { countedInvalidBytes, streamBesideCache } from "../pipeline/warnings.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
@@ -41,7 +41,6 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField }, output);
   const opened = await openCorpus(invocation, options, output, planned);
   const { inputs, budget, workerCount, workerCountFor } = opened;
-  output.tell(slowPattern(cutting.pattern));
   const { memory, cached } = openRunMemory(options.cache, cutting, budget, output);
   const cache = cached?.cache;
   if (cache !== undefined) output.tell(streamBesideCache(inputs));

@@ -4,7 +4,6 @@ import { checkPlannable, noFileToPlan, planLineMaker, plannedRanges } from "../c
 import { recordedReading } from "../formats/training-json.ts";
 import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
-import { slowPattern } from "../pipeline/warnings.ts";
 import { canBeCut } from "../text/cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { readCutting } from "./corpus-options.ts";
@@ -62,10 +61,11 @@ function readOptions(invocation: Invocation) {
 /** Where the ranges of a corpus that is counted may end. */
 function corpusCuts(invocation: Invocation) {
   const cutting = readCutting(invocation);
-  return async (output: Output) => {
-    output.tell(slowPattern(cutting.pattern));
-    return { ...countsOptionsOf(cutting), pattern: cutting.pattern.compiled, keepsTextsWhole: false };
-  };
+  return async () => ({
+    ...countsOptionsOf(cutting),
+    pattern: cutting.pattern.compiled,
+    keepsTextsWhole: false,
+  });
 }
 
 /** Where the ranges of a corpus that is encoded may end. */

@@ -7,7 +7,6 @@ import { type Named, readNamed } from "../options/kinds.ts";
 import { idType } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
-import { slowPattern } from "../pipeline/warnings.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
@@ -58,11 +57,9 @@ export async function openTokenizer(
   return { ...parts, specialTokensAsText };
 }
 
-/** Warns of what in a tokenizer's files is not applied, and of a slow pattern. */
+/** Warns of what in a tokenizer's files is not applied. */
 export function warnOfTokenizer(parts: TokenizerParts, output: Pick<Output, "tell">): void {
   output.tell(parts.notes.map((message) => ({ kind: "note", message })));
-  const { patternName: name, patternSources: sources } = parts.description;
-  output.tell(slowPattern({ name, sources, compiled: parts.pattern }));
 }
 
 /** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */

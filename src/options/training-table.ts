@@ -119,7 +119,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     description: "cuts text: name (-p help) or regex",
     details:
-      "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression. With -p none, a document is one word.",
+      "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression, without references to groups or long looks behind. With -p none, a document is one word.",
     default: "gpt2",
     inCode:
       "How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token crosses a cut.",

@@ -54,18 +54,22 @@ export class Numbering<T> {
   }
 }
 
-/** Thrown where a pattern is right but asks for more than an automaton can do; the backtracking matcher takes it. */
-export class BeyondAutomaton extends Error {}
-
-/** Thrown where a pattern is no way to cut a text: it can match the empty string, or it matches nothing at all. */
-export class Unusable extends Error {
+/**
+ * Thrown where a pattern is right but asks for more than an automaton can do. `part` is what asks for it, as the pattern
+ * writes it; the message calls it "it".
+ */
+export class BeyondAutomaton extends Error {
   constructor(
     message: string,
     readonly hint?: string,
+    public part?: string,
   ) {
     super(message);
   }
 }
+
+/** Thrown where a pattern is no way to cut a text: it can match the empty string, or it matches nothing at all. */
+export class Unusable extends Error {}
 
 /**
  * Character classes: the coarsest division of all code points that every set of a pattern is a union of. The

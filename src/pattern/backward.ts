@@ -2,13 +2,9 @@ import { BeyondAutomaton, Numbering } from "./automaton.ts";
 import { type Nfa, nfaOp } from "./nfa.ts";
 
 /**
- * Bodies of looks ahead, read from right to left. At a position an instruction of the matcher's program has a value:
- *
- *   0       no way on from here matches
- *   1       some way matches
- *   1 + n   the bodies of n atomic groups around match from here, and what is behind them fails
- *
- * It depends on the character here, on the one before (look-behinds of one character), and on the values at the next
+ * Programs, as bodies of looks ahead, read from right to left. At a position an instruction has a value: 1 where some way on
+ * from here matches, else 0. Inside of an atomic group it is 0 where no way leads out of the group; else 1 more than the value
+ * outside where the *first* such way leads to. It depends on the character here, on the one before (look-behinds of one character), and on the values at the next
  * position. So one pass from the right finds them all, and there are finitely many vectors of values: these are the
  * states of an automaton. A state has the values of the instructions that a character leads to, then of the looks, for
  * each kind of character before.
@@ -29,6 +25,20 @@ export type Backward = {
   readonly groupOf: readonly number[];
 };
 
+/** What a reader from left to right asks. The first program's instructions have the numbers that they have in it. */
+export type BackwardWays = {
+  /** All that a symbol sees of the state behind it. */
+  readonly matters: (symbol: number, behind: number) => string;
+  /**
+   * Where the first way from an instruction leads, before a symbol and behind one of a group: to the instruction behind the
+   * character that it takes; or `itMatches`, or `noWay`. `behind` is no state where the text ends.
+   */
+  readonly wayFrom: (instruction: number, before: number, symbol: number, behind: number) => number;
+};
+
+export const itMatches = -1;
+export const noWay = -2;
+
 const stateCountMax = 4000;
 const instructionCountMax = 20_000;
 /** Some tenths of a second. */
@@ -42,7 +52,7 @@ export function readBackwards(
   bodies: readonly Nfa[],
   symbolSets: readonly Uint8Array[],
   lineEnd: number,
-): Backward {
+): Backward & BackwardWays {
   const program = joined(bodies);
   const symbolCount = symbolSets[0]!.length;
   const { groupOf, memberOf } = groupsOf(program, symbolSets, symbolCount);
@@ -62,6 +72,9 @@ export function readBackwards(
     next: Int32Array.from(next),
     isTrue: states.items.flatMap((vector) => reader.truthsOf(vector)),
     groupOf,
+    matters: (symbol, behind) => reader.matters(symbol, states.items[behind]!),
+    wayFrom: (instruction, before, symbol, behind) =>
+      reader.wayFrom(instruction, memberOf[before]!, symbol, states.items[behind]),
   };
 }
 
@@ -73,6 +86,8 @@ class BackwardReader {
   private readonly kept: readonly number[];
   private readonly values: Int32Array;
   private evaluationCount = 0;
+  /** For each symbol the targets, as numbers of `kept`, that it leads to. */
+  private readonly seen: number[][] = [];
 
   constructor(
     private readonly program: JoinedProgram,
@@ -106,11 +121,36 @@ class BackwardReader {
     );
   }
 
+  matters(symbol: number, behind: readonly number[]): string {
+    const { ops, first, second } = this.program;
+    const takes = (i: number) => ops[i] === nfaOp.take && this.symbolSets[first[i]!]![symbol] === 1;
+    this.seen[symbol] ??= this.targets.flatMap((target, id) =>
+      ops.some((_, i) => takes(i) && second[i] === target) ? [id] : [],
+    );
+    const values = this.groupOf[symbol]! * this.kept.length;
+    return this.seen[symbol].map((id) => behind[values + id]).join("");
+  }
+
+  wayFrom(start: number, before: number, symbol: number, behind: readonly number[] | undefined): number {
+    const { ops, first, second } = this.program;
+    const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.kept.length);
+    const value = (instruction: number) => this.evaluate(instruction, before, symbol, valuesBehind);
+    this.values.fill(-1);
+    if (value(start) === 0) return noWay;
+    for (let i = start; ; ) {
+      const op = ops[i]!;
+      if (op === nfaOp.match) return itMatches;
+      const isFirst = op === nfaOp.fork && value(first[i]!) > 0;
+      i = isFirst ? first[i]! : second[i]!;
+      if (op === nfaOp.take) return i;
+    }
+  }
+
   /** The value of an instruction, where one symbol stands before the position and another one behind it. */
   private evaluate(i: number, before: number, symbol: number, behind: readonly number[] | undefined): number {
-    if (this.values[i]! >= 0) return this.values[i]!;
     if (++this.evaluationCount > evaluationCountMax)
       throw new BeyondAutomaton("what it looks ahead for takes too long to make");
+    if (this.values[i]! >= 0) return this.values[i]!;
     const { program, symbolSets } = this;
     const a = program.first[i]!;
     const b = program.second[i]!;
@@ -130,28 +170,20 @@ class BackwardReader {
         if (symbolSets[a]![before] === 1) value = on(b);
         break;
       case nfaOp.look:
-        if (on(a) === 1) value = on(b);
+        if (on(a) > 0) value = on(b);
         break;
       case nfaOp.lookNot:
-        if (on(a) !== 1) value = on(b);
+        if (on(a) === 0) value = on(b);
         break;
       case nfaOp.atomic:
-        value = on(a);
-        if (value > 1) value = value === 2 ? 0 : value - 1;
+        value = Math.max(0, on(b) - 1);
         break;
-      case nfaOp.commit:
-        value = on(b);
-        if (value !== 1) value = value === 0 ? 2 : value + 1;
+      case nfaOp.leave:
+        value = 1 + on(b);
         break;
       case nfaOp.match:
-      case nfaOp.found:
         value = 1;
         break;
-      case nfaOp.takeBack:
-      case nfaOp.forkBack:
-        throw new BeyondAutomaton("it looks behind more than one character");
-      default:
-        throw new BeyondAutomaton("it refers back to a group");
     }
     this.values[i] = value;
     return value;
@@ -168,7 +200,7 @@ function joined(programs: readonly Nfa[]): JoinedProgram {
     if (base + ops.length > instructionCountMax)
       throw new BeyondAutomaton("it is too long when its counts are unrolled");
     ops.forEach((op, i) => {
-      const leadsOn = op === nfaOp.fork || op === nfaOp.look || op === nfaOp.lookNot || op === nfaOp.atomic;
+      const leadsOn = op === nfaOp.fork || op === nfaOp.look || op === nfaOp.lookNot;
       all.ops.push(op);
       all.first.push(leadsOn ? base + first[i]! : first[i]!);
       all.second.push(base + second[i]!);

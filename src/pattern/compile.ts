@@ -1,5 +1,6 @@
 import { exitCode, UserError } from "../errors.ts";
 import { embeddedDirectory } from "../runtime/embedded.ts";
+import { withFewerAtomics } from "./atomic.ts";
 import {
   type Action,
   type Automaton,
@@ -13,7 +14,7 @@ import {
 } from "./automaton.ts";
 import type { CompiledPattern, CompileOptions, PatternTables } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
-import { buildProgram } from "./matcher-program.ts";
+import { foreseen } from "./foreseen.ts";
 import { canBeEmpty, type Node, parseSplit } from "./parse-pattern.ts";
 import { readReadyMade } from "./ready-made.ts";
 import { buildScanTables } from "./scan-tables.ts";
@@ -31,66 +32,74 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
   if (lineWise) compilePattern(sources);
   const trees = sources.map(parseSplit);
   try {
-    return compileTrees(trees, sources, lineWise);
+    return { automata: automataOf(trees.map(withFewerAtomics), lineWise) };
   } catch (error) {
     if (!(error instanceof Unusable || error instanceof BeyondAutomaton)) throw error;
-    const hint = error instanceof Unusable ? (error.hint ?? takesNothingHint) : "use smaller counts";
-    const what = error instanceof Unusable ? `it ${error.message}` : error.message;
-    throw new UserError(`pattern: ${what}: ${sources.join(" , ")}`, { hint, exitCode: exitCode.usage });
+    throw refusal(error, trees, sources);
   }
+}
+
+function refusal(
+  error: Unusable | BeyondAutomaton,
+  trees: readonly Node[],
+  sources: readonly string[],
+): UserError {
+  const of = sources.join(" , ");
+  if (error instanceof Unusable || trees.some(canBeEmpty)) {
+    const what = error instanceof Unusable ? error.message : "can match the empty string";
+    return new UserError(`pattern: it ${what}: ${of}`, { hint: takesNothingHint, exitCode: exitCode.usage });
+  }
+  const { message, part, hint = "write it in a simpler way, or with smaller counts" } = error;
+  const what =
+    part === undefined
+      ? message
+      : `${message.replace(/\bit\b/, () => `\`${part}\``)}, which is not supported`;
+  return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
 }
 
 const takesNothingHint =
   "a pretokenizer matches one character at least: write + where there is *, or name a pattern (`--pattern help`)";
 
-/** Throws Unusable, and BeyondAutomaton where not even the matcher can do it. */
-function compileTrees(
-  trees: readonly Node[],
-  sources: readonly string[],
-  lineWise: boolean,
-): CompiledPattern {
-  try {
-    return { kind: "automata", automata: automataOf(trees, lineWise) };
-  } catch (error) {
-    if (!(error instanceof BeyondAutomaton)) throw error;
-    if (trees.some(canBeEmpty)) throw new Unusable("can match the empty string");
-    const programs = trees.map((tree, i) => buildProgram(tree, sources[i]!));
-    return { kind: "programs", programs, lineWise, reason: error.message };
-  }
-}
-
 /**
- * Splits that look far ahead are one automaton of shadows with as many others as will do: those before may not cut where it
- * matters to the looks. Throws BeyondAutomaton.
+ * As many splits as will do together: those before one that looks far ahead may not cut where it matters to the looks. One that
+ * is too much alone is foreseen. Throws BeyondAutomaton.
  */
 function automataOf(trees: readonly Node[], lineWise: boolean): PatternTables[] {
-  if (!trees.some(looksFar)) return trees.length === 0 ? [] : fuse(trees, lineWise);
-  let automata: PatternTables[] = [];
+  if (trees.length === 0) return [];
+  let automata = trees.some(looksFar) ? undefined : tried(trees, lineWise);
+  if (automata !== undefined) return automata;
   let count = 0;
-  while (count < trees.length) {
-    const some = trees.slice(0, count + 1);
-    const more = some.some(looksFar) ? overShadows(some, lineWise) : fuse(some, lineWise);
-    if (more instanceof BeyondAutomaton) {
-      if (count === 0) throw more;
-      break;
-    }
+  for (let more: PatternTables[] | undefined; count < trees.length; count++) {
+    more = tried(trees.slice(0, count + 1), lineWise);
+    if (more === undefined) break;
     automata = more;
-    count++;
   }
-  return [...automata, ...automataOf(trees.slice(count), lineWise)];
+  const [first] = trees;
+  automata ??= [foreseen(first!, lineWise)];
+  return [...automata, ...automataOf(trees.slice(Math.max(1, count)), lineWise)];
 }
 
 const looksFar = (tree: Node) => longLooksIn(tree).length > 0;
 
-/** All splits as one automaton of shadows, or why they are none. */
-function overShadows(trees: readonly Node[], lineWise: boolean): PatternTables[] | BeyondAutomaton {
-  let reason: BeyondAutomaton | undefined;
+/** The automata of some splits; undefined where they ask for more than one thread after the other can do. */
+function tried(trees: readonly Node[], lineWise: boolean): PatternTables[] | undefined {
+  try {
+    return trees.some(looksFar) ? overShadows(trees, lineWise) : fuse(trees, lineWise);
+  } catch (error) {
+    if (error instanceof BeyondAutomaton) return undefined;
+    throw error;
+  }
+}
+
+/** All splits as one automaton of shadows. Throws BeyondAutomaton. */
+function overShadows(trees: readonly Node[], lineWise: boolean): PatternTables[] {
+  let reason: unknown;
   for (const saysStates of [true, false]) {
     try {
       const shadow = new ShadowedLooks(trees, lineWise, saysStates);
       const automata = buildAutomata(shadow.trees, { lineWise, shadow });
       if (!automata.slice(0, trees.findLastIndex(looksFar)).every((first) => shadow.isFreeOf(first)))
-        return new BeyondAutomaton("it looks ahead over its own cuts");
+        throw new BeyondAutomaton("it looks ahead over its own cuts");
       const automaton = joinCompatibleStates(automata.reduce(fuseAutomata));
       return [{ ...buildScanTables(automaton), shadow: shadow.tablesFor(automaton.classes) }];
     } catch (error) {
@@ -98,7 +107,7 @@ function overShadows(trees: readonly Node[], lineWise: boolean): PatternTables[]
       reason = error;
     }
   }
-  return reason!;
+  throw reason;
 }
 
 /** As few automata as will do: where two fuse, they are one. Throws BeyondAutomaton. */

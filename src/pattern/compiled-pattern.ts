@@ -1,21 +1,9 @@
 import { createSha256, type Sha256 } from "../runtime/host.ts";
-import type { Program } from "./matcher-program.ts";
 import type { FourByteTables, ScanTables } from "./scan-tables.ts";
 import type { ShadowTables } from "./shadow.ts";
 
-/**
- * A pattern ready to run: plain data that can be posted to a worker.
- *   automata   automaton k + 1 cuts the pieces of automaton k; nearly always there is one
- *   programs   the same for the backtracking matcher, with the reason why it came to that
- */
-export type CompiledPattern =
-  | { readonly kind: "automata"; readonly automata: readonly PatternTables[] }
-  | {
-      readonly kind: "programs";
-      readonly programs: readonly Program[];
-      readonly lineWise: boolean;
-      readonly reason: string;
-    };
+/** A pattern ready to run, plain data: automaton k + 1 cuts the pieces of automaton k; nearly always there is one. */
+export type CompiledPattern = { readonly automata: readonly PatternTables[] };
 
 /** The tables of an automaton, and tables that make its scan faster: built ahead, or when there is enough text. */
 export type PatternTables = ScanTables & {
@@ -31,21 +19,21 @@ export type CompileOptions = {
 };
 
 /**
- * A hash of all that decides where a pattern cuts, in hexadecimal: of its tables, or of its programs. Patterns
- * that were compiled ahead and those that were compiled now have the same.
+ * A hash of all that decides where a pattern cuts, in hexadecimal. Patterns that were compiled ahead and those that were
+ * compiled now have the same.
  */
 export function patternDigest(compiled: CompiledPattern): string {
   const hasher = createSha256();
-  addTo(hasher, compiled);
+  // `kind` is in the digests of plans and cache entries that earlier builds wrote.
+  addTo(hasher, { kind: "automata", ...compiled });
   return hasher.digest("hex");
 }
 
 /** The same of one automaton. */
-export const automatonDigest = (tables: PatternTables): string =>
-  patternDigest({ kind: "automata", automata: [tables] });
+export const automatonDigest = (tables: PatternTables): string => patternDigest({ automata: [tables] });
 
-/** Fields that decide nothing: they are made of other fields, or are for people. */
-const derived = new Set(["fourBytes", "reason"]);
+/** A field that decides nothing: it is made of others. */
+const derived = "fourBytes";
 
 /** Adds plain data. Sizes and names go before contents, so that different data are different bytes. */
 function addTo(hasher: Sha256, value: unknown): void {
@@ -53,7 +41,7 @@ function addTo(hasher: Sha256, value: unknown): void {
     hasher.update(`${value.constructor.name} ${value.byteLength} `);
     hasher.update(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   } else if (typeof value === "object" && value !== null) {
-    const fields = Object.entries(value).filter(([name]) => !derived.has(name));
+    const fields = Object.entries(value).filter(([name]) => name !== derived);
     hasher.update(`${fields.length} `);
     for (const [name, field] of fields.sort(([a], [b]) => (a < b ? -1 : 1))) {
       hasher.update(`${JSON.stringify(name)} `);

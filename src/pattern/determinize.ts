@@ -39,7 +39,7 @@ type Situation = {
 /** An automaton for each split of a sequence, all with the same classes. Throws BeyondAutomaton and Unusable. */
 export function buildAutomata(trees: readonly Node[], options: AutomatonOptions): Automaton[] {
   const sets = new SymbolSets();
-  const programs = trees.map((tree) => buildNfa(tree, sets, "automaton"));
+  const programs = trees.map((tree) => buildNfa(tree, sets));
   for (const set of options.shadow?.sets ?? []) sets.idOf(set, false);
   // Lines end at a class of its own.
   const newline = options.lineWise ? sets.idOf(codePointRange(10), false) : -1;
@@ -379,7 +379,7 @@ class Follower {
       case nfaOp.match:
         return true;
       default:
-        throw new Error("the program is for the matcher");
+        throw new Error("bug: a body of a look in a pattern's program");
     }
   }
 }

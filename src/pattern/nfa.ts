@@ -1,5 +1,5 @@
-import { BeyondAutomaton, Unusable } from "./automaton.ts";
-import { canBeEmpty, type Node, nodesIn } from "./parse-pattern.ts";
+import { BeyondAutomaton } from "./automaton.ts";
+import { canBeEmpty, type Node } from "./parse-pattern.ts";
 import {
   type CodePointSet,
   complementOf,
@@ -11,8 +11,8 @@ import {
 } from "./unicode.ts";
 
 /**
- * A pattern as a program of a backtracking matcher. The automaton runs its threads all at once, in order of preference;
- * `matcher.ts` runs one after the other, which any program allows. Instruction i:
+ * A pattern as a program. An automaton runs its threads all at once, in order of preference (`determinize.ts`); the bodies of
+ * long looks are read backwards (`backward.ts`). Instruction i:
  *
  *   ops[i]          first[i]            second[i]       MEANING
  *   take            set of characters   next            takes a character of the set
@@ -21,16 +21,10 @@ import {
  *   lookbehind      set of symbols      next            the same for the last symbol
  *   match           -                   -               the pattern has matched
  *
- * For the matcher only:
- *   takeBack        set of characters   next            goes back over a character of the set (inside a look behind)
- *   forkBack        preferred next      other next      a fork inside a look behind
- *   look, lookNot   body                next            the body, up to `found`, must match here; must not
- *   found           -                   -               the body of a look has matched
- *   atomic          body                -               the body, up to `commit`, is matched in its first way only
- *   commit          -                   next            gives up the other ways of the body
- *   open, close     group               next            remembers where the group begins, ends
- *   same            group               fork            takes what the group took; goes on at the fork's first way if
- *                                                       that was nothing, else at the other
+ * In programs that are read backwards only:
+ *   look, lookNot   body                next            the body, up to a match, must match here; must not
+ *   atomic          -                   body            only the first way of the body counts, up to `leave`
+ *   leave           -                   next            the body of an atomic group has matched
  *
  * A symbol is a character class, INVALID or END (the end of the text; looking back, its start). Sets are numbers of
  * `sets`. `ab?` is: 0 match, 1 take b -> 0, 2 fork 1 or 0, 3 take a -> 2; it starts at 3.
@@ -43,23 +37,15 @@ export type Nfa = {
 };
 
 export const nfaOp = {
-  ...{
-    take: 0,
-    fork: 1,
-    lookahead: 2,
-    match: 3,
-    lookbehind: 4,
-    takeBack: 5,
-    forkBack: 6,
-    look: 7,
-    lookNot: 8,
-  },
-  found: 9,
-  atomic: 10,
-  commit: 11,
-  open: 12,
-  close: 13,
-  same: 14,
+  take: 0,
+  fork: 1,
+  lookahead: 2,
+  match: 3,
+  lookbehind: 4,
+  look: 5,
+  lookNot: 6,
+  atomic: 7,
+  leave: 8,
 } as const;
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
@@ -82,14 +68,11 @@ export class SymbolSets {
   }
 }
 
-/** What runs the program. Automata have no way to do what is for the matcher only, and are small. */
-type NfaForm = "automaton" | "matcher";
+const instructionCountMax = 20_000;
 
-const instructionCountMax: Readonly<Record<NfaForm, number>> = { automaton: 20_000, matcher: 1 << 21 };
-
-/** Throws BeyondAutomaton and Unusable. */
-export function buildNfa(tree: Node, sets: SymbolSets, form: NfaForm): Nfa {
-  return new NfaBuilder(tree, sets, form).build(tree);
+/** @param isReadBackwards it may have long looks and atomic groups. Throws BeyondAutomaton. */
+export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false): Nfa {
+  return new NfaBuilder(sets, isReadBackwards).build(tree);
 }
 
 /**
@@ -101,16 +84,11 @@ class NfaBuilder {
   private readonly ops: NfaOp[] = [];
   private readonly first: number[] = [];
   private readonly second: number[] = [];
-  private readonly referredTo: ReadonlySet<number>;
-  private isBackwards = false;
 
   constructor(
-    tree: Node,
     private readonly sets: SymbolSets,
-    private readonly form: NfaForm,
-  ) {
-    this.referredTo = form === "matcher" ? groupsReferredTo(tree) : new Set();
-  }
+    private readonly isReadBackwards: boolean,
+  ) {}
 
   build(tree: Node): Nfa {
     const match = this.add(nfaOp.match, 0, 0);
@@ -119,7 +97,7 @@ class NfaBuilder {
   }
 
   private add(op: NfaOp, a: number, b: number): number {
-    if (this.ops.length === instructionCountMax[this.form])
+    if (this.ops.length === instructionCountMax)
       throw new BeyondAutomaton("it is too long when its counts are unrolled");
     this.first.push(a);
     this.second.push(b);
@@ -127,30 +105,22 @@ class NfaBuilder {
   }
 
   private fork(preferred: number, other: number): number {
-    return this.add(this.isBackwards ? nfaOp.forkBack : nfaOp.fork, preferred, other);
-  }
-
-  private forMatcher(reason: string): void {
-    if (this.form === "automaton") throw new BeyondAutomaton(reason);
+    return this.add(nfaOp.fork, preferred, other);
   }
 
   /** `empty` follows a node that has taken nothing, `taken` one that has. */
   private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {
       case "set":
-        return this.add(
-          this.isBackwards ? nfaOp.takeBack : nfaOp.take,
-          this.sets.idOf(node.set, false),
-          taken,
-        );
+        return this.add(nfaOp.take, this.sets.idOf(node.set, false), taken);
       case "sequence":
-        return this.addSequence(this.isBackwards ? node.items.toReversed() : node.items, empty, taken);
+        return this.addSequence(node.items, empty, taken);
       case "choice":
         return node.options
           .map((option) => this.addNode(option, empty, taken))
           .reduceRight((other, preferred) => this.fork(preferred, other));
       case "group":
-        return this.addGroup(node, empty, taken);
+        return this.addNode(node.body, empty, taken);
       case "repeat":
         return this.addRepeat(node, empty, taken);
       case "start":
@@ -159,12 +129,8 @@ class NfaBuilder {
         return this.addGuard(guardOf(node), empty);
       case "look":
         return this.addLook(node, empty);
-      case "backreference":
-        this.forMatcher("it refers back to a group");
-        if (this.isBackwards) throw lookBehindWith("a reference to a group");
-        return this.add(nfaOp.same, node.index, this.fork(empty, taken));
       case "atomic":
-        return this.addAtomic(node.body, "it has an atomic group (?>…)", empty, taken);
+        return this.addAtomic(node, empty, taken);
     }
   }
 
@@ -184,14 +150,6 @@ class NfaBuilder {
     return entry;
   }
 
-  private addGroup({ body, index }: Node & { kind: "group" }, empty: number, taken: number): number {
-    if (!this.referredTo.has(index)) return this.addNode(body, empty, taken);
-    if (this.isBackwards) throw lookBehindWith("a group that is referred to");
-    const closeEmpty = this.add(nfaOp.close, index, empty);
-    const closeTaken = empty === taken ? closeEmpty : this.add(nfaOp.close, index, taken);
-    return this.add(nfaOp.open, index, this.addNode(body, closeEmpty, closeTaken));
-  }
-
   private addGuard(guard: Guard, next: number): number {
     const entries = guard.map(({ left, right }) => {
       const following = isAny(right)
@@ -206,56 +164,32 @@ class NfaBuilder {
   }
 
   private addLook(node: Node & { kind: "look" }, next: number): number {
-    let guard: Guard | undefined;
-    try {
-      guard = guardOf(node);
-    } catch (error) {
-      if (this.form === "automaton" || !(error instanceof BeyondAutomaton)) throw error;
-    }
-    const isReferredTo = [...nodesIn(node.body)].some(
-      (inner) => inner.kind === "group" && this.referredTo.has(inner.index),
-    );
-    if (guard !== undefined && !isReferredTo) return this.addGuard(guard, next);
-    const wasBackwards = this.isBackwards;
-    this.isBackwards = node.behind;
-    const found = this.add(nfaOp.found, 0, 0);
+    if (!isLongLook(node)) return this.addGuard(guardOf(node), next);
+    if (!this.isReadBackwards || node.behind)
+      throw new BeyondAutomaton("it looks behind more than one character", lookBehindHint, node.text);
+    const found = this.add(nfaOp.match, 0, 0);
     const body = this.addNode(node.body, found, found);
-    this.isBackwards = wasBackwards;
     return this.add(node.negated ? nfaOp.lookNot : nfaOp.look, body, next);
   }
 
-  private addAtomic(node: Node, reason: string, empty: number, taken: number): number {
-    const simple = withoutAtomic(node, this.referredTo);
-    if (simple !== undefined) return this.addNode(simple, empty, taken);
-    this.forMatcher(reason);
-    if (this.isBackwards) throw lookBehindWith("what gives nothing back");
-    const commitEmpty = this.add(nfaOp.commit, 0, empty);
-    const commitTaken = empty === taken ? commitEmpty : this.add(nfaOp.commit, 0, taken);
-    return this.add(nfaOp.atomic, this.addNode(node, commitEmpty, commitTaken), 0);
+  private addAtomic({ body, text }: { body: Node; text?: string }, empty: number, taken: number): number {
+    if (!this.isReadBackwards) throw new BeyondAutomaton("it gives nothing back", undefined, text);
+    const leave = this.add(nfaOp.leave, 0, empty);
+    const leaveTaken = empty === taken ? leave : this.add(nfaOp.leave, 0, taken);
+    return this.add(nfaOp.atomic, 0, this.addNode(body, leave, leaveTaken));
   }
 
   private addRepeat(node: Node & { kind: "repeat" }, empty: number, taken: number): number {
     const { body, min, max, mode } = node;
-    if (mode === "possessive") {
-      // Giving nothing back over one set C means leaving only where no C follows: C*+ is C*(?!C). Over anything longer
-      // there is no such rule.
-      const only = unwrapped(body, this.referredTo);
-      if (only.kind !== "set") {
-        const reason = "it repeats more than one character possessively";
-        return this.addAtomic({ ...node, mode: "greedy" }, reason, empty, taken);
-      }
-      if (min === max) return this.addRepeat({ ...node, mode: "greedy" }, empty, taken);
-      const leave = (next: number) => this.addGuard(notInside(only.set), next);
-      if (this.isBackwards) {
-        // Read backwards, its end comes this.first.
-        if (max !== Number.POSITIVE_INFINITY) throw lookBehindWith("what gives nothing back");
-        return leave(this.addTurns({ ...node, mode: "greedy" }, empty, taken, empty, taken));
-      }
-      const leaveEmpty = leave(empty);
-      const leaveTaken = empty === taken ? leaveEmpty : leave(taken);
-      return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
-    }
-    return this.addTurns(node, empty, taken, empty, taken);
+    if (mode === "possessive" && body.kind !== "set")
+      return this.addAtomic({ ...node, body: { ...node, mode: "greedy" } }, empty, taken);
+    if (mode !== "possessive" || body.kind !== "set" || min === max)
+      return this.addTurns(node, empty, taken, empty, taken);
+    // Giving nothing back over one set C means leaving only where no C follows: C*+ is C*(?!C).
+    const leave = (next: number) => this.addGuard(notInside(body.set), next);
+    const leaveEmpty = leave(empty);
+    const leaveTaken = empty === taken ? leaveEmpty : leave(taken);
+    return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
   }
 
   /** `lastEmpty` and `lastTaken` follow the last of a bounded number of turns. */
@@ -287,54 +221,7 @@ class NfaBuilder {
   }
 }
 
-function lookBehindWith(what: string): Unusable {
-  return new Unusable(
-    `looks behind for ${what}`,
-    "a look behind reads backwards: write it with sets and groups",
-  );
-}
-
-function groupsReferredTo(tree: Node): Set<number> {
-  const groups = new Set<number>();
-  for (const node of nodesIn(tree)) if (node.kind === "backreference") groups.add(node.index);
-  return groups;
-}
-
-/** An atomic group's body in a form that gives nothing back by itself; undefined if it has none. */
-function withoutAtomic(node: Node, referredTo: ReadonlySet<number>): Node | undefined {
-  const body = unwrapped(node, referredTo);
-  if (isFixed(body)) return body;
-  if (body.kind === "repeat" && unwrapped(body.body, referredTo).kind === "set") {
-    return body.mode === "lazy"
-      ? { ...body, max: body.min, mode: "greedy" }
-      : { ...body, mode: "possessive" };
-  }
-  if (body.kind !== "sequence" || !body.items.slice(0, -1).every(isFixed)) return undefined;
-  const last = withoutAtomic(body.items.at(-1)!, referredTo);
-  return last && { ...body, items: [...body.items.slice(0, -1), last] };
-}
-
-/** Matches in one way at most. */
-function isFixed(node: Node): boolean {
-  switch (node.kind) {
-    case "set":
-    case "backreference":
-      return true;
-    case "group":
-      return isFixed(node.body);
-    case "sequence":
-      return node.items.every(isFixed);
-    case "repeat":
-      return node.min === node.max && isFixed(node.body);
-    default:
-      return takesNothing(node);
-  }
-}
-
-/** Without the groups around it that nobody refers to. */
-function unwrapped(node: Node, referredTo: ReadonlySet<number>): Node {
-  return node.kind === "group" && !referredTo.has(node.index) ? unwrapped(node.body, referredTo) : node;
-}
+const lookBehindHint = "a look behind sees one character; a look ahead sees many";
 
 /** A neighbour of a position: a character of the set, or, with `edge`, none: there the text begins or ends. */
 type Neighbour = { readonly set: CodePointSet; readonly edge: boolean };
@@ -390,7 +277,6 @@ function pairsOf(node: Node): Guard {
       return node.negated ? complementOfGuard(body) : body;
     }
     case "group":
-    case "atomic":
       return pairsOf(node.body);
     case "choice":
       return node.options.flatMap(pairsOf);
@@ -413,13 +299,12 @@ function guardBehind(node: Node): Guard {
 
 function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
   // What gives nothing back asks what follows it, too.
-  const isGreedyEnd = node.kind === "atomic" || (node.kind === "repeat" && node.mode === "possessive");
+  const isGreedyEnd = node.kind === "repeat" && node.mode === "possessive";
   if (backwards && isGreedyEnd) throw new BeyondAutomaton("it looks behind more than one character");
   switch (node.kind) {
     case "set":
       return onSide({ set: node.set, edge: false });
     case "group":
-    case "atomic":
       return beside(node.body, onSide, backwards);
     case "choice":
       return node.options.flatMap((option) => beside(option, onSide, backwards));
@@ -449,7 +334,7 @@ function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: 
 }
 
 /** Assertions, and what is made of nothing else. */
-function takesNothing(node: Node): boolean {
+export function takesNothing(node: Node): boolean {
   switch (node.kind) {
     case "start":
     case "end":
@@ -457,7 +342,6 @@ function takesNothing(node: Node): boolean {
     case "look":
       return true;
     case "group":
-    case "atomic":
       return takesNothing(node.body);
     case "choice":
       return node.options.every(takesNothing);
@@ -474,8 +358,6 @@ function isNeedless(node: Node, backwards: boolean): boolean {
     case "repeat":
       if (backwards && node.mode === "possessive") return false;
       return node.min === 0 || isNeedless(node.body, backwards);
-    case "atomic":
-      return !backwards && isNeedless(node.body, backwards);
     case "group":
       return isNeedless(node.body, backwards);
     case "choice":

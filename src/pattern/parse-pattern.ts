@@ -81,14 +81,11 @@ class Parser {
   private readonly characters: readonly string[];
   private pos = 0;
   private flags = { ignoreCase: false, dotMatchesAll: false, lineAnchors: false };
-  private groupCount = 0;
   private nesting = 0;
-  private readonly groupNames = new Map<string, number>();
-  private readonly closedGroups = new Set<number>();
+  private readonly groupNames = new Set<string>();
   private lookBehindDepth = 0;
   /** The innermost group is not of the kinds (?:…) and (?i:…). */
   private isInLeakyGroup = false;
-  private numberedReferencePos: number | undefined;
   private readonly folds: MultiCharacterFolds | undefined;
 
   constructor(
@@ -105,12 +102,6 @@ class Parser {
     if (this.pos < this.characters.length) {
       this.fail("`)` does not close a group", this.pos, "write \\) to match the character itself");
     }
-    if (this.numberedReferencePos !== undefined && this.groupNames.size > 0 && !this.dialect.hasPerlForms)
-      this.fail(
-        "a pattern with named groups cannot refer to a group by its number",
-        this.numberedReferencePos,
-        "give the group a name: \\k<name>",
-      );
     const pair = this.folds?.pairIn(tree);
     if (pair !== undefined) {
       const [first, second] = Array.from(pair);
@@ -198,7 +189,7 @@ class Parser {
       const isOptional = !hasModes && min === max && this.accept("?");
       const mode = hasModes && this.accept("+") ? "possessive" : this.accept("?") ? "lazy" : "greedy";
       this.refuseBehind(startPos, mode === "possessive", "a possessive repeat");
-      node = { kind: "repeat", body: node, min, max, mode };
+      node = { kind: "repeat", body: node, min, max, mode, text: this.textFrom(atomPos) };
       if (isOptional) node = { kind: "repeat", body: node, min: 0, max: 1, mode: "greedy" };
     }
   }
@@ -264,8 +255,13 @@ class Parser {
     }
   }
 
+  /** What the pattern writes from a position up to here. */
+  private textFrom(startPos: number): string {
+    return this.characters.slice(startPos, this.pos).join("");
+  }
+
   private set(startPos: number, set: CodePointSet): Node {
-    const text = this.flags.ignoreCase ? null : this.characters.slice(startPos, this.pos).join("");
+    const text = this.flags.ignoreCase ? null : this.textFrom(startPos);
     return { kind: "set", set, text };
   }
 
@@ -299,7 +295,7 @@ class Parser {
     }
     if (this.accept(">")) {
       this.refuseBehind(startPos, true, "an atomic group");
-      return { kind: "atomic", body: this.groupBody(startPos) };
+      return { kind: "atomic", body: this.groupBody(startPos), text: this.textFrom(startPos) };
     }
     if ((this.dialect.hasPerlForms && this.accept("P<")) || this.accept("<"))
       return this.capture(startPos, this.groupName(startPos));
@@ -311,7 +307,7 @@ class Parser {
     if (behind) this.lookBehindDepth++;
     const body = this.groupBody(startPos);
     if (behind) this.lookBehindDepth--;
-    return { kind: "look", behind, negated, body };
+    return { kind: "look", behind, negated, body, text: this.textFrom(startPos) };
   }
 
   private refuseBehind(startPos: number, condition: boolean, what: string): void {
@@ -326,14 +322,11 @@ class Parser {
   }
 
   private capture(startPos: number, name?: string): Node {
-    const index = ++this.groupCount;
     if (name !== undefined) {
       if (this.groupNames.has(name)) this.fail(`there is a group ${name} before it`, startPos);
-      this.groupNames.set(name, index);
+      this.groupNames.add(name);
     }
-    const body = this.groupBody(startPos);
-    this.closedGroups.add(index);
-    return { kind: "group", body, index };
+    return { kind: "group", body: this.groupBody(startPos) };
   }
 
   private groupName(startPos: number): string {
@@ -397,7 +390,7 @@ class Parser {
     const character = this.next;
     if (character === undefined)
       this.fail("`\\` escapes nothing", startPos, "write \\\\ to match the character itself");
-    if (character >= "1" && character <= "9") return this.numberedReference(startPos);
+    if (/^[1-9k]$/.test(character)) return this.failReference(startPos);
     switch (character) {
       case "A":
         this.pos++;
@@ -416,9 +409,6 @@ class Parser {
       case "B":
         this.pos++;
         return { kind: "wordBoundary", negated: character === "B", word: this.dialect.wordCharacters() };
-      case "k":
-        this.pos++;
-        return this.namedReference(startPos);
       default: {
         const set = this.escapedSet(startPos);
         if (!setEscapes.has(character)) return this.literal(startPos, set);
@@ -427,32 +417,13 @@ class Parser {
     }
   }
 
-  private numberedReference(startPos: number): Node {
-    let digits = "";
-    while (this.next !== undefined && this.next >= "0" && this.next <= "9")
-      digits += this.characters[this.pos++];
-    this.numberedReferencePos ??= startPos;
-    return this.reference(startPos, Number(digits));
-  }
-
-  private reference(startPos: number, index: number): Node {
-    if (!this.closedGroups.has(index)) this.fail(`there is no group ${index} before it`, startPos);
-    if (this.flags.ignoreCase)
-      this.fail("a reference to a group cannot ignore case", startPos, "take it out of (?i): (?-i:\\1)");
-    return { kind: "backreference", index };
-  }
-
-  private namedReference(startPos: number): Node {
-    if (!this.accept("<")) this.fail("\\k needs the name of a group, \\k<name>", startPos);
-    if (this.next !== undefined && /[1-9]/.test(this.next)) {
-      const node = this.numberedReference(startPos);
-      if (!this.accept(">")) this.fail("\\k<1 is not closed with >", startPos);
-      return node;
-    }
-    const name = this.groupName(startPos);
-    const index = this.groupNames.get(name);
-    if (index === undefined) this.fail(`there is no group ${name} before it`, startPos);
-    return this.reference(startPos, index);
+  private failReference(startPos: number): never {
+    const [text] = /^\\(?:\d+|k(?:<[^>]*>)?)/.exec(this.characters.slice(startPos).join(""))!;
+    this.fail(
+      `\`${text}\` refers back to a group, which is not supported`,
+      startPos,
+      "write what it may take: (?:aa|bb) for ([ab])\\1",
+    );
   }
 
   /** The escapes that stand for characters; `pos` is behind the backslash. */
@@ -776,7 +747,7 @@ function foldOf(codePoint: number): number {
  * the pattern asks for it, so that nothing after the parser knows of escapes, properties or flags.
  */
 export type Node =
-  /** `text` is how the pattern writes the set; null where case was folded. */
+  /** `text` is how the pattern writes the node: of a set null where case was folded, of others for errors. */
   | { readonly kind: "set"; readonly set: CodePointSet; readonly text: string | null }
   | { readonly kind: "sequence"; readonly items: readonly Node[] }
   | { readonly kind: "choice"; readonly options: readonly Node[] }
@@ -787,15 +758,21 @@ export type Node =
       /** Infinity where there is no bound. */
       readonly max: number;
       readonly mode: RepeatMode;
+      readonly text?: string;
     }
-  | { readonly kind: "group"; readonly body: Node; readonly index: number }
-  | { readonly kind: "atomic"; readonly body: Node }
-  | { readonly kind: "look"; readonly behind: boolean; readonly negated: boolean; readonly body: Node }
+  | { readonly kind: "group"; readonly body: Node }
+  | { readonly kind: "atomic"; readonly body: Node; readonly text?: string }
+  | {
+      readonly kind: "look";
+      readonly behind: boolean;
+      readonly negated: boolean;
+      readonly body: Node;
+      readonly text?: string;
+    }
   | { readonly kind: "start" }
   | { readonly kind: "end" }
   /** `word` holds the characters of words. */
-  | { readonly kind: "wordBoundary"; readonly negated: boolean; readonly word: CodePointSet }
-  | { readonly kind: "backreference"; readonly index: number };
+  | { readonly kind: "wordBoundary"; readonly negated: boolean; readonly word: CodePointSet };
 
 /** greedy takes as much as it can and gives back; lazy as little as it can; possessive gives nothing back. */
 type RepeatMode = "greedy" | "lazy" | "possessive";
@@ -878,6 +855,23 @@ function takingCharacters(tree: Node): Node {
 /** Whether it is an assertion, or a choice that has one. */
 export function mayBeAssertion(node: Node): boolean {
   return isAssertion(node) || (node.kind === "choice" && node.options.some(mayBeAssertion));
+}
+
+/** The node with others for those directly in it. */
+export function mapInner(node: Node, changed: (inner: Node) => Node): Node {
+  switch (node.kind) {
+    case "sequence":
+      return { ...node, items: node.items.map(changed) };
+    case "choice":
+      return { ...node, options: node.options.map(changed) };
+    case "repeat":
+    case "group":
+    case "atomic":
+    case "look":
+      return { ...node, body: changed(node.body) };
+    default:
+      return node;
+  }
 }
 
 /** The node and all that are in it. */

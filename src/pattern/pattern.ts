@@ -12,7 +12,6 @@ import { notQuiet, shadowOf } from "./shadow.ts";
 export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
 export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
-export { PatternLimit } from "./matcher-program.ts";
 export { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 export { parsePattern } from "./parse-pattern.ts";
 export {
@@ -129,7 +128,6 @@ export function findSafeCut(
   stop: number,
   limit: number,
 ): number {
-  if (compiled.kind === "programs") return -1;
   const tables = compiled.automata[0]!;
   const { stateCount, transitions, columnBlocks, columns, shadow } = tables;
   const { bytes } = text;

@@ -1,6 +1,6 @@
 import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 import { type NamedPattern, patterns } from "./named-patterns.ts";
-import { mayBeAssertion, type Node, nodesIn, parsePattern } from "./parse-pattern.ts";
+import { mayBeAssertion, type Node, parsePattern } from "./parse-pattern.ts";
 import {
   type CodePointSet,
   complementOf,
@@ -15,10 +15,8 @@ import {
  * them where all read them alike, and are spelled out elsewhere; the rest is said in forms that all have:
  *   the ends of the text   \A and \z, for ^ and $ are the ends of lines in one
  *   what is possessive     (?>x{1,3}), for {1,3}+ repeats again in one
- *   groups                 capture only if the pattern refers back, and are told by \k<1>
  */
 function portableSource(tree: Node): string {
-  const refersBack = [...nodesIn(tree)].some(({ kind }) => kind === "backreference");
   /** For what has a group around it, or is all. */
   const inner = (node: Node) =>
     node.kind === "choice" ? node.options.map(sourceOf).join("|") : sourceOf(node);
@@ -31,7 +29,7 @@ function portableSource(tree: Node): string {
       case "choice":
         return `(?:${inner(node)})`;
       case "group":
-        return `(${refersBack ? "" : "?:"}${inner(node.body)})`;
+        return `(?:${inner(node.body)})`;
       case "atomic":
         return `(?>${inner(node.body)})`;
       case "repeat": {
@@ -56,8 +54,6 @@ function portableSource(tree: Node): string {
           ? `(?:(?<=${word})(?=${word})|(?<!${word})(?!${word}))`
           : `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`;
       }
-      case "backreference":
-        return `\\k<${node.index}>`;
     }
   };
   return inner(tree);

@@ -28,12 +28,11 @@ export function readyMadeFile(
   options: CompileOptions,
   compiled: CompiledPattern,
 ): { name: string; bytes: Uint8Array } {
-  if (compiled.kind !== "automata") throw new Error("only automata are compiled ahead");
   const automata = compiled.automata.map((tables, i) => ({
     ...tables,
     fourBytes: (i === 0 ? buildFourByteTables(tables) : undefined) ?? null,
   }));
-  const bytes = new Uint8Array(serialize({ ...compiled, automata }));
+  const bytes = new Uint8Array(serialize({ automata }));
   return { name: readyMadeName(sources, options), bytes };
 }
 

@@ -7,7 +7,7 @@ import {
 } from "./automaton.ts";
 import { type Backward, readBackwards } from "./backward.ts";
 import { buildNfa, isLongLook, SymbolSets } from "./nfa.ts";
-import { type Node, nodesIn } from "./parse-pattern.ts";
+import { mapInner, type Node, nodesIn } from "./parse-pattern.ts";
 import { columnAt, firstClassColumn, type ScanTables } from "./scan-tables.ts";
 import {
   type CodePointSet,
@@ -61,7 +61,7 @@ type Look = Node & { kind: "look" };
 const meaningCountMax = 10;
 
 /** In scripts of characters of one length, those that UTF-8 writes in one to four bytes. */
-const rangesOfLengths = [
+export const rangesOfLengths = [
   codePointRange(0, 0x7f),
   codePointRange(0x80, 0x7ff),
   [0x800, 0xd7ff, 0xe000, 0xffff],
@@ -111,7 +111,7 @@ export class ShadowedLooks {
       if (node.kind === "set") sets.idOf(node.set, false);
       if (node.kind === "wordBoundary") sets.idOf(node.word, false);
     }
-    const bodies = looks.map(({ body }) => buildNfa(body, sets, "matcher"));
+    const bodies = looks.map(({ body }) => buildNfa(body, sets, true));
     const { classes, membership } = divideIntoClasses(sets.characters);
     const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.holdsEdge[set] ? 1 : 0]));
     this.classes = classes;
@@ -251,10 +251,10 @@ export class ShadowedLooks {
 
 const setNode = (set: CodePointSet): Node => ({ kind: "set", set, text: null });
 
-const classAt = ({ runStarts, runClasses }: CharacterClasses, point: number) =>
+export const classAt = ({ runStarts, runClasses }: CharacterClasses, point: number) =>
   runClasses[runStarts.findLastIndex((start) => start <= point)]!;
 
-function setsOfClasses({ classCount, runStarts, runClasses }: CharacterClasses): CodePointSet[] {
+export function setsOfClasses({ classCount, runStarts, runClasses }: CharacterClasses): CodePointSet[] {
   const ranges: number[][] = Array.from({ length: classCount }, () => []);
   for (const [run, start] of runStarts.entries())
     ranges[runClasses[run]!]!.push(start, (runStarts[run + 1] ?? lastCodePoint + 1) - 1);
@@ -324,13 +324,13 @@ function cutPairs({
 }
 
 /** The class of each column of characters. */
-function columnsOf(classes: CharacterClasses): number[] {
+export function columnsOf(classes: CharacterClasses): number[] {
   const ascii = Array.from({ length: firstClassColumn }, (_, point) => classAt(classes, point));
   return [...ascii, ...Array(classes.classCount).keys()];
 }
 
 /** The bytes of a character, the first one lowest. */
-function packed(point: number | undefined): number {
+export function packed(point: number | undefined): number {
   if (point === undefined) return 0;
   return (
     new TextEncoder()
@@ -342,7 +342,7 @@ function packed(point: number | undefined): number {
 const firstBytes = [0, 0xc0, 0xe0, 0xf0];
 
 /** Rows of bytes with the same upper half: equal rows share a bit, and from the eighth on all do. */
-function liveRows(set: CodePointSet): Uint8Array {
+export function liveRows(set: CodePointSet): Uint8Array {
   const isLive = new Uint8Array(256);
   rangesOfLengths.forEach((range, i) => {
     const members = intersectionOf(set, range);
@@ -366,22 +366,7 @@ function liveRows(set: CodePointSet): Uint8Array {
 
 /** The tree with some nodes replaced. */
 function withOthers(node: Node, others: ReadonlyMap<Node, Node>): Node {
-  const other = others.get(node);
-  if (other !== undefined) return other;
-  const changed = (inner: Node) => withOthers(inner, others);
-  switch (node.kind) {
-    case "sequence":
-      return { ...node, items: node.items.map(changed) };
-    case "choice":
-      return { ...node, options: node.options.map(changed) };
-    case "repeat":
-    case "group":
-    case "atomic":
-    case "look":
-      return { ...node, body: changed(node.body) };
-    default:
-      return node;
-  }
+  return others.get(node) ?? mapInner(node, (inner) => withOthers(inner, others));
 }
 
 /**
@@ -395,7 +380,8 @@ export function shadowOf(
   end: number,
   endState = 0,
 ): Uint8Array {
-  const written = bytes.slice(start, end);
+  // The slice of a Buffer is no copy.
+  const written = new Uint8Array(bytes.subarray(start, end));
   const found: { pos: number; column: number; length: number }[] = [];
   for (let pos = start, length = 1; pos < end; pos += length) {
     const at = bytes[pos]! < 0x80 ? bytes[pos]! | (1 << 8) : columnAt(bytes, pos, end, columnBlocks, columns);

@@ -73,16 +73,15 @@ export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudg
   workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
 /**
- * The main thread encodes too, unless it has a stream to read: between windows it would read too slowly. Nor does it if one
- * pretoken may take long to find, or the tokenizer long to set up: it would serve no signals meanwhile, but a worker can be
- * terminated.
+ * The main thread encodes too, unless it has a stream to read: between windows it would read too slowly. Nor does it if the
+ * tokenizer may take long to set up: it would serve no signals meanwhile, but a worker can be terminated.
  */
 const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
   inputs.every(canSeek) && (parts === undefined || isQuick(parts));
 
 /** Whether no step of encoding takes long: to set up 100,000 added tokens, or a million merges, takes some 0.2 s. */
-export const isQuick = ({ pattern, addedTokens, model }: EncodingParts) =>
-  pattern.kind === "automata" && addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
+export const isQuick = ({ addedTokens, model }: EncodingParts) =>
+  addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
 /**
  * Starts the workers of `encodeCorpus`, so that they are up when the tokenizer is loaded. Whoever starts them terminates

@@ -1,5 +1,4 @@
 import { exitCode, UserError } from "../errors.ts";
-import { PatternLimit } from "../pattern/pattern.ts";
 import { startWorker } from "../runtime/embedded.ts";
 import { userErrorOf } from "../runtime/system-error.ts";
 import { runToEnd } from "../runtime/turns.ts";
@@ -158,14 +157,11 @@ export type Failure = {
   readonly exitCode: number;
 };
 
-/** @param place where the error was thrown, for bugs and limits of the pattern; a user's error names its place itself */
+/** @param place where the error was thrown, for bugs; a user's error names its place itself */
 export function describeFailure(error: unknown, place: string): Failure {
   const known = userErrorOf(error);
-  if (known !== undefined) {
-    const message =
-      known instanceof PatternLimit ? `${known.message},${place.replace(/^ at/, " from")} on` : known.message;
-    return { isUserError: true, message, hint: known.hint, exitCode: known.exitCode };
-  }
+  if (known !== undefined)
+    return { isUserError: true, message: known.message, hint: known.hint, exitCode: known.exitCode };
   const reason = error instanceof Error ? error.message : String(error);
   return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };
 }

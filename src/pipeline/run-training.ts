@@ -34,7 +34,6 @@ import {
   countedInvalidBytes,
   earlyStop,
   equalCounts,
-  slowPattern,
   streamBesideCache,
   unevenLanguages,
   type Warning,
@@ -198,7 +197,6 @@ async function trainOpened(
     const { isUpToDateWith } = await import("./up-to-date.ts");
     if (asked.ifChanged && (await isUpToDateWith(cached, opened, world.report))) return undefined;
   }
-  warn(slowPattern(training.pattern));
   if (asked.tokenizerClass !== undefined) warn(classOfModel(training.model));
   if (training.base === null && training.normalization !== null && asked.formats === undefined)
     warn([{ kind: "normalizer" }]);

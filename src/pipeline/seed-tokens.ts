@@ -4,7 +4,8 @@ import { usageError } from "../errors.ts";
 import { limitsOf, type TokenLimits } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import { seedMerges } from "../merge/seed-merges.ts";
-import { textCutter } from "../pattern/matcher.ts";
+import { cutText } from "../pattern/cut-text.ts";
+import { compilePattern } from "../pattern/pattern.ts";
 import type { Warning } from "./warnings.ts";
 
 /** How text is cut, as far as seeds ask. */
@@ -70,7 +71,8 @@ const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
 /** The pieces that a text is always cut into; undefined if it may be within one pretoken. */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
-  const cut = textCutter(sources);
+  const pattern = compilePattern(sources);
+  const cut = (text: string) => cutText(pattern, Buffer.from(text));
   return (text) => {
     const isWhole = (before: string, after: string) => {
       const start = Buffer.byteLength(before);

@@ -2,7 +2,6 @@ import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { Input } from "../corpus/input.ts";
 import type { CountsRecord, LanguageRecord } from "../formats/training-json.ts";
 import type { Spelling } from "../options/option.ts";
-import type { ResolvedPattern } from "../pattern/pattern.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 
@@ -25,8 +24,6 @@ type InvalidBytes = {
 export type Warning =
   /** Bytes that were not valid UTF-8. */
   | InvalidBytes
-  /** A pattern outside the compiler's dialect, which works, but slowly. */
-  | { readonly kind: "slow pattern"; readonly reason: string }
   /** A class of one model in a tokenizer that is not that model's. */
   | { readonly kind: "class of a model"; readonly name: string }
   /** A corpus whose pairs are used up before the vocabulary has the size that was asked for. */
@@ -56,8 +53,6 @@ export function wordsOf(warning: Warning, spell: Spelling): string {
   switch (warning.kind) {
     case "invalid bytes":
       return wordsOfInvalid(warning);
-    case "slow pattern":
-      return `the pattern runs on a backtracking matcher, many times slower: ${warning.reason}`;
     case "class of a model":
       return `${spell("class")} ${warning.name}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
     case "early stop": {
@@ -119,9 +114,6 @@ export function countedInvalidBytes(
   const place = first < 0 ? {} : { path: inputs[first]!.path, offset: statistics[first]!.firstInvalidByte! };
   return invalidBytes({ count, ...place, became: "was counted as a pretoken of its own" });
 }
-
-export const slowPattern = ({ compiled }: ResolvedPattern): Warning[] =>
-  compiled.kind === "programs" ? [{ kind: "slow pattern", reason: compiled.reason }] : [];
 
 export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[] =>
   usesFiles.has(name) ? [] : [{ kind: "class of a model", name }];

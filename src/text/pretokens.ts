@@ -1,10 +1,8 @@
-import { SpecialTokenFinder, setUpTokens } from "../bytes/special-token-finder.ts";
+import { setUpTokens } from "../bytes/special-token-finder.ts";
 import type { Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { PatternTables } from "../pattern/compiled-pattern.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
-import { MatcherSplitter } from "../pattern/matcher.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 import type { FoundToken } from "./cutting.ts";
 
@@ -80,8 +78,6 @@ export interface Pretokens {
   shift(deltaBytes: number): void;
   /** The text from here on is still needed. */
   readonly keepPos: number;
-  /** Only the kernel looks at the text, so it may be mapped from a file. */
-  readonly isReadByKernelOnly: boolean;
   /** Bytes of the longest token that is looked for; 0 without any. */
   readonly tokenBytesMax: number;
   readonly isInside: boolean;
@@ -93,20 +89,8 @@ export interface Pretokens {
   readonly firstInvalidPos: number;
 }
 
-/** The kernel cuts by automata; where a pattern needs the backtracking matcher JavaScript does. */
-export function createPretokens(
-  pattern: CompiledPattern,
-  tokens: readonly FoundToken[],
-  taker: Taker,
-): Pretokens {
-  return pattern.kind === "automata"
-    ? new KernelPretokens(pattern.automata, tokens, taker)
-    : new MatcherPretokens(pattern, tokens, taker);
-}
-
 /** The kernel finds tokens and pretokens, and takes them. A taker that wants the ids of tokens has them in its kernel. */
 export class KernelPretokens implements Pretokens {
-  readonly isReadByKernelOnly = true;
   private readonly kernel: Kernel;
   private readonly scan: KernelScan;
 
@@ -185,129 +169,3 @@ export class KernelPretokens implements Pretokens {
 
 const longestOf = (tokens: readonly FoundToken[]) =>
   tokens.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
-
-/** Bytes that the splitter hands to the taker at a time: their pretokens and tables stay in the first caches. */
-const blockSizeBytes = 1 << 14;
-/** A slice of work, between two yields to the event loop. */
-const sliceSizeBytes = 1 << 20;
-
-/** JavaScript finds tokens and pretokens, by the backtracking matcher. */
-export class MatcherPretokens implements Pretokens {
-  readonly isReadByKernelOnly = false;
-  isInside = false;
-  documentCount = 0;
-  firstInvalidPos = -1;
-  readonly tokenBytesMax: number;
-  private readonly splitter: MatcherSplitter;
-  private readonly finder: SpecialTokenFinder;
-  /** The ids of tokens by their bytes as Latin-1; empty where no id matters. */
-  private readonly idOf: ReadonlyMap<string, number>;
-  private text: Text;
-  /** Where the search for tokens goes on: ahead of the splitter where a token stays text. */
-  private searchPos = 0;
-
-  constructor(
-    pattern: CompiledPattern & { kind: "programs" },
-    tokens: readonly FoundToken[],
-    private readonly taker: Taker,
-  ) {
-    this.splitter = new MatcherSplitter(pattern);
-    this.tokenBytesMax = longestOf(tokens);
-    this.finder = new SpecialTokenFinder(tokens.map(({ bytes }) => bytes));
-    const named = taker.takeToken !== undefined || tokens.some(({ id }) => id < 0) ? tokens : [];
-    // Of equal ones the last counts.
-    this.idOf = new Map(named.map(({ bytes, id }) => [Buffer.from(bytes).toString("latin1"), id]));
-    this.text = taker.text(0);
-  }
-
-  get keepPos(): number {
-    return this.splitter.ends[0]!;
-  }
-
-  get invalidByteCount(): number {
-    return this.splitter.invalidByteCount;
-  }
-
-  start(pos: number, isInside: boolean): void {
-    this.splitter.start(pos);
-    this.searchPos = pos;
-    this.isInside = isInside;
-  }
-
-  searchText(limit: number): void {
-    this.text = this.taker.text(limit);
-    this.finder.reset(this.text.bytes.subarray(0, limit));
-  }
-
-  take({ end, sureEnd, stop: lastStop, limit: lastLimit, endsText }: TextPart): boolean {
-    const { splitter } = this;
-    this.firstInvalidPos = -1;
-    const pausePos = splitter.pos + sliceSizeBytes;
-    for (;;) {
-      const token = this.nextToken(sureEnd, end);
-      const stop = token?.pos ?? lastStop;
-      if (stop > splitter.pos && !this.isInside) {
-        this.isInside = true;
-        this.documentCount++;
-      }
-      while (splitter.pos < stop) {
-        const blockStop = Math.min(splitter.pos + blockSizeBytes, stop);
-        this.scanTo(blockStop, token?.pos ?? lastLimit);
-        if (splitter.pos < blockStop || splitter.pos >= pausePos) return false;
-      }
-      if ((token !== undefined || endsText) && !this.finishAt(stop)) return false;
-      if (token === undefined) return true;
-      this.taker.takeToken?.(token.id);
-      this.start(token.pos + token.length, false);
-    }
-  }
-
-  lookAhead(end: number, limit: number): void {
-    if (this.splitter.pos === end) this.scanTo(end + 1, limit);
-  }
-
-  shift(deltaBytes: number): void {
-    this.splitter.shift(deltaBytes);
-    this.searchPos -= deltaBytes;
-  }
-
-  /** The next token that begins before `sureEnd` and ends at `end` or before; the search goes on behind those that stay text. */
-  private nextToken(sureEnd: number, end: number): { pos: number; length: number; id: number } | undefined {
-    const { finder } = this;
-    while (this.searchPos < sureEnd) {
-      const pos = finder.find(this.searchPos, end);
-      this.searchPos = Math.min(pos, sureEnd);
-      if (pos >= sureEnd) return undefined;
-      const length = finder.lengthAt(pos, end);
-      const id = this.idOf.size === 0 ? 0 : this.idAt(pos, length);
-      if (id >= 0) return { pos, length, id };
-      this.searchPos = pos + length;
-    }
-    return undefined;
-  }
-
-  private idAt(pos: number, length: number): number {
-    const content = Buffer.from(this.text.bytes.slice(pos, pos + length)).toString("latin1");
-    return this.idOf.get(content)!;
-  }
-
-  private scanTo(stop: number, limit: number): void {
-    const { splitter } = this;
-    splitter.scan(this.text, stop, limit);
-    if (this.firstInvalidPos < 0) this.firstInvalidPos = splitter.firstInvalidPos;
-    this.handOver();
-  }
-
-  /** The document ends at `stop`; false if the slice of work ended before that was settled. */
-  private finishAt(stop: number): boolean {
-    const isSettled = this.splitter.finish(stop);
-    this.handOver();
-    return isSettled;
-  }
-
-  private handOver(): void {
-    const { splitter, taker } = this;
-    if (splitter.endCount > 1) taker.take(splitter.ends, splitter.endCount);
-    splitter.take();
-  }
-}

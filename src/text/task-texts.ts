@@ -73,8 +73,7 @@ export class TaskTexts {
     this.capacityBytes = Math.max(windowBytes ?? windowBytesUsual, leastBytes);
     this.pushed = new Uint8Array(isDirect ? 0 : pushedBytes);
     const makeText = (capacityBytes: number) => taker.text(capacityBytes);
-    const mapped = pretokens.isReadByKernelOnly ? mapping : undefined;
-    this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapped) : undefined;
+    this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapping) : undefined;
     // Records are put where they are taken.
     this.batch = new RecordBatch(isDirect ? makeText : undefined);
     this.lines = new LineReader(windowBytes, memory, this.batch);

@@ -3,7 +3,7 @@ import type { Text } from "../bytes/text.ts";
 import { type Cutting, isCutAsItIs, tokensToFind, tokensWhileCutting } from "./cutting.ts";
 import { Normalizer, PrefixSpace, type TextSink, TokenCutter } from "./links.ts";
 import {
-  createPretokens,
+  KernelPretokens,
   type Pretokens,
   partBefore,
   partTo,
@@ -28,7 +28,11 @@ export class TextChain {
   constructor(
     cutting: Cutting,
     readonly taker: Taker,
-    readonly pretokens: Pretokens = createPretokens(cutting.pattern, tokensWhileCutting(cutting), taker),
+    readonly pretokens: Pretokens = new KernelPretokens(
+      cutting.pattern.automata,
+      tokensWhileCutting(cutting),
+      taker,
+    ),
   ) {
     this.window = new TextWindow(pretokens, taker);
     const links = isCutAsItIs(cutting) ? { first: this.window } : linksBefore(this.window, cutting);

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { normalize } from "../bytes/normalization.ts";
 import { normalizationTables } from "../bytes/normalization-tables.ts";
 import { paddingBytes } from "../bytes/text.ts";
-import { assert, UserError } from "../errors.ts";
+import { UserError } from "../errors.ts";
 import { KernelScan } from "../pattern/kernel-scan.ts";
 import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
 import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
@@ -50,8 +50,6 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  */
 export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array<ArrayBuffer> {
   const { pattern, normalization, tokens, addsPrefixSpace, isNarrow } = parts;
-  if (pattern.kind === "programs")
-    throw new UserError("there is no image of this tokenizer: its pattern needs the backtracking matcher");
   const { early, records, contents } = packAdded(parts);
   const hasSingleWords = parts.addedTokens.some(({ singleWord }) => singleWord);
   const addedIds = allAddedTokens(parts).map(({ id }) => id);
@@ -159,7 +157,6 @@ const calls = [
 
 /** The steps that set an instance up for the tokenizer. */
 function setUpSteps({ model, isNarrow, pattern }: TokenizerParts): Uint8Array {
-  assert(pattern.kind === "automata", "the kernel cuts text");
   const kernel = createEncodingKernel();
   const recorder = new StepRecorder(kernel.memory);
   const exports = recorder.recorded(kernel.exports);

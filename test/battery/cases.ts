@@ -22,7 +22,7 @@ const mixes: readonly (readonly [name: string, file: string])[] = [
   ["repetitive", "repetitive.txt"],
 ];
 
-/** Patterns of users: formulas, automata, look-ahead, what only the matcher has, unusual classes. */
+/** Patterns of users: formulas, automata, looks, unusual classes. */
 const userPatterns: readonly (readonly [name: string, pattern: string])[] = [
   ["words", "\\w+|[^\\w\\s]+|\\s+"],
   ["letters", "\\p{L}+|\\p{N}|[^\\p{L}\\p{N}]+"],

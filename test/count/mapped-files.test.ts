@@ -119,19 +119,6 @@ describe("a file that is mapped", () => {
     file.close();
   });
 
-  test("is not mapped where JavaScript looks for boundaries", () => {
-    // The kernel has no automaton for it; it cuts this text as the other one does.
-    const pattern = compilePattern(["(a)\\1| ?[a-z]+| +"]);
-    const distinct: number[] = [];
-    writeFileSync(path, content);
-    for (const each of [gpt2, pattern]) {
-      const counter = new WordCounter();
-      countWith(path, { after: -1, change: () => {}, pattern: each, counter });
-      distinct.push(counter.distinctWordCount);
-    }
-    expect(distinct[1]).toBe(distinct[0]!);
-  });
-
   test("leaves errors of another kind as they are", () => {
     writeFileSync(path, content);
     const inputs = findInputs([path]);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { endsOfText } from "../../scripts/masks/find-formula.ts";
 import { buildMaskTables } from "../../scripts/masks/write-named-masks.ts";
+import { endsOfText } from "../../src/pattern/cut-text.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import {
   bitFormula,
-  endsOfText,
   type FoundFormula,
   findFormula,
   letterOf,
@@ -12,6 +11,7 @@ import {
 import { type BitFormula, BitOps, proveFormula } from "../../scripts/masks/prove-formula.ts";
 import { buildMaskTables } from "../../scripts/masks/write-named-masks.ts";
 import { automatonDigest } from "../../src/pattern/compiled-pattern.ts";
+import { endsOfText } from "../../src/pattern/cut-text.ts";
 import { KernelScan } from "../../src/pattern/kernel-scan.ts";
 import {
   boundariesOf,

@@ -8,8 +8,7 @@ export class EmptyMatch extends Error {}
 
 const stepsMax = 200_000;
 
-type Captures = readonly (readonly [start: number, end: number] | undefined)[];
-type Next = (pos: number, captures: Captures) => number;
+type Next = (pos: number) => number;
 const failed = -1;
 
 /**
@@ -36,55 +35,72 @@ export function naiveTreeEnds(source: string, text: readonly number[]): number[]
   return ends;
 }
 
+/** The ends of a text by the textbook matcher: lines, if asked for, and what is between invalid bytes are texts of their own. */
+export function textbookEnds(
+  sources: readonly string[],
+  parts: readonly (string | number)[],
+  lineWise: boolean,
+): number[] {
+  const ends: number[] = [];
+  const add = (byteCount: number) => ends.push((ends.at(-1) ?? 0) + byteCount);
+  for (const part of parts) {
+    if (typeof part === "number") {
+      add(1);
+      continue;
+    }
+    let pieces = lineWise ? part.split(/(?<=\n)/) : [part];
+    for (const source of sources) {
+      pieces = pieces.flatMap((piece) => {
+        const points = Array.from(piece);
+        const cuts = naiveTreeEnds(
+          source,
+          points.map((character) => character.codePointAt(0)!),
+        );
+        return cuts.map((end, i) => points.slice(cuts[i - 1] ?? 0, end).join(""));
+      });
+    }
+    for (const piece of pieces) add(Buffer.byteLength(piece));
+  }
+  return ends;
+}
+
 /** Whether there is a match that begins at a position. */
 export const naiveMatches = (tree: Node, text: readonly number[], start: number) =>
   matchAt(tree, text, start) !== failed;
 
 function matchAt(tree: Node, text: readonly number[], start: number): number {
   let steps = 0;
-  return match(tree, start, [], (end) => end);
+  return match(tree, start, (end) => end);
 
-  function match(node: Node, pos: number, captures: Captures, next: Next): number {
+  function match(node: Node, pos: number, next: Next): number {
     if (++steps > stepsMax) throw new TooSlow();
-    const isThere = (yes: boolean) => (yes ? next(pos, captures) : failed);
+    const isThere = (yes: boolean) => (yes ? next(pos) : failed);
     switch (node.kind) {
       case "set":
-        return contains(node.set, text[pos]) ? next(pos + 1, captures) : failed;
+        return contains(node.set, text[pos]) ? next(pos + 1) : failed;
       case "sequence":
         return node.items.reduceRight<Next>(
-          (following, item) => (at, taken) => match(item, at, taken, following),
+          (following, item) => (at) => match(item, at, following),
           next,
-        )(pos, captures);
+        )(pos);
       case "choice":
         for (const option of node.options) {
-          const end = match(option, pos, captures, next);
+          const end = match(option, pos, next);
           if (end !== failed) return end;
         }
         return failed;
       case "group":
-        return match(node.body, pos, captures, (end, inner) => {
-          const taken = [...inner];
-          taken[node.index] = [pos, end];
-          return next(end, taken);
-        });
+        return match(node.body, pos, next);
       case "repeat":
-        if (node.mode === "possessive") return atomic({ ...node, mode: "greedy" }, pos, captures, next);
-        return repeat(node, 0, pos, captures, next);
+        if (node.mode === "possessive") return atomic({ ...node, mode: "greedy" }, pos, next);
+        return repeat(node, 0, pos, next);
       case "atomic":
-        return atomic(node.body, pos, captures, next);
+        return atomic(node.body, pos, next);
       case "look": {
-        let found: Captures | undefined;
         const starts = node.behind ? Array.from({ length: pos + 1 }, (_, i) => pos - i) : [pos];
-        starts.some(
-          (from) =>
-            match(node.body, from, captures, (end, inner) => {
-              if (node.behind && end !== pos) return failed;
-              found = inner;
-              return end;
-            }) !== failed,
-        );
-        if (node.negated) return isThere(found === undefined);
-        return found === undefined ? failed : next(pos, found);
+        const reached = (end: number) => (node.behind && end !== pos ? failed : end);
+        const holds = starts.some((from) => match(node.body, from, reached) !== failed);
+        return isThere(holds !== node.negated);
       }
       case "start":
         return isThere(pos === 0);
@@ -94,48 +110,29 @@ function matchAt(tree: Node, text: readonly number[], start: number): number {
         return isThere(
           (contains(node.word, text[pos - 1]) !== contains(node.word, text[pos])) !== node.negated,
         );
-      case "backreference": {
-        const capture = captures[node.index];
-        if (capture === undefined) return failed;
-        const [from, to] = capture;
-        for (let i = 0; i < to - from; i++) {
-          if (text[from + i] !== text[pos + i]) return failed;
-        }
-        return next(pos + to - from, captures);
-      }
     }
   }
 
-  function atomic(body: Node, pos: number, captures: Captures, next: Next): number {
-    let found: Captures = captures;
-    const end = match(body, pos, captures, (at, inner) => {
-      found = inner;
-      return at;
-    });
-    return end === failed ? failed : next(end, found);
+  function atomic(body: Node, pos: number, next: Next): number {
+    const end = match(body, pos, (at) => at);
+    return end === failed ? failed : next(end);
   }
 
-  function repeat(
-    node: Node & { kind: "repeat" },
-    count: number,
-    pos: number,
-    captures: Captures,
-    next: Next,
-  ): number {
+  function repeat(node: Node & { kind: "repeat" }, count: number, pos: number, next: Next): number {
     const again = () =>
       count === node.max
         ? failed
-        : match(node.body, pos, captures, (end, inner) =>
+        : match(node.body, pos, (end) =>
             // A turn that takes nothing ends the repeat.
-            end === pos && count >= node.min ? next(end, inner) : repeat(node, count + 1, end, inner, next),
+            end === pos && count >= node.min ? next(end) : repeat(node, count + 1, end, next),
           );
     if (count < node.min) return again();
     if (node.mode === "lazy") {
-      const end = next(pos, captures);
+      const end = next(pos);
       return end === failed ? again() : end;
     }
     const end = again();
-    return end === failed ? next(pos, captures) : end;
+    return end === failed ? next(pos) : end;
   }
 }
 

@@ -1,11 +1,5 @@
-import { endsOfText } from "../../scripts/masks/find-formula.ts";
-import { allocateText } from "../../src/bytes/text.ts";
-import type { PatternTables } from "../../src/pattern/compiled-pattern.ts";
-import { MatcherSplitter } from "../../src/pattern/matcher.ts";
-import { buildProgram } from "../../src/pattern/matcher-program.ts";
-import { parseSplit } from "../../src/pattern/parse-pattern.ts";
+import { chainEnds, cutText } from "../../src/pattern/cut-text.ts";
 import type { CompiledPattern } from "../../src/pattern/pattern.ts";
-import { shadowOf } from "../../src/pattern/shadow.ts";
 
 /** Seeded random whole numbers: xorshift32. */
 export class Random {
@@ -98,63 +92,14 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
   return undefined;
 }
 
-/** Ends of the pretokens: of automata by the twin of the kernel's scan; of programs by the matcher, fed in blocks. */
-export function pretokenEnds(
-  compiled: CompiledPattern,
-  bytes: Uint8Array,
-  blockSizeBytes = bytes.length,
-): number[] {
-  if (compiled.kind === "automata") return chainEnds(compiled.automata, bytes);
-  // Behind the text stands rubbish.
-  const startPos = 5;
-  const text = allocateText(bytes.length + 2 * startPos);
-  text.bytes.fill(0x61);
-  text.bytes.set(bytes, startPos);
-  const limit = startPos + bytes.length;
-  const splitter = new MatcherSplitter(compiled);
-  const ends: number[] = [];
-  const take = () => {
-    for (let i = 1; i < splitter.endCount; i++) ends.push(splitter.ends[i]! - startPos);
-    splitter.take();
-  };
-  splitter.start(startPos);
-  while (splitter.pos < limit) {
-    splitter.scan(text, Math.min(limit, splitter.pos + blockSizeBytes), limit);
-    take();
-  }
-  for (let isSettled = false; !isSettled; take()) isSettled = splitter.finish(limit);
-  return ends;
-}
-
-/** Each automaton cuts the pieces of the one before, as documents of their own. With `stop` as `endsOfText` has it. */
-function chainEnds(
-  [tables, ...rest]: readonly PatternTables[],
-  bytes: Uint8Array,
-  stop = bytes.length,
-  isWhole = true,
-): number[] {
-  const { shadow } = tables!;
-  const text = shadow ? shadowOf({ ...tables!, shadow }, bytes, 0, bytes.length) : bytes;
-  const ends = endsOfText(tables!, text, stop, isWhole);
-  if (rest.length === 0) return ends;
-  return ends.flatMap((end, i) => {
-    const start = ends[i - 1] ?? 0;
-    return chainEnds(rest, bytes.subarray(start, end)).map((pieceEnd) => start + pieceEnd);
-  });
-}
+/** Ends of the pretokens by the twin of the kernel's scan. */
+export const pretokenEnds = cutText;
 
 /** The ends of what stands before a cut, for a reader that has seen the character there and nothing behind it. */
 export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
-  if (compiled.kind !== "automata") throw new Error("it has no safe cuts");
   let known = cut + 1;
   while ((bytes[known]! & 0xc0) === 0x80) known++;
   return chainEnds(compiled.automata, bytes.subarray(0, known), cut + 1, false);
-}
-
-/** A pattern for the backtracking matcher, whether it needs it or not. */
-export function programsOf(sources: readonly string[], lineWise = false) {
-  const programs = sources.map((source) => buildProgram(parseSplit(source), source));
-  return { kind: "programs", programs, lineWise, reason: "to be compared" } as const;
 }
 
 /** Characters that some named pattern tells apart; the first twenty are of every kind, for strings made of all of them. */
@@ -195,7 +140,7 @@ export function randomBytes(random: Random, partCount: number): Uint8Array {
 }
 
 /** Everything that a little text can hold, many times over. */
-export function longText(random: Random, sizeBytes: number): Uint8Array {
+export function longText(random: Random, sizeBytes: number): Buffer {
   const words = [
     "the",
     " quick",

@@ -10,10 +10,6 @@ const assertions = ["^", "\\A", "$", "\\z", "\\b", "\\B", "(?!\\S)", "(?:\\A|(?<
 
 /** A regular expression made of everything that the grammar has. */
 export function randomPattern(random: Random): string {
-  let groupCount = 0;
-  let isInLookBehind = false;
-  const refers = random.below(8) === 0;
-
   const count = () => random.pick(counts) + random.pick(["", "", "", "", "?", "+"]);
   const atom = (depth: number): string => {
     const kind = random.below(depth > 0 ? 16 : 9);
@@ -21,21 +17,12 @@ export function randomPattern(random: Random): string {
     if (kind < 12) return `(?:${choice(depth - 1)})`;
     if (kind === 12) return `(?>${choice(depth - 1)})`;
     if (kind === 13) return look(depth - 1);
-    if (refers && !isInLookBehind) {
-      if (groupCount > 0 && random.below(2) === 0) return `\\${groupCount}`;
-      const body = choice(depth - 1);
-      groupCount++;
-      return `(${body})`;
-    }
-    return `(?:${sequence(depth - 1)})`;
+    return `(${random.pick(["", "?:"])}${sequence(depth - 1)})`;
   };
   const look = (depth: number): string => {
     if (random.below(3) > 0) return random.pick(assertions);
     const kind = random.pick(["=", "!", "<=", "<!"]);
-    const wasIn = isInLookBehind;
-    isInLookBehind ||= kind[0] === "<";
     const body = random.below(2) === 0 ? random.pick(sets) : choice(depth);
-    isInLookBehind = wasIn;
     return `(?${kind}${body})`;
   };
   const term = (depth: number): string => {

@@ -9,8 +9,7 @@ export function tablesOf(...sources: string[]): ScanTables {
 /** The same, where documents may end behind each line feed. */
 export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
   const compiled = compilePattern(sources, { lineWise });
-  if (compiled.kind !== "automata" || compiled.automata.length > 1)
-    throw new Error(`not one automaton: ${sources}`);
+  if (compiled.automata.length > 1) throw new Error(`not one automaton: ${sources}`);
   return compiled.automata[0]!;
 }
 

@@ -21,7 +21,6 @@ const plain = { files, vocabSize: 270, workers: 1 };
 /** For each kind of warning a call that has to raise it, and words of its sentence. */
 const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: object, words: string] } = {
   "invalid bytes": [{ files: invalid }, "1 byte is not valid UTF-8"],
-  "slow pattern": [{ pattern: "(a)\\1|[^a]+|a" }, "backtracking matcher"],
   "class of a model": [
     { model: { tokenizerClass: "LlamaTokenizer" } },
     "model.tokenizerClass LlamaTokenizer",

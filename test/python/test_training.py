@@ -132,7 +132,6 @@ class Warned(unittest.TestCase):
                 bpe.train(plain, 265, output=base)
             calls: "dict[str, tuple[dict[str, object], str]]" = {
                 "invalid bytes": ({"files": invalid}, "1 byte is not valid UTF-8"),
-                "slow pattern": ({"pattern": r"(a)\1|[^a]+|a"}, "backtracking matcher"),
                 "class of a model": ({"tokenizer_class": "LlamaTokenizer"}, "LlamaTokenizer"),
                 "early stop": ({"vocab_size": 5000}, "stopped early"),
                 "equal counts": ({"files": None, "counts": [first, second]}, "hold the same word counts"),

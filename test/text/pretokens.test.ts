@@ -1,21 +1,19 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { SpecialTokenFinder } from "../../src/bytes/special-token-finder.ts";
+import { characterLengthAt } from "../../src/bytes/text.ts";
 import { UserError } from "../../src/errors.ts";
+import { cutText } from "../../src/pattern/cut-text.ts";
 import { type CompiledPattern, compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { buildFourByteTables } from "../../src/pattern/scan-tables.ts";
 import { readKernel } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import {
-  createPretokens,
-  KernelPretokens,
-  MatcherPretokens,
-  type Pretokens,
-  partTo,
-} from "../../src/text/pretokens.ts";
+import { KernelPretokens, type Pretokens, partTo } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { chunksOf, stream } from "../corpus/made-chunks.ts";
+import { inOrder } from "../naive.ts";
 import { digitForms, digitText } from "../pattern/digit-forms.ts";
-import { longText, programsOf, Random, randomBytes } from "../pattern/naive.ts";
+import { longText, Random, randomBytes } from "../pattern/naive.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
 import { randomText as classesText, randomNumbers } from "../pattern/texts.ts";
 import { rounds } from "../rounds.ts";
@@ -45,25 +43,80 @@ function told({ counter, pretokens }: Way, bytes: Uint8Array, windowBytes: numbe
 
 function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
   const counter = new WordCounter(textBytesMax);
-  const pretokens = createPretokens(pattern, found(tokens), counter);
-  expect(pretokens instanceof KernelPretokens).toBe(true);
+  const pretokens = new KernelPretokens(pattern.automata, found(tokens), counter);
   return { counter, pretokens };
 }
 
-function matcherWay({ sources, lineWise }: Case, tokens: readonly Uint8Array[] = []): Way {
-  const counter = new WordCounter(textBytesMax);
-  const pretokens = new MatcherPretokens(programsOf(sources, lineWise), found(tokens), counter);
-  return { counter, pretokens };
+/** The twin in JavaScript: what counting a text tells, a document at a time. */
+type Twin = (bytes: Uint8Array) => ReturnType<typeof told>;
+
+const naiveTwin =
+  ({ pattern }: Case, tokens: readonly Uint8Array[] = []): Twin =>
+  (bytes) =>
+    naivelyTold(pattern, bytes, tokens);
+
+function naivelyTold(pattern: CompiledPattern, bytes: Uint8Array, tokens: readonly Uint8Array[]) {
+  const words = new Map<string, number>();
+  let documentCount = 0;
+  let invalidByteCount = 0;
+  let firstInvalidByte = -1;
+  const document = (start: number, end: number) => {
+    if (start === end) return;
+    documentCount++;
+    const content = Buffer.from(bytes.subarray(start, end));
+    cutText(pattern, content).reduce((from, to) => {
+      const word = content.toString("latin1", from, to);
+      words.set(word, (words.get(word) ?? 0) + 1);
+      return to;
+    }, 0);
+    const invalid = invalidPlaces(content);
+    invalidByteCount += invalid.length;
+    if (firstInvalidByte < 0 && invalid.length > 0) firstInvalidByte = start + invalid[0]!;
+  };
+  const finder = new SpecialTokenFinder(tokens);
+  finder.reset(bytes);
+  let startByte = 0;
+  for (let pos = finder.find(0, bytes.length); pos < bytes.length; ) {
+    const length = finder.lengthAt(pos, bytes.length);
+    const [token] = found([bytes.subarray(pos, pos + length)]);
+    if (token!.id >= 0) {
+      document(startByte, pos);
+      startByte = pos + length;
+    }
+    pos = finder.find(pos + length, bytes.length);
+  }
+  document(startByte, bytes.length);
+  return {
+    words: inOrder(words),
+    // An empty stream has no chunk.
+    found: chunksOf(bytes, bytes.length).map(({ endByte: textBytes }) => ({
+      textBytes,
+      documentCount,
+      invalidByteCount,
+      firstInvalidByte,
+    })),
+  };
+}
+
+/** Bytes that are not part of valid UTF-8. */
+function invalidPlaces(bytes: Uint8Array): number[] {
+  const places: number[] = [];
+  for (let pos = 0; pos < bytes.length; ) {
+    const length = characterLengthAt(bytes, pos, bytes.length);
+    if (length === 0) places.push(pos);
+    pos += length || 1;
+  }
+  return places;
 }
 
 function expectSame(
   ways: readonly Way[],
-  twin: Way,
+  twin: Twin,
   bytes: Uint8Array,
   windowBytes: number,
   note: string,
 ): void {
-  const wanted = told(twin, bytes, 1 << 16);
+  const wanted = twin(bytes);
   for (const [way, kernel] of ways.entries()) {
     const found = told(kernel, bytes, windowBytes);
     if (Bun.deepEquals(found, wanted)) continue;
@@ -74,7 +127,6 @@ function expectSame(
 
 /** The pattern with the four-byte tables of its first automaton, if it has any, and without. */
 function withAndWithoutFourByteTables({ pattern }: Case): CompiledPattern[] {
-  if (pattern.kind !== "automata") throw new Error("not an automaton");
   const [tables, ...others] = pattern.automata;
   return [buildFourByteTables(tables!) ?? null, null].map((fourBytes) => ({
     ...pattern,
@@ -120,7 +172,7 @@ const somePatterns = memoized(() => {
         `pattern ${compiled.length}`,
         Array.from({ length: count }, () => randomPattern(random)),
       );
-      if (one.pattern.kind === "automata") compiled.push(one);
+      compiled.push(one);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
     }
@@ -142,15 +194,15 @@ const flavours = {
 describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   afterAll(() => adoptKernelModule(testModule));
 
-  test("counts what the matcher finds, for all named patterns and chains of automata", () => {
+  test("counts what its twin counts, for all named patterns and chains of automata", () => {
     adoptKernelModule(module);
-    const automataCounts = cases.map(({ pattern }) => pattern.kind === "automata" && pattern.automata.length);
+    const automataCounts = cases.map(({ pattern }) => pattern.automata.length);
     const counts = Object.keys(patterns).map((name) => (name.startsWith("marin") ? 3 : 1));
     expect(automataCounts).toEqual([...counts, 2, 3].flatMap((count) => [count, count]));
     const random = new Random(seed);
     for (const one of cases) {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
-      const twin = matcherWay(one);
+      const twin = naiveTwin(one);
       for (let round = 0; round < rounds(15); round++) {
         const bytes =
           round % 2 === 0
@@ -164,21 +216,21 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     }
   });
 
-  test("counts in a long text what the matcher finds, by four bytes and by one", () => {
+  test("counts in a long text what its twin counts, by four bytes and by one", () => {
     adoptKernelModule(module);
     const bytes = longText(new Random(seed), 350_000);
     for (const one of cases) {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
-      expectSame(ways, matcherWay(one), bytes, 1 << 16, one.name);
+      expectSame(ways, naiveTwin(one), bytes, 1 << 16, one.name);
     }
   });
 
-  test("counts what the matcher finds, for random patterns", () => {
+  test("counts what its twin counts, for random patterns", () => {
     adoptKernelModule(module);
     const random = new Random(seed + 2);
     for (const one of somePatterns()) {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
-      const twin = matcherWay(one);
+      const twin = naiveTwin(one);
       for (let round = 0; round < 10; round++) {
         const text = utf8(randomText(random, 60));
         expectSame(ways, twin, text, random.pick([1, 30, 1000]), one.name);
@@ -197,7 +249,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
       const tokens = Array.from({ length: 1 + random.below(random.pick([1, 3, 12])) }, () =>
         utf8(text(random.pick([1, 4, 40]))),
       );
-      const [kernel, twin] = [kernelWay(one.pattern, tokens), matcherWay(one, tokens)];
+      const [kernel, twin] = [kernelWay(one.pattern, tokens), naiveTwin(one, tokens)];
       for (let count = 0; count < 8; count++) {
         const parts = Array.from({ length: random.below(12) }, () =>
           random.below(3) === 0 ? random.pick(tokens) : utf8(text(12)),
@@ -210,15 +262,14 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
   });
 });
 
-test("counts with masks what the matcher finds, for all named patterns", () => {
+test("counts with masks what the twin counts, for all named patterns", () => {
   const random = randomNumbers(seed);
   const tokens = [utf8("<|x|>")];
   const atOnce = { fourByteTablesBytes: 0, masksBytes: 0 };
   for (const one of cases) {
-    if (one.pattern.kind !== "automata") continue;
     const counter = new WordCounter(textBytesMax);
     const pretokens = new KernelPretokens(one.pattern.automata, found(tokens), counter, atOnce);
-    const twin = matcherWay(one, tokens);
+    const twin = naiveTwin(one, tokens);
     for (let round = 0; round < rounds(10); round++) {
       const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
       const bytes = utf8(parts.join("<|x|>"));
@@ -250,7 +301,7 @@ test("a token that ends behind a record hides none that ends in it", () => {
 
 test("long texts are counted in slices, with tables of four bytes built on the way", () => {
   const one = caseOf("", ["[a-d]+| ?[0-9]+|\\s+|."]);
-  const [kernel, twin] = [kernelWay(one.pattern), matcherWay(one)];
+  const [kernel, twin] = [kernelWay(one.pattern), naiveTwin(one)];
   const bytes = bytesOf("abba 12 cab\n\téa 中 0012  dad".repeat(100_000));
   kernel.counter.text(bytes.length).bytes.set(bytes);
   kernel.pretokens.searchText(bytes.length);
@@ -258,13 +309,13 @@ test("long texts are counted in slices, with tables of four bytes built on the w
   let sliceCount = 1;
   while (!kernel.pretokens.take(partTo(bytes.length))) sliceCount++;
   expect(sliceCount).toBe(Math.ceil(bytes.length / (1 << 20)));
-  expect(entriesOf(kernel.counter.toWordTable())).toEqual(told(twin, bytes, 1 << 20).words);
+  expect(entriesOf(kernel.counter.toWordTable())).toEqual(twin(bytes).words);
 });
 
 test("in a chain a piece of any length is cut, by many automata and many ends at a time", () => {
   const one = caseOf("", chainOfThree);
   const bytes = bytesOf(`${"abc 0123456789\n".repeat(15_000)}${"x".repeat(600_000)}${"5".repeat(100_000)}`);
-  expectSame([kernelWay(one.pattern)], matcherWay(one), bytes, 1 << 16, "");
+  expectSame([kernelWay(one.pattern)], naiveTwin(one), bytes, 1 << 16, "");
 });
 
 /** Patterns that look far ahead: one automaton, two splits as one, at assertions alone, and a chain. */
@@ -277,14 +328,14 @@ const lookCases = memoized(() =>
 describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, module) => {
   afterAll(() => adoptKernelModule(testModule));
 
-  test("come to what they come to in the matcher, in any windows, up to tokens", () => {
+  test("come to what they come to in the twin, in any windows, up to tokens", () => {
     adoptKernelModule(module);
     const random = new Random(seed + 4);
     const tokens = [utf8("444"), utf8("<|x|>"), utf8("é7")];
     for (const one of lookCases()) {
       const some = random.below(2) === 0 ? tokens : [];
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern, some));
-      const twin = matcherWay(one, some);
+      const twin = naiveTwin(one, some);
       for (let round = 0; round < rounds(6); round++) {
         const parts = [utf8(digitText(random, 1 + random.below(40))), randomBytes(random, random.below(3))];
         const bytes = new Uint8Array(
@@ -307,7 +358,7 @@ describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, modul
       const bytes = utf8(text);
       bytes[random.below(bytes.length)] = 0xff;
       const windowBytes = random.pick([100, 20_000, 1 << 16]);
-      expectSame([kernelWay(one.pattern, tokens)], matcherWay(one, tokens), bytes, windowBytes, one.name);
+      expectSame([kernelWay(one.pattern, tokens)], naiveTwin(one, tokens), bytes, windowBytes, one.name);
     }
   });
 });
@@ -334,7 +385,7 @@ test("a pattern whose tables have no room in the kernel is refused", () => {
   const counter = new WordCounter(textBytesMax);
   const pattern = compilePattern(gpt2);
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
-  expect(() => createPretokens(pattern, [], counter)).toThrow(
+  expect(() => new KernelPretokens(pattern.automata, [], counter)).toThrow(
     "the tables of the pattern and the special tokens do not fit the memory of a thread",
   );
 });

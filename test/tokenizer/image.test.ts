@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
-import { compilePattern } from "../../src/pattern/pattern.ts";
 import { tokenizerImage } from "../../src/tokenizer/image.ts";
 import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
 
@@ -90,12 +89,4 @@ test("the same tokenizer has the same image each time, and another one another",
   expect(Buffer.compare(image, tokenizerImage(parts, {}))).toBe(0);
   const other = tokenizerOfJson(Buffer.from(JSON.stringify(jsonOf(writeTokenizer("o200k")))), "made");
   expect(Buffer.compare(image, tokenizerImage(other, {}))).not.toBe(0);
-});
-
-test("a pattern that needs the matcher has no image", () => {
-  const pattern = compilePattern([String.raw`(a+)+(b?)\2!|(?s:.)`]);
-  expect(pattern.kind).toBe("programs");
-  expect(() => tokenizerImage({ ...parts, pattern }, {})).toThrow(
-    "there is no image of this tokenizer: its pattern needs the backtracking matcher",
-  );
 });

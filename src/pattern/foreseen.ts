@@ -1,0 +1,299 @@
+import {
+  type Action,
+  type Automaton,
+  BeyondAutomaton,
+  type CharacterClasses,
+  divideIntoClasses,
+  exploreSituations,
+  here,
+  Numbering,
+  Unusable,
+} from "./automaton.ts";
+import { type Backward, type BackwardWays, itMatches, noWay, readBackwards } from "./backward.ts";
+import type { PatternTables } from "./compiled-pattern.ts";
+import { buildNfa, SymbolSets } from "./nfa.ts";
+import type { Node } from "./parse-pattern.ts";
+import { buildScanTables, firstClassColumn } from "./scan-tables.ts";
+import { classAt, columnsOf, liveRows, notQuiet, packed, rangesOfLengths, setsOfClasses } from "./shadow.ts";
+import {
+  type CodePointSet,
+  codePointRange,
+  complementOf,
+  intersectionOf,
+  lastCodePoint,
+  setOf,
+  unionOf,
+} from "./unicode.ts";
+
+/*
+ * A split whose matches may have to wait for any distance, as a+b|a, in two passes (README.md). From right to left, each
+ * position gets the values of all instructions of the pattern there: which of them lead to a match. From left to right, one
+ * thread follows the pattern: at a fork it takes the preferred way that leads to a match. So it is never wrong, and no match is
+ * taken back.
+ *
+ * What the second pass reads is a shadow of the text. Its symbols say the class of a character and what matters of the state
+ * behind it; those that every situation reads alike are one.
+ */
+
+/** What a match comes to. */
+type Situation = {
+  /** The instruction behind the character before; `gap`: no match covers that one; `none`: there is nothing open. */
+  readonly thread: number;
+  /** The group of the symbol before. */
+  readonly before: number;
+  readonly breakBefore: "none" | "invalid byte" | "line";
+};
+
+const none = -1;
+const gap = -2;
+const symbolCountMax = 4000;
+const nothing: Action = { commitCount: 0, writes: [] };
+const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
+
+/** Throws BeyondAutomaton and Unusable. */
+export function foreseen(tree: Node, lineWise: boolean): PatternTables {
+  const sets = new SymbolSets();
+  const lineEndSet = lineWise ? sets.idOf(codePointRange(10), false) : -1;
+  const program = buildNfa(tree, sets, true);
+  const { classes, membership } = divideIntoClasses(sets.characters);
+  const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.holdsEdge[set] ? 1 : 0]));
+  const lineEnd = membership[lineEndSet]?.indexOf(1) ?? -1;
+  const backward = readBackwards([program], symbolSets, lineEnd);
+  const alphabet = new Numbering<Pair>(({ c, behind }) => `${c} ${backward.matters(c, behind)}`);
+  const pairOf = Array.from({ length: backward.stateCount }, (_, state) =>
+    Array.from({ length: classes.classCount }, (_, c) =>
+      alphabet.idOf({ c, behind: c === lineEnd ? 0 : state }),
+    ),
+  );
+  const pairs = alphabet.items;
+  if (pairs.length > symbolCountMax) throw new BeyondAutomaton("it looks ahead for too many things at once");
+  const exact = explore(program.startInstruction, classes, pairs, backward, lineEnd);
+  const { automaton, symbolOf } = withFewerSymbols(exact);
+  const symbols = pairOf.map((row) => row.map((pair) => symbolOf[pair]!));
+  return spoken(automaton, classes, symbols, backward);
+}
+
+/** A class of characters, and a state behind one of it. */
+type Pair = { readonly c: number; readonly behind: number };
+
+function explore(
+  startInstruction: number,
+  classes: CharacterClasses,
+  pairs: readonly Pair[],
+  { groupOf, wayFrom }: Backward & BackwardWays,
+  lineEnd: number,
+): Automaton {
+  const edge = groupOf.length - 1;
+  const edgeGroup = groupOf[edge]!;
+  const start: Situation = { thread: none, before: edgeGroup, breakBefore: "none" };
+  let canMatch = false;
+  const automaton = exploreSituations(
+    classes,
+    pairs.length + 2,
+    start,
+    ({ thread, before, breakBefore }) => `${thread} ${before} ${breakBefore}`,
+    (situation, symbol) => step(situation, pairs[symbol], symbol === pairs.length),
+  );
+  if (!canMatch) throw new Unusable("matches no text at all");
+  return automaton;
+
+  /** Without a pair an invalid byte, or the end. */
+  function step({ thread, before, breakBefore }: Situation, pair: Pair | undefined, isInvalid: boolean) {
+    let action = thread === none ? nothing : endsHere;
+    if (pair === undefined || breakBefore !== "none") {
+      const isPossible = thread < 0 || wayFrom(thread, before, edge, -1) === itMatches;
+      if (!isPossible) return undefined;
+      if (pair === undefined) {
+        const next: Situation = { thread: gap, before: edgeGroup, breakBefore: "invalid byte" };
+        return { action, next: isInvalid ? next : start };
+      }
+      before = edgeGroup;
+    } else if (thread >= 0) {
+      const way = wayFrom(thread, before, pair.c, pair.behind);
+      if (way === noWay) return undefined;
+      if (way !== itMatches) return { action: nothing, next: behind(way, pair) };
+    }
+    const first = wayFrom(startInstruction, before, pair.c, pair.behind);
+    if (first === itMatches) throw new Unusable("can match the empty string");
+    if (first !== noWay) canMatch = true;
+    else if (thread === gap && breakBefore === "none") action = nothing;
+    return { action, next: behind(first === noWay ? gap : first, pair) };
+  }
+
+  function behind(thread: number, { c }: Pair): Situation {
+    return { thread, before: groupOf[c]!, breakBefore: c === lineEnd ? "line" : "none" };
+  }
+}
+
+/** What a symbol does in each state. */
+type Column = { readonly next: Int32Array; readonly actions: Int32Array };
+
+/**
+ * The same automaton, with one symbol for those that no state tells apart, where both can come: `symbolOf` has the new ones. What
+ * never comes ends a pretoken and goes on as from the start of a text, so that it hides no safe cut.
+ */
+function withFewerSymbols(exact: Automaton): { automaton: Automaton; symbolOf: readonly number[] } {
+  const { stateCount, symbolCount, nextStates, actions } = exact;
+  const pairCount = symbolCount - 2;
+  const columns: Column[] = [];
+  const columnOf = (symbol: number): Column => ({
+    next: Int32Array.from({ length: stateCount }, (_, state) => nextStates[state * symbolCount + symbol]!),
+    actions: Int32Array.from({ length: stateCount }, (_, state) => actions[state * symbolCount + symbol]!),
+  });
+  const symbolOf = Array.from({ length: pairCount }, (_, symbol) => {
+    const column = columnOf(symbol);
+    const isLike = (other: Column) =>
+      column.next.every(
+        (next, state) =>
+          next < 0 ||
+          other.next[state]! < 0 ||
+          (next === other.next[state] && column.actions[state] === other.actions[state]),
+      );
+    const like = columns.findIndex(isLike);
+    if (like < 0) return columns.push(column) - 1;
+    column.next.forEach((next, state) => {
+      if (next < 0) return;
+      columns[like]!.next[state] = next;
+      columns[like]!.actions[state] = column.actions[state]!;
+    });
+    return like;
+  });
+  columns.push(columnOf(pairCount), columnOf(pairCount + 1));
+  const ends = exact.actionList.findIndex(({ commitCount }) => commitCount > 0);
+  const rows = (entry: (column: Column, state: number) => number) =>
+    Int32Array.from({ length: stateCount * columns.length }, (_, i) =>
+      entry(columns[i % columns.length]!, Math.floor(i / columns.length)),
+    );
+  const automaton = {
+    ...exact,
+    symbolCount: columns.length,
+    nextStates: rows(({ next }, state) => (next[state]! < 0 ? Math.max(0, next[0]!) : next[state]!)),
+    actions: rows((column, state) => (column.next[state]! < 0 ? ends : column.actions[state]!)),
+  };
+  return { automaton, symbolOf };
+}
+
+/** Where characters begin that are not in use, or seldom, of one to four bytes. */
+const seldom = [0, 0x80, 0xe000, 0xf0000];
+
+/**
+ * Says symbols with characters, each with one of the same length in UTF-8. Characters of a class that always has the same symbol
+ * stand for themselves. The others are free to stand for any symbol; and where they are too few, characters that are seldom
+ * met: those are replaced by others of their class.
+ *
+ * @param symbols of each state behind a character, and class of it
+ */
+function spoken(
+  automaton: Automaton,
+  classes: CharacterClasses,
+  symbols: readonly (readonly number[])[],
+  backward: Backward,
+): PatternTables {
+  const setOfClass = setsOfClasses(classes);
+  const symbolsOf = setOfClass.map((_, c) => [...new Set(symbols.map((row) => row[c]!))]);
+  const plain = symbolsOf.map((some) => (some.length === 1 ? some[0] : undefined));
+  const speakers = rangesOfLengths.map((range, i) => {
+    const sets = setOfClass.map((set) => intersectionOf(set, range));
+    return speakersAmong(sets, symbolsOf, seldom[i]!);
+  });
+  const lent = new Map(speakers.flatMap(({ lent }) => [...lent].map(([symbol, point]) => [point, symbol])));
+  const setsOfSymbols = new Map<number, number[]>();
+  for (const [point, symbol] of lent)
+    setsOfSymbols.set(symbol, [...(setsOfSymbols.get(symbol) ?? []), point]);
+  const lentSets = [...setsOfSymbols.values()].map((points) => setOf(points.sort((a, b) => a - b)));
+  const all = divideIntoClasses([...setOfClass, ...lentSets]).classes;
+  const firstPoints = setsOfClasses(all).map((set) => set[0]!);
+  const classOf = firstPoints.map((point) => classAt(classes, point));
+  const said = firstPoints.map((point, k) => lent.get(point) ?? plain[classOf[k]!] ?? 0);
+  const read = (of: Int32Array) =>
+    Int32Array.from({ length: automaton.stateCount * (said.length + 2) }, (_, i) => {
+      const symbol = i % (said.length + 2);
+      const row = Math.floor(i / (said.length + 2)) * automaton.symbolCount;
+      return of[row + (said[symbol] ?? automaton.symbolCount - 2 + symbol - said.length)]!;
+    });
+  const tables = buildScanTables({
+    ...automaton,
+    classes: all,
+    symbolCount: said.length + 2,
+    nextStates: read(automaton.nextStates),
+    actions: read(automaton.actions),
+  });
+  const isSelf = said.map((_, k) => plain[classOf[k]!] !== undefined && !lent.has(firstPoints[k]!));
+  const quietBefore = setOfClass.map((_, c) => {
+    const before = symbols.map((_, state) => backward.next[state * backward.symbolCount + c]!);
+    return new Set(before).size === 1 ? before[0]! : notQuiet;
+  });
+  const isQuiet = (k: number) => isSelf[k]! && quietBefore[classOf[k]!] !== notQuiet;
+  const steps = new Uint32Array(symbols.length << 8);
+  const quiet = new Uint16Array(256);
+  columnsOf(all).forEach((k, column) => {
+    const c = classOf[k]!;
+    const isByte = column < firstClassColumn;
+    quiet[column] = isQuiet(k) ? quietBefore[c]! : notQuiet;
+    symbols.forEach((row, state) => {
+      const symbol = row[c]!;
+      const other = isByte ? speakers[0]!.standing.get(symbol)! : symbol + 1;
+      const self = isByte ? column : 0;
+      const before = backward.next[state * backward.symbolCount + c]!;
+      steps[(state << 8) | column] = (before << 16) | (isSelf[k] ? self : other);
+    });
+  });
+  const replacements = new Uint32Array(automaton.symbolCount << 2);
+  speakers.forEach(({ standing }, i) => {
+    for (const [symbol, point] of standing) replacements[((symbol + 1) << 2) | i] = packed(point);
+  });
+  const live = unionOf(setsOfClasses(all).filter((_, k) => !isQuiet(k)));
+  return { ...tables, shadow: { steps, replacements, quiet, live: liveRows(live) } };
+}
+
+type Speakers = {
+  /** The character of each symbol. */
+  readonly standing: ReadonlyMap<number, number>;
+  /** Those of them that stand for no symbol of their own class. */
+  readonly lent: ReadonlyMap<number, number>;
+};
+
+/** For characters of one length. Throws BeyondAutomaton where there are fewer than symbols. */
+function speakersAmong(
+  sets: readonly CodePointSet[],
+  symbolsOf: readonly (readonly number[])[],
+  from: number,
+): Speakers {
+  const standing = new Map<number, number>();
+  const spoken = new Set<number>();
+  const free: CodePointSet[] = [];
+  sets.forEach((set, c) => {
+    if (set.length === 0) return;
+    const [symbol, ...more] = symbolsOf[c]!;
+    if (more.length === 0) standing.set(symbol!, standing.get(symbol!) ?? set[0]!);
+    else {
+      free.push(set);
+      for (const each of symbolsOf[c]!) spoken.add(each);
+    }
+  });
+  const all = unionOf(sets);
+  const own = unionOf(free);
+  const others = intersectionOf(all, complementOf(own));
+  const order = [own, intersectionOf(others, codePointRange(from, lastCodePoint)), others];
+  const points = pointsOf(order, new Set(standing.values()));
+  const lent = new Map<number, number>();
+  for (const symbol of spoken) {
+    if (standing.has(symbol)) continue;
+    const { value: point } = points.next();
+    if (point === undefined) throw new BeyondAutomaton("it looks ahead for too many things at once");
+    standing.set(symbol, point);
+    lent.set(symbol, point);
+  }
+  return { standing, lent };
+}
+
+/** The characters of the sets, each once, but for those that are taken. */
+function* pointsOf(sets: readonly CodePointSet[], taken: Set<number>): Generator<number, undefined> {
+  for (const set of sets)
+    for (let i = 0; i < set.length; i += 2)
+      for (let point = set[i]!; point <= set[i + 1]!; point++) {
+        if (taken.has(point)) continue;
+        taken.add(point);
+        yield point;
+      }
+}
