@@ -32,6 +32,18 @@ class Image:
         self._parts = fields[10:]
         self.facts: dict[str, Any] = json.loads(self._part(_FACTS))
         self._vocabulary: Union[Vocabulary, None] = None
+        self._model: Any = None
+
+    def native_model(self) -> Any:
+        """What encodes with it in this process; None where there is no native module, or it is one of another version."""
+        from importlib import import_module
+
+        if self._model is None:
+            try:
+                self._model = import_module("bpe_trainer._native").Model(self.data, BpeError)
+            except (ImportError, BpeError):
+                return None
+        return self._model
 
     def _part(self, which: int) -> bytes:
         start, size = self._parts[2 * which : 2 * which + 2]
@@ -67,14 +79,11 @@ def image_at(path: str, options: Sequence[str]) -> Image:
 
 
 def _kept_image(directory: str) -> Union[Image, None]:
-    import zlib
-
+    """That beside the files; where it is damaged, another version's or other files', there is none."""
     try:
         with open(os.path.join(directory, IMAGE_NAME), "rb") as file:
-            data = file.read()
-        image = Image(data)
-        is_whole = zlib.crc32(memoryview(data)[16:]) == int.from_bytes(data[12:16], "little")
-        return image if is_whole and image.stands_for(directory) else None
+            image = Image(file.read())
+        return image if image.native_model() is not None and image.stands_for(directory) else None
     except (OSError, BpeError, ValueError, KeyError):
         return None
 

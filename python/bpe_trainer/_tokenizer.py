@@ -124,7 +124,7 @@ class Tokenizer:
         return image
 
     def _take(self, image: Image) -> None:
-        model = _native_model(image) or _child(self._source)
+        model = image.native_model() or _child(self._source)
         self._image, self._model = image, model
         # From now on a call of it does not go through this class.
         self.__dict__["_encode"] = model.encode
@@ -657,16 +657,6 @@ class Tokenizer:
             return f"<bpe_trainer.Tokenizer{place}, not loaded>"
         tokens, special = facts["tokenCount"], len(facts["specialTokens"])
         return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
-
-
-def _native_model(image: Image) -> Any:
-    """What encodes in this process; None where there is no native module, or it is one of another version."""
-    from importlib import import_module
-
-    try:
-        return import_module("bpe_trainer._native").Model(image.data, BpeError)
-    except (ImportError, BpeError):
-        return None
 
 
 def _child(source: Source) -> "Child":
