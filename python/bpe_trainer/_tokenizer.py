@@ -32,6 +32,7 @@ Spans = list[tuple[int, int]]
 Unit = Literal["characters", "bytes"]
 #: A thread is not worth starting for less text.
 _CHARACTERS_PER_THREAD = 1 << 18
+_LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
 
 
@@ -236,8 +237,9 @@ class Tokenizer:
         ``add_special_tokens`` puts those around it that tokenizer.json puts there, such as bos. A long text is encoded by
         several threads where it can be cut for that: by all cores, or by ``threads``.
         """
-        _refuse_threads(threads)
-        if threads == 1 or not isinstance(text, str) or len(text) < 2 * _CHARACTERS_PER_THREAD:
+        if threads is not None:
+            _refuse_threads(threads)
+        if threads == 1 or text.__class__ is not str or len(text) < _LONG_CHARACTERS:
             ids = self._encode(text, special_tokens_as_text)
         else:
             (ids,) = self._encode_all([text], special_tokens_as_text, threads)
