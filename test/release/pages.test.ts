@@ -104,6 +104,8 @@ test("an archive's README names what is beside it, and leads nowhere else", () =
     "bpe.exe",
     "NOTICE",
     "completions/",
+    "include/",
+    "lib/",
     ...Object.keys(documents),
     ...shellFiles({ version: "1", seconds: 0 }).map(({ path }) => path),
   ];
