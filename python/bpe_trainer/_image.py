@@ -62,7 +62,10 @@ class Image:
         """Whether all files that decide what is loaded are those that it was made of."""
         import hashlib
 
-        for name, digest in self.facts["madeOf"].items():
+        made_of = self.facts["madeOf"]
+        if made_of is None:
+            return False
+        for name, digest in made_of.items():
             try:
                 with open(os.path.join(directory, name), "rb") as file:
                     found = hashlib.sha256(file.read()).hexdigest()

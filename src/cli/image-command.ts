@@ -12,10 +12,12 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   const path = invocation.files[0]!;
   const file = invocation.options.outputFile();
   await lockOutputFile(invocation, output, file);
-  const opened = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
+  const beside = readBesideTokenizer(invocation.options);
+  const opened = await openTokenizer({ path, ...beside }, true, output);
   // The image has both ways of reading special tokens.
   const { specialTokensAsText: _, ...parts } = opened;
-  const image = tokenizerImage(parts, imageFactsOf(parts, roleTokensAt(path), path));
+  const isAsItIs = beside.pattern === undefined && beside.specialTokens.length === 0;
+  const image = tokenizerImage(parts, imageFactsOf(parts, roleTokensAt(path), path, isAsItIs));
   await writeChunks(file, [image]);
   output.succeed(`wrote an image of ${bytes(image.length)}`, {
     sizeBytes: image.length,

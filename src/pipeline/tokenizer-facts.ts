@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { namesThatDecide } from "../formats/load-tokenizer.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { isDirectory, isFile, readBytes } from "../runtime/system-error.ts";
@@ -39,29 +39,27 @@ export function factsOf(
   };
 }
 
-/** The facts, and what an image cannot say otherwise: why something is refused, and the files that it stands for. */
+/**
+ * The facts, and what an image cannot say otherwise: why something is refused, and the files that it stands for. It stands for
+ * a directory alone, and only where nothing was given beside the files (`isAsItIs`); else for none.
+ */
 export const imageFactsOf = (
   parts: TokenizerParts,
   roles: Readonly<Record<string, string>>,
   path: string,
+  isAsItIs: boolean,
 ) => ({
   ...factsOf(parts, roles),
   offsetObstacle: offsetObstacle(parts) ?? null,
   trimObstacle: trimObstacle(parts) ?? null,
   hasAllBytes: haveAllBytes(parts.model.byteIds, parts.tokens),
   nameObstacle: nameObstacle(parts.tokens) ?? null,
-  madeOf: digestsAt(path),
+  madeOf: isAsItIs && isDirectory(path) ? digestsIn(path) : null,
 });
 
-/**
- * The SHA-256 of each file that decides what is loaded from a path, by its name in the directory; null where there is none. An
- * image stands for them as long as they are so.
- */
-function digestsAt(path: string): Record<string, string | null> {
-  const [directory, names] = isDirectory(path)
-    ? [path, namesThatDecide]
-    : [dirname(path), [basename(path), ...namesThatDecide]];
+/** The SHA-256 of each file that decides what is loaded from a directory, by its name; null where there is none. */
+function digestsIn(directory: string): Record<string, string | null> {
   const digestOf = (file: string) =>
     isFile(file) ? createSha256().update(readBytes(file)).digest("hex") : null;
-  return Object.fromEntries(names.map((name) => [name, digestOf(join(directory, name))]));
+  return Object.fromEntries(namesThatDecide.map((name) => [name, digestOf(join(directory, name))]));
 }

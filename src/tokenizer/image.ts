@@ -15,7 +15,7 @@ import { imageMagic } from "./image-name.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * The image of a tokenizer: all that native/core.c needs to encode and decode with it, without its files. The most of it is
+ * The image of a tokenizer: all that native/ needs to encode and decode with it, without its files. The most of it is
  * what JavaScript does to an instance of the kernel until it is ready for text: calls of its exports, and bytes that it puts
  * into its memory. The same module lays its memory out alike each time, so who repeats the steps gets the same instance.
  *

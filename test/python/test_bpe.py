@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
 import bpe_trainer as bpe
+from bpe_trainer._executable import find_executable
 from bpe_trainer.cs336 import get_tokenizer, run_train_bpe
 
 END = "<|endoftext|>"
@@ -448,6 +450,15 @@ class Encoding(Home):
                 (saved / name).unlink() if before is None else (saved / name).write_bytes(before)
         finally:
             os.posix_spawn = spawn
+        # One that was made of other files than `load` takes, or with more than the files say, is not the directory's.
+        plain = self.home / "plain"
+        plain.mkdir()
+        for name in ("vocab.json", "merges.txt"):
+            shutil.copy(saved / name, plain)
+        for directory, given in ((saved, [saved / "vocab.json"]), (plain, [plain, "--special-token=zz=9000"])):
+            subprocess.check_call([find_executable(), "image", *given, "-q", "-o", directory / "tokenizer.image"])
+            with bpe.Tokenizer.load(directory) as loaded:
+                self.assertEqual(loaded.encode("a zz"), self.tokenizer.encode("a zz"))
         # Another training replaces the directory, and the image goes with it.
         bpe.train(self.corpus, 300, output=saved).close()
         self.assertFalse((saved / "tokenizer.image").exists())
