@@ -344,6 +344,25 @@ class Run:
                 self._exit_code = 0
         return self._exit_code is not None
 
+    def finish(self) -> bytes:
+        """Waits for its end; what it has written to stdout, if that is a pipe. BpeError where it failed."""
+        parts: list[bytes] = []
+        try:
+            while self.stdout is not None and (part := self.stdout.read(1 << 20)):
+                parts.append(part)
+            said = self.stderr.read().decode("utf-8", "replace")
+            exit_code = self.wait()
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            self.close()
+        if exit_code < 0:
+            raise BpeError(f"bpe was ended by signal {-exit_code}")
+        if exit_code != 0:
+            raise BpeError(self.plain(message_of(said)))
+        return b"".join(parts)
+
     def stop(self) -> None:
         """Ends it as Ctrl-C does, so that it leaves nothing behind."""
         if sys.platform == "win32":

@@ -10,7 +10,7 @@ import struct
 from typing import Any, Mapping, Sequence, Union
 
 from ._characters import character_of
-from ._executable import BpeError, Run, message_of
+from ._executable import BpeError, Run
 
 #: What a directory of a tokenizer calls its image, if it has one.
 IMAGE_NAME = "tokenizer.image"
@@ -102,24 +102,7 @@ def _made_image(path: str, options: Sequence[str]) -> Image:
 
 def _run_image(arguments: Sequence[str]) -> bytes:
     """What `bpe image` writes to stdout."""
-    run = Run(["image", "--quiet", *arguments], answers=True)
-    try:
-        assert run.stdout is not None
-        parts = []
-        while part := run.stdout.read(1 << 20):
-            parts.append(part)
-        said = run.stderr.read()
-        exit_code = run.wait()
-    except BaseException:
-        run.stop()
-        raise
-    finally:
-        run.close()
-    if exit_code < 0:
-        raise BpeError(f"bpe was ended by signal {-exit_code}")
-    if exit_code != 0:
-        raise BpeError(run.plain(message_of(said.decode("utf-8", "replace"))))
-    return b"".join(parts)
+    return Run(["image", "--quiet", *arguments], answers=True).finish()
 
 
 class Vocabulary:

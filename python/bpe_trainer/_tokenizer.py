@@ -10,7 +10,7 @@ import sys
 from operator import index
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, TypedDict, Union
 
-from ._executable import BpeError, Home, Later, Run, message_of
+from ._executable import BpeError, Home, Later, Run
 from ._image import Image, Vocabulary, save_image
 from ._source import Place, Source, unpickled
 
@@ -499,19 +499,7 @@ class Tokenizer:
             arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._source.options]
             arguments += [] if append_token is None else [f"--append-token={append_token}"]
             arguments += [] if workers is None else [f"--workers={workers}"]
-            run = Run([*arguments, "--", *(os.fspath(path) for path in paths)])
-            try:
-                stderr = run.stderr.read()
-                exit_code = run.wait()
-            except BaseException:
-                run.stop()
-                raise
-            finally:
-                run.close()
-            if exit_code < 0:
-                raise BpeError(f"bpe was ended by signal {-exit_code}")
-            if exit_code != 0:
-                raise BpeError(run.plain(message_of(stderr.decode("utf-8", "replace"))))
+            Run([*arguments, "--", *(os.fspath(path) for path in paths)]).finish()
             ids: "numpy.ndarray[Any, Any]" = numpy.load(output)
         return ids
 
