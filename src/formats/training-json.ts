@@ -160,8 +160,6 @@ export type RunRecord = {
   readonly workingDirectory: string;
   /** UTC, in the form of ISO 8601. */
   readonly startedAt: string;
-  /** 1 for the first result of a place, then one more than that of any result there or kept beside it. Needs no clock. */
-  readonly generation: number;
   /** Every file of the result, this one too. */
   readonly files: readonly string[];
   readonly timings: {

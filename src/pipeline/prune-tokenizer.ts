@@ -145,9 +145,9 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
     if ("smallestSize" in made) throw tooSmall(path, size, made.smallestSize);
     const names = [...pieces.keys(), recordName];
     const tokenizer = await describeCounts(made.paths);
-    const files = (generation: () => number) => [
+    const files = [
       ...[...pieces].map(([name, chunks]) => ({ name, chunks: () => chunks })),
-      trainingFile(() => recordOf(options, made, { tokenizer, generation: generation(), files: names })),
+      trainingFile(() => recordOf(options, made, { tokenizer, files: names })),
     ];
     const check = (stagedPath: string) => thread.ask("check", stagedPath);
     await publishFiles(options.output, files, { guard, check });
@@ -171,13 +171,13 @@ const tooSmall = (path: string, size: number, smallestSize: number) =>
 function recordOf(
   options: PruneOptions,
   { pruning, numbering, paths }: Made,
-  { tokenizer, generation, files }: { tokenizer: unknown; generation: number; files: readonly string[] },
+  { tokenizer, files }: { tokenizer: unknown; files: readonly string[] },
 ): object {
   const { parts, texts } = options;
   const { patternName, patternSources } = parts.description;
   const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
   return {
-    ...headOf(options, generation),
+    ...headOf(options),
     pruned: {
       tokenizer,
       sizeBefore: parts.tokens.tokenCount,

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { filesBeside, tokenizersAt } from "../formats/load-tokenizer.ts";
-import { readJson, recordedFiles, recordName } from "../formats/training-json.ts";
+import { recordedFiles, recordName } from "../formats/training-json.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { isDirectory, isFile, readBytes } from "../runtime/system-error.ts";
 import { takeLockNow } from "../store/output-lock.ts";
@@ -39,11 +39,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
   checkOutputDirectory(output);
   const lock = takeLockNow(placeOf(output));
   const unregister = guard(() => lock.release());
-  const files = (generation: () => number) =>
-    [...filesOf(path)].map(([name, from]) => ({
-      name,
-      chunks: () => [name === recordName ? recordBytes(from, generation()) : readBytes(from)],
-    }));
+  const files = [...filesOf(path)].map(([name, from]) => ({ name, chunks: () => [readBytes(from)] }));
   const check = async (stagedPath: string) => {
     const copy = await loadInWorker({ path: stagedPath, options: {}, isDecoded: true }).catch((error) => {
       if (error instanceof UserError) throw notWhole(path);
@@ -79,11 +75,4 @@ function filesOf(path: string): Map<string, string> {
   );
   const beside = isWhole ? filesBeside(path).map(({ name }) => inside(name)) : [];
   return new Map([...files, ...beside]);
-}
-
-/** The record of a training in its new place, where others may have stood before it. */
-function recordBytes(path: string, generation: number): Uint8Array {
-  return new TextEncoder().encode(
-    `${JSON.stringify({ ...(readJson(path) as object), generation }, null, 2)}\n`,
-  );
 }

@@ -76,25 +76,19 @@ export async function writeProduct<Fields extends object>(
   guard: Guard = unguarded,
 ) {
   const writeStartMs = performance.now();
-  const recordOf = (
-    generation: number,
-    names: readonly string[],
-    index: number,
-    sizes?: readonly number[],
-  ) => ({
-    ...headOf(run, generation),
+  const recordOf = (names: readonly string[], index: number, sizes?: readonly number[]) => ({
+    ...headOf(run),
     ...product.fieldsOf(index, sizes),
     files: names,
     ...costOf(run, writeStartMs),
     mergesSha256: product.mergesSha256Of(index),
   });
   let record: ReturnType<typeof recordOf> | undefined;
-  const makeFiles = (generation: () => number) =>
-    filesOf(product, (...made) => {
-      record = recordOf(generation(), ...made);
-      return record;
-    });
-  const former = await publishFiles(path, makeFiles, { keepCount: run.keepCount, guard });
+  const files = filesOf(product, (...made) => {
+    record = recordOf(...made);
+    return record;
+  });
+  const former = await publishFiles(path, files, { keepCount: run.keepCount, guard });
   return { ...former, record: record! };
 }
 
@@ -125,11 +119,11 @@ type Publishing = {
 /** Writes files into a directory beside its place, and exchanges the two; see `writeProduct`. */
 export async function publishFiles(
   path: string,
-  makeFiles: (generation: () => number) => readonly OutputFile[],
+  files: readonly OutputFile[],
   { keepCount, guard, check }: Publishing,
 ): Promise<FormerResults> {
   return withStaged(stageDirectory(path), guard, async (staged) => {
-    for (const file of makeFiles(() => staged.generation)) {
+    for (const file of files) {
       // In slices: tokens of repetitive text are megabytes long, and so are the files.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
     }
@@ -303,10 +297,11 @@ export function corpusFacts({ training, inputs, languages, skipped, counts, trai
 }
 
 /** The head of a record: the program, the command, and when it ran. */
-export const headOf = (
-  { command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">,
-  generation: number,
-) =>
+export const headOf = ({
+  command,
+  arguments: typed,
+  startMs,
+}: Pick<Run, "command" | "arguments" | "startMs">) =>
   ({
     format: recordFormat,
     ...build,
@@ -314,7 +309,6 @@ export const headOf = (
     arguments: typed,
     workingDirectory: process.cwd(),
     startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
-    generation,
   }) as const;
 
 /** What the run took, up to now. */

@@ -41,7 +41,7 @@ import {
   placeOf,
   removeQuietly,
 } from "./output-place.ts";
-import { keepResult, keptPlaces, nextGeneration, recordMark, standingAt } from "./standing-result.ts";
+import { keepResult, keptPlaces, recordMark, standingAt } from "./standing-result.ts";
 import { inherited, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
 
 /** Errors of a rename whose place has changed since it was looked at. */
@@ -195,11 +195,6 @@ class StagedDirectory {
       this.discard();
       throw error;
     }
-  }
-
-  /** The generation for the result's record: its number in the order of results that replaced each other. */
-  get generation(): number {
-    return nextGeneration(this.place);
   }
 
   /** Where the result is until it is published, for whoever checks what was written. */

@@ -150,12 +150,10 @@ function refused(place: Place, reason: string, hint: string): UserError {
 }
 
 /**
- * Former results that `--keep N` leaves beside their place, each named by the start of the run that made it:
+ * Former results that `--keep N` leaves beside their place, each named by the start of the run that made it. The name tells
+ * which is older:
  *
  *   NAME.20261120T020000Z      and, of another that began in the same second, NAME.20261120T020000Z-2
- *
- * The name is for people. Clocks go wrong, so the `generation` in the records tells which is older: it is one more than
- * that of every result that stood there or was kept when the run wrote its record.
  */
 const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 
@@ -170,7 +168,7 @@ export function keepResult(path: string, place: Place): string {
 
 /** The places of all kept results, the latest first. Whatever is no result of ours is left out. */
 export function keptPlaces(place: Place): Place[] {
-  const found: { place: Place; stamp: string; n: number; generation: number }[] = [];
+  const found: { place: Place; stamp: string; n: number }[] = [];
   const parent = statOrNull(place.parent);
   for (const name of namesIn(place.parent)) {
     if (!name.startsWith(`${place.name}.`)) continue;
@@ -180,11 +178,9 @@ export function keptPlaces(place: Place): Place[] {
     const stats = lstatOrNull(pathOf(kept));
     // Results of another user would count, and push ours out.
     if (parent === null || stats === null || !isTrusted(stats, parent) || !isResult(kept)) continue;
-    found.push({ place: kept, stamp, n: Number(n ?? 1), generation: generationOf(pathOf(kept)) });
+    found.push({ place: kept, stamp, n: Number(n ?? 1) });
   }
-  found.sort(
-    (a, b) => b.generation - a.generation || (a.stamp === b.stamp ? b.n - a.n : a.stamp < b.stamp ? 1 : -1),
-  );
+  found.sort((a, b) => (a.stamp === b.stamp ? b.n - a.n : a.stamp < b.stamp ? 1 : -1));
   return found.map(({ place }) => place);
 }
 
@@ -196,47 +192,21 @@ export function isResult(place: Place): boolean {
   }
 }
 
-/** The generation of the next result: one more than any that stands at the place or is kept beside it. */
-export function nextGeneration(place: Place): number {
-  const places = [place, ...keptPlaces(place)];
-  return 1 + Math.max(...places.map((each) => generationOf(pathOf(each))));
-}
-
-function generationOf(path: string): number {
-  try {
-    const { generation } = timesOfRecord(path).record;
-    return Number.isSafeInteger(generation) && generation! > 0 && generation! < generationMax
-      ? generation!
-      : 0;
-  } catch {
-    return 0;
-  }
-}
-
-/** No counting gets this far: a larger number is forged or damaged. */
-const generationMax = 2 ** 40;
-
 /** When the run of a result started, to the second; if its record does not say it, when the record was written. */
 function stampOf(path: string): string {
-  const { record, writtenAt } = timesOfRecord(path);
-  const started = typeof record.startedAt === "string" ? stamp(new Date(record.startedAt)) : "";
-  return keptName.test(`.${started}`) ? started : stamp(writtenAt);
-}
-
-const stamp = (time: Date) =>
-  Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
-
-type RunTimes = { readonly startedAt?: unknown; readonly generation?: number };
-
-function timesOfRecord(path: string): { record: RunTimes; writtenAt: Date } {
   const fd = openFound(join(path, recordName));
   try {
-    const record = JSON.parse(readFileSync(fd, "utf8")) as RunTimes | null;
-    return { record: record ?? {}, writtenAt: fstatSync(fd).mtime };
+    const record = JSON.parse(readFileSync(fd, "utf8")) as { readonly startedAt?: unknown } | null;
+    const startedAt = record?.startedAt;
+    const started = typeof startedAt === "string" ? stamp(new Date(startedAt)) : "";
+    return keptName.test(`.${started}`) ? started : stamp(fstatSync(fd).mtime);
   } finally {
     closeSync(fd);
   }
 }
+
+const stamp = (time: Date) =>
+  Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
 /**
  * The mark in a hidden name (output-lock.ts), made from the result's record. It tells a former result from the one that

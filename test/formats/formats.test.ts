@@ -285,7 +285,6 @@ describe("training.json", () => {
     arguments: ["train", "a.txt"],
     workingDirectory: "/corpora",
     startedAt: "2026-11-20T02:00:00.000Z",
-    generation: 1,
     options: {
       vocabSize: 500,
       specialTokens,
