@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { bench, run } from "mitata";
 import { trainMerges } from "../src/merge/train-merges.ts";
 import { compilePattern, type PatternName, patterns } from "../src/pattern/pattern.ts";
-import { KernelPretokens, partTo } from "../src/text/pretokens.ts";
+import { Pretokens, partTo } from "../src/text/pretokens.ts";
 import { WordCounter } from "../src/words/word-counter.ts";
 import { keepRecord } from "./record.ts";
 
@@ -32,7 +32,7 @@ const pattern = compilePattern(sources);
 function countWords(): WordCounter {
   const counter = new WordCounter();
   counter.text(bytes.length).bytes.set(bytes);
-  const pretokens = new KernelPretokens(pattern.automata, [], counter);
+  const pretokens = new Pretokens(pattern.automata, [], counter);
   pretokens.searchText(bytes.length);
   pretokens.start(0, false);
   while (!pretokens.take(partTo(bytes.length)));

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { automatonDigest, type PatternTables } from "../../src/pattern/compiled-pattern.ts";
 import { namedMasks } from "../../src/pattern/named-masks.ts";
 import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
-import { KernelPretokens, partTo } from "../../src/text/pretokens.ts";
+import { Pretokens, partTo } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { keepRecord, median } from "../record.ts";
 
@@ -19,7 +19,7 @@ const specialToken = Buffer.from("<|endoftext|>");
 /** Counts a text again and again. */
 class Counting {
   private readonly counter: WordCounter;
-  private readonly pretokens: KernelPretokens;
+  private readonly pretokens: Pretokens;
 
   constructor(
     tables: PatternTables,
@@ -28,7 +28,7 @@ class Counting {
   ) {
     this.counter = new WordCounter(text.length + 64);
     const after = { fourByteTablesBytes: 0, masksBytes };
-    this.pretokens = new KernelPretokens([tables], [{ bytes: specialToken, id: 0 }], this.counter, after);
+    this.pretokens = new Pretokens([tables], [{ bytes: specialToken, id: 0 }], this.counter, after);
     this.counter.text(text.length).bytes.set(text);
   }
 

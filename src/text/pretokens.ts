@@ -62,38 +62,14 @@ export interface Taker {
 }
 
 /**
- * Cuts texts that arrive window by window, and hands their pretokens to a taker. The calls for one text are: start; then, for
- * each window, searchText, take until it returns true, and shift; at last lookAhead if the text continues elsewhere.
+ * Cuts texts that arrive window by window: the kernel finds tokens and pretokens, and hands them to a taker. One that wants the
+ * ids of tokens has them in its kernel. The calls for one text are: start; then, for each window, searchText, take until it
+ * returns true, and shift; at last lookAhead if the text continues elsewhere.
  */
-export interface Pretokens {
-  /** A text begins at `pos`, inside a document that began elsewhere or not. */
-  start(pos: number, isInside: boolean): void;
-  /** The text has changed. Bytes before `limit` may be looked at. */
-  searchText(limit: number): void;
-  /** Returns false if the slice of work ended before the part did: call again with the same part. */
-  take(part: TextPart): boolean;
-  /** The pretoken that ends at `end` is settled by the next character, which is not taken. */
-  lookAhead(end: number, limit: number): void;
-  /** The text has moved: every position is lower by `deltaBytes`. */
-  shift(deltaBytes: number): void;
-  /** The text from here on is still needed. */
-  readonly keepPos: number;
-  /** Bytes of the longest token that is looked for; 0 without any. */
-  readonly tokenBytesMax: number;
-  readonly isInside: boolean;
-  /** Documents that began and have at least one byte. Tokens end them. */
-  readonly documentCount: number;
-  /** Bytes that were not part of valid UTF-8. */
-  readonly invalidByteCount: number;
-  /** Position of the first of them in the last `take`, or -1. */
-  readonly firstInvalidPos: number;
-}
-
-/** The kernel finds tokens and pretokens, and takes them. A taker that wants the ids of tokens has them in its kernel. */
-export class KernelPretokens implements Pretokens {
+export class Pretokens {
   private readonly kernel: Kernel;
   private readonly scan: KernelScan;
-
+  /** Bytes of the longest token that is looked for; 0 without any. */
   readonly tokenBytesMax: number;
 
   /** A UserError if the kernel's memory has no room for the tables of the pattern or of the tokens. */
@@ -117,6 +93,7 @@ export class KernelPretokens implements Pretokens {
     this.scan = scan;
   }
 
+  /** The text from here on is still needed. */
   get keepPos(): number {
     return this.kernel.exports.keepPosition();
   }
@@ -125,26 +102,32 @@ export class KernelPretokens implements Pretokens {
     return this.kernel.exports.isInside() !== 0;
   }
 
+  /** Documents that began and have at least one byte. Tokens end them. */
   get documentCount(): number {
     return this.kernel.exports.documents();
   }
 
+  /** Bytes that were not part of valid UTF-8. */
   get invalidByteCount(): number {
     return this.kernel.exports.invalidBytes();
   }
 
+  /** Position of the first of them in the last `take`, or -1. */
   get firstInvalidPos(): number {
     return this.kernel.exports.firstInvalidPosition();
   }
 
+  /** A text begins at `pos`, inside a document that began elsewhere or not. */
   start(pos: number, isInside: boolean): void {
     this.kernel.exports.openText(pos, Number(isInside));
   }
 
+  /** The text has changed. Bytes before `limit` may be looked at. */
   searchText(limit: number): void {
     this.kernel.exports.searchText(limit);
   }
 
+  /** Returns false if the slice of work ended before the part did: call again with the same part. */
   take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
     const { scan } = this;
     const { exports } = this.kernel;
@@ -158,10 +141,12 @@ export class KernelPretokens implements Pretokens {
     return done === 1;
   }
 
+  /** The pretoken that ends at `end` is settled by the next character, which is not taken. */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
   }
 
+  /** The text has moved: every position is lower by `deltaBytes`. */
   shift(deltaBytes: number): void {
     this.kernel.exports.moveText(deltaBytes);
   }

@@ -2,14 +2,7 @@ import { normalize } from "../bytes/normalization.ts";
 import type { Text } from "../bytes/text.ts";
 import { type Cutting, isCutAsItIs, tokensToFind, tokensWhileCutting } from "./cutting.ts";
 import { Normalizer, PrefixSpace, type TextSink, TokenCutter } from "./links.ts";
-import {
-  KernelPretokens,
-  type Pretokens,
-  partBefore,
-  partTo,
-  type Taker,
-  type TextPart,
-} from "./pretokens.ts";
+import { Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 
 /** What is pushed in one step. */
 export const pushedBytes = 1 << 18;
@@ -28,7 +21,7 @@ export class TextChain {
   constructor(
     cutting: Cutting,
     readonly taker: Taker,
-    readonly pretokens: Pretokens = new KernelPretokens(
+    readonly pretokens: Pretokens = new Pretokens(
       cutting.pattern.automata,
       tokensWhileCutting(cutting),
       taker,

@@ -2,7 +2,7 @@ import type { Text } from "../bytes/text.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 import type { FoundToken } from "../text/cutting.ts";
 import { tokensWhileCutting } from "../text/cutting.ts";
-import { KernelPretokens, type Taker } from "../text/pretokens.ts";
+import { Pretokens, type Taker } from "../text/pretokens.ts";
 import { pushedBytes, TextChain } from "../text/text-chain.ts";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import { packTokens } from "./encoding-model.ts";
@@ -64,7 +64,7 @@ export class TextEncoding extends TextChain {
   constructor(parts: EncodingParts, found?: FoundAdded[], options?: EncodingKernelOptions) {
     const tokens = tokensWhileCutting(parts);
     const taker = new EncodingTaker(parts, tokens, options);
-    super(parts, taker, new KernelPretokens(parts.pattern.automata, tokens, taker));
+    super(parts, taker, new Pretokens(parts.pattern.automata, tokens, taker));
     this.out = taker.out;
     this.takes = taker;
     taker.found = found;

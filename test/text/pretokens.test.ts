@@ -8,7 +8,7 @@ import { buildFourByteTables } from "../../src/pattern/scan-tables.ts";
 import { readKernel } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import { KernelPretokens, type Pretokens, partTo } from "../../src/text/pretokens.ts";
+import { Pretokens, partTo } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { chunksOf, stream } from "../corpus/made-chunks.ts";
 import { inOrder } from "../naive.ts";
@@ -43,7 +43,7 @@ function told({ counter, pretokens }: Way, bytes: Uint8Array, windowBytes: numbe
 
 function kernelWay(pattern: CompiledPattern, tokens: readonly Uint8Array[] = []): Way {
   const counter = new WordCounter(textBytesMax);
-  const pretokens = new KernelPretokens(pattern.automata, found(tokens), counter);
+  const pretokens = new Pretokens(pattern.automata, found(tokens), counter);
   return { counter, pretokens };
 }
 
@@ -268,7 +268,7 @@ test("counts with masks what the twin counts, for all named patterns", () => {
   const atOnce = { fourByteTablesBytes: 0, masksBytes: 0 };
   for (const one of cases) {
     const counter = new WordCounter(textBytesMax);
-    const pretokens = new KernelPretokens(one.pattern.automata, found(tokens), counter, atOnce);
+    const pretokens = new Pretokens(one.pattern.automata, found(tokens), counter, atOnce);
     const twin = naiveTwin(one, tokens);
     for (let round = 0; round < rounds(10); round++) {
       const parts = Array.from({ length: 1 + random(3) }, () => classesText(random, 1500));
@@ -385,7 +385,7 @@ test("a pattern whose tables have no room in the kernel is refused", () => {
   const counter = new WordCounter(textBytesMax);
   const pattern = compilePattern(gpt2);
   while (counter.kernel.exports.reserveFixed(1 << 14) !== 0);
-  expect(() => new KernelPretokens(pattern.automata, [], counter)).toThrow(
+  expect(() => new Pretokens(pattern.automata, [], counter)).toThrow(
     "the tables of the pattern and the special tokens do not fit the memory of a thread",
   );
 });

@@ -5,7 +5,7 @@ import type { Compat } from "../../src/merge/merges.ts";
 import { exportForm, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { loadFormats } from "../../src/pipeline/write-result.ts";
-import { KernelPretokens } from "../../src/text/pretokens.ts";
+import { Pretokens } from "../../src/text/pretokens.ts";
 import { TextWindow } from "../../src/text/text-chain.ts";
 import type { CutPlaces } from "../../src/tokenizer/encoding-model.ts";
 import { EncodingTaker, type TextEncoding } from "../../src/tokenizer/text-encoding.ts";
@@ -38,7 +38,7 @@ export const uncutEncoding = (parts: EncodingParts): Encoder => encodingWithCuts
 
 export function encodingWithCuts({ model, pattern, isNarrow }: EncodingParts, cuts: CutPlaces) {
   const taker = new EncodingTaker({ model, isNarrow }, [], { cuts });
-  const pretokens = new KernelPretokens(pattern.automata, [], taker);
+  const pretokens = new Pretokens(pattern.automata, [], taker);
   return Object.assign(new TextWindow(pretokens, taker), { out: taker.out, kernel: taker.kernel });
 }
 
