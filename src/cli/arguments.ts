@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
-import { existsSync, fstatSync, readFileSync } from "node:fs";
+import { existsSync, fstatSync, lstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "../bytes/escape.ts";
-import { type UserError, usageError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
 import { sizeBytes, wholeNumber } from "../options/kinds.ts";
 import { type Option, type OptionSpec, typedSpelling } from "../options/option.ts";
 import { nearest, shellLine } from "../runtime/hints.ts";
+import { codeOf } from "../runtime/system-error.ts";
 import { type CommandSpec, commands, firstWords, usageLine, wordsOf } from "./command-table.ts";
 
 /** What a command gets. */
@@ -274,6 +275,31 @@ const longName = (shown: string) =>
     .toLowerCase()}`;
 
 const meant = (names: readonly string[]) => `did you mean ${names.join(" or ")}?`;
+
+/** Refuses a text, or ids, in the place of a file: these commands are piped what is short. */
+export function refuseTypedText({ name }: CommandSpec, { files, options, typed }: Invocation): void {
+  if (!options.has("tokenizer") || !["encode", "tokens", "decode"].includes(name)) return;
+  const isText = name === "decode" ? /^[\d\s]+$/ : /^[^*?[]*\s[^*?[]*$|^[^./\\*?[-]+$/;
+  const text = files.find((file) => isText.test(file) && isNowhere(file));
+  if (text === undefined) return;
+  const rest = typed.filter((word) => !files.includes(word));
+  // A long text is not repeated.
+  const all = files.join(" ");
+  const shown = /^.{1,100}$/.test(all) ? all : "TEXT";
+  const explain = ["bpe", "explain", options.text("tokenizer")!, shown];
+  const how = name === "encode" ? `; ${shellLine(explain)} shows how it is encoded` : "";
+  throw new UserError(`"${text}": no such file`, {
+    hint: `a text is piped: ${shellLine(["echo", shown])} | ${shellLine(["bpe", name, ...rest])}${how}`,
+  });
+}
+
+function isNowhere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    return codeOf(error) === "ENAMETOOLONG";
+  }
+}
 
 /** Ids were a format of train and encode once. */
 export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invocation): void {

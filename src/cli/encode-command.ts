@@ -1,4 +1,4 @@
-import { bytes, counted, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, seconds, speed } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
@@ -88,7 +88,7 @@ function summarize(
   const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
   output.succeed(
     [
-      `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${(textBytes / 1e3 / elapsedMs).toFixed(0)} MB/s, ${bytes(peakMemoryBytes())} memory`,
+      `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}${speed(textBytes, elapsedMs)}, ${bytes(peakMemoryBytes())} memory`,
       ...corpusNoteLines(found),
     ],
     {

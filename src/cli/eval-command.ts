@@ -17,7 +17,7 @@ import { writeLines, writeStdout } from "./data-output.ts";
 import { allTexts, type EvaluationView, evaluationLines } from "./eval-text.ts";
 import { readingOf } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
-import { takeReportPlace } from "./report-option.ts";
+import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { openTexts, readTexts } from "./text-options.ts";
 import { openTokenizers } from "./tokenizer-options.ts";
@@ -56,6 +56,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
     [
       `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`,
       ...corpusNoteLines(found),
+      ...writtenLine(reportPath),
     ],
     {
       sizeBytes,

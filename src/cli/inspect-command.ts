@@ -19,7 +19,7 @@ import { type CountedText, countTokensOf } from "./counted-text.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { alsoCalled } from "./help.ts";
 import { type Line, lineColumns, type Output, type Piece, plain, stylesFor } from "./output.ts";
-import { takeReportPlace } from "./report-option.ts";
+import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { type Row, rowLines, usualColumns, widthOf } from "./summary-rows.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { whitespaceAndSeparators } from "./train-summary.ts";
@@ -50,6 +50,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     statistics,
     text,
   });
+  output.succeed(writtenLine(reportPath), {});
 }
 
 /** Encodes a text, and counts its tokens. */

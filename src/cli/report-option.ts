@@ -27,6 +27,9 @@ export async function takeReportPlace(invocation: Invocation, output: Output): P
   return path;
 }
 
+/** What a summary says of it. */
+export const writtenLine = (path: string | undefined) => (path === undefined ? [] : [`written ${path}`]);
+
 /** Refuses a file that is no report: it may be one of the tokenizer itself. An empty file may be replaced. */
 export function refuseOtherFile(path: string): void {
   const stats = statOf(path);

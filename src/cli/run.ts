@@ -12,6 +12,7 @@ import {
   parseInvocation,
   peekOption,
   refuseIdsFormat,
+  refuseTypedText,
   unknownCommand,
 } from "./arguments.ts";
 import { type CommandSpec, commandGroups } from "./command-table.ts";
@@ -90,6 +91,7 @@ export async function run(typed: readonly string[]): Promise<number> {
       return exitCode.done;
     }
     refuseIdsFormat(command, invocation);
+    refuseTypedText(command, invocation);
     checkComplete(command, invocation);
     checkTogether(command.options, invocation.options, typedSpelling);
     await takeListedTokens(command, invocation, output);

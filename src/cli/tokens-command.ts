@@ -1,4 +1,4 @@
-import { bytes, counted, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, seconds, speed } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { ratio } from "../evaluation/evaluation.ts";
@@ -159,10 +159,9 @@ function summarize(output: Output, found: TokenCounts, inputs: FoundInputs, elap
     }),
   );
   const perToken = bytesPerToken?.toFixed(3) ?? "-";
-  const speed = `${(sizeBytes / 1e3 / elapsedMs).toFixed(0)} MB/s`;
   output.succeed(
     [
-      `counted ${counted(tokens, "token")} of ${counted(files.length, "file")} and ${bytes(sizeBytes)} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}, ${speed}, ${bytes(peakMemoryBytes())} memory`,
+      `counted ${counted(tokens, "token")} of ${counted(files.length, "file")} and ${bytes(sizeBytes)} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}${speed(sizeBytes, elapsedMs)}, ${bytes(peakMemoryBytes())} memory`,
       ...corpusNoteLines(inputs),
     ],
     {

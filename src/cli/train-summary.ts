@@ -202,13 +202,35 @@ const halfText = ({ half }: TrainingRecord) =>
     ? ""
     : `${half.bytesPerToken.toFixed(3)} bytes per token with ${grouped(half.vocabSize)} tokens`;
 
-function timeRow(trained: Work, record: TrainingRecord | ExtensionRecord): SummaryRow {
-  const { timings, mergeCount } = record;
-  const textBytes = textBytesOf(trained);
-  const rate = textBytes === 0 ? "" : ` (${bytes(perSecond(textBytes, timings.countMs))}/s)`;
-  const short = `${ms(timings.totalMs)}: counting ${ms(timings.countMs)}${rate}, ${mergingText(timings, mergeCount)}`;
-  return ["time", `${short}, writing ${ms(timings.writeMs)}`, short];
+function timeRow(trained: Work, { timings, mergeCount }: TrainingRecord | ExtensionRecord): SummaryRow {
+  const timesOf = (isFull: boolean) => timesText(textBytesOf(trained), timings, mergeCount, isFull);
+  return ["time", timesOf(true), timesOf(false)];
 }
+
+/** What a training took, and its parts: in short, writing and the rest are told only if they took long. */
+export function timesText(
+  textBytes: number,
+  timings: TrainingRecord["timings"],
+  mergeCount: number,
+  isFull: boolean,
+): string {
+  const { totalMs, countMs, mergeMs, writeMs } = timings;
+  const otherMs = totalMs - countMs - mergeMs - writeMs;
+  const isTiny = textBytes > 0 && textBytes < ratedBytes;
+  const rate = textBytes < ratedBytes ? "" : ` (${bytes(perSecond(textBytes, countMs))}/s)`;
+  const parts = [
+    `counting ${ms(countMs)}${rate}`,
+    isTiny ? `merging ${ms(mergeMs)}` : mergingText(timings, mergeCount),
+    ...(isFull || writeMs >= toldMs ? [`writing ${ms(writeMs)}`] : []),
+    ...(otherMs >= toldMs ? [`opening files and numbering tokens ${ms(otherMs)}`] : []),
+  ];
+  return `${ms(totalMs)}: ${parts.join(", ")}`;
+}
+
+/** A shorter part of the time is not missed where it is not told. */
+const toldMs = 1000;
+/** On a smaller corpus the start takes most of the time, so a speed says nothing. */
+const ratedBytes = 1e6;
 
 const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number) =>
   `merging ${ms(mergeMs)} (${grouped(perSecond(mergeCount, mergeMs))}/s)`;
@@ -222,10 +244,8 @@ function documentsText({ specialTokens, reservedTokens, documentsEndAt }: Extens
   const asText = specialTokens.filter((text) => !named.has(text));
   const some = (texts: readonly string[]) =>
     `${texts.slice(0, 3).join(" ")}${texts.length > 3 ? ` and ${texts.length - 3} more` : ""}`;
-  const ends = documentsEndAt.length === 0 ? "end with their inputs" : `end at ${some(documentsEndAt)}`;
-  return asText.length === 0
-    ? ends
-    : `${ends}; special tokens of the base that are text (no -s): ${some(asText)}`;
+  const ends = documentsEndAt.length === 0 ? "one per input or record" : `end at ${some(documentsEndAt)}`;
+  return asText.length === 0 ? ends : `${ends}; -s also ends them at ${some(asText)}`;
 }
 
 /** The files of a tokenizer; those of several have the same names in a directory for each size. */

@@ -131,28 +131,48 @@ const addedUp = (path: string) => `--counts ${path} adds them up`;
 const decoded = (path: string) => `if it holds token ids: bpe decode --tokenizer PATH ${path}`;
 
 const zip = "PK\x03\x04";
-const inZip = (name: string) => (head: Uint8Array) => latin1(head).includes(name);
+/** Whether a zip archive has a file of such a name, as far as its head shows. What is compressed may hold any letters. */
+const inZip = (name: RegExp) => (head: Uint8Array) => zipEntries(head).some((entry) => name.test(entry.name));
+/** Documents that are archives say first, and not compressed, what they are. */
+const saysInZip = (type: string) => (head: Uint8Array) =>
+  zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
+
+/** The files in a zip archive: behind four bytes of signature, lengths at 22 (name) and 24 (more fields), the name at 26. */
+const zipEntries = (head: Uint8Array) =>
+  latin1(head)
+    .split(zip)
+    .slice(1)
+    .map((entry) => {
+      const lengthAt = (at: number) => entry.charCodeAt(at) + 256 * entry.charCodeAt(at + 1);
+      const nameEnd = 26 + lengthAt(22);
+      return { name: entry.slice(26, nameEnd), content: entry.slice(nameEnd + lengthAt(24)) };
+    });
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
 const signatures: readonly Signature[] = [
   // Archives, and documents that are archives.
-  { what: "a Word document", remedy: piped("pandoc -t plain FILE"), begins: zip, also: inZip("word/") },
-  { what: "an Excel workbook", remedy: asRecords, begins: zip, also: inZip("xl/") },
+  {
+    what: "a Word document",
+    remedy: piped("pandoc -t plain FILE"),
+    begins: zip,
+    also: inZip(/^word\/.+\.(xml|rels)$/),
+  },
+  { what: "an Excel workbook", remedy: asRecords, begins: zip, also: inZip(/^xl\/.+\.(xml|rels|bin)$/) },
   {
     what: "an EPUB book",
     remedy: piped("pandoc -t plain FILE"),
     begins: zip,
-    also: inZip("application/epub"),
+    also: saysInZip("application/epub"),
   },
   {
     what: "an OpenDocument file",
     remedy: piped("pandoc -t plain FILE"),
     begins: zip,
-    also: inZip("vnd.oasis"),
+    also: saysInZip("application/vnd.oasis"),
   },
-  { what: "a PyTorch file", begins: zip, also: inZip("/data.pkl") },
-  { what: "an archive of NumPy arrays", begins: zip, also: inZip(".npy") },
+  { what: "a PyTorch file", begins: zip, also: inZip(/\/data\.pkl$/) },
+  { what: "an archive of NumPy arrays", begins: zip, also: inZip(/\.npy$/) },
   { what: "a zip archive", remedy: piped("unzip -p FILE"), begins: zip },
   { what: "an empty zip archive", begins: "PK\x05\x06" },
   { what: "a 7z archive", remedy: piped("7z x -so FILE"), begins: "7z\xbc\xaf\x27\x1c" },

@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
+import { escapeBytes } from "../bytes/escape.ts";
 import { lineFeed, zero } from "../bytes/text.ts";
 import { checkUnchanged } from "../corpus/input.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
 import { openTextStream } from "../corpus/text-stream.ts";
 import { UserError } from "../errors.ts";
-import { openRegularFile, tryRead } from "../runtime/system-error.ts";
+import { nameOf, openRegularFile, tryRead } from "../runtime/system-error.ts";
 import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
 
 const windowSizeBytes = 1 << 20;
@@ -150,18 +151,17 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
   const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowSizeBytes);
-    const decoder = new TextDecoder("latin1");
     let rest = "";
     for (;;) {
       const readBytes = await stream.read(window, 0);
-      const text = rest + decoder.decode(window.subarray(0, readBytes));
+      const text = rest + latin1(window.subarray(0, readBytes));
       // A number may go on in the next window.
       const end = readBytes === 0 ? text.length : lastWordStart(text);
       rest = text.slice(end);
       if (rest.length > idLengthMax) throw notAnId(path, rest);
       const words = text
         .slice(0, end)
-        .split(/\s+/)
+        .split(/[\t-\r ]+/)
         .filter((word) => word !== "");
       const ids = Float64Array.from(words, (word) => (/^\d+$/.test(word) ? Number(word) : Number.NaN));
       const wrong = ids.findIndex(Number.isNaN);
@@ -180,13 +180,21 @@ const idLengthMax = 100;
 /** Start of the word at the end of the text; the text's end if it ends with white space. */
 function lastWordStart(text: string): number {
   let pos = text.length;
-  while (pos > 0 && /\S/.test(text[pos - 1]!)) pos--;
+  while (pos > 0 && /[^\t-\r ]/.test(text[pos - 1]!)) pos--;
   return pos;
 }
 
+const latin1 = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+/** A word of Latin-1 characters, each a byte of the file, as whoever wrote them sees them. */
+const shownWord = (word: string) =>
+  escapeBytes(Buffer.from(word.slice(0, idLengthMax), "latin1")) + (word.length > idLengthMax ? "…" : "");
+
 function notAnId(path: string, word: string): UserError {
-  const shown = word.length > idLengthMax ? `${word.slice(0, idLengthMax)}…` : word;
-  return new UserError(`"${path}": ${JSON.stringify(shown)} is no id`);
+  return new UserError(`${nameOf(path)}: "${shownWord(word)}" is no id`, {
+    hint: "ids are decimal numbers with white space between; bpe encode makes them of text",
+  });
 }
 
 /** Ids of an alphabet are below this. */
@@ -306,8 +314,8 @@ class DecimalLines {
   }
 
   private notAnId(bytes: Uint8Array, pos: number): UserError {
-    const [word] = /^\S*/.exec(Buffer.from(bytes.subarray(pos, pos + 40)).toString("latin1"))!;
-    return new UserError(`"${this.path}": ${this.line}: ${JSON.stringify(word)} is no id`, {
+    const [word] = /^[^\t-\r ]*/.exec(latin1(bytes.subarray(pos, pos + 40)))!;
+    return new UserError(`"${this.path}": ${this.line}: "${shownWord(word)}" is no id`, {
       hint: "each line is a document: decimal whole numbers, separated by spaces",
     });
   }

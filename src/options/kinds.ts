@@ -434,6 +434,9 @@ export function sizeBytes(option: string, text: string, leastBytes: number): num
   }
   const value = times(binary ? 1024 : 1000);
   if (!Number.isSafeInteger(value)) throw usageError(`${option}: ${text} is too large`);
+  // Nobody limits anything to so few bytes. None is a limit.
+  if (!unit && value > 0 && value < 1000)
+    throw usageError(`${option}: ${text} is ${value} bytes`, `did you mean ${digits}GB or ${digits}MB?`);
   if (value < leastBytes) {
     throw usageError(`${option}: ${text} is too small, the least is ${leastBytes} bytes`);
   }

@@ -175,8 +175,19 @@ test("what is no size, too small or too large is a usage error that shows it", (
       2,
     ]);
   }
+  // Without a unit, a number is bytes.
+  for (const text of ["1", "10", "999"]) {
+    const error = errorOf(() => sizeBytes("--size", text, 0));
+    expect([error.message, error.hint]).toEqual([
+      `--size: ${text} is ${text} bytes`,
+      `did you mean ${text}GB or ${text}MB?`,
+    ]);
+  }
+  expect(["0", "10B", "1000"].map((text) => sizeBytes("--size", text, 0))).toEqual([0, 10, 1000]);
   expect(() => sizeBytes("--size", "9999999PB", 0)).toThrow("--size: 9999999PB is too large");
-  expect(() => sizeBytes("--size", "10", 11)).toThrow("--size: 10 is too small, the least is 11 bytes");
+  expect(() => sizeBytes("--size", "1000", 1001)).toThrow(
+    "--size: 1000 is too small, the least is 1001 bytes",
+  );
 });
 
 const commandOf = (name: string) => commands.find((command) => command.name === name)!;

@@ -225,9 +225,7 @@ describe("the base's own special tokens", () => {
     const spelled = /^(o f|e ndoftext|< \||\| >|nd oftext)$/;
     const asText = ["--extend", base, "-n", "+10", "--special-tokens-as-text"];
     const { output, stderr } = run("as-text", corpus, ...asText);
-    expect(stderr).toContain(
-      "documents   end with their inputs; special tokens of the base that are text (no -s): <|endoftext|>\n",
-    );
+    expect(stderr).toContain("documents   one per input or record; -s also ends them at <|endoftext|>\n");
     expect(recordIn(output).options.documentsEndAt).toEqual([]);
     expect(mergesOf(output).some((merge) => spelled.test(merge))).toBe(true);
     expect(mergesOf(run("named", corpus, ...asText, "-s", end).output)).toEqual(mergesOf(long));
@@ -240,7 +238,7 @@ describe("the base's own special tokens", () => {
   test("of any other base are text unless they are named, and the summary says so", () => {
     const alone = put(scratch(), "tokenizer.json", readFileSync(join(base, "tokenizer.json")));
     const { stderr } = run("alone", corpus, "--extend", alone, "-n", "+4");
-    expect(stderr).toContain("special tokens of the base that are text (no -s): <|endoftext|>\n");
+    expect(stderr).toContain("documents   one per input or record; -s also ends them at <|endoftext|>\n");
     const named = run("alone", corpus, "--extend", alone, "-n", "+4", "-s", end);
     expect(named.stderr).toContain("documents   end at <|endoftext|>\n");
   });

@@ -74,7 +74,7 @@ test("records show the text of the first one", () => {
   const path = join(directory, "records.html");
   expect(bpe(["inspect", tokenizer, "--text", records, "--report", path])).toMatchObject({
     code: 0,
-    stderr: "",
+    stderr: `written ${path}\n`,
   });
   expect(readFileSync(path, "utf8")).toContain("&lt;</i>");
 });
@@ -172,6 +172,8 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   }
   expect(page.includes("<b>one")).toBe(false);
   expect(page.includes('class="above"')).toBe(true);
+  expect(bpe([...args, "--csv", "--report", path]).stderr).toEndWith(`\nwritten ${path}\n`);
+  expect(bpe(["inspect", tokenizer, "--report", path]).stderr).toBe(`written ${path}\n`);
 });
 
 test("a report does not take the place of a text that is read", () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { timesText } from "../../src/cli/train-summary.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 
@@ -38,12 +39,26 @@ bpe: warning: stopped early: the corpus gives no more than 19 of 43 merges
 corpus      1.2 kB in 1 file, 20 documents
 pattern     gpt2
 vocabulary  276 tokens, 19 merges; 3.533 bytes per token
-time        T: counting T (R), merging T (R)
+time        T: counting T, merging T
 memory      M at its peak
 written     tokenizer: tokenizer.json, tokenizer_config.json and 6 more
 `.slice(1);
   expect(endOf(train(...typical, "-o", "tokenizer"))).toBe(short);
   expect(endOf(train(...typical, "-o", "tokenizer", "--summary=short"))).toBe(short);
+});
+
+test("every stage of a second is named, and a speed only of 1 MB or more", () => {
+  const timings = { totalMs: 17_700, countMs: 3_500, mergeMs: 7_400, writeMs: 1_000 };
+  const of = (textBytes: number, more: object, isFull = false) =>
+    timesText(textBytes, { ...timings, ...more }, 74_000, isFull);
+  const named = "counting 3.50 s (2.0 MB/s), merging 7.40 s (10,000/s)";
+  const writing = "writing 1.00 s, opening files and numbering tokens 5.80 s";
+  expect(of(7e6, {})).toBe(`17.70 s: ${named}, ${writing}`);
+  expect(of(7e6, { totalMs: 12_898, writeMs: 999 })).toBe(`12.90 s: ${named}`);
+  expect(of(7e6, { totalMs: 12_898, writeMs: 999 }, true)).toBe(`12.90 s: ${named}, writing 999 ms`);
+  expect(of(999_999, {})).toBe(`17.70 s: counting 3.50 s, merging 7.40 s, ${writing}`);
+  // Of word counts alone.
+  expect(of(0, {})).toBe(`17.70 s: counting 3.50 s, merging 7.40 s (10,000/s), ${writing}`);
 });
 
 test("the full summary has all there is to say", () => {
@@ -57,7 +72,7 @@ pretokens   300, 12 of them distinct
 vocabulary  276 tokens, 19 merges; 3.533 bytes per token
 absorbed    10 intermediate tokens (52.6 %), 10 of them occur nowhere
 longest     " there" " other" " the" " sat" " cat" "ther" " mat" " and" "the" "sat"
-time        T: counting T (R), merging T (R), writing T
+time        T: counting T, merging T, writing T
 memory      M at its peak
 written     full: ${allFiles}
 `.slice(1),
@@ -90,7 +105,7 @@ read as     lines of JSON by content: "mixed/page"
 skipped     1 file: "mixed/image.png" is a PNG image, not text
 roles       <|endoftext|> is bos and eos (by its name)
 vocabulary  265 tokens, 8 merges; 3.130 bytes per token
-time        T: counting T (R), merging T (R)
+time        T: counting T, merging T
 written     decided: tokenizer.json, tokenizer_config.json and 6 more
 kept        HOME/decided.TIME
 `.slice(1),
@@ -107,7 +122,7 @@ test("several sizes, counts alone, languages and superwords", () => {
 corpus      1.2 kB in 1 file, 1 document
 pattern     gpt2
 vocabulary  3 sizes up to 270 tokens, 14 merges; 2.308 bytes per token
-time        T: counting T (R), merging T (R)
+time        T: counting T, merging T
 memory      M at its peak
 written     sizes/260, 265, 270: tokenizer.json and 7 more
 `.slice(1),
@@ -142,7 +157,7 @@ base        base, 266 ids
 corpus      1.2 kB in 1 file, 20 documents
 documents   end at <|end|>
 new tokens  5, ids 266 to 270; ${bytesPerToken.toFixed(3)} bytes per token (base: ${base.bytesPerToken.toFixed(3)})
-time        T: counting T (R), merging T (R)
+time        T: counting T, merging T
 memory      M at its peak
 written     extended: tokenizer.json, vocab.json, merges.txt and 4 more
 `.slice(1),

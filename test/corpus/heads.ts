@@ -6,19 +6,22 @@ export const bzipped = Buffer.from(
 
 const nothing = "\0".repeat(8);
 
+/** A file in a zip archive: version, flags, method, time, checksum and sizes, the lengths of its name and of more fields. */
+const zipped = (name: string, content = "") =>
+  `PK\x03\x04\x14\0${"\0".repeat(20)}${String.fromCharCode(name.length)}\0\0\0${name}${content}`;
+
 /** What files are by their first bytes (Latin-1), as their formats define these. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
-  ["a zip archive, not text", `PK\x03\x04\x14\0${nothing}a.txt`],
+  ["a zip archive, not text", zipped("a.txt")],
+  // What is compressed in a wheel of Python may hold any letters, and a package may have any name.
+  ["a zip archive, not text", zipped("xl/__init__.py", "from word/a.xml import application/epub, x.npy")],
   ["an empty zip archive, not text", `PK\x05\x06${nothing}`],
-  ["a Word document, not text", `PK\x03\x04\x14\0${nothing}word/document.xml`],
-  ["an Excel workbook, not text", `PK\x03\x04\x14\0${nothing}xl/workbook.xml`],
-  ["an EPUB book, not text", `PK\x03\x04\x14\0${nothing}mimetypeapplication/epub+zip`],
-  [
-    "an OpenDocument file, not text",
-    `PK\x03\x04\x14\0${nothing}mimetypeapplication/vnd.oasis.opendocument.text`,
-  ],
-  ["a PyTorch file, not text", `PK\x03\x04\0\0${nothing}archive/data.pkl`],
-  ["an archive of NumPy arrays, not text", `PK\x03\x04\x14\0${nothing}x.npy`],
+  ["a Word document, not text", zipped("word/document.xml")],
+  ["an Excel workbook, not text", zipped("[Content_Types].xml") + zipped("xl/workbook.xml")],
+  ["an EPUB book, not text", zipped("mimetype", "application/epub+zip")],
+  ["an OpenDocument file, not text", zipped("mimetype", "application/vnd.oasis.opendocument.text")],
+  ["a PyTorch file, not text", zipped("archive/data.pkl")],
+  ["an archive of NumPy arrays, not text", zipped("x.npy")],
   ["a 7z archive, not text", "7z\xbc\xaf\x27\x1c\0\x04"],
   ["a RAR archive, not text", "Rar!\x1a\x07\x01\0"],
   ["compressed by xz, which bpe does not read", "\xfd7zXZ\0\0\x04"],

@@ -116,6 +116,8 @@ export const settled = (text: string): string =>
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
     .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")
     .replaceAll(/\b[\d,.]+( (ms|s|merges\/s|[kMG]?B\/s)|\/s)(?!\w)/g, "#")
+    // A small corpus has no rate.
+    .replaceAll(" (#)", "")
     .replaceAll(/\b[\d,.]+ [kMG]?B (at its peak|memory)/g, "#")
     .replaceAll(/\bprocess \d+/g, "process #")
     .replaceAll(/[ \t]+/g, " ")

@@ -157,6 +157,39 @@ describe("encode", () => {
   });
 });
 
+test("a text, or ids, in the place of a file is told the way", () => {
+  const hintOf = (...args: string[]) => {
+    const { code, stderr } = bpe([...args, "--tokenizer", "tokenizer"], { cwd: home });
+    expect([args, code]).toEqual([args, 1]);
+    return /^bpe: error: ("[^\n]*": no such file)\n(?:hint: (.*)\n)?$/s.exec(stderr)?.slice(1, 3);
+  };
+  const piped = (text: string, command: string) =>
+    `a text is piped: echo ${text} | bpe ${command} --tokenizer tokenizer`;
+  const how = "bpe explain tokenizer 'Hello world' shows how it is encoded";
+  expect(hintOf("encode", "Hello world")).toEqual([
+    '"Hello world": no such file',
+    `${piped("'Hello world'", "encode")}; ${how}`,
+  ]);
+  expect(hintOf("tokens", "It's", "-q")?.[1]).toBe(piped(String.raw`'It'\''s'`, "tokens -q"));
+  expect(hintOf("tokens", "long ".repeat(1000))?.[1]).toBe(piped("TEXT", "tokens"));
+  expect(hintOf("decode", "104", "105")?.[1]).toBe(piped("'104 105'", "decode"));
+  // What looks like a path.
+  for (const file of ["nowhere.txt", "no/where"]) expect(hintOf("encode", file)?.[1]).toBeUndefined();
+  put(home, "a text", "the low");
+  expect(bpe(["tokens", "a text", "--tokenizer", "tokenizer", "-q"], { cwd: home }).code).toBe(0);
+});
+
+test("a speed is told of 1 MB or more", () => {
+  const tiny = put(home, "tiny.txt", "the low");
+  const large = put(home, "large.txt", "the low lower lowest newest widest ".repeat(30_000));
+  const summaryOf = (command: string, file: string) =>
+    bpe([command, file, "--tokenizer", tokenizer, "-w", "1"]).stderr;
+  for (const command of ["encode", "tokens"]) {
+    expect(summaryOf(command, tiny)).toMatch(/ in \d+ ms, [\d.]+ MB memory\n/);
+    expect(summaryOf(command, large)).toMatch(/ in [\d.]+ m?s, \d+ MB\/s, [\d.]+ MB memory\n/);
+  }
+});
+
 describe("decode", () => {
   test("an id that stands for nothing is an error with its position, and no file", () => {
     const output = join(home, "text.txt");
@@ -186,6 +219,9 @@ describe("decode", () => {
       ],
       ["text.npy", Buffer.from("just some text here"), "it is not an .npy file"],
       ["words.txt", Buffer.from("12 -1 x"), '"-1" is no id'],
+      ["text.txt", Buffer.from("12 Größe à"), '"Größe" is no id'],
+      ["nbsp.txt", Buffer.from("à 1"), '"à" is no id'],
+      ["bytes.txt", Buffer.from([0x31, 0x20, 0xff, 0x85, 0x9f]), String.raw`"\xff\x85\x9f" is no id`],
     ] as const;
     for (const [name, content, message] of cases) {
       const { code, stderr } = bpe(["decode", put(home, name, content), "--tokenizer", tokenizer]);

@@ -165,7 +165,10 @@ class JsonLines implements RecordLines {
     if (cursor.fault === lineFault.none && validEnd === end) return { lineCount };
     return {
       lineCount,
-      fault: { what: faultText(cursor.fault, this.textField), ...faultHint(cursor.fault) },
+      fault: {
+        what: faultText(cursor.fault, this.textField),
+        ...faultHint(cursor.fault, () => lineBefore(text.bytes, cursor.pos)),
+      },
     };
   }
 }
@@ -218,13 +221,30 @@ function faultText(fault: number, textField: string): string {
   }
 }
 
-function faultHint(fault: number): { hint?: string } {
-  if (fault === lineFault.fieldMissing)
+/** The line of JSON that ends at `end`, with its line feed. */
+const lineBefore = (bytes: Uint8Array, end: number) =>
+  bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(lineFeed, end - 2) + 1, end);
+
+/** `line` is the record, if it is one. */
+function faultHint(fault: number, line: () => Uint8Array): { hint?: string } {
+  if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString)
     return {
-      hint: "--text-field names the field that holds the text; --input-format text reads JSON as text",
+      hint: `--text-field names the field that holds the text; ${textFields(line())}; --input-format text reads JSON as text`,
     };
   if (fault !== lineFault.notJson && fault !== lineFault.notObject) return {};
   return { hint: "each line has to be a JSON object of its own; plain text is --input-format text" };
+}
+
+const [namedMax, namedLineBytesMax] = [20, 1 << 24];
+
+/** What a record has that may be its text, in words. */
+function textFields(line: Uint8Array): string {
+  if (line.length > namedLineBytesMax) return "this record is too long to name its fields";
+  const fields = Object.entries(JSON.parse(new TextDecoder().decode(line)));
+  const names = fields.filter(([, value]) => typeof value === "string").map(([name]) => name);
+  if (names.length === 0) return "this record has no string";
+  const more = names.length > namedMax ? `, and ${names.length - namedMax} more` : "";
+  return `strings of this record: ${names.slice(0, namedMax).join(", ")}${more}`;
 }
 
 /**

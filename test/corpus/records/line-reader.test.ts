@@ -6,6 +6,7 @@ import { type Input, openInput, wholeRange } from "../../../src/corpus/input.ts"
 import type { InputOptions } from "../../../src/corpus/inspect-input.ts";
 import { FileSource } from "../../../src/corpus/range-reader.ts";
 import { LineReader } from "../../../src/corpus/records/line-reader.ts";
+import type { UserError } from "../../../src/errors.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
@@ -202,6 +203,27 @@ test("a record longer than the window makes it grow", () => {
   const long = "ACGT".repeat(50_000);
   const path = put(directory, "long.fa", `>a\nA\n>long\n${long.replace(/.{70}/g, "$&\n")}\n>b\nC`);
   expect(textsOf(path, 1 << 10, 0, { format: "fasta" })).toEqual(["A", long, "C"]);
+});
+
+test("a record without the field names those that it has", () => {
+  const hintOf = (line: string) => {
+    const path = put(directory, "fields.jsonl", `{"text":"good"}\n${line}\n{"other":"x"}`);
+    try {
+      textsOf(path, 20);
+    } catch (error) {
+      return (error as UserError).hint;
+    }
+    throw new Error(`${line} is read`);
+  };
+  const expected = (has: string) =>
+    `--text-field names the field that holds the text; ${has}; --input-format text reads JSON as text`;
+  expect(hintOf('{"content":"x","n":1,"t\\u0069tle":"é"}')).toBe(
+    expected("strings of this record: content, title"),
+  );
+  expect(hintOf('{"text":["x"],"body":"x"}')).toBe(expected("strings of this record: body"));
+  expect(hintOf('{"n":1}')).toBe(expected("this record has no string"));
+  const many = Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`f${i}`, ""]));
+  expect(hintOf(JSON.stringify(many))).toEndWith(", f19, and 3 more; --input-format text reads JSON as text");
 });
 
 describe("a line that is wrong is named with its number and what is wrong", () => {
