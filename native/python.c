@@ -206,32 +206,6 @@ static PyObject *spans_of(const size_t *starts, const size_t *ends, size_t count
   return spans;
 }
 
-/* encode_with_offsets(text, in_characters, specials_as_text) -> (ids, spans) */
-static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
-  PyObject *given;
-  int in_characters, as_text;
-  Py_ssize_t size;
-  if (!PyArg_ParseTuple(args, "Opp", &given, &in_characters, &as_text)) return NULL;
-  const char *text = utf8_of(given, &size);
-  if (text == NULL) return NULL;
-  Ids ids = take_spare(self);
-  Notes notes = {0};
-  Encoding encoding = {
-      .specials_as_text = as_text, .text = (const uint8_t *)text, .size = (size_t)size, .out = &ids, .id_limit = SIZE_MAX, .notes = &notes};
-  PyObject *both = NULL;
-  if (encode(self, &encoding)) {
-    size_t count = ids.size / self->image.id_bytes;
-    size_t *starts = calloc(2 * count + 2, sizeof *starts);
-    const char *error = starts == NULL ? no_memory : find_offsets(&encoding, &ids, in_characters, starts, starts + count + 1);
-    if (error != NULL) raise(self, error);
-    else both = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), spans_of(starts, starts + count + 1, count));
-    free(starts);
-  }
-  notes_free(&notes);
-  give_spare(self, ids);
-  return both;
-}
-
 /* A list of numbers. */
 static PyObject *numbers_of(const size_t *numbers, size_t count) {
   PyObject *list = PyList_New((Py_ssize_t)count);
@@ -243,13 +217,11 @@ static PyObject *numbers_of(const size_t *numbers, size_t count) {
   return list;
 }
 
-/* starts(text, limit, specials_as_text) -> (where each token begins in bytes and the last one ends, stretches that the normal
- * form changes, as pairs); with a limit of ids what is behind them need not be right */
-static PyObject *model_starts(Model *self, PyObject *args) {
-  PyObject *given;
-  Py_ssize_t limit, size;
-  int as_text;
-  if (!PyArg_ParseTuple(args, "Onp", &given, &limit, &as_text)) return NULL;
+enum { STARTS, BYTES, CHARACTERS };
+
+/* Encodes a text, and tells where its tokens are in it. */
+static PyObject *tell(Model *self, PyObject *given, int as_text, size_t id_limit, int what) {
+  Py_ssize_t size;
   const char *text = utf8_of(given, &size);
   if (text == NULL) return NULL;
   Ids ids = take_spare(self);
@@ -258,23 +230,46 @@ static PyObject *model_starts(Model *self, PyObject *args) {
                        .text = (const uint8_t *)text,
                        .size = (size_t)size,
                        .out = &ids,
-                       .id_limit = limit < 0 ? SIZE_MAX : (size_t)limit,
+                       .id_limit = id_limit,
                        .notes = &notes};
-  PyObject *both = NULL;
+  PyObject *told = NULL;
   if (encode(self, &encoding)) {
-    size_t count = ids.size / self->image.id_bytes;
-    size_t *starts = calloc(count + 1, sizeof *starts), *edges = calloc(2 * notes.change_count + 1, sizeof *edges);
-    const char *error = starts == NULL || edges == NULL ? no_memory : find_starts(&encoding, &ids, starts);
-    for (size_t i = 0; edges != NULL && i < notes.change_count; i++)
-      edges[2 * i] = notes.changes[i].start, edges[2 * i + 1] = notes.changes[i].end;
-    if (error != NULL) raise(self, error);
-    else both = Py_BuildValue("(NN)", numbers_of(starts, count + 1), numbers_of(edges, 2 * notes.change_count));
+    size_t count = ids.size / self->image.id_bytes, edge_count = 2 * notes.change_count;
+    size_t *starts = calloc(2 * count + 2 + edge_count, sizeof *starts), *ends = starts + count + 1;
+    const char *error = starts == NULL   ? no_memory
+                        : what == STARTS ? find_starts(&encoding, &ids, starts)
+                                         : find_offsets(&encoding, &ids, what == CHARACTERS, starts, ends);
+    if (error != NULL) {
+      raise(self, error);
+    } else if (what == STARTS) {
+      for (size_t i = 0; i < edge_count; i++) ends[i] = i % 2 == 0 ? notes.changes[i / 2].start : notes.changes[i / 2].end;
+      told = Py_BuildValue("(NN)", numbers_of(starts, count + 1), numbers_of(ends, edge_count));
+    } else {
+      told = Py_BuildValue("(NN)", list_of(self, ids.bytes, ids.size), spans_of(starts, ends, count));
+    }
     free(starts);
-    free(edges);
   }
   notes_free(&notes);
   give_spare(self, ids);
-  return both;
+  return told;
+}
+
+/* encode_with_offsets(text, in_characters, specials_as_text) -> (ids, spans) */
+static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
+  PyObject *given;
+  int in_characters, as_text;
+  if (!PyArg_ParseTuple(args, "Opp", &given, &in_characters, &as_text)) return NULL;
+  return tell(self, given, as_text, SIZE_MAX, in_characters ? CHARACTERS : BYTES);
+}
+
+/* starts(text, limit, specials_as_text) -> (where each token begins in bytes and the last one ends, where stretches that the
+ * normal form changes begin and end, in turn); with a limit of ids what is behind them need not be right */
+static PyObject *model_starts(Model *self, PyObject *args) {
+  PyObject *given;
+  Py_ssize_t limit;
+  int as_text;
+  if (!PyArg_ParseTuple(args, "Onp", &given, &limit, &as_text)) return NULL;
+  return tell(self, given, as_text, limit < 0 ? SIZE_MAX : (size_t)limit, STARTS);
 }
 
 /* decode(ids) -> bytes */

@@ -2,7 +2,9 @@
 // library's options, the parameters of the Python package, and the options in docs/training.schema.json.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { version } from "../package.json";
 import { sentences } from "../src/cli/help.ts";
+import { namesThatDecide } from "../src/formats/load-tokenizer.ts";
 import { callOptions, spellInLibrary } from "../src/options/library.ts";
 import { type Option, respelled } from "../src/options/option.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
@@ -108,7 +110,7 @@ const spellInPython = (option: string) =>
 const own = ["vocab_size", "output"];
 
 const pythonModule =
-  () => `"""The parameters of \`train\`. Made by \`npm run docs:options\` of the table of options."""
+  () => `"""The parameters of \`train\`, and what else is stated in \`src/\`. Made by \`npm run docs:options\`."""
 
 from __future__ import annotations
 
@@ -120,6 +122,13 @@ if TYPE_CHECKING:
     from . import _types as t
 else:
     t = Later("bpe_trainer._types")
+
+__version__ = "${version}"
+
+#: The names of the files in a directory that may decide what is loaded from it.
+FILES = (
+${namesThatDecide.map((name) => `    "${name}",`).join("\n")}
+)
 
 #: Each parameter, its option of \`bpe train\`, and how \`_training.py\` prints its value.
 OPTIONS = (

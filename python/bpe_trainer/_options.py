@@ -1,4 +1,4 @@
-"""The parameters of `train`. Made by `npm run docs:options` of the table of options."""
+"""The parameters of `train`, and what else is stated in `src/`. Made by `npm run docs:options`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,24 @@ if TYPE_CHECKING:
     from . import _types as t
 else:
     t = Later("bpe_trainer._types")
+
+__version__ = "0.1.0"
+
+#: The names of the files in a directory that may decide what is loaded from it.
+FILES = (
+    "tokenizer.json",
+    "vocab.json",
+    "merges.txt",
+    "tokenizer.tiktoken",
+    "tokenizer.model",
+    "tekken.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "training.json",
+)
 
 #: Each parameter, its option of `bpe train`, and how `_training.py` prints its value.
 OPTIONS = (
@@ -190,8 +208,9 @@ def train(
         or hold the result of an earlier training, which is replaced. Left out, the tokenizer is saved by its
         method save.
     ``formats``: Which files to write. Names, separated by commas: huggingface is tokenizer.json and what
-        transformers reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks. Default: all
-        that apply.
+        transformers reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks. The command
+        line and Python also know image: tokenizer.image beside the others, which Python and C load at once.
+        Alone, it stands beside all that apply. Default: all that apply.
     ``ledger``: Write tokens.tsv: how often each token occurs. It has the occurrences when the token was
         created and at the end, and the two tokens that were merged into it. Without this option it is written
         if it is below 1 MB and ``formats`` is not given.

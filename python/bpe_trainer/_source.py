@@ -7,15 +7,11 @@ from typing import Sequence, Union
 
 from ._executable import BpeError, Home
 from ._image import Image, image_at
+from ._options import FILES
 
 #: Path and content of each file of a tokenizer that has no place.
 Files = tuple[tuple[str, bytes], ...]
 _RECORD = "training.json"
-#: The files that a directory is loaded from.
-_NAMES = (
-    *("tokenizer.json", "vocab.json", "merges.txt"),
-    *("tokenizer.tiktoken", "tekken.json", "tokenizer.model", _RECORD),
-)
 #: What a record says of its run alone. Without it, two trainings of one tokenizer are pickled alike.
 _OF_THE_RUN = ("command", "arguments", "workingDirectory", "startedAt", "timings", "peakMemoryBytes")
 
@@ -124,7 +120,7 @@ def look_at(path: str) -> tuple[object, ...]:
     """Where this changes, another tokenizer may be at the path by now."""
     directory = path if os.path.isdir(path) else os.path.dirname(path)
     seen: list[object] = []
-    for name in ("", *_NAMES):
+    for name in ("", *FILES):
         each = os.path.join(directory, name) if name else path
         try:
             stats = os.stat(each)

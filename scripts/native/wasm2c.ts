@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { imageDigest } from "../../src/tokenizer/image-name.ts";
 import { buildKernel } from "../build-kernel.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -16,7 +17,7 @@ async function generate(): Promise<void> {
   const modules = await buildKernel(join(root, "dist/kernel"));
   const module = modules.find((path) => path.endsWith("kernel-encode.wasm"))!;
   const digest = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest();
-  const bytes = [...digest(module).subarray(0, 16)].join(", ");
+  const bytes = [...imageDigest(readFileSync(module))].join(", ");
   const head = `/* By ${digest(import.meta.path).toString("hex")} */\nstatic const unsigned char kernel_digest[16] = {${bytes}};\n`;
   const headPath = join(generatedDirectory, "kernel-digest.h");
   if (existsSync(headPath) && readFileSync(headPath, "utf8") === head) return;

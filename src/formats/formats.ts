@@ -51,6 +51,9 @@ export const formats: readonly FormatEntry[] = [
 /** What `--format` takes. */
 export const writtenFormats = formats.filter(({ written }) => written !== undefined).map(({ name }) => name);
 
+/** What `--format` takes beside these: the other files as one that is loaded at once (tokenizer/image.ts). */
+export const imageFormat = "image";
+
 /** "huggingface is tokenizer.json and …, gpt2 vocab.json and …". */
 export const describeWritten = () =>
   formats

@@ -157,18 +157,21 @@ export const word = <const Word extends string>(
   python: inPython("str"),
 });
 
-/** Some of the words, with commas between. */
-export const words = <const Word extends string>(all: readonly Word[]): Kind<readonly Word[]> => ({
+/** Some of the words, with commas between. The library does not know those of `besides`. */
+export const words = <const Word extends string>(
+  all: readonly Word[],
+  besides: readonly Word[] = [],
+): Kind<readonly Word[]> => ({
   value: "LIST",
-  words: all,
-  read: ([text], name) => text!.split(",").map((part) => oneOf(name, part.trim(), all)),
+  words: [...all, ...besides],
+  read: ([text], name) => text!.split(",").map((part) => oneOf(name, part.trim(), [...all, ...besides])),
   wanted: `an array of some of ${all.join(", ")}`,
   take: (value) =>
     isTexts(value) && value.every((text) => (all as readonly string[]).includes(text))
       ? (value as Word[])
       : wrong,
   type: `readonly (${all.map((word) => `"${word}"`).join(" | ")})[]`,
-  schema: { type: "array", items: { enum: all } },
+  schema: { type: "array", items: { enum: [...all, ...besides] } },
   python: inPython("t.Sequence[str]", "listed"),
 });
 

@@ -1,6 +1,6 @@
 import { normalizationSteps } from "../bytes/normalization.ts";
 import { inputFormats } from "../corpus/input.ts";
-import { describeWritten, writtenFormats } from "../formats/formats.ts";
+import { describeWritten, imageFormat, writtenFormats } from "../formats/formats.ts";
 import {
   chatTemplate,
   decimals,
@@ -414,11 +414,11 @@ export const trainingOptions = tableOf({
   },
   formats: {
     name: "format",
-    kind: words(writtenFormats),
+    kind: words(writtenFormats, [imageFormat]),
     topic: "output",
     excludes: [asBaseHasIt],
     description: "which files to write",
-    details: `Names, separated by commas: ${describeWritten()}.`,
+    details: `Names, separated by commas: ${describeWritten()}. The command line and Python also know ${imageFormat}: tokenizer.image beside the others, which Python and C load at once. Alone, it stands beside all that apply.`,
     default: "all that apply",
   },
   ledger: {

@@ -2,25 +2,14 @@ import { basename, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { filesBeside, tokenizersAt } from "../formats/load-tokenizer.ts";
 import { recordedFiles, recordName } from "../formats/training-json.ts";
-import { createSha256 } from "../runtime/host.ts";
 import { isDirectory, isFile, readBytes } from "../runtime/system-error.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import type { Guard } from "../store/staged-file.ts";
-import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { loadInWorker } from "./load-in-worker.ts";
+import { fingerprintOf } from "./tokenizer-facts.ts";
 import { publishFiles } from "./write-result.ts";
-
-/** SHA-256 of all that decides what is encoded and decoded, wherever the files are. */
-export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: TokenizerParts): string {
-  const hash = (data: Uint8Array | string) => createSha256().update(data).digest("hex");
-  const plain = (_: string, value: unknown) =>
-    ArrayBuffer.isView(value)
-      ? hash(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
-      : value;
-  return hash(JSON.stringify([description.patternSources, parts], plain));
-}
 
 export type Saving = {
   /** Where the tokenizer's files are: what it was loaded from, or a copy of that. */

@@ -7,7 +7,16 @@ import type { AddedToken } from "../text/cutting.ts";
 import { offsetObstacle, trimObstacle } from "../tokenizer/offsets.ts";
 import { haveAllBytes, nameObstacle } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { fingerprintOf } from "./save-tokenizer.ts";
+
+/** SHA-256 of all that decides what is encoded and decoded, wherever the files are. */
+export function fingerprintOf({ description, notes: _, pattern: __, ...parts }: TokenizerParts): string {
+  const hash = (data: Uint8Array | string) => createSha256().update(data).digest("hex");
+  const plain = (_: string, value: unknown) =>
+    ArrayBuffer.isView(value)
+      ? hash(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+      : value;
+  return hash(JSON.stringify([description.patternSources, parts], plain));
+}
 
 /**
  * What other programs are told of a tokenizer.

@@ -166,7 +166,9 @@ export type TrainTokenizerOptions = {
   readonly output?: string | undefined;
   /**
    * Which files to write. Names, separated by commas: huggingface is tokenizer.json and what transformers
-   * reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks. Default: all that apply.
+   * reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks. The command line and Python
+   * also know image: tokenizer.image beside the others, which Python and C load at once. Alone, it stands
+   * beside all that apply. Default: all that apply.
    */
   readonly formats?: readonly ("huggingface" | "gpt2" | "tiktoken")[] | undefined;
   /**

@@ -1,7 +1,8 @@
+import { join, posix } from "node:path";
 import type { Skipped } from "../corpus/find-inputs.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
 import { UserError } from "../errors.ts";
-import { formats } from "../formats/formats.ts";
+import { formats, imageFormat } from "../formats/formats.ts";
 import { mergesSha256 } from "../formats/gpt2.ts";
 import { modelCardFile } from "../formats/model-card.ts";
 import type { OutputFile, TokenizerFormat } from "../formats/output-file.ts";
@@ -22,6 +23,7 @@ import { nextTurn } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { type FormerResults, stageDirectory } from "../store/staged-directory.ts";
 import { type Guard, unguarded, withStaged } from "../store/staged-file.ts";
+import { imageName } from "../tokenizer/image-name.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import { type FinishedTokenizer, reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
@@ -61,6 +63,8 @@ export type Product<Fields> = {
   /** Those of the vocabularies, ascending. With several, each has a directory of its own, named by its size. */
   readonly sizes: readonly number[];
   readonly filesOf: (index: number) => readonly OutputFile[];
+  /** Whether an image of each is put beside its files, and in no list of them: what is loaded from the files is made anew. */
+  readonly hasImage?: boolean;
   /** What its record has between the head, which is the same for all, and the files. `sizes`: in the record of several. */
   readonly fieldsOf: (index: number, sizes?: readonly number[]) => Fields;
   readonly mergesSha256Of: (index: number) => string;
@@ -88,7 +92,8 @@ export async function writeProduct<Fields extends object>(
     record = recordOf(...made);
     return record;
   });
-  const former = await publishFiles(path, files, { keepCount: run.keepCount, guard });
+  const withImages = !product.hasImage ? [] : product.sizes.length === 1 ? [""] : product.sizes.map(String);
+  const former = await publishFiles(path, files, { keepCount: run.keepCount, guard, withImages });
   return { ...former, record: record! };
 }
 
@@ -112,6 +117,8 @@ function filesOf(
 type Publishing = {
   readonly keepCount?: number | undefined;
   readonly guard: Guard;
+  /** Directories of the result that get an image of the tokenizer in them; "" is the result's own. */
+  readonly withImages?: readonly string[];
   /** Looks at the files before they take their place; what it throws, leaves the place as it was. */
   readonly check?: (stagedPath: string) => Promise<void>;
 };
@@ -120,12 +127,17 @@ type Publishing = {
 export async function publishFiles(
   path: string,
   files: readonly OutputFile[],
-  { keepCount, guard, check }: Publishing,
+  { keepCount, guard, withImages = [], check }: Publishing,
 ): Promise<FormerResults> {
   return withStaged(stageDirectory(path), guard, async (staged) => {
     for (const file of files) {
       // In slices: tokens of repetitive text are megabytes long, and so are the files.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
+    }
+    for (const directory of withImages) {
+      const { imageAt } = await import("./image-at.ts");
+      const image = await imageAt(join(staged.stagedPath, directory));
+      for (const _ of staged.writeInSteps(posix.join(directory, imageName), [image])) await nextTurn();
     }
     await check?.(staged.stagedPath);
     return staged.publish({ keepCount });
@@ -147,12 +159,15 @@ export const outputsOf = ({
 });
 
 export function productOf(result: Result, formats: LoadedFormats): Product<FieldsOf<TrainingRecord>> {
-  const { training, trained, formatNames, modelCard } = result;
+  const { training, trained, modelCard } = result;
+  const others = result.formatNames?.filter((name) => name !== imageFormat);
+  const formatNames = others?.length === 0 ? undefined : others;
   const { ledger = formatNames === undefined ? undefined : false } = result;
   const vocabularies = [...trained.smaller, trained.vocabulary];
   const sizes = [...training.smallerSizes, training.vocabSize];
   return {
     sizes,
+    hasImage: result.formatNames?.includes(imageFormat) === true,
     filesOf(index) {
       const vocabulary = vocabularies[index]!;
       const form = exportForm(encodingPatternOf(training));

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readdirSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, posix } from "node:path";
 import { UserError } from "../errors.ts";
 import { recordName } from "../formats/training-json.ts";
 import { rename } from "../runtime/file-calls.ts";
@@ -89,10 +89,12 @@ function listedNames(path: string): Set<string> {
   }
   const files = (record as { files?: unknown } | null)?.files;
   if (!Array.isArray(files) || !files.every(isListedName)) return new Set();
-  return new Set([...files, recordName, ...(isImage(join(path, imageName)) ? [imageName] : [])]);
+  const directories = ["", ...files.map((name: string) => posix.dirname(name))];
+  const images = new Set(directories.map((directory) => posix.join(directory, imageName)));
+  return new Set([...files, recordName, ...[...images].filter((name) => isImage(join(path, name)))]);
 }
 
-/** An image that was made of the result lies beside it: it goes with it. */
+/** An image that was made of the result, or of one of its sizes, lies beside it: it goes with it. */
 function isImage(path: string): boolean {
   try {
     const fd = openFound(path);

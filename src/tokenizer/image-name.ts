@@ -1,5 +1,15 @@
+import { createSha256 } from "../runtime/host.ts";
+import { build } from "../runtime/version.ts";
+
 /** What the image of a tokenizer is called in the tokenizer's directory, where other programs look for it. */
 export const imageName = "tokenizer.image";
 
 /** Every image begins so. */
 export const imageMagic = "bpeimage";
+
+/**
+ * What an image is of: the code of the kernel, and the version of the program, which decides what is in the image beside the
+ * kernel's memory. Of another version an image is made anew.
+ */
+export const imageDigest = (kernelModule: Uint8Array): Uint8Array =>
+  Buffer.from(createSha256().update(kernelModule).update(build.version).digest("hex"), "hex").subarray(0, 16);

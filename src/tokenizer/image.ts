@@ -6,12 +6,11 @@ import { UserError } from "../errors.ts";
 import { KernelScan } from "../pattern/kernel-scan.ts";
 import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
 import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
-import { createSha256 } from "../runtime/host.ts";
 import { createEncodingKernel, readEncodingKernel } from "../runtime/kernel.ts";
 import { type AddedToken, canBeCut } from "../text/cutting.ts";
 import { setUpModel } from "./encoding-kernel.ts";
 import { noTokens } from "./encoding-model.ts";
-import { imageMagic } from "./image-name.ts";
+import { imageDigest, imageMagic } from "./image-name.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
@@ -23,7 +22,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   0       u8[8]     "bpeimage"
  *   8       u32       `imageVersion`
  *   12      u32       CRC-32 of all that follows
- *   16      u8[16]    the first bytes of the SHA-256 of the kernel's module
+ *   16      u8[16]    `imageDigest`: of the kernel's module and the version of bpe
  *   32      u32       1: ids have 16 bits in the kernel; 2: a space is put before a section; 4: text may be cut anywhere that
  *                     `cuts` says; 8: steps that trim offsets leave a space at a text's start
  *   36      u32       idLimit
@@ -54,7 +53,6 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   const hasSingleWords = parts.addedTokens.some(({ singleWord }) => singleWord);
   const addedIds = allAddedTokens(parts).map(({ id }) => id);
   const trims = parts.postProcessing?.trims ?? [];
-  const module = readEncodingKernel();
   const body = [
     new TextEncoder().encode(JSON.stringify(facts)),
     bytesOf(tokens.starts),
@@ -82,7 +80,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   image.set(bytesOf(head));
   image.set(new TextEncoder().encode(imageMagic));
   image.set(bytesOf(Uint32Array.of(imageVersion)), 8);
-  image.set(digestOf(module).subarray(0, 16), 16);
+  image.set(imageDigest(readEncodingKernel()), 16);
   for (const [i, part] of body.entries()) image.set(part, head[partsAt / 4 + 2 * i]!);
   image.set(bytesOf(Uint32Array.of(crc32(image.subarray(16)))), 12);
   return image;
@@ -95,8 +93,6 @@ const partsAt = 56;
 const padded = (byteCount: number) => (byteCount + 3) & ~3;
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   new Uint8Array(buffer, byteOffset, byteLength);
-const digestOf = (bytes: Uint8Array) =>
-  new Uint8Array(Buffer.from(createSha256().update(bytes).digest("hex"), "hex"));
 
 /** The added tokens, each group in the order of their bytes. Of equal ones the last counts. */
 function packAdded({ addedTokens, normalization }: TokenizerParts) {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import { sha256Of } from "../../src/formats/output-file.ts";
 import { binary, bpe, environment, scratch } from "../binary.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
@@ -55,4 +56,46 @@ test("what is missing or cannot be is said, and nothing is written", () => {
   ]);
   expect(refused(tokenizer, "-o", tokenizer)[1]).toContain("would replace");
   expect(existsSync(join(home, "none.image"))).toBe(false);
+});
+
+const madeOf = (path: string) => {
+  const bytes = readFileSync(path);
+  const [start, size] = [bytes.readUInt32LE(56), bytes.readUInt32LE(60)];
+  return JSON.parse(bytes.toString("utf8", start, start + size)).madeOf;
+};
+
+test("--format image puts an image of the files beside them, at each size", () => {
+  writeFileSync(join(home, "corpus.txt"), "low lower lowest newest widest\n".repeat(50));
+  const train = (...args: string[]) => {
+    const given = ["train", "corpus.txt", "-w", "1", "-s", "<|end|>", "--no-ledger", "-q", "-o", "made"];
+    const { code, stderr } = bpe([...given, ...args], { cwd: home });
+    expect([code, stderr]).toEqual([0, ""]);
+  };
+  const usual = ["merges.txt", "special_tokens_map.json", "tokenizer.json", "tokenizer.tiktoken"];
+  const all = [...usual, "tokenizer_config.json", "vocab.json"];
+  // A training in the place of one with images replaces these, too.
+  for (const [args, directories, names] of [
+    [
+      ["-n", "262,266", "--format", "gpt2, image"],
+      ["made/262", "made/266"],
+      ["merges.txt", "vocab.json"],
+    ],
+    [["-n", "262", "--format", "image"], ["made"], all],
+    [["-n", "262", "--format", "gpt2"], [], []],
+  ] as const) {
+    train(...args);
+    for (const directory of directories) {
+      const found = readdirSync(join(home, directory)).sort();
+      expect(found).toEqual([...names, "tokenizer.image", "training.json"].sort());
+      for (const [name, digest] of Object.entries(madeOf(join(home, directory, "tokenizer.image"))))
+        expect([name, digest]).toEqual([
+          name,
+          found.includes(name) ? sha256Of([readFileSync(join(home, directory, name))]) : null,
+        ]);
+    }
+  }
+  expect(readdirSync(join(home, "made")).sort()).toEqual(["merges.txt", "training.json", "vocab.json"]);
+  expect(
+    bpe(["train", "corpus.txt", "-n", "262", "-o", "no", "--format", "images"], { cwd: home }).code,
+  ).toBe(2);
 });

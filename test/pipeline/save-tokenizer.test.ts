@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from "node:path";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { resolvePattern } from "../../src/pattern/pattern.ts";
-import { fingerprintOf, saveTokenizer } from "../../src/pipeline/save-tokenizer.ts";
+import { saveTokenizer } from "../../src/pipeline/save-tokenizer.ts";
+import { fingerprintOf } from "../../src/pipeline/tokenizer-facts.ts";
 import type { LoadOptions } from "../../src/tokenizer/tokenizer-parts.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 

@@ -14,6 +14,7 @@ import threading
 import unittest
 import zlib
 from pathlib import Path
+from unittest import mock
 
 import numpy
 import tokenizers
@@ -459,9 +460,24 @@ class Encoding(Home):
             subprocess.check_call([find_executable(), "image", *given, "-q", "-o", directory / "tokenizer.image"])
             with bpe.Tokenizer.load(directory) as loaded:
                 self.assertEqual(loaded.encode("a zz"), self.tokenizer.encode("a zz"))
+        # A file that decides has changed since it was looked at: what is there is compared before it is used.
+        config = saved / "tokenizer_config.json"
+        with bpe.Tokenizer.load(saved) as loaded:
+            config.write_bytes(config.read_bytes().replace(b'"eos_token": "<|endoftext|>"', b'"eos_token": "x"') + b" ")
+            with self.assertRaisesRegex(bpe.BpeError, "is another tokenizer by now"):
+                loaded.save(self.home / "elsewhere")
         # Another training replaces the directory, and the image goes with it.
         bpe.train(self.corpus, 300, output=saved).close()
         self.assertFalse((saved / "tokenizer.image").exists())
+
+    def test_a_training_that_writes_an_image_needs_no_other_run(self) -> None:
+        runs, spawn = [], os.posix_spawn
+        with mock.patch.object(os, "posix_spawn", lambda *args, **named: runs.append(args) or spawn(*args, **named)):
+            trained = bpe.train(self.corpus, 300, output=self.home / "made", formats=["gpt2", "image"])
+            self.assertEqual(len(trained), 300)
+        self.assertEqual(len(runs), 1)
+        trained.save(self.home / "copy")
+        self.assertFalse((self.home / "copy/tokenizer.image").exists())
 
     def test_what_is_no_longer_used_ends_its_files(self) -> None:
         for use in (lambda each: None, lambda each: each.encode("a b")):

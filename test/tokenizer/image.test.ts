@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { version } from "../../package.json";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import { tokenizerImage } from "../../src/tokenizer/image.ts";
 import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
@@ -22,13 +23,13 @@ function opened(image: Uint8Array) {
   return { bytes, places, words, part };
 }
 
-test("the head has a checksum of all behind it, and the digest of the kernel that can use it", () => {
+test("the head has a checksum of all behind it, and the digest of the kernel and the version that can use it", () => {
   const { bytes } = opened(tokenizerImage(parts, {}));
   expect(bytes.toString("latin1", 0, 8)).toBe("bpeimage");
   expect(bytes.readUInt32LE(8)).toBe(1);
   expect(bytes.readUInt32LE(12)).toBe(crc32(bytes.subarray(16)));
   const kernel = readFileSync(join(import.meta.dir, "../../dist/kernel/kernel-encode.wasm"));
-  const digest = createHash("sha256").update(kernel).digest("hex");
+  const digest = createHash("sha256").update(kernel).update(version).digest("hex");
   expect(bytes.toString("hex", 16, 32)).toBe(digest.slice(0, 32));
 });
 

@@ -20,17 +20,12 @@ import { hashLong } from "../words/word-slots";
  *
  *   40       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
  *   44       isMonotone       1: every pair has a higher rank than the merges of its halves
- *   48       pairSlots        pair-ranks.ts, as the next four
- *   52       pairSlotBits
- *   56       pairRankBits
- *   60       pairHalves
- *   64       pairFilter
- *   68       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
+ *   48       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
  *                             middle: bit l - 1 for those with l bytes on the left, bit 2 + r for r bytes on the right. 0: no
  *                             merge ever crosses
- *   72       joinSlots        never-merged.ts, as the next one; 0 if no pretoken may be cut
- *   76       joinSlotBits
- *   80       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
+ *   52       joinSlots        never-merged.ts, as the next one; 0 if no pretoken may be cut
+ *   56       joinSlotBits
+ *   60       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
@@ -51,11 +46,6 @@ export class EncodingModel {
   addedTokens: TokenTable;
   byteRanks: usize;
   isMonotone: u32;
-  pairSlots: usize;
-  pairSlotBits: u32;
-  pairRankBits: u32;
-  pairHalves: usize;
-  pairFilter: usize;
   adjacency: usize;
   joinSlots: usize;
   joinSlotBits: u32;

@@ -45,11 +45,6 @@ export function reservePairs(model: EncodingModel): bool {
   slots = reserveTable((<usize>4) << slotBits);
   halves = reserveTable(8 * <usize>model.mergeCount);
   filter = reserveTable((<usize>4) << (slotBits - filterShift));
-  model.pairSlots = slots;
-  model.pairSlotBits = slotBits;
-  model.pairRankBits = rankBits;
-  model.pairHalves = halves;
-  model.pairFilter = filter;
   return slots !== 0 && halves !== 0 && filter !== 0;
 }
 
