@@ -39,7 +39,7 @@ function of(page: string, ...names: readonly string[]): Record<string, string> {
 /** Commands that many options have in common, and how they are called. */
 const groups = {
   readers: ["train", "count", "plan", "encode", "tokens", "eval", "diff", "prune"],
-  users: ["encode", "tokens", "decode", "inspect", "eval", "diff", "prune", "serve", "image"],
+  users: ["encode", "tokens", "decode", "inspect", "explain", "eval", "diff", "prune", "serve", "image"],
 };
 
 const head = [

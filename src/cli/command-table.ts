@@ -391,6 +391,22 @@ export const commands: readonly CommandSpec[] = [
     examples: [{ what: "With a text", command: "bpe inspect tokenizer --text corpus.txt" }],
   },
   {
+    name: "explain",
+    files: "<tokenizer> <text>",
+    reads: "tokenizer",
+    filesDescription: "a tokenizer, and a text to encode",
+    description: "show how a text is encoded",
+    details:
+      "Shows the parts into which a text is cut, and each merge in them: its rank, what it joins, and, where training wrote tokens.tsv, how often it was made there. The ids are those of bpe encode. The text is an argument; bpe encode reads files.",
+    options: [
+      { name: "json", topic: "output", description: "the result as JSON" },
+      ...besideTokenizer,
+      specialTokensAsText,
+      ...everywhere,
+    ],
+    examples: [{ what: "A word", command: "bpe explain tokenizer ' lowest'" }],
+  },
+  {
     name: "eval",
     files: "<tokenizer>...",
     reads: "tokenizer",

@@ -31,6 +31,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   tokens: async () => (await import("./tokens-command.ts")).runTokens,
   decode: async () => (await import("./decode-command.ts")).runDecode,
   inspect: async () => (await import("./inspect-command.ts")).runInspect,
+  explain: async () => (await import("./explain-command.ts")).runExplain,
   diff: async () => (await import("./diff-command.ts")).runDiff,
   eval: async () => (await import("./eval-command.ts")).runEval,
   prune: async () => (await import("./prune-command.ts")).runPrune,
@@ -44,7 +45,7 @@ const runners: Record<string, () => Promise<Runner>> = {
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set("train,count,diff,encode,eval,prune,serve,tokens,ids train".split(","));
+const usesKernel = new Set("train,count,diff,encode,eval,explain,prune,serve,tokens,ids train".split(","));
 
 /** Neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");

@@ -75,8 +75,11 @@ export class TextChain {
   }
 }
 
-/** The links that the cutting needs before the window. */
-function linksBefore(window: TextWindow, cutting: Cutting): { first: TextSink; normalizer?: Normalizer } {
+/** The links that the cutting needs before the window, or before another sink. */
+export function linksBefore(
+  window: TextSink,
+  cutting: Cutting,
+): { first: TextSink; normalizer?: Normalizer } {
   const { normalization, addsPrefixSpace, isLinewise } = cutting;
   const tokens = tokensToFind(cutting);
   const early = tokens.filter((token) => !token.normalized);

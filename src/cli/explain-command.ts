@@ -1,0 +1,132 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { counted, grouped } from "../bytes/quantities.ts";
+import { usageError } from "../errors.ts";
+import { readWrittenLedger, type WrittenLedger } from "../formats/tokens-tsv.ts";
+import { inTurns } from "../runtime/turns.ts";
+import { droppedByte } from "../tokenizer/encoding-model.ts";
+import { type ExplainedPart, explainText } from "../tokenizer/explain.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { Invocation } from "./arguments.ts";
+import { writeJson, writeLines } from "./data-output.ts";
+import { piecesText } from "./eval-text.ts";
+import { shortened } from "./grid.ts";
+import { type Line, type Output, piece, terminalColumns } from "./output.ts";
+import { shownWidth } from "./summary-rows.ts";
+import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+
+/** A pretoken of so many bytes takes a second. */
+const textBytesMax = 10_000;
+
+/** `bpe explain`: how a text is encoded, merge by merge. */
+export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
+  const [path, text] = files as [string, string];
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length > textBytesMax) {
+    throw usageError(
+      `the text has ${grouped(bytes.length)} bytes; explain takes at most ${grouped(textBytesMax)}`,
+      "give it a word or a sentence; bpe encode takes any file",
+    );
+  }
+  const parts = await openTokenizer({ path, ...readBesideTokenizer(options) }, true, output);
+  const explained: Explained = {
+    parts,
+    text,
+    pretokens: explainText(parts, bytes),
+    ledger: await inTurns(readWrittenLedger(parts)),
+  };
+  await (options.has("json") ? writeJson(explanationOf(explained)) : writeLines(explanationLines(explained)));
+}
+
+type Explained = {
+  readonly parts: TokenizerParts;
+  readonly text: string;
+  readonly pretokens: readonly ExplainedPart[];
+  /** Null where nothing beside the tokenizer says how often its merges were made. */
+  readonly ledger: WrittenLedger | null;
+};
+
+const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
+
+const idsOf = ({ pretokens }: Explained) => pretokens.flatMap(({ ids }) => ids);
+
+/** What `bpe explain --json` prints: docs/explanation.schema.json. */
+function explanationOf(explained: Explained) {
+  const { parts, text, pretokens, ledger } = explained;
+  const token = (id: number) => ({ id, token: shown(parts, id) });
+  return {
+    format: "bpe-explanation",
+    version: 1,
+    tokenizer: parts.description.path,
+    text,
+    pattern: parts.description.patternName,
+    normalForm: parts.normalization,
+    parts: pretokens.map(({ kind, bytes, start, steps, ids }) => ({
+      kind,
+      text: escapeBytes(bytes),
+      start: start.map(token),
+      merges: steps.map(({ rank, at, left, right, id }) => ({
+        ...{ rank, count: ledger?.createdCounts[id] ?? null, at },
+        ...{ left: token(left), right: token(right), merged: token(id) },
+      })),
+      tokens: ids.map(token),
+    })),
+    ids: idsOf(explained),
+  };
+}
+
+function explanationLines(explained: Explained): Line[] {
+  const { parts, text, pretokens, ledger } = explained;
+  const { description, normalization } = parts;
+  const ids = idsOf(explained);
+  const counts = [
+    counted(Buffer.byteLength(text), "byte"),
+    counted(pretokens.length, "part"),
+    counted(ids.length, "token"),
+  ];
+  const form = normalization === null ? "" : `, normal form ${normalization}`;
+  const times = ledger === null ? "" : " how often training made it,";
+  const hasMerges = pretokens.some(({ steps }) => steps.length > 0);
+  return [
+    `${counts.join(", ")}; pattern ${description.patternName ?? "of its own"}${form}`,
+    ...(hasMerges ? [`A line is a merge: its rank,${times} what it joins, all pieces then.`] : []),
+    ...pretokens.flatMap((part) => ["", ...partLines(explained, part)]),
+    "",
+    `ids ${ids.join(" ")}`,
+  ];
+}
+
+const kinds = {
+  added: " is an added token",
+  whole: " is in the vocabulary, though no merge makes it",
+  merged: "",
+};
+
+function partLines({ parts, ledger }: Explained, { kind, bytes, start, steps, ids }: ExplainedPart): Line[] {
+  const { byteIds } = parts.model;
+  const lost = kind === "merged" ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
+  const tokens = ids.map((id) => `${id} "${shown(parts, id)}"`).join(", ");
+  const pieces = start.map((id) => shown(parts, id));
+  const rows = steps.map(({ rank, at, id }) => {
+    const joined = `"${pieces[at]}" + "${pieces[at + 1]}"`;
+    pieces.splice(at, 2, shown(parts, id));
+    const count = ledger === null ? [] : [`${grouped(ledger.createdCounts[id]!)} times`];
+    return { numbers: [grouped(rank), ...count], joined, pieces: piecesText(pieces, shownPiecesMax) };
+  });
+  const widest = (texts: readonly string[]) => Math.max(...texts.map(shownWidth));
+  const widths = rows[0]?.numbers.map((_, column) => widest(rows.map(({ numbers }) => numbers[column]!)));
+  const joinedWidth = widest(rows.map(({ joined }) => joined));
+  return [
+    [piece("bold", `"${escapeBytes(bytes)}"`), kinds[kind], tokens === "" ? "" : ` -> ${tokens}`],
+    ...(lost.length > 0 ? [`  left out, having no id: ${escapeBytes(Uint8Array.from(lost))}`] : []),
+    ...rows.map(({ numbers, joined, pieces }) => {
+      const cells = numbers.map((text, column) => text.padStart(widths![column]!));
+      const line = `  ${cells.join("  ")}  ${joined}${" ".repeat(joinedWidth - shownWidth(joined))}  `;
+      return line + shortened(pieces, Math.max(piecesColumnsLeast, terminalColumns(1) - shownWidth(line)));
+    }),
+  ];
+}
+
+const shownPiecesMax = 40;
+/** On a narrower terminal they go on in the next line. */
+const piecesColumnsLeast = 20;

@@ -1,0 +1,116 @@
+import { assert } from "../errors.ts";
+import { cutText } from "../pattern/cut-text.ts";
+import type { Cutting } from "../text/cutting.ts";
+import type { TextSink } from "../text/links.ts";
+import { linksBefore } from "../text/text-chain.ts";
+import { droppedByte, type EncodingModel } from "./encoding-model.ts";
+import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./merge-by-rank.ts";
+import { TextEncoding } from "./text-encoding.ts";
+import { tokenBytesOf } from "./token-table.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
+
+// How a text is encoded, step by step: what the kernel does in one loop, in the order in which it is explained.
+
+/** The merge of two neighbours: of all that could be made, the one of the lowest rank, and of equal ones the leftmost. */
+export type MergeStep = {
+  readonly rank: number;
+  /** The index of the left one among the pieces before the merge. */
+  readonly at: number;
+  readonly left: number;
+  readonly right: number;
+  /** What they become. */
+  readonly id: number;
+};
+
+/** A part of a text. */
+export type ExplainedPart = {
+  /** An added token, which is not cut; a pretoken that is in the vocabulary though no merges make it; any other pretoken. */
+  readonly kind: "added" | "whole" | "merged";
+  readonly bytes: Uint8Array;
+  /** Of a pretoken that is merged: the ids of its bytes, without those that the vocabulary lacks. */
+  readonly start: readonly number[];
+  readonly steps: readonly MergeStep[];
+  readonly ids: readonly number[];
+};
+
+/** The parts of a text, in their order. Their ids are those that encoding gives. A pretoken of n bytes takes n^2 steps. */
+export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
+  const { model, pattern, tokens } = parts;
+  const pairs = pairsOf(model);
+  const wholeIds = wholeTokensOf(model);
+  const uncut = (kind: "added" | "whole", id: number, bytes: Uint8Array): ExplainedPart => ({
+    ...{ kind, bytes, start: [], steps: [] },
+    ids: [id],
+  });
+  const explained = sectionsOf(parts, text).flatMap((section) => {
+    if (typeof section === "number") return [uncut("added", section, tokenBytesOf(tokens, section))];
+    return cutText(pattern, section).map((end, i, ends) => {
+      const bytes = section.subarray(ends[i - 1] ?? 0, end);
+      const id = wholeIds.get(latin1(bytes));
+      return id === undefined ? merged(model, pairs, bytes) : uncut("whole", id, bytes);
+    });
+  });
+  const ids = explained.flatMap((part) => part.ids);
+  assert(String(ids) === String(encoded(parts, text)), "what is explained is what encoding gives");
+  return explained;
+}
+
+/** The text between added tokens, changed as the tokenizer changes it before it cuts, and the ids of these tokens. */
+function sectionsOf(cutting: Cutting, text: Uint8Array): (Uint8Array | number)[] {
+  const found: (Uint8Array | number)[] = [];
+  let pushed: Uint8Array[] = [];
+  const end = () => {
+    if (pushed.length > 0) found.push(Buffer.concat(pushed));
+    pushed = [];
+  };
+  const sink: TextSink = {
+    push: (bytes, start, end) => void pushed.push(bytes.slice(start, end)),
+    end,
+    token: (id) => void found.push(id),
+    stripBehind() {},
+  };
+  const { first } = linksBefore(sink, cutting);
+  first.push(text, 0, text.length);
+  first.end();
+  return found;
+}
+
+function merged(model: EncodingModel, pairs: PairTable, bytes: Uint8Array): ExplainedPart {
+  const start = Array.from(bytes, (byte) => model.byteIds[byte]!).filter((id) => id !== droppedByte);
+  const ids = start.slice();
+  const steps: MergeStep[] = [];
+  for (;;) {
+    let rank = noRank;
+    let at = 0;
+    for (let i = 0; i + 1 < ids.length; i++) {
+      const found = findPair(pairs, ids[i]!, ids[i + 1]!);
+      if (found < rank) [rank, at] = [found, i];
+    }
+    if (rank === noRank) return { kind: "merged", bytes, start, steps, ids };
+    const id = model.merges.merged[rank]!;
+    const [left, right] = ids.splice(at, 2, id) as [number, number];
+    steps.push({ rank, at, left, right, id });
+  }
+}
+
+function pairsOf({ merges: { left, right } }: EncodingModel): PairTable {
+  const pairs = allocatePairs(left.length, left.length);
+  left.forEach((id, rank) => {
+    addPair(pairs, id, right[rank]!, rank);
+  });
+  return pairs;
+}
+
+function wholeTokensOf({ wholeTokens }: EncodingModel): ReadonlyMap<string, number> {
+  if (wholeTokens === null) return new Map();
+  const { bytes, starts, ids } = wholeTokens;
+  return new Map(Array.from(ids, (id, i) => [latin1(bytes.subarray(starts[i]!, starts[i + 1]!)), id]));
+}
+
+const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+
+function encoded(parts: TokenizerParts, text: Uint8Array): Uint16Array | Uint32Array {
+  const encoding = new TextEncoding(parts);
+  encoding.pushText(text, 0, text.length);
+  return encoding.out.flush();
+}
