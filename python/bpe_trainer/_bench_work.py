@@ -13,22 +13,11 @@ import json
 import os
 import re
 import sys
-import threading
 import time
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, NoReturn
+from types import SimpleNamespace
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 from ._characters import character_of
-from ._executable import BpeError
-
-
-class Job(NamedTuple):
-    #: What is measured.
-    work: Callable[[], Any]
-    #: What its result is compared by.
-    found: Callable[[Any], dict[str, Any]]
-    #: What is done before, so that threads run and memory is there.
-    warm: Callable[[], Any] = lambda: None
-
 
 #: Of a larger file a batch is the beginning: the text and the ids of each library are in memory.
 BATCH_CHARACTERS = 128_000_000
@@ -37,64 +26,29 @@ TEXT_CHARACTERS = 10_000
 #: As many lines are encoded one by one, of so much text at most.
 LINES = 20_000
 LINES_CHARACTERS = 8_000_000
-#: No text in UTF-8 has it, so it cuts nothing.
-_NO_SEPARATOR = b"\xff\xff"
+#: The fields of a request, as bench.py makes it.
+Ask = SimpleNamespace
+
+
+class Job(NamedTuple):
+    #: What is measured.
+    work: Callable[[], Any]
+    #: Of its result what all libraries have alike: the merges; or a checksum of the ids of each text.
+    found: Callable[[Any], list[str]]
+    #: What is done before, so that threads run and memory is there.
+    warm: Callable[[], Any] = lambda: None
+    #: What is done before processor time and memory are asked for: they are known of processes that have ended.
+    end: Callable[[], Any] = lambda: None
 
 
 class Cannot(Exception):
     """The library does not do this work. That is no failure."""
 
 
-class Ask:
-    """What is to be done: the fields of the request, and what several jobs need of them."""
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self.work: str = fields["work"]
-        self.library: str = fields["library"]
-        self.rule: str = fields["rule"]
-        self.file: str = fields["file"]
-        self.vocab_size: int = fields["vocab_size"]
-        self.pattern: str = fields["pattern"]
-        self.special_token: str | None = fields["special_token"]
-        self.threads: int = fields["threads"]
-        self.is_limited: bool = fields["is_limited"]
-        #: How many of the 256 bytes the file has.
-        self.byte_count: int = fields["byte_count"]
-        #: Our tokenizers, a directory for each rule; of a training that makes one, where it goes.
-        self.tokenizers: str = fields["tokenizers"]
-        self.output: str = fields["output"]
-        self.version: str = fields["version"]
-        self.answer: str = fields["answer"]
-        self.started: float = fields["started"]
-        #: What is encoded.
-        self.texts: list[str] = []
-
-    @property
-    def special_tokens(self) -> list[str]:
-        return [] if self.special_token is None else [self.special_token]
-
-    @property
-    def tokenizer(self) -> str:
-        return os.path.join(self.tokenizers, self.rule)
-
-    @property
-    def model(self) -> str:
-        """SentencePiece's own, which its encoding needs."""
-        return os.path.join(self.tokenizers, "sentencepiece.model")
-
-    def regex(self) -> str:
-        with open(os.path.join(self.tokenizer, "training.json"), encoding="utf-8") as file:
-            return str(json.load(file)["options"]["pattern"]["regex"])
-
-    def special_ids(self) -> list[int]:
-        with open(os.path.join(self.tokenizer, "tokenizer.json"), encoding="utf-8") as file:
-            return [token["id"] for token in json.load(file)["added_tokens"]]
-
-
-def documents(path: str, special_token: str | None, limit: int = -1) -> list[str]:
-    with open(path, encoding="utf-8", newline="") as file:
+def documents(ask: Ask, limit: int = -1) -> list[str]:
+    with open(ask.file, encoding="utf-8", newline="") as file:
         text = file.read(limit)
-    return [part for part in text.split(special_token) if part] if special_token else [text]
+    return [part for part in text.split(ask.special_token) if part] if ask.special_token else [text]
 
 
 def texts_of(document: str, least: int = TEXT_CHARACTERS) -> Iterator[str]:
@@ -116,15 +70,18 @@ def texts_of(document: str, least: int = TEXT_CHARACTERS) -> Iterator[str]:
 
 
 def texts_of_file(ask: Ask, limit: int = -1) -> list[str]:
-    return [text for document in documents(ask.file, ask.special_token, limit) for text in texts_of(document)]
+    return [text for document in documents(ask, limit) for text in texts_of(document)]
 
 
 def some_lines(ask: Ask) -> list[str]:
     """The first lines with something in them, without their ends."""
-    lines: list[str] = []
-    for document in documents(ask.file, ask.special_token, LINES_CHARACTERS):
-        lines += [line for line in document.split("\n") if line.strip()][: LINES - len(lines)]
-    return lines
+    lines = [line for document in documents(ask, LINES_CHARACTERS) for line in document.split("\n") if line.strip()]
+    return lines[:LINES]
+
+
+def regex(ask: Ask) -> str:
+    with open(os.path.join(ask.tokenizer, "training.json"), encoding="utf-8") as file:
+        return str(json.load(file)["options"]["pattern"]["regex"])
 
 
 # Training. Reading the file is a part of it.
@@ -137,29 +94,21 @@ def train_bpe(ask: Ask) -> Job:
 
     # A vocabulary that is smaller than asked is said by the number of merges.
     warnings.simplefilter("ignore")
+    options: dict[str, Any] = {"pattern": ask.pattern, "compat": ask.rule, "special_tokens": ask.special_tokens}
 
-    def work() -> Any:
-        return bpe.train(
-            [ask.file],
-            ask.vocab_size,
-            pattern=ask.pattern,
-            compat=ask.rule,
-            special_tokens=ask.special_tokens,
-            workers=ask.threads if ask.is_limited else None,
-            output=ask.output,
-        )
-
-    def found(_: Any) -> dict[str, Any]:
+    def found(_: Any) -> list[str]:
         with open(os.path.join(ask.output, "tokenizer.json"), encoding="utf-8") as file:
-            return {"merges": spelled(json.load(file)["model"]["merges"])}
+            return spelled(json.load(file)["model"]["merges"])
 
-    return Job(work, found)
+    return Job(
+        lambda: bpe.train([ask.file], ask.vocab_size, workers=ask.workers, output=ask.output, **options), found
+    )
 
 
 def train_tokenizers(ask: Ask) -> Job:
     hf: Any = importlib.import_module("tokenizers")
     if not hasattr(hf, "trainers"):
-        raise Cannot(f"{ask.version} has no trainers")
+        raise Cannot("this version has no trainers")
     tokenizer = hf.Tokenizer(hf.models.BPE())
     trainer = hf.trainers.BpeTrainer(
         vocab_size=ask.vocab_size,
@@ -167,22 +116,19 @@ def train_tokenizers(ask: Ask) -> Job:
         initial_alphabet=hf.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-
-    def warm() -> None:
-        # It cuts as our file has it do.
-        ours = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
-        tokenizer.pre_tokenizer = ours.pre_tokenizer
+    # It cuts as our file has it do.
+    tokenizer.pre_tokenizer = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json")).pre_tokenizer
 
     def work() -> Any:
-        if ask.special_token is None:
+        if not ask.special_token:
             tokenizer.train([ask.file], trainer)
         else:
             # Its trainer counts the text of special tokens, so it gets what is between them, by lines as it reads files.
-            parts = documents(ask.file, ask.special_token)
+            parts = documents(ask)
             tokenizer.train_from_iterator((line for part in parts for line in re.findall(r"[^\n]*\n|[^\n]+", part)), trainer)
         return tokenizer
 
-    return Job(work, lambda done: {"merges": spelled(json.loads(done.to_str())["model"]["merges"])}, warm)
+    return Job(work, lambda done: spelled(json.loads(done.to_str())["model"]["merges"]))
 
 
 def train_gigabpe(ask: Ask) -> Job:
@@ -191,86 +137,46 @@ def train_gigabpe(ask: Ask) -> Job:
         raise Cannot("cuts text as gpt2 only")
     # Its vocabulary has the bytes that occur, not all 256.
     vocab_size = ask.vocab_size - 256 + ask.byte_count
-
-    def work() -> Any:
-        return gigabpe.train_bpe(
-            [ask.file],
-            vocab_size,
-            special_tokens=ask.special_tokens,
-            pretokenizer="bytelevel",
-            threads=ask.threads,
-        )
-
-    return Job(work, lambda done: {"merges": spelled(done[1])})
+    options = {"special_tokens": ask.special_tokens, "pretokenizer": "bytelevel", "threads": ask.threads}
+    return Job(lambda: gigabpe.train_bpe([ask.file], vocab_size, **options), lambda done: spelled(done[1]))
 
 
 def train_rustbpe(ask: Ask) -> Job:
     rustbpe: Any = importlib.import_module("rustbpe")
     tokenizer = rustbpe.Tokenizer()
-    vocab_size, regex = ask.vocab_size - len(ask.special_tokens), ask.regex()
+    vocab_size, pattern = ask.vocab_size - len(ask.special_tokens), regex(ask)
 
-    def work() -> Any:
-        # It counts texts on all threads, each on one.
-        tokenizer.train_from_iterator(iter(texts_of_file(ask)), vocab_size, pattern=regex)
-        return tokenizer
+    def found(_: Any) -> list[str]:
+        ranks = sorted((rank, bytes(token)) for token, rank in tokenizer.get_mergeable_ranks())
+        return [letters(token) for _, token in ranks[256:]]
 
-    def found(done: Any) -> dict[str, Any]:
-        ranks = sorted((rank, bytes(token)) for token, rank in done.get_mergeable_ranks())
-        return {"tokens": [letters(token) for _, token in ranks[256:]]}
-
-    return Job(work, found)
+    # It counts texts on all threads, each on one.
+    return Job(lambda: tokenizer.train_from_iterator(iter(texts_of_file(ask)), vocab_size, pattern=pattern), found)
 
 
 def train_gigatoken(ask: Ask) -> Job:
     rust: Any = importlib.import_module("gigatoken.gigatoken_rs")
     if ask.pattern != "gpt2":
         raise Cannot("trains as gpt2 cuts only")
-    separator = _NO_SEPARATOR if ask.special_token is None else ask.special_token.encode()
-
-    def work() -> Any:
-        return rust.train_bpe(
-            ask.file,
-            ask.vocab_size,
-            ask.special_tokens,
-            tie_breaking="raw_token_ids",
-            separator=separator,
-        )
-
-    return Job(work, lambda done: {"merges": [f"{letters(left)} {letters(right)}" for left, right in done[1]]})
-
-
-def train_sentencepiece(ask: Ask) -> Job:
-    spm: Any = importlib.import_module("sentencepiece")
-
-    def work() -> Any:
-        # As near as it comes: all of the text, as it is, and bytes where it knows no character.
-        spm.SentencePieceTrainer.train(
-            input=[ask.file],
-            model_prefix=ask.model[: -len(".model")],
-            model_type="bpe",
-            vocab_size=ask.vocab_size,
-            user_defined_symbols=ask.special_tokens,
-            byte_fallback=True,
-            normalization_rule_name="identity",
-            remove_extra_whitespaces=False,
-            max_sentence_length=1 << 30,
-            num_threads=ask.threads,
-            minloglevel=2,
-        )
-
-    return Job(work, lambda _: {"own": "another algorithm"})
+    # No text in UTF-8 has these bytes, so they cut nothing.
+    separator = ask.special_token.encode() if ask.special_token else b"\xff\xff"
+    given = (ask.file, ask.vocab_size, ask.special_tokens)
+    return Job(
+        lambda: rust.train_bpe(*given, tie_breaking="raw_token_ids", separator=separator),
+        lambda done: [f"{letters(left)} {letters(right)}" for left, right in done[1]],
+    )
 
 
 # Encoding: the call for a batch and the one for a line. The texts are in memory before, and the ids are there behind.
 
-Encoders = tuple[Callable[[list[str]], Any], Callable[[str], Any]]
+Encoders = tuple[Callable[[list[str]], Any], Callable[[str], Any], Callable[[], Any]]
 
 
 def encode_bpe(ask: Ask) -> Encoders:
     import bpe_trainer as bpe
 
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
-    return lambda texts: tokenizer.encode_batch(texts, threads=ask.threads), tokenizer.encode
+    return lambda texts: tokenizer.encode_batch(texts, threads=ask.threads), tokenizer.encode, tokenizer.close
 
 
 def encode_tokenizers(ask: Ask) -> Encoders:
@@ -281,6 +187,7 @@ def encode_tokenizers(ask: Ask) -> Encoders:
     return (
         lambda texts: [one.ids for one in batch(texts, add_special_tokens=False)],
         lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
+        lambda: None,
     )
 
 
@@ -290,30 +197,14 @@ def encode_tiktoken(ask: Ask) -> Encoders:
     tiktoken: Any = importlib.import_module("tiktoken")
     with open(os.path.join(ask.tokenizer, "tokenizer.tiktoken"), "rb") as file:
         ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, file)}
-    encoding = tiktoken.Encoding("bench", pat_str=ask.regex(), mergeable_ranks=ranks, special_tokens={})
-    return lambda texts: encoding.encode_ordinary_batch(texts, num_threads=ask.threads), encoding.encode_ordinary
+    made = tiktoken.Encoding("bench", pat_str=regex(ask), mergeable_ranks=ranks, special_tokens={})
+    return lambda texts: made.encode_ordinary_batch(texts, num_threads=ask.threads), made.encode_ordinary, lambda: None
 
 
 def encode_gigatoken(ask: Ask) -> Encoders:
     tokenizer = _gigatoken(ask)
-    return tokenizer.encode_batch_list if ask.library.endswith("lists") else tokenizer.encode_batch, tokenizer.encode
-
-
-def encode_sentencepiece(ask: Ask) -> Encoders:
-    spm: Any = importlib.import_module("sentencepiece")
-    if not os.path.exists(ask.model):
-        raise Cannot("no model: it has not been trained")
-    processor = spm.SentencePieceProcessor(model_file=ask.model)
-    return lambda texts: processor.encode(texts, num_threads=ask.threads), processor.encode
-
-
-def _encoding(ask: Ask, batch: Callable[[list[str]], Any], one: Callable[[str], Any]) -> Job:
-    def encode(texts: list[str]) -> Any:
-        return batch(texts) if ask.work == "batch" else [one(text) for text in texts]
-
-    texts, few = ask.texts, 1 + len(ask.texts) // 100 if ask.work == "batch" else 100
-    is_own = ask.library == "sentencepiece"
-    return Job(lambda: encode(texts), lambda ids: _digests(ids, is_own=is_own), lambda: encode(texts[:few]))
+    batch = tokenizer.encode_batch_list if ask.library.endswith("lists") else tokenizer.encode_batch
+    return batch, tokenizer.encode, lambda: None
 
 
 def file_bpe(ask: Ask) -> Job:
@@ -324,27 +215,23 @@ def file_bpe(ask: Ask) -> Job:
     except ImportError:
         raise Cannot("its array is one of numpy: pip install numpy") from None
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
-    workers = ask.threads if ask.is_limited else None
-
-    def found(ids: Any) -> dict[str, Any]:
-        return _digests([ids[~numpy.isin(ids, ask.special_ids())]])
-
-    return Job(lambda: tokenizer.encode_file([ask.file], workers=workers), found)
+    special = [*tokenizer.special_tokens.values()]
+    return Job(
+        lambda: tokenizer.encode_file([ask.file], workers=ask.workers),
+        lambda ids: digests([ids[~numpy.isin(ids, special)]]),
+    )
 
 
 def file_gigatoken(ask: Ask) -> Job:
     tokenizer = _gigatoken(ask)
     gigatoken: Any = importlib.import_module("gigatoken")
     numpy: Any = importlib.import_module("numpy")
-
-    def work() -> Any:
-        return tokenizer.encode_files(gigatoken.TextFileSource([ask.file], separator=ask.special_token))
-
-    def found(ids: Any) -> dict[str, Any]:
+    return Job(
+        lambda: tokenizer.encode_files(gigatoken.TextFileSource([ask.file], separator=ask.special_token or None)),
         # It gives no ids of special tokens.
-        return _digests([numpy.concatenate([numpy.asarray(text) for text in ids])])
-
-    return Job(work, found, lambda: tokenizer.encode_batch(["This starts its threads."]))
+        lambda ids: digests([numpy.concatenate([numpy.asarray(text) for text in ids])]),
+        lambda: tokenizer.encode_batch(["This starts its threads."]),
+    )
 
 
 def _gigatoken(ask: Ask) -> Any:
@@ -359,10 +246,15 @@ def _gigatoken(ask: Ask) -> Any:
 def job_of(ask: Ask) -> Job:
     """By its name: work and library."""
     package = ask.library.partition(",")[0]
-    if ask.work in ("batch", "lines"):
-        return _encoding(ask, *globals()[f"encode_{package}"](ask))
-    job: Job = globals()[f"{ask.work}_{package}"](ask)
-    return job
+    if ask.work not in ("batch", "lines"):
+        job: Job = globals()[f"{ask.work}_{package}"](ask)
+        return job
+    batch, one, end = globals()[f"encode_{package}"](ask)
+    if ask.work == "batch":
+        texts, encode, few = texts_of_file(ask, BATCH_CHARACTERS), batch, 1
+    else:
+        texts, encode, few = some_lines(ask), lambda texts: [one(text) for text in texts], 100
+    return Job(lambda: encode(texts), digests, lambda: encode(texts[: few + len(texts) // 100]), end)
 
 
 def spelled(merges: Iterable[Any]) -> list[str]:
@@ -374,130 +266,48 @@ def letters(token: bytes) -> str:
     return token.decode("latin-1").translate(character_of)
 
 
-def _digests(batch: Iterable[Any], *, is_own: bool = False) -> dict[str, Any]:
-    """A checksum of the ids of each text, and how many ids there are."""
-    digests: list[str] = []
-    count = 0
-    for ids in batch:
+def digests(batch: Iterable[Any]) -> list[str]:
+    """A checksum of the ids of each text."""
+
+    def bytes_of(ids: Any) -> bytes:
         if isinstance(ids, list):
-            data = array.array("I", ids).tobytes()
-        else:
-            numpy: Any = importlib.import_module("numpy")
-            data = numpy.asarray(ids).astype("uint32").tobytes()
-        count += len(data) // 4
-        digests.append(hashlib.blake2b(data, digest_size=8).hexdigest())
-    found: dict[str, Any] = {"ids": count, "texts": len(digests)}
-    return {**found, "own": "a vocabulary of its own"} if is_own else {**found, "digests": digests}
+            return array.array("I", ids).tobytes()
+        numpy: Any = importlib.import_module("numpy")
+        data: bytes = numpy.asarray(ids).astype("uint32").tobytes()
+        return data
+
+    return [hashlib.blake2b(bytes_of(ids), digest_size=8).hexdigest() for ids in batch]
 
 
-# What a process and those that it started have used. Linux says it of each; elsewhere it is left out.
-
-
-def descendants(pid: int) -> list[int]:
-    """The processes that this one started, and those that they started."""
-    parents: dict[int, int] = {}
-    for name in os.listdir("/proc") if sys.platform == "linux" else ():
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    parents[int(name)] = int(file.read().rpartition(b")")[2].split()[1])
-            except (OSError, ValueError, IndexError):
-                continue
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found[1:]
-
-
-def children_seconds() -> float:
-    """Processor time of the processes that this one started and waited for, and of those that still run."""
-    if sys.platform != "linux":
-        return 0.0
-    import resource
-
-    live = 0.0
-    for pid in descendants(os.getpid()):
-        try:
-            live += time.clock_gettime((~pid << 3) | 2)  # The clock of a process: clock_getcpuclockid(3).
-        except OSError:
-            continue
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return live + ended.ru_utime + ended.ru_stime
-
-
-def peak_memory_bytes() -> int | None:
-    """The sum of the peaks, as if they were at the same time; of those that ended the largest."""
-    if sys.platform != "linux":
-        return None
-    import resource
-
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    return ended + sum(_peak_bytes(pid) for pid in (os.getpid(), *descendants(os.getpid())))
-
-
-def _peak_bytes(pid: int) -> int:
+def usage() -> tuple[float | None, int | None]:
+    """Processor seconds and the peak of memory, of this process and of those that it waited for."""
     try:
-        with open(f"/proc/{pid}/status", "rb") as file:
-            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(b"VmHWM:"))
-    except OSError:
-        return 0
+        import resource
+    except ImportError:
+        return None, None
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    unit = 1 if sys.platform == "darwin" else 1024
+    return sum(each.ru_utime + each.ru_stime for each in both), unit * sum(each.ru_maxrss for each in both)
 
 
-def memory_bytes(pid: int) -> int:
-    """What a process and those that it started have in memory now."""
-    size = 0
-    for one in (pid, *descendants(pid)) if sys.platform == "linux" else ():
-        try:
-            with open(f"/proc/{one}/statm", "rb") as file:
-                size += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, IndexError):
-            continue
-    return size
-
-
-def measure(ask: Ask, at_main: float) -> dict[str, Any]:
-    if ask.work in ("batch", "lines"):
-        ask.texts = texts_of_file(ask, BATCH_CHARACTERS) if ask.work == "batch" else some_lines(ask)
-    before = peak_memory_bytes()
-    began = time.monotonic()
+def measure(ask: Ask) -> dict[str, Any]:
     job = job_of(ask)
-    start = at_main - ask.started + time.monotonic() - began
     job.warm()
-    theirs, own = children_seconds(), time.process_time()
-    first = time.perf_counter()
+    before, _ = usage()
+    start = time.perf_counter()
     result = job.work()
-    seconds = time.perf_counter() - first
-    own = time.process_time() - own
-    theirs = children_seconds() - theirs
-    return {
-        "seconds": seconds,
-        "processorSeconds": own + theirs if sys.platform == "linux" else None,
-        "peakMemoryBytes": peak_memory_bytes(),
-        "textMemoryBytes": before,
-        "startSeconds": start,
-        **job.found(result),
-    }
-
-
-def _end_with_parent() -> NoReturn:
-    """The pipe of stdin ends with the process that started this one, also where that was killed."""
-    os.read(0, 1)
-    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
-        import signal
-
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
+    seconds = time.perf_counter() - start
+    job.end()
+    after, peak = usage()
+    processor = None if before is None or after is None else after - before
+    return {"seconds": seconds, "processorSeconds": processor, "peakMemoryBytes": peak, "found": job.found(result)}
 
 
 def main() -> None:
-    at_main = time.monotonic()
-    ask = Ask(json.loads(sys.argv[1]))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    ask = Ask(**json.loads(sys.argv[1]))
     try:
-        answer = measure(ask, at_main)
+        answer = measure(ask)
     except Cannot as error:
-        answer = {"cannot": str(error)}
-    except BpeError as error:
         answer = {"problem": str(error)}
     except BaseException as error:
         # A panic of Rust is no Exception.
