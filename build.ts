@@ -22,24 +22,37 @@ export type Platform = {
   readonly runtimePath: string;
 };
 
-/** Builds one executable; returns its path, which ends with ".exe" for Windows. Throws if the build fails. */
-export async function buildExecutable(path: string, platform?: Platform): Promise<string> {
-  const target = platform?.target ?? process.platform;
-  const isForWindows = target.includes("win") && !target.includes("darwin");
-  const outfile = isForWindows ? `${path}.exe` : path;
+let embedded: Promise<readonly string[]> | undefined;
+
+/** Files that every executable has in it, made once: kernels, tables of patterns, and the manual for `bpe help docs/NAME.md`. */
+async function makeEmbedded(): Promise<readonly string[]> {
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
   // Only now: who names a file of src/pattern before does not see those that `buildKernel` has made there.
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
+  return [
+    ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
+    ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
+    ...new Bun.Glob("docs/*.md").scanSync({ cwd: import.meta.dir, absolute: true }),
+  ];
+}
+
+/** Builds one executable; returns its path, which ends with ".exe" for Windows. Throws if the build fails. */
+export async function buildExecutable(
+  path: string,
+  platform?: Platform,
+  entry = "src/main.ts",
+): Promise<string> {
+  const target = platform?.target ?? process.platform;
+  const isForWindows = target.includes("win") && !target.includes("darwin");
+  const outfile = isForWindows ? `${path}.exe` : path;
+  embedded ??= makeEmbedded();
   const result = await Bun.build({
     entrypoints: [
-      `${import.meta.dir}/src/main.ts`,
+      `${import.meta.dir}/${entry}`,
       `${import.meta.dir}/src/pipeline/worker.ts`,
       `${import.meta.dir}/src/cli/report-worker.ts`,
       `${import.meta.dir}/src/cli/serve-worker.ts`,
-      ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
-      ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
-      // The manual, which `bpe help docs/NAME.md` shows.
-      ...new Bun.Glob("docs/*.md").scanSync({ cwd: import.meta.dir, absolute: true }),
+      ...(await embedded),
     ],
     loader: { ".md": "file", ".tables": "file", ".wasm": "file" },
     // All beside the entry, where src/runtime/embedded.ts says they are.
@@ -70,10 +83,13 @@ export async function buildExecutable(path: string, platform?: Platform): Promis
   return outfile;
 }
 
-/** A hash of all that the executable is made from. */
+/** The program for tests, which stays and makes one run after the other. */
+const warmEntry = "test/warm-server.ts";
+
+/** A hash of all that the executables are made from. */
 function digestOfSources(): string {
   const hash = new Bun.CryptoHasher("sha256").update(`${Bun.version} ${commit()}\n`);
-  const paths = ["build.ts", "package-lock.json", "{src,scripts}/**/*", "docs/*.md"]
+  const paths = ["build.ts", warmEntry, "package-lock.json", "{src,scripts}/**/*", "docs/*.md"]
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync(import.meta.dir)])
     .filter((path) => !path.includes("node_modules/"));
   for (const path of paths.sort()) {
@@ -82,20 +98,26 @@ function digestOfSources(): string {
   return hash.digest("hex");
 }
 
-/** Builds dist/bpe, unless it is the one that was built from these sources. */
+/** Builds dist/bpe, and dist/bpe-warm for tests, unless they are those that were built from these sources. */
 async function buildIfChanged(): Promise<void> {
   const stamp = `${import.meta.dir}/dist/bpe.stamp`;
   // Before the build: what is edited meanwhile is built next time.
   const sources = digestOfSources();
-  const path = `${import.meta.dir}/dist/bpe`;
-  const executable = process.platform === "win32" ? `${path}.exe` : path;
+  const [path, warmPath] = [`${import.meta.dir}/dist/bpe`, `${import.meta.dir}/dist/bpe-warm`];
+  const isWindows = process.platform === "win32";
+  const executable = isWindows ? `${path}.exe` : path;
   const stampNow = () => `${sources} ${Bun.hash(readFileSync(executable))}\n`;
   // The tests need the kernel and the patterns that were made on the way.
-  const parts = [stamp, executable, "dist/kernel/digest", "dist/patterns"].map((part) =>
-    resolve(import.meta.dir, part),
-  );
+  const parts = [
+    stamp,
+    executable,
+    ...(isWindows ? [] : [warmPath]),
+    "dist/kernel/digest",
+    "dist/patterns",
+  ].map((part) => resolve(import.meta.dir, part));
   if (parts.every((part) => existsSync(part)) && readFileSync(stamp, "utf8") === stampNow()) return;
   console.log(`built ${await buildExecutable(path)}`);
+  if (!isWindows) await buildExecutable(warmPath, undefined, warmEntry);
   writeFileSync(stamp, stampNow());
 }
 

@@ -2,18 +2,31 @@ import { afterAll } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Finished, WarmProgram } from "./warm-runs.ts";
 
 /** The compiled binary; `npm test` builds it first. */
 export const binary = join(import.meta.dir, "..", "dist", "bpe");
 if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 
-type Finished = { code: number | null; stdout: string; stderr: string };
-
 /** All that a process knows of the environment: where its temporary files go. */
 export const environment = { TMPDIR: tmpdir() };
 
-/** Runs the binary to its end. */
+let warm: WarmProgram | undefined;
+const everyRunIsAProcess = process.env.BPE_TEST_PROCESSES !== undefined;
+
+/**
+ * Makes a run of the program to its end. It is a process of its own where that matters: with text on stdin, with a limit of
+ * memory; and always if BPE_TEST_PROCESSES is set, as in the night.
+ */
 export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Buffer } = {}): Finished {
+  if (
+    !everyRunIsAProcess &&
+    options.stdin === undefined &&
+    !args.some((arg) => /^--memory-limit/.test(arg))
+  ) {
+    warm ??= new WarmProgram(`${binary}-warm`, environment);
+    return warm.run(args, options.cwd);
+  }
   const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], { env: environment, ...options });
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
