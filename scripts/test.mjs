@@ -1,5 +1,6 @@
 // Runs all tests, or those whose path has one of the words given: `node scripts/test.mjs test/words`. What begins with "-" is
-// given to Bun. `--long` runs the random tests alone, with more rounds (test/rounds.ts).
+// given to Bun. `--long` runs the random tests, with more rounds (test/rounds.ts), and those of the command line, each run in a
+// process of its own (test/binary.ts).
 //
 // A file of tests runs in a process of its own: one that ran other files before takes up to three times as long where tests
 // make many memories, and what it prints can be shown together. Prints what the files that failed have to say, then how many
@@ -14,7 +15,13 @@ import { fileURLToPath } from "node:url";
 const hangMs = 600_000;
 const jobCount = 2;
 /** So many times what tests name as their rounds: ten times what `npm test` makes. */
-const longRounds = "4";
+const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
+
+/**
+ * The engine gives a memory of the kernel 4 GB of addresses, instead of checking each access, but only to a few at a time:
+ * before each further one it collects all garbage. A test file that makes hundreds takes half as long without that.
+ */
+const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const args = process.argv.slice(2);
@@ -25,7 +32,7 @@ const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8
   .map((name) => `test/${name}`)
   .filter((name) => name.endsWith(".test.ts"))
   .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
-  .filter((name) => !isLong || readFileSync(join(root, name), "utf8").includes('/rounds.ts"'))
+  .filter((name) => !isLong || /\/(rounds|binary)\.ts"/.test(readFileSync(join(root, name), "utf8")))
   .sort();
 if (files.length === 0) {
   console.error(`no tests in ${words.join(", ")}`);
@@ -53,7 +60,7 @@ async function play(file, index) {
   mkdirSync(directory);
   const child = spawn(bun, ["test", "--only-failures", "--timeout", String(hangMs), ...flags, `./${file}`], {
     cwd: root,
-    env: { ...process.env, TMPDIR: directory, ...(isLong && { BPE_TEST_ROUNDS: longRounds }) },
+    env: { ...process.env, TMPDIR: directory, ...(isLong ? longVariables : manyMemories) },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

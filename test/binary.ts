@@ -11,6 +11,8 @@ if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 /** All that a process knows of the environment: where its temporary files go. */
 export const environment = { TMPDIR: tmpdir() };
 
+/** The engine then collects garbage only when it has to, not before each seventh memory (scripts/test.mjs). */
+const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 let warm: WarmProgram | undefined;
 const everyRunIsAProcess = process.env.BPE_TEST_PROCESSES !== undefined;
 
@@ -24,7 +26,7 @@ export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Bu
     options.stdin === undefined &&
     !args.some((arg) => /^--memory-limit/.test(arg))
   ) {
-    warm ??= new WarmProgram(`${binary}-warm`, environment);
+    warm ??= new WarmProgram(`${binary}-warm`, { ...environment, ...manyMemories });
     return warm.run(args, options.cwd);
   }
   const { exitCode, stdout, stderr } = Bun.spawnSync([binary, ...args], { env: environment, ...options });

@@ -36,11 +36,9 @@ function write(bytes: Uint8Array): void {
   for (let pos = 0; pos < bytes.length; ) pos += writeSync(replies, bytes, pos);
 }
 
-/** Memories of earlier runs count until they are collected, and the engine refuses to have many. */
-const runsBetweenCollections = 10;
 const directory = process.cwd();
 
-for (let runCount = 1; ; runCount++) {
+for (;;) {
   const request = read(read(4).readUInt32LE());
   const { args, cwd } = JSON.parse(request.toString());
   const outputs = [openMemory(), openMemory()];
@@ -52,5 +50,4 @@ for (let runCount = 1; ; runCount++) {
   write(Buffer.from(Int32Array.of(code, stdout.length, stderr.length).buffer));
   write(stdout);
   write(stderr);
-  if (runCount % runsBetweenCollections === 0) Bun.gc(true);
 }
