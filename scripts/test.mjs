@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 /** Only a test that hangs takes so long, even on a busy machine. */
 const hangMs = 600_000;
 const jobCount = 2;
-/** So many times what tests name as their rounds: ten times what `npm test` makes. */
+/** So many times what tests name as their rounds: twenty times what `npm test` makes. */
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
 /**

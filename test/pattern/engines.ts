@@ -1,6 +1,6 @@
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import { type CodePointSet, complementOf, setOf } from "../../src/pattern/unicode.ts";
+import { type CodePointSet, complementOf, intersectionOf, setOf } from "../../src/pattern/unicode.ts";
 
 /** All code points that can stand in a text. */
 export const characters = complementOf([0xd800, 0xdfff]);
@@ -13,6 +13,12 @@ export function textOf(set: CodePointSet): string {
       parts.push(String.fromCodePoint(codePoint));
   }
   return parts.join("");
+}
+
+/** The characters at both edges of each range of the set, and their neighbours outside. */
+export function edgesOf(set: CodePointSet): CodePointSet {
+  const edges = [...set, ...complementOf(set)];
+  return intersectionOf(setOf([...new Set(edges)].sort((a, b) => a - b)), characters);
 }
 
 export function setIn(text: string): CodePointSet {

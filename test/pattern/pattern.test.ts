@@ -23,9 +23,15 @@ import {
 const names = Object.keys(patterns) as (keyof typeof patterns)[];
 const seed = 20261120;
 
+/** Some take a second to compile, so each is compiled once. */
+const compiledPatterns = new Map<string, CompiledPattern>();
+
 function prepared(name: keyof typeof patterns, lineWise = false) {
   const { sources }: NamedPattern = patterns[name];
-  return { compiled: compilePattern(sources, { lineWise }), regexps: sources.map(naiveRegExp) };
+  const key = `${name} ${lineWise}`;
+  const compiled = compiledPatterns.get(key) ?? compilePattern(sources, { lineWise });
+  compiledPatterns.set(key, compiled);
+  return { compiled, regexps: sources.map(naiveRegExp) };
 }
 
 /** Says the pattern and the bytes of a difference. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { closedVariables } from "../../scripts/close-variables.ts";
 import { binary, put, scratch, tokenizerFiles } from "../binary.ts";
+import { isThorough } from "../rounds.ts";
 
 const home = scratch();
 
@@ -66,6 +67,20 @@ const tried = `
   .split(/\s+/)
   .concat("BUN_OPTIONS=--smol --inspect");
 
+/** Those with an effect are tried alone; the others together, but for settings of the same variable. */
+function groupsOf(settings: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  const turns = new Map<string, number>();
+  for (const setting of settings.filter((each) => effects[each] === undefined)) {
+    const name = setting.slice(0, setting.indexOf("="));
+    const turn = turns.get(name) ?? 0;
+    turns.set(name, turn + 1);
+    groups[turn] ??= [];
+    groups[turn].push(setting);
+  }
+  return [...groups, ...Object.keys(effects).map((setting) => [setting])];
+}
+
 test("no variable changes what is trained, but those that are documented", async () => {
   // Where HOME and XDG_CONFIG_HOME point to, a file that Bun would read.
   put(home, ".bunfig.toml", `preload = [${JSON.stringify(evil)}]\n`);
@@ -75,20 +90,18 @@ test("no variable changes what is trained, but those that are documented", async
   const tries = scratch();
   const before = readdirSync(home).sort();
   const found: Record<string, string> = {};
-  const tryOne = async (variable: string) => {
-    const [name, value] = [
-      variable.slice(0, variable.indexOf("=")),
-      variable.slice(variable.indexOf("=") + 1),
-    ];
-    const cwd = join(tries, String(tried.indexOf(variable)));
-    const run = await train({ [name]: value }, cwd);
+  const tryTogether = async (variables: readonly string[], number: number) => {
+    const env = Object.fromEntries(
+      variables.map((variable) => /^([^=]+)=(.*)$/.exec(variable)!.slice(1) as [string, string]),
+    );
+    const run = await train(env, join(tries, String(number)));
     const isSame = run.code === 0 && run.stdout === "" && run.files === plain.files;
     const isRefused = run.code === 1 && run.stdout === "" && run.files === "none";
     const effect = isSame ? (run.stderr === "" ? nothing : speaks) : isRefused ? refuses : "CHANGED";
-    found[variable] = effect;
+    for (const variable of variables) found[variable] = effect;
   };
-  for (let first = 0; first < tried.length; first += 4)
-    await Promise.all(tried.slice(first, first + 4).map(tryOne));
+  const groups = isThorough ? tried.map((variable) => [variable]) : groupsOf(tried);
+  for (const [number, group] of groups.entries()) await tryTogether(group, number);
   const lines = Object.entries(found)
     .sort()
     .map(([variable, effect]) => `  ${variable.replaceAll(home, "DIR")}: ${effect}`);
