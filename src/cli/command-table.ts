@@ -138,7 +138,7 @@ export type CommandSpec = {
   /** The options that stand for files: with one of them none has to be named, and no pipe is read. */
   readonly filesFrom?: readonly string[];
   readonly options: readonly OptionSpec[];
-  /** One to three; the first is the simplest. */
+  /** The first is the simplest. Each topic of help shows those with an option of it. */
   readonly examples: readonly Example[];
 };
 
@@ -175,6 +175,11 @@ export const commands: readonly CommandSpec[] = [
         what: "Every night: count only what is new, keep a week",
         command:
           "bpe train corpus/ -n 32k -s '<|endoftext|>' -o nightly --cache cache --if-changed --keep 7 -q --log-file nightly.log",
+      },
+      {
+        what: "For a chat model",
+        command:
+          "bpe train corpus.txt -n 32k -s '<|endoftext|>' -s '<|im_start|>' -s '<|im_end|>' --chat-template chatml -o chat",
       },
     ],
   },
@@ -268,6 +273,10 @@ export const commands: readonly CommandSpec[] = [
         what: "Plan, and count the ranges in any order",
         command: "bpe plan corpus.txt -s '<|endoftext|>' | shuf | bpe count --ranges - -s '<|endoftext|>'",
       },
+      {
+        what: "Into a file, that all machines read",
+        command: "bpe plan corpus.txt -s '<|endoftext|>' -o plan.jsonl",
+      },
     ],
   },
   {
@@ -323,7 +332,7 @@ export const commands: readonly CommandSpec[] = [
     readsPipe: true,
     options: [
       tokenizer,
-      { name: "json", topic: "output", description: "the result as JSON" },
+      { name: "json", topic: "output", sample: "", description: "the result as JSON" },
       specialTokensAsText,
       ...besideTokenizer,
       ...reading,
@@ -350,7 +359,7 @@ export const commands: readonly CommandSpec[] = [
     readsPipe: true,
     options: [
       tokenizer,
-      { ...outputFile, description: "where the text goes" },
+      { ...outputFile, sample: "text.txt", description: "where the text goes" },
       {
         ...idType,
         topic: "input",
@@ -383,7 +392,7 @@ export const commands: readonly CommandSpec[] = [
         description: "a text to encode and show",
         details: "Shows bytes per token, how much of the vocabulary the text uses, and its first tokens.",
       },
-      { name: "json", topic: "output", description: "the result as JSON" },
+      { name: "json", topic: "output", sample: "", description: "the result as JSON" },
       report,
       ...besideTokenizer,
       ...everywhere,
@@ -399,7 +408,7 @@ export const commands: readonly CommandSpec[] = [
     details:
       "Shows the parts into which a text is cut, and each merge in them: its rank, what it joins, and, where training wrote tokens.tsv, how often it was made there. The ids are those of bpe encode. The text is an argument; bpe encode reads files.",
     options: [
-      { name: "json", topic: "output", description: "the result as JSON" },
+      { name: "json", topic: "output", sample: "", description: "the result as JSON" },
       ...besideTokenizer,
       specialTokensAsText,
       ...everywhere,
@@ -472,7 +481,7 @@ export const commands: readonly CommandSpec[] = [
       ...besideTokenizer,
       specialTokensAsText,
       ...reading,
-      { name: "json", topic: "output", description: "the result as JSON, with all digits" },
+      { name: "json", topic: "output", sample: "", description: "the result as JSON, with all digits" },
       { name: "csv", topic: "output", description: "the measures as CSV: a row per tokenizer and text" },
       report,
       workers,
@@ -511,7 +520,7 @@ export const commands: readonly CommandSpec[] = [
       ...besideTokenizer,
       specialTokensAsText,
       ...reading,
-      { name: "json", topic: "output", description: "the result as JSON, with complete lists" },
+      { name: "json", topic: "output", sample: "", description: "the result as JSON, with complete lists" },
       workers,
       memoryLimit,
       ...everywhere,

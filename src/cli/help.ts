@@ -2,27 +2,34 @@ import { usageError } from "../errors.ts";
 import { type OptionSpec, type Topic, topics } from "../options/option.ts";
 import type { NamedPattern } from "../pattern/pattern.ts";
 import { nearest } from "../runtime/hints.ts";
+import { unknownOption } from "./arguments.ts";
 import {
   type CommandSpec,
   commandGroups,
   commands,
   commandsOf,
+  type Example,
   firstWords,
   usageLine,
 } from "./command-table.ts";
 import { type Styles, stylesFor, terminalColumns } from "./output.ts";
 
-// Help, wrapped to the terminal: of the program, of a command on one screen, and of a topic at length.
+// Help, wrapped to the terminal: of the program, of a command on one screen, of a topic at length, and of one option.
 
 /** Lines longer than this are hard to read, however wide the terminal is. */
 const columnsMax = 120;
 
-/** The help of the program; of a group of commands; of a command; or, at length, of one topic of it, or of `all`. */
-export function helpText(command?: CommandSpec | string, topic?: string): string {
+/** A page that is called a screen has no more lines, of 80 columns. */
+const screenLines = 24;
+
+/** The help of the program; of a group of commands; of a command; or, at length, of a topic of it, of `all`, or of an option. */
+export function helpText(command?: CommandSpec | string, about?: string): string {
   const page = { columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) };
   if (command === undefined) return programHelp(page);
   if (typeof command === "string") return groupHelp(command, page);
-  return topic === undefined ? commandHelp(command, page) : topicHelp(command, topic, page);
+  if (about === undefined) return commandHelp(command, page);
+  const option = about in topics || about === "all" ? undefined : optionNamed(command, about);
+  return option === undefined ? topicHelp(command, about, page) : optionHelp(command, option, page);
 }
 
 /** How wide a page may be, and how its headings stand out. */
@@ -32,32 +39,17 @@ export function programHelp(page: Page): string {
   const { styles } = page;
   const rows = rowsOf(commands.filter(({ name }) => firstWords.includes(name)));
   const groups = Object.entries(commandGroups).map(([name, text]) => ({ label: `${name} <command>`, text }));
+  const others = [
+    { label: "help [command] [topic]", text: "more about a command; help docs: the manual" },
+    { label: "--version", text: "show the versions of bpe and Bun, and the commit" },
+  ];
   return joinLines([
     ...wrap("bpe learns byte-level BPE tokenizers from text, and encodes with any of them.", page),
-    "",
     `${styles.bold("Usage:")} bpe <command> [options]`,
     "",
-    styles.bold("Commands"),
-    ...table(
-      [
-        ...rows,
-        ...groups,
-        { label: "help [command] [topic]", text: "help on a command or topic; help docs: the manual" },
-      ],
-      page,
-    ),
+    ...table([...rows, ...groups, ...others], page),
     "",
-    styles.bold("Options"),
-    ...table(
-      [
-        { label: "-h, --help", text: "show this help" },
-        { label: "-v, --version", text: "show the versions of bpe and Bun, and the commit" },
-      ],
-      page,
-    ),
-    "",
-    styles.bold("Example"),
-    ...exampleLines(commands[0]!, page, 1),
+    ...wrapCommand(commands[0]!.examples[0]!.command, page.columns),
   ]);
 }
 
@@ -74,41 +66,36 @@ export function groupHelp(group: string, page: Page): string {
     ...table(rowsOf(own), page),
     "",
     page.styles.bold("Examples"),
-    ...own.flatMap((command) => exampleLines(command, page)),
+    ...own.flatMap(({ examples }) => exampleLines(examples, page)),
   ]);
 }
 
-/** All topics of a command on one screen: the options that are seldom needed are only named. */
+/** What people need of a command: its usual options, and as much of what it does, and as many examples, as a screen has room for. */
 export function commandHelp(command: CommandSpec, page: Page): string {
-  const { styles } = page;
-  const names = [...topicsOf(command), "all"].join(", ");
-  return joinLines([
+  const { description, details, examples } = command;
+  const shown = topicsOf(command).flatMap((topic) =>
+    command.options.filter((option) => option.topic === topic && !option.rare),
+  );
+  const pageOf = (about: string, count: number) => [
     ...usage(command, page),
     "",
-    ...wrap(command.details ?? command.description, page),
+    ...wrap(about, page),
     "",
-    ...topicsOf(command).flatMap((topic) => topicLines(command, topic, page)),
+    ...table([...filesRow(command), ...shown.map(row)], page, labelColumns(command)),
     "",
-    ...wrap(`bpe help ${command.name} TOPIC: ${names}`, page),
-    "",
-    styles.bold(examplesTitle(command)),
-    ...exampleLines(command, page),
-  ]);
-}
-
-function topicLines(command: CommandSpec, topic: Topic, page: Page): string[] {
-  const options = command.options.filter((option) => option.topic === topic);
-  const shown = options.filter((option) => !option.rare);
-  const rare = options.filter((option) => option.rare).map(({ name }) => `--${name}`);
-  return [
-    page.styles.bold(topics[topic].title),
-    ...table(
-      [...(topic === "input" ? filesRow(command) : []), ...shown.map(row)],
+    ...wrap(
+      `bpe help ${command.name} TOPIC: ${[...topicsOf(command), "all"].join(", ")}, or an option`,
       page,
-      labelColumns(command),
     ),
-    ...(rare.length === 0 ? [] : wrap(`${shown.length === 0 ? "" : "also "}${rare.join(", ")}`, page, 6)),
+    "",
+    ...exampleSection(examples.slice(0, count), page),
   ];
+  const phrase = sentences(description);
+  const pages = [
+    ...examples.map((_, i) => pageOf(details ?? phrase, examples.length - i)),
+    pageOf(phrase, 1),
+  ];
+  return joinLines(pages.find(({ length }) => length <= screenLines) ?? pages.at(-1)!);
 }
 
 const row = (option: OptionSpec): Row => ({
@@ -135,9 +122,10 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
   const own = topicsOf(command);
   const chosen = name === "all" ? own : own.filter((topic) => topic === name);
   if (chosen.length === 0) throw unknownTopic(command, name, own);
-  const entry = ({ label, text }: Row) => ["", `  ${styles.cyan(label)}`, ...wrap(text, page, 6)];
+  const about = name === "all" && command.details !== undefined ? ["", ...wrap(command.details, page)] : [];
   return joinLines([
     ...usage(command, page),
+    ...about,
     ...chosen.flatMap((topic) => [
       "",
       ...withBold(
@@ -145,25 +133,63 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
         wrap(`${topics[topic].title}: ${topics[topic].about}`, page),
         styles,
       ),
-      ...(topic === "input" ? filesRow(command) : [])
-        .map(({ label, text }) => ({ label, text: sentences(text, command.filesDetails) }))
-        .flatMap(entry),
-      ...command.options
-        .filter((option) => option.topic === topic)
-        .map((option) => ({ label: label(option).trim(), text: described(option) }))
-        .flatMap(entry),
+      ...(topic === "input" ? filesRow(command) : []).flatMap(({ label, text }) =>
+        entry({ label, text: sentences(text, command.filesDetails) }, page),
+      ),
+      ...command.options.filter((option) => option.topic === topic).flatMap((one) => optionEntry(one, page)),
     ]),
     "",
-    styles.bold(examplesTitle(command)),
-    ...exampleLines(command, page),
+    ...exampleSection(name === "all" ? command.examples : topicExamples(command, chosen[0]!), page),
   ]);
 }
 
+/** Everything about one option. */
+export function optionHelp(command: CommandSpec, option: OptionSpec, page: Page): string {
+  const examples = examplesWith(command, [option]);
+  return joinLines([
+    ...usage(command, page),
+    ...optionEntry(option, page),
+    ...(examples.length === 0 ? [] : ["", ...exampleSection(examples, page)]),
+  ]);
+}
+
+/** The option that a word behind `help` names, with its dashes or without. */
+export const optionNamed = ({ options }: CommandSpec, typed: string): OptionSpec | undefined =>
+  options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
+
+const entry = ({ label, text }: Row, page: Page) => [
+  "",
+  `  ${page.styles.cyan(label)}`,
+  ...wrap(text, page, 6),
+];
+
+const optionEntry = (option: OptionSpec, page: Page) =>
+  entry({ label: label(option).trim(), text: described(option) }, page);
+
 function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]) {
-  const known = [...own, "all"];
-  const near = nearest(typed, known);
-  const list = `bpe help ${command.name} has: ${known.join(", ")}`;
+  if (typed.startsWith("-")) return unknownOption(command, typed);
+  const near = nearest(typed, [...own, "all", ...command.options.map(({ name }) => name)]);
+  const list = `bpe help ${command.name} has: ${[...own, "all"].join(", ")}, and each option`;
   return usageError(`unknown topic "${typed}"`, near === undefined ? list : `did you mean ${near}? ${list}`);
+}
+
+/** Examples with an option of the topic; of the input the simplest one, which has files, is among them. */
+export function topicExamples(command: CommandSpec, topic: Topic): readonly Example[] {
+  const own = command.options.filter((option) => option.topic === topic);
+  const found = examplesWith(command, own);
+  return found.length === 0 && topic === "input" ? command.examples.slice(0, 1) : found;
+}
+
+/** The examples of a command that have one of the options; without any the simplest one with a sample of an option put in. */
+function examplesWith({ name, examples }: CommandSpec, options: readonly OptionSpec[]): readonly Example[] {
+  const found = examples.filter(({ command }) =>
+    options.some((option) => new RegExp(` (--${option.name}|-${option.short})[ =]`).test(`${command} `)),
+  );
+  const sampled = options.find(({ sample }) => sample !== undefined);
+  if (found.length > 0 || sampled === undefined) return found;
+  const typed = `${sampled.short === undefined ? `--${sampled.name}` : `-${sampled.short}`} ${sampled.sample}`;
+  const command = examples[0]!.command.replace(`bpe ${name}`, `bpe ${name} ${typed.trim()}`);
+  return [{ what: sentences(sampled.description).slice(0, -1), command }];
 }
 
 /** The topics of a command's options, in the order of help. */
@@ -202,14 +228,17 @@ const withBold = (words: string, [first = "", ...rest]: readonly string[], style
   ...rest,
 ];
 
-const examplesTitle = ({ examples }: CommandSpec) => (examples.length === 1 ? "Example" : "Examples");
+const exampleSection = (examples: readonly Example[], page: Page): string[] => [
+  page.styles.bold(examples.length === 1 ? "Example" : "Examples"),
+  ...exampleLines(examples, page),
+];
 
-/** The examples of a command, the commands below what they do, as they can be pasted. */
-function exampleLines({ examples }: CommandSpec, page: Page, count = examples.length): string[] {
-  return examples
-    .slice(0, count)
-    .flatMap(({ what, command }) => [...wrap(`${what}:`, page, 2), ...wrapCommand(command, page.columns)]);
-}
+/** Examples, the commands below what they do, as they can be pasted. */
+const exampleLines = (examples: readonly Example[], page: Page): string[] =>
+  examples.flatMap(({ what, command }) => [
+    ...wrap(`${what}:`, page, 2),
+    ...wrapCommand(command, page.columns),
+  ]);
 
 /** A command in lines of at most `columns`, which a shell joins again. An option stays beside its value if there is room. */
 export function wrapCommand(command: string, columns: number): string[] {
@@ -257,13 +286,30 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
 
-/** `--pattern help`: every name with its source and its regular expressions, in the order in which they cut. */
-export function describePatterns(patterns: Readonly<Record<string, NamedPattern>>): string {
-  const described = Object.entries(patterns).map(([name, pattern]) => {
-    const below = [alsoCalled(pattern), ...pattern.sources].filter((line) => line !== undefined);
-    return [`${name.padEnd(13)} ${pattern.origin}`, ...below.map((line) => `    ${line}`)].join("\n");
+/** `--pattern help`: every name and where it is from; of the names that are typed behind it, the regular expressions, too. */
+export function describePatterns(
+  patterns: Readonly<Record<string, NamedPattern>>,
+  typed: readonly string[],
+): string {
+  const shown = typed.map((name) => {
+    const found = Object.entries(patterns).find(([known, { aliases = [] }]) =>
+      [known, ...aliases].includes(name),
+    );
+    if (found !== undefined) return found;
+    const near = nearest(name, Object.keys(patterns));
+    throw usageError(
+      `there is no pattern "${name}"`,
+      near === undefined ? "-p help lists the names" : `did you mean ${near}?`,
+    );
   });
-  return `${described.join("\n")}\n\nAnything that is not a name is taken as a regular expression.\n`;
+  const described = (shown.length > 0 ? shown : Object.entries(patterns)).map(([name, pattern]) => {
+    const also = alsoCalled(pattern);
+    const below = shown.length > 0 ? pattern.sources.map((line) => `    ${line}`) : [];
+    return [`${name.padEnd(13)} ${pattern.origin}${also === undefined ? "" : ` (${also})`}`, ...below];
+  });
+  const more =
+    shown.length > 0 ? [] : ["", "-p help NAME shows the expressions. Anything that is not a name is one."];
+  return joinLines([...described.flat(), ...more]);
 }
 
 /** The other names of a pattern; undefined if there are none. */

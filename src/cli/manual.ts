@@ -2,21 +2,42 @@ import { posix } from "node:path";
 import { usageError } from "../errors.ts";
 import { readPage } from "../runtime/embedded.ts";
 import { slashed } from "../runtime/windows.ts";
+import { isTerminal, plain, stylesFor, terminalColumns } from "./output.ts";
 
 /**
  * The manual: the pages of docs/, which every executable has. Help and errors name them as they are asked for:
  * `bpe help docs/evaluate.md`.
  */
 
-/** A page as it was written, with links that can be followed by `bpe help`. `docs` alone is the list of pages. */
+/**
+ * A page with links that can be followed by `bpe help`: laid out for a terminal, elsewhere as it was written. `docs` alone is
+ * the list of pages.
+ */
 export function manualPage(typed: string): string {
   const path = posix.normalize(slashed(typed)).replace(/^docs\/?$/, "docs/README.md");
   const page = pageAt(path);
-  if (page !== null) return withPlainLinks(page, "docs");
+  if (page !== null) {
+    const followed = withPlainLinks(page, "docs");
+    return isTerminal(1) ? laidOut(followed, Math.min(terminalColumns(1), columnsMax)) : followed;
+  }
   throw usageError(`there is no page "${typed}"`, "bpe help docs lists the pages");
 }
 
 const pageAt = (path: string) => (path.startsWith("docs/") ? readPage(path.slice("docs/".length)) : null);
+
+/** Longer lines are hard to read. */
+const columnsMax = 100;
+
+/** Markdown as the runtime shows it on a terminal. What can be pasted has no frame. */
+export function laidOut(markdown: string, columns: number, isColoured = stylesFor(1) !== plain): string {
+  const within = markdown.replaceAll(/\[([^\]]*)\]\(#[\w-]*\)/g, "$1");
+  const shown = Bun.markdown.ansi(within, { columns, colors: isColoured });
+  return shown.replaceAll(framed, (_, lines: string) => lines.replaceAll(frame, "    "));
+}
+
+/** A block of code, in the characters of a terminal with colours and of one without; tables have longer edges. */
+const framed = /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;
+const frame = /^(?:\x1b\[2m)?(?:│|\|) (?:\x1b\[0m)?/gm;
 
 /**
  * A document with text in the place of its links to other files, for where these are not beside it. A page of the manual

@@ -73,7 +73,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     }
     if (isGroup(typed)) return await showHelp(name);
     const { command, rest: args } = findCommand(typed);
-    if (asksForHelp(args)) return await showHelp(command, topicAsked(args));
+    if (asksForHelp(args)) return await showHelp(command, topicAsked(command, args));
     const invocation = parseInvocation(command, args);
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const outputOptions = { ...readOutputOptions(invocation, typed), written };
@@ -88,7 +88,9 @@ export async function run(typed: readonly string[]): Promise<number> {
         import("./help.ts"),
         import("../pattern/pattern.ts"),
       ]);
-      await writeStdout(describePatterns(patterns));
+      // What is piped in is not looked at.
+      const names = invocation.files.filter((file) => file !== "-");
+      await writeStdout(describePatterns(patterns, names));
       return exitCode.done;
     }
     refuseIdsFormat(command, invocation);
@@ -149,13 +151,18 @@ function helpAt(typed: readonly string[]): number {
   );
 }
 
-/** What is typed behind `--help`, if it is no option. */
-function topicAsked(typed: readonly string[]): string | undefined {
+/** The topic or the option that is typed behind `--help`. */
+function topicAsked({ options }: CommandSpec, typed: readonly string[]): string | undefined {
   const at = helpAt(typed);
   const attached = /^--help=(.*)$/s.exec(typed[at]!)?.[1];
   const next = typed[at + 1];
   // Any other word is a file of a command line that got its `--help` in the middle.
-  return attached ?? (next !== undefined && (next === "all" || next in topics) ? next : undefined);
+  const isOption = options.some(
+    ({ name }) => name === next || (`--${name}` === next && at + 2 === typed.length),
+  );
+  return (
+    attached ?? (next !== undefined && (next === "all" || next in topics || isOption) ? next : undefined)
+  );
 }
 
 const helpForms = "bpe help [command] [topic], or bpe help docs/<page>.md";

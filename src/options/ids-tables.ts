@@ -81,7 +81,7 @@ export const idsEncoding = tableOf({
 /** Of `bpe ids decode`. */
 export const idsDecoding = tableOf({
   tokenizer,
-  output: { ...outputFile, description: "ids of the alphabet, in the format of its name" },
+  output: { ...outputFile, sample: "ids.npy", description: "ids of the alphabet, in the format of its name" },
   idType: { ...typeOfBinary, default: "as encode writes it" },
   ...unattended,
 });

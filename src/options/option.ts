@@ -40,6 +40,8 @@ export type OptionSpec = Typed & {
   /** The sentences behind it, for the page of its topic. */
   readonly details?: string;
   readonly default?: string;
+  /** A value for examples; of a flag "". */
+  readonly sample?: string;
 };
 
 /** A corpus is files, directories and globs. Of a tokenizer several files may be read. */

@@ -247,6 +247,7 @@ export const trainingOptions = tableOf({
       { other: "pattern", hint: "the pattern is that tokenizer's" },
       { other: "superwords-from", hint: "the pattern is that tokenizer's" },
     ],
+    sample: "qwen3",
     description: "take everything but the merges from this tokenizer",
     details:
       "Pattern, normalization, special tokens, roles, chat template, post-processor and class come from an existing tokenizer, as in transformers' train_new_from_iterator. Options that you add win. Ties and ids follow --compat; without it, its training.json; without that, huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.",
@@ -327,6 +328,7 @@ export const trainingOptions = tableOf({
       { other: "texts", why: "each language has files of its own" },
       { other: "files", why: "each language has files of its own" },
     ],
+    rare: true,
     description: "text of one language, to treat languages fairly",
     details:
       "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow, each whatever <file> may be. The same NAME again adds files to the language. Of languages that are equally badly off, the first one wins.",
@@ -417,6 +419,7 @@ export const trainingOptions = tableOf({
     kind: words(writtenFormats, [imageFormat]),
     topic: "output",
     excludes: [asBaseHasIt],
+    rare: true,
     description: "which files to write",
     details: `Names, separated by commas: ${describeWritten()}. The command line and Python also know ${imageFormat}: tokenizer.image beside the others, which Python and C load at once. Alone, it stands beside all that apply.`,
     default: "all that apply",
@@ -457,6 +460,7 @@ export const trainingOptions = tableOf({
     short: "w",
     kind: whole(1),
     topic: "speed",
+    sample: "4",
     description: "number of threads",
     details:
       "The main thread is one of them. The default is all cores that this process may use, and 1 for small inputs. The result does not depend on it.",
@@ -467,6 +471,7 @@ export const trainingOptions = tableOf({
     kind: size(1),
     topic: "speed",
     library: "memoryLimitBytes",
+    rare: true,
     description: "memory to use; the rest goes to disk",
     details:
       "A size such as 800MB, 2GB or 1.5GiB. The result does not depend on it. The default is a share of the memory that the machine or the control group has.",
@@ -499,6 +504,7 @@ export const trainingOptions = tableOf({
     topic: "nightly",
     needs: ofCache,
     excludes: [notExtending],
+    rare: true,
     description: "with --cache: do nothing if nothing changed",
     details: "That is, if the tokenizer in the output was made from the same inputs with the same options.",
   },
@@ -591,6 +597,8 @@ export const trainingOptions = tableOf({
     kind: path("FILE", "name a file, e.g. --log-file bpe.log"),
     topic: "nightly",
     ...onlyTyped,
+    rare: true,
+    sample: "bpe.log",
     description: "append progress, warnings and the record",
     details: "The last line is the record of the run, as JSON, also if the run failed.",
   },
@@ -610,6 +618,7 @@ export const trainingOptions = tableOf({
     kind: word(["auto", "bar", "plain", "json", "none"], "MODE"),
     topic: "general",
     ...onlyTyped,
+    rare: true,
     description: "how progress is shown",
     details:
       "auto shows a bar on a terminal and plain lines elsewhere: one for each stage of a second or more, at its end, and one every ten minutes. json writes one object a line; the last is the result.",
@@ -621,6 +630,8 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "general",
     ...onlyTyped,
+    rare: true,
+    sample: "",
     description: "show only errors",
     details: "No progress, no summary, no warnings.",
   },
@@ -630,7 +641,8 @@ export const trainingOptions = tableOf({
     kind: flag,
     topic: "general",
     ...onlyTyped,
-    description: "show this help; --help TOPIC says more",
+    rare: true,
+    description: "show help; --help TOPIC says more",
   },
 });
 

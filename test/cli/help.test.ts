@@ -4,8 +4,17 @@ import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { checkComplete, parseInvocation } from "../../src/cli/arguments.ts";
 import { type CommandSpec, commands } from "../../src/cli/command-table.ts";
-import { commandHelp, programHelp, topicHelp, topicsOf, wrapCommand } from "../../src/cli/help.ts";
+import {
+  commandHelp,
+  optionHelp,
+  programHelp,
+  topicExamples,
+  topicHelp,
+  topicsOf,
+  wrapCommand,
+} from "../../src/cli/help.ts";
 import { coloured, plain } from "../../src/cli/output.ts";
+import { patterns } from "../../src/pattern/pattern.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 import { errorOf } from "../thrown.ts";
@@ -54,21 +63,63 @@ describe("every page", () => {
 
 describe("the page of a command", () => {
   // Who adds an option makes it `rare`, or another one.
-  test("is one screen of 80 columns and 54 rows; that of the program has 32", () => {
-    for (const command of commands) {
-      expect(commandHelp(command, page(80)).split("\n").length - 1).toBeLessThanOrEqual(54);
-    }
-    expect(programHelp(page(80)).split("\n").length - 1).toBeLessThanOrEqual(32);
+  test("is one screen of 80 columns and 24 rows, and so is that of the program", () => {
+    for (const text of [programHelp(page(80)), ...commands.map((command) => commandHelp(command, page(80)))])
+      expect(text.split("\n").length - 1).toBeLessThanOrEqual(24);
   });
 
-  test("names every option once, the usual ones with their phrase, by topic", () => {
+  test("has the usual options with their phrase, an example, and all that fits of the rest", () => {
     for (const command of commands) {
-      const joined = commandHelp(command, page(120)).split("\nExample")[0]!.replaceAll(/\s+/g, " ");
+      const text = commandHelp(command, page(120));
+      const joined = text.split("\nExample")[0]!.replaceAll(/\s+/g, " ");
       for (const { name, rare, value, description } of command.options) {
-        const named = rare
-          ? `--${name}`
-          : `--${name}${value === undefined ? "" : ` ${value}`} ${description}`;
-        expect(joined).toContain(named);
+        const named = `--${name}${value === undefined ? "" : ` ${value}`} ${description}`;
+        expect([named, joined.includes(named)]).toEqual([named, !rare]);
+      }
+      expect(text).toContain(`\n  ${command.examples[0]!.what}:\n`);
+    }
+    const decode = commands.find(({ name }) => name === "decode")!;
+    expect(topicHelp(commands[0]!, "all", page(1000))).toContain(commands[0]!.details!);
+    for (const { what } of decode.examples) expect(commandHelp(decode, page(80))).toContain(`  ${what}:\n`);
+    expect(commandHelp(decode, page(80))).toContain(decode.details!.slice(0, 40));
+  });
+});
+
+describe("the page of an option", () => {
+  const train = commands[0]!;
+  const like = train.options.find(({ name }) => name === "like")!;
+
+  test("is asked for by its name, with dashes or without, behind help and --help", () => {
+    const text = optionHelp(train, like, page(80));
+    expect(text).toContain("\n  --like TOKENIZER\n      Take everything but the merges from this tokenizer.");
+    expect(text).toEndWith(
+      "\nExample\n  Take everything but the merges from this tokenizer:\n    bpe train --like qwen3 corpus.txt -n 32k -s '<|endoftext|>' -o tokenizer\n",
+    );
+    for (const args of [
+      ["help", "train", "--like"],
+      ["help", "train", "like"],
+      ["train", "--help", "like"],
+      ["train", "--help=like"],
+      ["train", "corpus.txt", "--help", "--like"],
+    ])
+      expect(bpe(args)).toEqual({ code: 0, stdout: text, stderr: "" });
+    expect(bpe(["help", "train", "-n"]).stdout).toContain("\n  -n, --vocab-size N\n");
+    // A topic, and an option that is not asked for.
+    expect(bpe(["train", "--help", "output"]).stdout).toBe(topicHelp(train, "output", page(80)));
+    expect(bpe(["train", "--help", "--like", "x"]).stdout).toBe(commandHelp(train, page(80)));
+    expect(bpe(["help", "train", "--liek"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("unknown option --liek\nhint: did you mean --like?"),
+    });
+    expect(bpe(["help", "train", "liek"]).stderr).toContain("did you mean like?");
+  });
+
+  test("has all that the table says", () => {
+    for (const command of commands) {
+      for (const option of command.options) {
+        const text = optionHelp(command, option, page(120)).replaceAll(/\s+/g, " ");
+        for (const said of [option.details, option.default, ...(option.words ?? [])])
+          if (said !== undefined) expect(text).toContain(said);
       }
     }
   });
@@ -87,6 +138,21 @@ describe("the page of a topic", () => {
           if (option.repeatable) expect(text).toContain("May be given several times.");
         }
         if (topic === "input") expect(text).toContain(command.filesDetails ?? "");
+      }
+    }
+  });
+
+  test("has an example with an option of it", () => {
+    for (const command of commands) {
+      for (const topic of topicsOf(command)) {
+        const found = topicExamples(command, topic);
+        expect([command.name, topic, found.length > 0]).toEqual([command.name, topic, true]);
+        const own = command.options.filter((option) => option.topic === topic);
+        const isOf = ({ command: line }: { command: string }) =>
+          own.some(({ name, short }) => ` ${line} `.match(` (--${name}|-${short}) `) !== null);
+        if (topic !== "input") expect(found.filter((example) => !isOf(example))).toEqual([]);
+        const { what, command: line } = found[0]!;
+        expect(topicHelp(command, topic, page(1000))).toContain(`  ${what}:\n    ${line}\n`);
       }
     }
   });
@@ -135,7 +201,37 @@ describe("the page of a topic", () => {
   });
 });
 
+describe("-p help", () => {
+  test("has names and purposes; behind it, a name has its expressions", () => {
+    const { stdout } = bpe(["train", "-p", "help"]);
+    expect(stdout).toStartWith("gpt2          GPT-2 ");
+    expect(stdout).not.toContain("\\p{L}");
+    expect(stdout.split("\n").length).toBe(Object.keys(patterns).length + 3);
+    const one = bpe(["count", "-p", "help", "gpt-4", "llama3"]).stdout;
+    for (const name of ["cl100k", "llama3"] as const)
+      expect(one).toContain(`${name.padEnd(13)} ${patterns[name].origin}`);
+    expect(one).toContain(`\n    ${patterns.cl100k.sources[0]}\n`);
+    expect(bpe(["train", "-p", "help", "lama3"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: 'bpe: error: there is no pattern "lama3"\nhint: did you mean llama3?\n',
+    });
+  });
+});
+
 describe("on a terminal", () => {
+  test("a page of the manual is laid out; what can be pasted has no frame", async () => {
+    const shown = Bun.stripANSI(await onTerminal([binary, "help", "docs/train.md"], { columns: 70 }));
+    expect(shown).toStartWith("Train a tokenizer\n═════════════════\n");
+    expect(shown).toContain("\n    head -n 120 LICENSE > corpus/first.txt\n");
+    expect(shown).not.toMatch(/^(┌─|│ |└─)[^─]*$(?<!│)/m);
+    const lines = shown.split("\n").filter((line) => !line.startsWith("    "));
+    expect(Math.max(...lines.map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(70);
+    const plain = await onTerminal([binary, "help", "docs/train.md"], { env: { NO_COLOR: "1" } });
+    expect(plain).not.toContain("\x1b");
+    expect(plain).toContain("\n    head -n 120 LICENSE > corpus/first.txt\n");
+  });
+
   test("help is as wide as it, and has colours", async () => {
     const shown = await onTerminal([binary, "train", "--help"], { columns: 47 });
     expect(shown).toBe(commandHelp(commands[0]!, page(47, coloured)));
@@ -182,7 +278,10 @@ describe("the table", () => {
 });
 
 describe("examples", () => {
-  const lines = commands.flatMap((spec) => spec.examples.map((example) => ({ spec, ...example })));
+  const ownExamples = (spec: CommandSpec) => [
+    ...new Set([...spec.examples, ...topicsOf(spec).flatMap((topic) => topicExamples(spec, topic))]),
+  ];
+  const lines = commands.flatMap((spec) => ownExamples(spec).map((example) => ({ spec, ...example })));
 
   test("are wrapped so that a shell reads the command again", () => {
     for (const { command } of lines) {
