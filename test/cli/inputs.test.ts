@@ -164,10 +164,10 @@ describe("records are told by content", () => {
       const { exitCode, stdout, stderr } = Bun.spawnSync(["bash", "-c", line, binary], { cwd: home });
       return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
     };
-    for (const [name, , format] of files) {
+    for (const [turn, [name, , format]] of files.entries()) {
       const lines = [`cat ${name} | "$0" count -`];
       if (!/\.(gz|zst)$/.test(name)) lines.push(`gzip -c ${name} | "$0" count - -w 2`);
-      for (const line of lines) {
+      for (const line of turns(lines, turn)) {
         const kind = format === "json" ? "JSON records" : "lines of JSON";
         const note = expect.stringContaining(`read as ${kind} by content: "-"`);
         expect(bash(line)).toEqual({ code: 0, stdout: expected, stderr: note });
@@ -191,9 +191,9 @@ describe("records are told by content", () => {
       stderr: expect.stringContaining("and only the first stream is checked"),
     });
     // Who writes two pipes in turn waits for the first to be read.
-    const turns = (content: string) =>
+    const inTurn = (content: string) =>
       `mkfifo one two; (${content} > one; ${content} > two) & "$0" count one two -q`;
-    expect(bash(`${turns("echo a")}; rm one two`).stdout).toContain("a\t2\n");
+    expect(bash(`${inTurn("echo a")}; rm one two`).stdout).toContain("a\t2\n");
     for (const [name, , format] of files) {
       expect(shell(`cat ${name} | "$0" count - -q --input-format ${format}`)).toEqual([0, ""]);
     }

@@ -6,9 +6,12 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { writeFooterBomb } from "../faults/bombs.ts";
 import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../faults/memory.ts";
-import { turns } from "../rounds.ts";
+import { isThorough, turns } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { randomOf } from "../words/generators.ts";
+
+/** Takes long by nature. */
+const nightly = test.skipIf(!isThorough);
 
 const home = scratch();
 const at = (name: string) => join(home, name);
@@ -79,7 +82,7 @@ describe("--memory-limit", () => {
     }
   });
 
-  test("64 workers train where two do, however few cores there are", () => {
+  nightly("64 workers train where two do, however few cores there are", () => {
     const texts = join(home, "texts");
     mkdirSync(texts);
     // As much text as a compressed file may hold is unknown, and each of 200 files is for one worker.
@@ -201,7 +204,7 @@ describe("a text that is too long for the memory", () => {
     ["page.parquet", '"page.parquet": the page of row 1 needs about'],
   ] as const;
 
-  test("may be one word of plain text, or what a Parquet file says about itself", () => {
+  nightly("may be one word of plain text, or what a Parquet file says about itself", () => {
     put(home, "word.txt", `two words ${"a".repeat(25_000_000)}`);
     put(home, "word.txt.gz", gzipSync(readFileSync(at("word.txt"))));
     writeFooterBomb(at("footer.parquet"), 300_000);
@@ -223,7 +226,7 @@ describe("a text that is too long for the memory", () => {
     );
   });
 
-  test("is read by another thread than the words before it, which go to disk if they must", () => {
+  nightly("is read by another thread than the words before it, which go to disk if they must", () => {
     const inputs = [many, "page.parquet", small, "line.jsonl"];
     const counted = (name: string, ...args: string[]) => {
       const { code, stderr } = run(["count", ...inputs, ...args, "-o", name]);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
 import { complaintsOf, OddWorld, oddPaths, pathArguments } from "../faults/odd-paths.ts";
 import { canPlayOthers } from "../other-user.ts";
+import { turns } from "../rounds.ts";
 
 const root = scratch();
 
@@ -21,19 +22,20 @@ test("a tokenizer's file, or a plan, that is too deep or too large is refused, a
   const command = (...args: string[]) => bpe([...args, "-q"], { cwd: home });
   expect(command("train", "corpus.txt", "-n", "262", "-o", "made").code).toBe(0);
   const deep = `${'{"a":['.repeat(100_000)}${"]}".repeat(100_000)}`;
-  for (const [name, content] of [
+  for (const [turn, [name, content]] of [
     ["tokenizer.json", (json: string) => json.replace(/}\s*$/, `,"more":${deep}}`)],
     ["tokenizer_config.json", () => deep],
     ["vocab.json", () => deep],
     ["training.json", (json: string) => json.replace(/}\s*$/, `,"more":${deep}}`)],
-  ] as const) {
+  ].entries() as ArrayIterator<[number, [string, (json: string) => string]]>) {
     cpSync(join(home, "made"), join(home, "tok"), { recursive: true });
     put(home, `tok/${name}`, content(readFileSync(join(home, "tok", name), "utf8")));
-    for (const args of [
+    const runs = [
       ["prune", "tok", "--text", "corpus.txt", "-n", "260", "-o", "out"],
       ["train", "corpus.txt", "--extend", "tok", "-n", "+2", "-o", "out"],
       ["encode", "corpus.txt", "--tokenizer", `tok/${name}`],
-    ]) {
+    ];
+    for (const args of turns(runs, turn)) {
       expect([args, command(...args).stderr]).not.toEqual([args, expect.stringContaining("internal error")]);
     }
     put(home, `tok/${name}`, "");

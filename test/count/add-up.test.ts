@@ -15,6 +15,7 @@ import { countsFileChunks } from "../../src/words/counts-format.ts";
 import { NegativeSumError } from "../../src/words/sorted-words.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
+import { turns } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { entriesOf, wordTableOf } from "../words/generators.ts";
 
@@ -87,8 +88,8 @@ describe("words that memory has no room for", () => {
 
 describe("words of single inputs", () => {
   test("are apart where they are wanted so, and in memory too if there is room", async () => {
-    for (const workerCount of [1, 2, 7]) {
-      for (const wordBytesMax of [0, 1e12]) {
+    for (const [turn, wordBytesMax] of [0, 1e12].entries()) {
+      for (const workerCount of turns([1, 2, 7], 1 + turn)) {
         const { counter, runs } = await count(workerCount, wordBytesMax, new Set([0, 2]));
         const only = await countCorpus(
           { inputs: [inputs[2]!], cutting: plainCutting(pattern), workerCount: 1 },

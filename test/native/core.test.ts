@@ -7,7 +7,8 @@ import { Normalizer } from "../../src/text/links.ts";
 import { OffsetFinder, offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
 import { type FoundAdded, TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
-import { rounds, turns } from "../rounds.ts";
+import { triedPatterns } from "../pattern/names.ts";
+import { isThorough, rounds, turns } from "../rounds.ts";
 import { madeTrial } from "../text/made-trials.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
@@ -157,7 +158,8 @@ const textsFor = (random: Random) => [
 ];
 
 describe.skipIf(driver === undefined)("the core in C", () => {
-  const names: PatternName[] = ["gpt2", "o200k", "deepseek-v3", "falcon", "marin-gpt-4o", "llama3", "none"];
+  const all: PatternName[] = ["gpt2", "o200k", "deepseek-v3", "falcon", "marin-gpt-4o", "llama3", "none"];
+  const names = all.filter((name) => triedPatterns.includes(name));
 
   test("encodes, counts, decodes, cuts and finds offsets as TypeScript does, with each kind of pattern", () => {
     names.forEach((name, trial) => {
@@ -232,7 +234,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     const window = 1 << 18;
     const random = randomOf(0);
     const short = madeText(3, 400);
-    const across = [-9, -5, -4, -3, -1, 0, 1].map((shift) => {
+    const across = (isThorough ? [-9, -5, -4, -3, -1, 0, 1] : [-4, -1, 0]).map((shift) => {
       const before = short.repeat(1 + window / short.length).slice(0, window + shift);
       return Buffer.from(
         before.replace(/[^\x20-\x7e\n]/g, "x").slice(0, window + shift) +

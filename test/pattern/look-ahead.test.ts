@@ -5,7 +5,7 @@ import { readBackwards } from "../../src/pattern/backward.ts";
 import { buildNfa, type Nfa, SymbolSets } from "../../src/pattern/nfa.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import { type CompiledPattern, compilePattern, findSafeCut } from "../../src/pattern/pattern.ts";
-import { rounds } from "../rounds.ts";
+import { rounds, turns } from "../rounds.ts";
 import { digitForms, digitText } from "./digit-forms.ts";
 import { endsOfLeftPart, pretokenEnds, Random } from "./naive.ts";
 import { naiveMatches, TooSlow, textbookEnds } from "./naive-matcher.ts";
@@ -124,8 +124,8 @@ test.each(
 test("safe cuts of shadows: the parts are cut as the whole is", () => {
   const random = new Random(seed + 3);
   let cutCount = 0;
-  for (const [name, { sources }] of Object.entries(digitForms)) {
-    for (const lineWise of [false, true]) {
+  for (const [turn, [name, { sources }]] of Object.entries(digitForms).entries()) {
+    for (const lineWise of turns([false, true], turn)) {
       const compiled = compilePattern(sources, { lineWise });
       for (let round = 0; round < rounds(40); round++) {
         const text = digitText(random, 2 + random.below(20));

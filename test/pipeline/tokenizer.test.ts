@@ -3,10 +3,11 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { type PatternName, patterns } from "../../src/pattern/pattern.ts";
+import { patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import { scratch } from "../binary.ts";
+import { triedPatterns } from "../pattern/names.ts";
 import {
   bothOf,
   huggingFaceIds,
@@ -54,7 +55,7 @@ const roundTrip = (tokenizer: Tokenizer, text: string) =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(tokenizer.decode(tokenizer.encode(text)));
 
 describe("ids are HF's", () => {
-  for (const pattern of Object.keys(patterns) as PatternName[]) {
+  for (const pattern of triedPatterns) {
     test(`with the pattern ${pattern}`, async () => {
       const { theirs, ours } = await bothOf(jsonOf(writeTokenizer(pattern)));
       for (const text of [...cases, ...texts(30)]) {
@@ -562,15 +563,15 @@ test("a large vocabulary without merges is loaded, each token a pretoken of its 
   const json = gpt2Json();
   json.model.ignore_merges = true;
   json.model.merges = [];
-  for (let n = 0; n < 150_000; n++) json.model.vocab[`Ġ${n}`] ??= 1000 + n;
+  for (let n = 0; n < 70_000; n++) json.model.vocab[`Ġ${n}`] ??= 1000 + n;
   const { theirs, ours } = await bothOf(json);
-  for (const text of [" 149999 77 the 150000", "12 34"]) {
+  for (const text of [" 69999 77 the 70000", "12 34"]) {
     expect([...ours.encode(text)]).toEqual(await huggingFaceIds(theirs, text));
   }
   const directory = scratch();
   writeFileSync(join(directory, "vocab.json"), JSON.stringify(json.model.vocab));
   writeFileSync(join(directory, "merges.txt"), "");
-  expect((await Tokenizer.load(directory)).idLimit).toBe(151_000);
+  expect((await Tokenizer.load(directory)).idLimit).toBe(71_000);
 });
 
 test("an id that a special token shares with an ordinary token is decoded as the latter, as by HF", async () => {

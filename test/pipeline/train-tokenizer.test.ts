@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Tokenizer, type TrainTokenizerOptions, trainTokenizer, UserError } from "../../src/index.ts";
 import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { naiveWords } from "../naive.ts";
+import { turns } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 // Training with the library: on what a caller has in memory, texts and word counts, and on files with a cache.
@@ -40,8 +41,12 @@ if (trained.code !== 0) throw new Error(trained.stderr);
 const expected = tokenizerFiles(output);
 
 test("texts give what the executable makes of the same documents, however they come and whoever counts", async () => {
-  for (const workers of [1, 2, 7]) {
-    for (const texts of [documents, oneByOne(documents), new Set(documents).values()]) {
+  for (const [turn, workers] of [1, 2, 7].entries()) {
+    for (const make of turns(
+      [() => documents, () => oneByOne(documents), () => new Set(documents).values()],
+      turn,
+    )) {
+      const texts = make();
       const tokenizer = await trainTokenizer({ ...settings, texts, workers });
       expect(filesOf(tokenizer.files())).toEqual(expected);
     }

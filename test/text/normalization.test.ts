@@ -108,13 +108,14 @@ describe("text is normalized as a whole, however it comes", () => {
 
   test("a million marks out of order take no longer than their number", () => {
     // Those between two newer marks are put in order.
+    const markCount = rounds(150_000);
     const group = "\u0301\u0316\u0344\u0334\u1ac1\uff9f";
     const between = (text: string) => text.split("\u1ac1").slice(1, -1);
     for (const normalization of ["NFC", "NFKD"]) {
-      const bytes = Buffer.from(`a${group.repeat(150_000)}`);
+      const bytes = Buffer.from(`a${group.repeat(markCount)}`);
       const got = between(linked(bytes, normalization, () => 1 << 16).toString());
       const wanted = between(normalize(group.repeat(3), normalization))[0]!;
-      expect([got.length, new Set(got)]).toEqual([149_999, new Set([wanted])]);
+      expect([got.length, new Set(got)]).toEqual([markCount - 1, new Set([wanted])]);
     }
     // Without newer marks among them all change places: by class, and stable.
     const all = normalize(`a${"\u0301\u0316\u0300\u0334".repeat(100_000)}`, "NFD");
