@@ -1,8 +1,10 @@
+import { basename } from "node:path";
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
 import { ratio, usedCount } from "../evaluation/evaluation.ts";
+import { modelFactsOf, readBeside, roleTokensAt } from "../formats/model-files.ts";
 import { recordedLedger, recordedReading } from "../formats/training-json.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
@@ -14,6 +16,7 @@ import {
   type VocabularyStatistics,
   vocabularyStatistics,
 } from "../tokenizer/vocabulary-statistics.ts";
+import { chatTemplates } from "../vocabulary/model-settings.ts";
 import type { Invocation } from "./arguments.ts";
 import { type CountedText, countTokensOf } from "./counted-text.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
@@ -21,7 +24,7 @@ import { alsoCalled } from "./help.ts";
 import { type Line, lineColumns, type Output, type Piece, plain, stylesFor } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { type Row, rowLines, usualColumns, widthOf } from "./summary-rows.ts";
-import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { nameOfTokenizer, openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 import { whitespaceAndSeparators } from "./train-summary.ts";
 
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
@@ -33,11 +36,18 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const statistics = await inTurns(
     vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
   );
+  const described = {
+    parts,
+    path,
+    roles: roleTokensAt(path),
+    facts: modelFactsOf(readBeside(path)),
+  };
+  const rows = tokenizerRows(described, statistics);
   const isJson = invocation.options.has("json");
-  if (!isJson) await writeLines(describeTokenizer(parts, statistics));
+  if (!isJson) await writeLines(rowLines(rows, lineColumns(1), nameColumns));
   const text = textPath === undefined ? undefined : await countTokens(parts, textPath, output);
   if (isJson) {
-    const inspection = JSON.stringify(inspectionOf(parts, statistics, text), null, 2);
+    const inspection = JSON.stringify(inspectionOf(described, statistics, text), null, 2);
     await writeStdout(`${inspection}\n`);
   } else if (text !== undefined) await writeLines(describeText(parts, text));
   if (reportPath === undefined) return;
@@ -45,13 +55,22 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const command = shellLine(["bpe", "inspect", ...invocation.typed]);
   await writeInspectReport(reportPath, {
     command,
+    name: nameOfTokenizer(path),
     parts,
-    rows: tokenizerRows(parts, statistics),
+    rows,
     statistics,
     text,
   });
   output.succeed(writtenLine(reportPath), {});
 }
+
+/** A tokenizer, the path by which it was named, and what `transformers` reads beside it. */
+type Described = {
+  readonly parts: TokenizerParts;
+  readonly path: string;
+  readonly roles: Readonly<Record<string, string>>;
+  readonly facts: ReturnType<typeof modelFactsOf>;
+};
 
 /** Encodes a text, and counts its tokens. */
 export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
@@ -61,47 +80,102 @@ export async function countTokens(parts: TokenizerParts, path: string, output: O
   return countTokensOf(parts, { path, inputs }, output);
 }
 
-const nameColumns = 14;
+const nameColumns = 16;
 
 const longestShown = 10;
 const specialsShown = 20;
 const shownBytesMax = 240;
 
-const describeTokenizer = (parts: TokenizerParts, statistics: VocabularyStatistics) =>
-  rowLines(tokenizerRows(parts, statistics), lineColumns(1), nameColumns);
-
-function tokenizerRows(parts: TokenizerParts, statistics: VocabularyStatistics): Row[] {
-  const { description, tokens, model, normalization, controlTokens = [] } = parts;
-  const addedTokens = allAddedTokens(parts);
-  const called = alsoCalled(patterns[description.patternName as PatternName] ?? {});
-  const { size, idLimit, invalidCount } = statistics;
-  const merges = counted(model.merges.merged.length, "merge");
-  const specials = addedTokens.toSorted((a, b) => a.id - b.id);
-  const notFound = controlTokens.length > 0 ? ", not found in a text" : "";
+/** What is looked for first: what a model and its programs have to agree on; then what its tokens are like. */
+function tokenizerRows(
+  { parts, path, roles, facts }: Described,
+  { size, idLimit, invalidCount, ...statistics }: VocabularyStatistics,
+): Row[] {
+  const { description, tokens, model, normalization, addsPrefixSpace } = parts;
+  const { patternName, patternSources, decoder, postProcessor } = description;
+  const called = alsoCalled(patterns[patternName as PatternName] ?? {});
+  const { chatTemplate, modelMaxLength, tokenizerClass } = facts;
+  const specials = specialRows(parts, roles);
+  const isSaid = basename(description.path) === description.kind;
   return [
-    ["tokenizer", `${description.path} (${description.kind})`],
-    ["size", `${counted(size, "token")}, ids up to ${idLimit - 1}, ${merges}`],
-    ["pattern", description.patternName ?? "a regular expression"],
+    ["tokenizer", `${nameOfTokenizer(path)} (${description.path}${isSaid ? "" : `, ${description.kind}`})`],
+    [
+      "size",
+      `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.merges.merged.length, "merge")}`,
+    ],
+    ...specials,
+    ["template", chatTemplate === null ? "" : describeTemplate(chatTemplate)],
+    ["longest input", modelMaxLength === null ? "" : counted(modelMaxLength, "token")],
+    ["class", tokenizerClass ?? ""],
+    ["normalizer", `${normalization ?? "none"}${addsPrefixSpace ? ", and a space before the text" : ""}`],
+    ["pattern", patternName ?? "a regular expression"],
     ["", called ?? ""],
     // Whole, as whoever copies it needs it.
-    ...description.patternSources.map((source): Row => ["", [source]]),
-    ["llama.cpp", describeLlamaCpp(description.patternName)],
-    ["normal form", normalization ?? ""],
-    ["special", specials.length === 0 ? "none" : counted(specials.length, "token") + notFound],
-    ...specials.slice(0, specialsShown).map(({ id, content, ...flags }): Row => {
-      const set = Object.entries(flags).filter(([name, value]) => value && name !== "special");
-      return ["", [[`${id} ${content}`, ...set.map(([name]) => name)].join("  ")]];
-    }),
-    ["", specials.length > specialsShown ? `and ${specials.length - specialsShown} more` : ""],
+    ...patternSources.map((source): Row => ["", [source]]),
+    ["llama.cpp", describeLlamaCpp(patternName)],
+    ["post-processor", describePostProcessing(parts, postProcessor)],
+    ["decoder", decoder ?? ""],
     ...statistics.longestIds.map((id, i): Row => {
       const { length } = tokenBytesOf(tokens, id);
       return [i === 0 ? "longest" : "", [`${length} bytes  ${id} "${shown(parts, id)}"`]];
     }),
     ["whitespace", whitespaceAndSeparators(statistics)],
-    ...shareRows("by script", statistics.scripts, size - addedTokens.length),
-    ...shareRows("by bytes", statistics.lengths, size - addedTokens.length),
+    ...shareRows("by script", statistics.scripts, size - allAddedTokens(parts).length),
+    ...shareRows("by bytes", statistics.lengths, size - allAddedTokens(parts).length),
     ["not UTF-8", `${counted(invalidCount, "token")} with a part of a character`],
   ];
+}
+
+/** How many special tokens there are, and a row for each: id, text, roles, flags. Those with roles are never left out. */
+function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
+  const { controlTokens = [] } = parts;
+  const tokens = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+  const rolesOf = (content: string) => rolesIn(roles, content);
+  const first = tokens.toSorted(
+    (a, b) => Number(rolesOf(b.content).length > 0) - Number(rolesOf(a.content).length > 0),
+  );
+  const listed = first.slice(0, specialsShown).sort((a, b) => a.id - b.id);
+  const widest = (texts: readonly string[]) => Math.max(...texts.map(widthOf));
+  const idWidth = widest(listed.map(({ id }) => String(id)));
+  const textWidth = Math.min(textColumnsMax, widest(listed.map(({ content }) => content)));
+  const notFound = controlTokens.length > 0 ? ", not found in a text" : "";
+  return [
+    ["special", tokens.length === 0 ? "none" : counted(tokens.length, "token") + notFound],
+    ...listed.map(({ id, content, special, ...flags }): Row => {
+      const set = Object.entries(flags).flatMap(([name, value]) => (value === true ? [name] : []));
+      const said = [...rolesOf(content), ...(special ? [] : ["not special"]), ...set].join(", ");
+      const gap = " ".repeat(Math.max(0, textWidth - widthOf(content)));
+      const text = `${String(id).padStart(idWidth)}  ${content}${said === "" ? "" : `${gap}  ${said}`}`;
+      return ["", [text]];
+    }),
+    ["", tokens.length > listed.length ? `and ${tokens.length - listed.length} more` : ""],
+  ];
+}
+
+/** The roles of a special token: `bos`. */
+const rolesIn = (roles: Described["roles"], content: string) =>
+  Object.entries(roles).flatMap(([role, text]) => (text === content ? [role.replace("_token", "")] : []));
+
+/** Longer special tokens push their roles aside. */
+const textColumnsMax = 30;
+
+function describeTemplate(template: string): string {
+  const known = Object.entries(chatTemplates).find(([, { template: own }]) => own === template);
+  return known?.[0] ?? `its own, ${counted(template.length, "character")}`;
+}
+
+/** What is put around a text by whoever applies it, which `bpe encode` does not. */
+function describePostProcessing(
+  { postProcessing, tokens }: TokenizerParts,
+  types: string | undefined,
+): string {
+  if (postProcessing === undefined) return types ?? "none";
+  const { before, after, obstacle } = postProcessing;
+  if (obstacle !== undefined) return `${types ?? ""}: ${obstacle}`;
+  if (before.length + after.length === 0) return types ?? "none";
+  const texts = (ids: readonly number[]) => ids.map((id) => escapeBytes(tokenBytesOf(tokens, id)));
+  const around = [...texts(before), "the text", ...texts(after)].join(" ");
+  return `${around}${types === undefined ? "" : ` (${types})`}; bpe encode gives the text alone`;
 }
 
 const shareRows = (name: string, shares: readonly Share[], total: number): Row[] =>
@@ -151,11 +225,11 @@ function showTokens(tokens: readonly string[]): Piece[] {
 
 /** What `bpe inspect --json` prints: docs/inspection.schema.json. */
 function inspectionOf(
-  parts: TokenizerParts,
+  { parts, roles, facts }: Described,
   statistics: VocabularyStatistics,
   text: CountedText | undefined,
 ) {
-  const { description, model, normalization, controlTokens = [] } = parts;
+  const { description, model, normalization, addsPrefixSpace, postProcessing, controlTokens = [] } = parts;
   const inspected = (id: number) => {
     const bytes = tokenBytesOf(parts.tokens, id);
     return { id, bytes: bytes.length, token: escapeBytes(bytes) };
@@ -172,8 +246,18 @@ function inspectionOf(
     pattern: description.patternName,
     patternSources: description.patternSources,
     normalForm: normalization,
+    addsPrefixSpace,
+    decoder: description.decoder ?? null,
+    postProcessor: description.postProcessor ?? null,
+    before: postProcessing?.before ?? [],
+    after: postProcessing?.after ?? [],
+    ...facts,
     specialTokens: allAddedTokens(parts)
-      .map((token) => ({ ...token, isFound: !control.has(token) }))
+      .map((token) => ({
+        ...token,
+        isFound: !control.has(token),
+        roles: rolesIn(roles, token.content),
+      }))
       .sort((a, b) => a.id - b.id),
     longestTokens: statistics.longestIds.map(inspected),
     // These two keys are older than the words.

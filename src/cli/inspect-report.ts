@@ -17,6 +17,7 @@ import type { Row } from "./summary-rows.ts";
 /** What `bpe inspect` found. */
 type Inspected = {
   readonly command: string;
+  readonly name: string;
   readonly parts: TokenizerParts;
   /** What it prints of the tokenizer. */
   readonly rows: readonly Row[];
@@ -27,14 +28,13 @@ type Inspected = {
 /** The report of `bpe inspect`: one tokenizer, what is known of its training, and one text if there is one. */
 export async function writeInspectReport(
   path: string,
-  { command, parts, rows, statistics, text }: Inspected,
+  { command, name, parts, rows, statistics, text }: Inspected,
 ): Promise<void> {
-  const { description, tokens } = parts;
+  const { tokens } = parts;
   const ledger = (await inTurns(readWrittenLedger(parts))) ?? undefined;
   const whole = ledger?.facts.curve.at(-1);
   const ofText = text && { of: shortName(text.path), endCounts: text.counts };
   const counts = ofText ?? (ledger && { of: "the corpus of its training", endCounts: ledger.endCounts });
-  const name = shortName(description.path);
   await writeReport(path, {
     title: `Tokenizer ${name}: ${counted(tokens.tokenCount, "token")}`,
     highlights: [

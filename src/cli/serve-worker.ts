@@ -16,7 +16,7 @@ import { allowedCores } from "../runtime/system-limits.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { errorOfStdout, ReaderGone } from "./data-output.ts";
 import { Answers, type Items, kinds, type Request } from "./serve-answers.ts";
-import { warnOfTokenizer } from "./tokenizer-options.ts";
+import { nameOfTokenizer, warnOfTokenizers } from "./tokenizer-options.ts";
 
 /*
  * What other programs say to `bpe serve` on its stdin, and what it answers on its stdout, in order. All numbers are
@@ -75,7 +75,7 @@ export class ServeJob {
   async serve({ kernel, path, options }: ServeSetup): Promise<void> {
     adoptKernelModule(kernel);
     const parts = await loadTokenizerParts(path, options);
-    warnOfTokenizer(parts, {
+    warnOfTokenizers([{ name: nameOfTokenizer(path), parts }], {
       tell: (warnings) => {
         for (const warning of warnings) this.tell({ kind: "warning", text: wordsOf(warning, typedSpelling) });
       },

@@ -53,13 +53,20 @@ export async function openTokenizer(
   output: Output,
 ): Promise<TokenizerParts> {
   const parts = await loadInWorker({ path, options: { pattern, specialTokens }, isDecoded });
-  warnOfTokenizer(parts, output);
+  warnOfTokenizers([{ name: nameOfTokenizer(path), parts }], output);
   return { ...parts, specialTokensAsText };
 }
 
-/** Warns of what in a tokenizer's files is not applied. */
-export function warnOfTokenizer(parts: TokenizerParts, output: Pick<Output, "tell">): void {
-  output.tell(parts.notes.map((message) => ({ kind: "note", message })));
+/** Warns of what in the files of tokenizers is not applied, once for all that it is said of. */
+export function warnOfTokenizers(
+  tokenizers: readonly { readonly name: string; readonly parts: TokenizerParts }[],
+  output: Pick<Output, "tell">,
+): void {
+  const notes = tokenizers.flatMap(({ name, parts }) => parts.notes.map((note) => ({ name, note })));
+  for (const [note, all] of Map.groupBy(notes, ({ note }) => note)) {
+    const names = all.map(({ name }) => name).join(", ");
+    output.tell([{ kind: "note", message: `${names}: ${note}` }]);
+  }
 }
 
 /** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */
@@ -83,10 +90,10 @@ export async function openTokenizers(invocation: Invocation, output: Output): Pr
     await Promise.allSettled(loads);
     for (const [i, one] of some.entries()) {
       const parts = await loads[i]!;
-      warnOfTokenizer(parts, output);
       tokenizers.push({ name: names.get(one)!, path: one.path, parts: { ...parts, specialTokensAsText } });
     }
   }
+  warnOfTokenizers(tokenizers, output);
   return tokenizers;
 }
 
@@ -103,7 +110,7 @@ function eachSize(named: Named): Named[] {
 }
 
 /** The name of its directory, if its file is called as all are. */
-function nameOfTokenizer(path: string): string {
+export function nameOfTokenizer(path: string): string {
   const isUsual = usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
 }

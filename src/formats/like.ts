@@ -13,7 +13,7 @@ import {
   roleNames,
 } from "../vocabulary/model-settings.ts";
 import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
-import { readBeside, roleKeys } from "./model-files.ts";
+import { modelFactsOf, readBeside, roleKeys } from "./model-files.ts";
 import { frameWithIds } from "./tokenizer-json.ts";
 import { recordedBeside } from "./training-json.ts";
 
@@ -43,7 +43,7 @@ async function likeAt(path: string): Promise<Like> {
   if (root !== null) frameWithIds(root, checkKnown, path);
   const bos = contentOf(config?.bos_token);
   const recorded = recordedBeside(paths);
-  const { model_max_length: modelMaxLength, tokenizer_class: tokenizerClass } = config ?? {};
+  const { modelMaxLength, tokenizerClass } = modelFactsOf({ config, template });
   return {
     path,
     specialTokens: [
@@ -61,9 +61,8 @@ async function likeAt(path: string): Promise<Like> {
       ...(config !== null && { roles: rolesOf(config) }),
       addsBos: bos !== undefined && root !== null && putsInFront(root, bos),
       chatTemplate: template,
-      // What is not safe is no limit: transformers writes 10^30.
-      ...(Number.isSafeInteger(modelMaxLength) && { modelMaxLength: modelMaxLength as number }),
-      ...(typeof tokenizerClass === "string" && { tokenizerClass }),
+      ...(modelMaxLength !== null && { modelMaxLength }),
+      ...(tokenizerClass !== null && { tokenizerClass }),
     },
     root,
     config,

@@ -6,12 +6,12 @@ import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.t
 import { type FormatEntry, formats, usualNames } from "./formats.ts";
 import { idMergesPath } from "./id-merges.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
-import { ledgerName, recordedSizes, recordName } from "./training-json.ts";
+import { ledgerName, recordedBeside, recordedSizes, recordName } from "./training-json.ts";
 
 /** Loads a tokenizer from a file, or from a directory, where the first kind of file counts that is there. */
 export async function loadTokenizerParts(path: string, options: LoadOptions = {}): Promise<TokenizerParts> {
-  const { code, files } = await readSource(tokenizerFileOf(path));
-  return code.read(files, options);
+  const { code, files, paths } = await readSource(tokenizerFileOf(path));
+  return code.read(files, { ...options, asksForBos: () => recordedBeside(paths)?.bosInFront !== undefined });
 }
 
 /** The tokenizer that is loaded from a path. */

@@ -26,6 +26,17 @@ export function readBeside(path: string) {
 /** What `transformers` calls the tokens with roles, in the order in which it adds those that the tokenizer lacks. */
 export const roleKeys = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
 
+/** What `transformers` reads of a model that uses the tokenizer; null: it is not said. */
+export function modelFactsOf({ config, template }: ReturnType<typeof readBeside>) {
+  const { model_max_length: length, tokenizer_class: name } = config ?? {};
+  return {
+    chatTemplate: template ?? null,
+    // What is not safe is no limit: transformers writes 10^30.
+    modelMaxLength: Number.isSafeInteger(length) ? (length as number) : null,
+    tokenizerClass: typeof name === "string" ? name : null,
+  };
+}
+
 /** The texts of the tokens with roles: as what is beside the tokenizer says, else as the record of its training does. */
 export function roleTokensAt(path: string): Readonly<Record<string, string>> {
   const roles = readBeside(path).config ?? recordedRoles(path);

@@ -225,8 +225,9 @@ function jsonFile(value: object): Uint8Array {
  * The tokenizer of HF's `tokenizer.json` of a byte-level BPE. An error names what would give other ids than HF.
  *
  * @param path the file's, for messages
+ * @param asksForBos see `LoadOptions`
  */
-export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts {
+export function tokenizerOfJson(bytes: Uint8Array, path: string, asksForBos = () => false): TokenizerParts {
   const { root, modelJson, scan } = readRoot(bytes, path);
   if ("version" in root && root.version !== "1.0") {
     refuse(
@@ -258,8 +259,12 @@ export function tokenizerOfJson(bytes: Uint8Array, path: string): TokenizerParts
     isNarrow: areNarrow(vocab.idMax, addedTokens),
     tokens,
     postProcessing: readPostProcessor(root.post_processor),
-    description: { path, kind: "tokenizer.json", patternName: name, patternSources: sources },
-    notes: [...notes, ...notesOfSharedTokens(shared), ...notesOn(root, model.dropsBytes)],
+    description: {
+      ...{ path, kind: "tokenizer.json", patternName: name, patternSources: sources },
+      decoder: typesIn(root.decoder, "decoders"),
+      postProcessor: typesIn(root.post_processor, "processors"),
+    },
+    notes: [...notes, ...notesOfSharedTokens(shared), ...notesOn(root, model.dropsBytes, asksForBos)],
   };
 }
 
@@ -332,10 +337,18 @@ function normalizersIn(value: unknown, path: string): NormalizationStep[] {
   refuse(path, `its normalizer is ${shown(type)}`, `known are ${Object.values(stepTypes).join(", ")}`);
 }
 
-function notesOn(root: Record<string, unknown>, dropsBytes: boolean): string[] {
+/** The types of a part and of those in it: `Sequence` is not one. */
+function typesIn(value: unknown, within: string): string {
+  const part = value as JsonObject | null | undefined;
+  const inner = part?.[within];
+  if (Array.isArray(inner)) return inner.map((one) => typesIn(one, within)).join(", ");
+  return part == null ? "none" : String(part.type);
+}
+
+function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos: () => boolean): string[] {
   const notes: string[] = [];
   const adding = postProcessorSteps(root.post_processor);
-  if (adding.length > 0) {
+  if (adding.length > 0 && !asksForBos()) {
     const types = adding.map((step) => step.type).join(", ");
     notes.push(`the post-processor (${types}) is not applied: ids are as with add_special_tokens=False`);
   }
@@ -610,7 +623,7 @@ export const huggingface: TokenizerFormat = {
   writing: { files: filesOf, obstacle: () => null },
   read([{ bytes, path }], options) {
     refuseOptions("tokenizer.json", options);
-    return tokenizerOfJson(bytes, path);
+    return tokenizerOfJson(bytes, path, options.asksForBos);
   },
   frame({ bytes, path }) {
     const { added_tokens: _, ...root } = readRoot(bytes, path).root;

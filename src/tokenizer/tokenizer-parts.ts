@@ -27,6 +27,9 @@ export type TokenizerParts = EncodingParts & {
     readonly kind: string;
     readonly patternName: string | null;
     readonly patternSources: readonly string[];
+    /** HF's names of what else a `tokenizer.json` has, in their order. */
+    readonly decoder?: string;
+    readonly postProcessor?: string;
   };
   /** What the files have and encoding does not apply, a sentence each. */
   readonly notes: readonly string[];
@@ -88,6 +91,8 @@ export type SpecialTokenOption = { readonly text: string; readonly id: number | 
 export type LoadOptions = {
   readonly pattern?: ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
+  /** Whether its training was asked to put bos in front of every text. Then no note says that encoding does not. */
+  readonly asksForBos?: () => boolean;
 };
 
 /** All tokens beside the model's, whether they are found in a text or not. */

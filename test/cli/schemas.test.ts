@@ -115,7 +115,7 @@ describe("docs/inspection.schema.json", () => {
       for (const { name, tokenCount } of found.scripts)
         expect(table).toContain(`${name.padEnd(24)}${String(tokenCount).padStart(9)}`);
       if (found.text !== null)
-        expect(table).toContain(`bytes/token   ${found.text.bytesPerToken.toFixed(3)}`);
+        expect(table).toContain(`bytes/token     ${found.text.bytesPerToken.toFixed(3)}`);
     }
   });
 
@@ -149,6 +149,7 @@ describe("docs/inspection.schema.json", () => {
       rstrip: false,
       singleWord: false,
       isFound: true,
+      roles: ["bos", "eos"],
     });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
@@ -253,7 +253,7 @@ test("inspect shows size, pattern, special tokens, shares and a sample", () => {
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(/^size +700 tokens, ids up to 699, 443 merges$/m);
   expect(stdout).toMatch(/^pattern +gpt2\n +also called gpt-2\n +'s\|'t\|/m);
-  expect(stdout).toContain("699 <|endoftext|>");
+  expect(stdout).toContain("699  <|endoftext|>  bos, eos\n");
   const longest = Array.from(stdout.matchAll(/(\d+) bytes +(\d+) "/g), ([, bytes, id]) =>
     [bytes, id].map(Number),
   );
@@ -263,6 +263,57 @@ test("inspect shows size, pattern, special tokens, shares and a sample", () => {
   expect(longest[0]![0]).toBeGreaterThan(longest[9]![0]!);
   expect(stdout).toMatch(/^by script +Latin +\d+ +\d+\.\d %$/m);
   expect(stdout).toMatch(/^bytes\/token +\d+\.\d{3}$/m);
+});
+
+test("inspect shows first what a model and its programs have to agree on", () => {
+  const args = ["-s", special, "-s", "<|im_start|>", "-s", "<|im_end|>", "--chat-template", "chatml"];
+  const more = ["--add-bos", "--model-max-length", "4k", "--normalize", "NFC", "-o", "chat", "-q"];
+  expect(bpe(["train", corpus, "-n", "300", ...args, ...more], { cwd: home }).code).toBe(0);
+  const lines = bpe(["inspect", "chat"], { cwd: home }).stdout.split("\n");
+  const patternAt = lines.findIndex((line) => line.startsWith("pattern"));
+  expect(lines.slice(0, patternAt)).toEqual([
+    "tokenizer       chat (chat/tokenizer.json)",
+    "size            300 tokens, ids up to 299, 41 merges",
+    "special         3 tokens",
+    "                297  <|endoftext|>  bos",
+    "                298  <|im_start|>",
+    "                299  <|im_end|>     eos",
+    "template        chatml",
+    "longest input   4,096 tokens",
+    "class           PreTrainedTokenizerFast",
+    "normalizer      NFC",
+  ]);
+  const text = lines.join("\n");
+  expect(text).toContain(
+    `\npost-processor  ${special} the text (TemplateProcessing); bpe encode gives the text alone\ndecoder         ByteLevel\n`,
+  );
+  const found = JSON.parse(bpe(["inspect", "chat", "--json"], { cwd: home }).stdout);
+  expect(found).toMatchObject({
+    ...{ before: [297], after: [], decoder: "ByteLevel", modelMaxLength: 4096, addsPrefixSpace: false },
+    specialTokens: [{ roles: ["bos"] }, { roles: [] }, { roles: ["eos"] }],
+    chatTemplate: JSON.parse(readFileSync(join(home, "chat/tokenizer_config.json"), "utf8")).chat_template,
+  });
+  // Of many special tokens those with roles are shown.
+  const many = Array.from({ length: 30 }, (_, i) => ["-s", `<${i}>`]).flat();
+  const roles = ["--pad", "<29>", "-o", "many", "-q"];
+  expect(bpe(["train", corpus, "-n", "300", ...many, ...roles], { cwd: home }).code).toBe(0);
+  expect(bpe(["inspect", "many"], { cwd: home }).stdout).toMatch(/<18>\n +299 +<29> +pad\n +and 10 more\n/);
+});
+
+test("what is not applied is told with the tokenizer's name, once for all, and not of what was asked for", () => {
+  const noteOf = (...args: string[]) => bpe([...args], { cwd: home }).stderr.replace(/\n?measured.*\n/, "");
+  expect(noteOf("encode", corpus, "--tokenizer", "chat", "-q")).toBe("");
+  expect(bpe(["tokens", corpus, "--tokenizer", "chat"], { cwd: home }).stderr).not.toContain("warning");
+  for (const name of ["a", "b"]) {
+    mkdirSync(join(home, name));
+    copyFileSync(join(home, "chat/tokenizer.json"), join(home, name, "tokenizer.json"));
+  }
+  expect(noteOf("eval", "a", "b", "chat", "--text", corpus)).toBe(
+    "bpe: warning: a, b: the post-processor (TemplateProcessing) is not applied: ids are as with add_special_tokens=False",
+  );
+  expect(bpe(["inspect", "a/tokenizer.json"], { cwd: home }).stderr).toStartWith(
+    "bpe: warning: a: the post-proc",
+  );
 });
 
 test("what a worker cannot read is told as the main thread tells it", () => {
