@@ -8,28 +8,33 @@
 """
 
 from ._executable import BpeError
-from ._options import train
+from ._options import __version__, train
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._commands import diff, eval, explain, inspect, prune, tokens
     from ._like import train_new_from_iterator
     from ._tokenizer import Tokenizer
 
-__all__ = ["BpeError", "Tokenizer", "train", "train_new_from_iterator"]
+#: Not the commands: `import *` must not replace Python's own `eval`.
+__all__ = ["BpeError", "Tokenizer", "__version__", "train", "train_new_from_iterator"]
+_LATER = {
+    **{"Tokenizer": "_tokenizer", "train_new_from_iterator": "_like", "cs336": "cs336"},
+    **dict.fromkeys(("diff", "eval", "explain", "inspect", "prune", "tokens"), "_commands"),
+}
 
 
 def __getattr__(name: str) -> object:
     """Loads a name with its first use: a training starts sooner, and loads the class while the executable works."""
-    found: object
-    if name == "Tokenizer":
-        from ._tokenizer import Tokenizer as found
-    elif name == "train_new_from_iterator":
-        from ._like import train_new_from_iterator as found
-    else:
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module = import_module(f"{__name__}.{_LATER[name]}")
+    found: object = module if name == "cs336" else getattr(module, name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> "list[str]":
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_LATER})

@@ -223,8 +223,13 @@ class Run:
         return fitting
 
     def plain(self, message: str) -> str:
-        """A message without the directory of a file that nobody knows of."""
-        return message if self._lists is None else message.replace(f"{self._lists.name}{os.sep}", "")
+        """A message without the files that nobody knows of."""
+        if self._lists is not None:
+            import re
+
+            message = message.replace(f"{self._lists.name}{os.sep}", "")
+            message = re.sub(r'(--(special|seed)-token)s \\?"\2-tokens\.json\\?"', r"\1", message)
+        return message
 
     def __del__(self) -> None:
         """Ctrl-C may strike before the caller knows of it."""

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
 from ._characters import character_of
 from ._executable import BpeError, Home
 from ._options import train
-from ._training import refuse_no_texts, refuse_text, run_training, shown_warnings
+from ._training import refuse_no_texts, refuse_text, respelled, run_training, shown_warnings
 from ._types import Progress, Texts
 
 T = TypeVar("T")
@@ -184,8 +183,7 @@ class _Learner:
 
 def _without_path(message: str, path: str) -> str:
     """Nobody knows the file that a tokenizer was written to for this."""
-    message = message.replace(json.dumps(path), "the tokenizer").replace("--like: ", "")
-    return re.sub("--([a-z][a-z-]+)", lambda option: option[1].replace("-", "_"), message)
+    return respelled(message.replace(json.dumps(path), "the tokenizer").replace("--like: ", ""))
 
 
 def _with_method(method: Any, learner: _Learner, names: Mapping[str, str]) -> Any:

@@ -32,6 +32,7 @@ FILES = (
 #: Each parameter, its option of `bpe train`, and how `_training.py` prints its value.
 OPTIONS = (
     ("special_tokens", "special-token", "texts"),
+    ("special_tokens_file", "special-tokens", "paths"),
     ("pattern", "pattern", "value"),
     ("normalize", "normalize", "listed"),
     ("compat", "compat", "value"),
@@ -39,6 +40,7 @@ OPTIONS = (
     ("max_token_length", "max-token-length", "value"),
     ("whole_characters", "whole-characters", "flag"),
     ("seed_tokens", "seed-token", "texts"),
+    ("seed_tokens_file", "seed-tokens", "path"),
     ("superwords_from", "superwords-from", "value"),
     ("superword_pattern", "superword-pattern", "value"),
     ("extend", "extend", "path"),
@@ -76,6 +78,8 @@ OPTIONS = (
     ("model_max_length", "model-max-length", "value"),
     ("tokenizer_class", "class", "value"),
     ("model_card", "model-card", "flag"),
+    ("wait", "wait", "flag"),
+    ("log_file", "log-file", "path"),
 )
 
 
@@ -85,6 +89,7 @@ def train(
     *,
     texts: t.Union[t.Texts, None] = None,
     special_tokens: t.Sequence[str] = (),
+    special_tokens_file: t.Union[t.Union[t.PathLike, t.Sequence[t.PathLike]], None] = None,
     pattern: t.Union[str, None] = None,
     normalize: t.Union[str, t.Sequence[str], None] = None,
     compat: t.Union[str, None] = None,
@@ -92,6 +97,7 @@ def train(
     max_token_length: t.Union[int, None] = None,
     whole_characters: bool = False,
     seed_tokens: t.Sequence[str] = (),
+    seed_tokens_file: t.Union[t.PathLike, None] = None,
     superwords_from: t.Union[int, None] = None,
     superword_pattern: t.Union[str, None] = None,
     extend: t.Union[t.PathLike, None] = None,
@@ -130,6 +136,8 @@ def train(
     model_max_length: t.Union[int, None] = None,
     tokenizer_class: t.Union[str, None] = None,
     model_card: bool = False,
+    wait: bool = False,
+    log_file: t.Union[t.PathLike, None] = None,
     progress: t.Union[bool, t.Progress] = False,
 ) -> t.Tokenizer:
     """Trains a tokenizer and loads it.
@@ -144,6 +152,10 @@ def train(
         tokenizer, also how many tokens it gets: "+8000".
     ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. Its text is never
         counted, and it has an id of its own. Where several match, the longest wins.
+    ``special_tokens_file``: Special tokens from a file: one a line, or JSON. Each counts as if given by
+        ``special_tokens``, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special
+        tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end
+        of a line is an error; tokens with it need the JSON list.
     ``pattern``: How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
         expression. No token crosses a cut. Default: gpt2.
     ``normalize``: Change text before it is cut, e.g. NFC or NFKC,lowercase. Steps in their order, separated
@@ -162,6 +174,8 @@ def train(
     ``seed_tokens``: Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text
         only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges
         build on them. One that the pattern would cut is an error.
+    ``seed_tokens_file``: Seed tokens from a file: one a line, or a JSON list. They come after those of
+        ``seed_tokens``. A token with a line end needs the JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary
         training up to N, then merges across the words of a line, up to four words a token. The corpus is read
         twice. At least 1.
@@ -248,6 +262,10 @@ def train(
     ``tokenizer_class``: The transformers class that loads it. Default: PreTrainedTokenizerFast.
     ``model_card``: Write README.md, the page that a model hub shows. It says what the tokenizer is, what it
         was trained on, and how to use it. It names none of your files.
+    ``wait``: Wait while another run writes the output. Without it, the second run ends at once with an error
+        that names the process of the first.
+    ``log_file``: Append progress, warnings and the record. The last line is the record of the run, as JSON,
+        also if the run failed.
 
     ``progress`` is True for a line on stderr, or a function; what the function raises ends the run.
 

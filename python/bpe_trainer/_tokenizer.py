@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from operator import index
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 from ._executable import BpeError, Home, Later, Run
 from ._image import Image, Vocabulary, save_image
@@ -36,29 +36,19 @@ _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
 
 
-class _Encoded(TypedDict):
-    input_ids: list[int]
-    attention_mask: list[int]
-
-
-class Encoded(_Encoded, total=False):
-    """What a call gives for a text. `offset_mapping` is there on request."""
-
-    offset_mapping: Spans
-
-
-class _EncodedBatch(TypedDict):
-    input_ids: list[list[int]]
-    attention_mask: list[list[int]]
-
-
-class EncodedBatch(_EncodedBatch, total=False):
-    """The same for several."""
-
-    offset_mapping: list[Spans]
-
-
 _RECORD = "training.json"
+_OF_TRANSFORMERS = ("text_pair", "padding", "truncation", "max_length", "stride", "return_tensors")
+_BY_TRANSFORMERS = "transformers' AutoTokenizer.from_pretrained(DIRECTORY) does that with a saved directory"
+#: What other packages' tokenizers have, and where it is here.
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("add_tokens", "add_special_tokens"), "bpe.train(files, vocab_size='+N', extend=PATH) adds tokens to a tokenizer"
+    ),
+    **dict.fromkeys(("pad", "enable_padding", "enable_truncation", "apply_chat_template"), _BY_TRANSFORMERS),
+    **{"batch_decode": "decode_batch decodes several", "encode_ordinary": "encode(text, special_tokens_as_text=True) does that"},
+    **{"convert_tokens_to_ids": "token_to_id has one at a time", "convert_ids_to_tokens": "id_to_token has one at a time"},
+    "train_new_from_iterator": "bpe.train_new_from_iterator(tokenizer, texts, vocab_size) does that",
+}
 
 
 class Tokenizer:
@@ -97,6 +87,25 @@ class Tokenizer:
         self = cls._of(Source(os.fsdecode(path), None, options))
         self._loaded()
         return self
+
+    from_file = load
+
+    @classmethod
+    def from_pretrained(cls, directory: Union[str, "os.PathLike[str]"]) -> "Tokenizer":
+        """As `load`, of a directory on this machine: nothing is fetched."""
+        if not os.path.isdir(directory):
+            name = os.fsdecode(directory)
+            raise BpeError(
+                f'"{name}" is no directory, and nothing is fetched here'
+                f"\nhint: hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
+            )
+        return cls.load(directory)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Says of a name that other packages have where it is here."""
+            raise AttributeError(f"a Tokenizer has no {name!r}" + (f": {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""))
 
     @classmethod
     def _of(cls, source: Source) -> "Tokenizer":
@@ -166,6 +175,15 @@ class Tokenizer:
     def id_limit(self) -> int:
         """One more than the largest id."""
         return int(self._description()["idLimit"])
+
+    @property
+    def n_vocab(self) -> int:
+        """As ``tiktoken`` has it: `id_limit`."""
+        return self.id_limit
+
+    def get_vocab_size(self) -> int:
+        """As ``tokenizers`` has it: `vocab_size`."""
+        return self.vocab_size
 
     def __len__(self) -> int:
         return self.vocab_size
@@ -247,6 +265,19 @@ class Tokenizer:
             before, after = self._around(True)
             return [*before, *ids, *after]
         return ids
+
+    def tokenize(self, text: str, *, special_tokens_as_text: bool = False) -> list[str]:
+        """The tokens of a text, spelled as in `get_vocab`."""
+        spelled = self._vocabulary().spelled
+        return [spelled(id) or "" for id in self._encode(text, special_tokens_as_text)]
+
+    def pre_tokenize(self, text: str) -> list[str]:
+        """How a text is cut before merging; at most 10,000 bytes. `bpe.explain` has the merges of each part, too."""
+        from ._commands import explain
+
+        if not isinstance(text, str):
+            raise TypeError(f"a text must be a string, found {type(text).__name__}")
+        return [part["text"] for part in explain(self, text)["parts"]]
 
     if TYPE_CHECKING:
 
@@ -406,27 +437,6 @@ class Tokenizer:
         nowhere = (0, 0)
         return [*before, *ids, *after], [*(nowhere for _ in before), *spans, *(nowhere for _ in after)]
 
-    if TYPE_CHECKING:
-
-        @overload
-        def __call__(  # type: ignore[overload-overlap]
-            self,
-            text: str,
-            *,
-            add_special_tokens: bool = ...,
-            special_tokens_as_text: bool = ...,
-            return_offsets_mapping: bool = ...,
-        ) -> Encoded: ...
-        @overload
-        def __call__(
-            self,
-            text: Sequence[str],
-            *,
-            add_special_tokens: bool = ...,
-            special_tokens_as_text: bool = ...,
-            return_offsets_mapping: bool = ...,
-        ) -> EncodedBatch: ...
-
     def __call__(
         self,
         text: Union[str, Sequence[str]],
@@ -434,33 +444,32 @@ class Tokenizer:
         add_special_tokens: bool = True,
         special_tokens_as_text: bool = False,
         return_offsets_mapping: bool = False,
-    ) -> Union[Encoded, EncodedBatch]:
+        **others: Any,
+    ) -> dict[str, Any]:
         """What a tokenizer of ``transformers`` gives: a dict of ``input_ids`` and ``attention_mask``, of a text or of several.
 
         As there, special tokens such as bos are put around a text. ``return_offsets_mapping`` adds ``offset_mapping``: offsets
-        in characters. Nothing is padded or cut off.
+        in characters. Nothing is padded or cut off, and there are no pairs of texts: asking for them raises BpeError.
         """
+        for name, value in others.items():
+            if name not in _OF_TRANSFORMERS:
+                raise TypeError(f"a Tokenizer takes no {name!r}")
+            if value is not None and value is not False:
+                raise BpeError(f"{name}={value!r} is not here: {_BY_TRANSFORMERS}")
         texts = [text] if isinstance(text, str) else _list_of(text)
-        batch: EncodedBatch
+        given: dict[str, Any] = {
+            "add_special_tokens": add_special_tokens,
+            "special_tokens_as_text": special_tokens_as_text,
+        }
+        batch: dict[str, Any] = {}
         if return_offsets_mapping:
-            both = [
-                self.encode_with_offsets(
-                    each, add_special_tokens=add_special_tokens, special_tokens_as_text=special_tokens_as_text
-                )
-                for each in texts
-            ]
-            ids = [each for each, _ in both]
-            batch = {"input_ids": ids, "attention_mask": _ones(ids), "offset_mapping": [spans for _, spans in both]}
+            both = [self.encode_with_offsets(each, **given) for each in texts]
+            batch["input_ids"] = [ids for ids, _ in both]
+            batch["offset_mapping"] = [spans for _, spans in both]
         else:
-            ids = self.encode_batch(
-                texts, add_special_tokens=add_special_tokens, special_tokens_as_text=special_tokens_as_text
-            )
-            batch = {"input_ids": ids, "attention_mask": _ones(ids)}
-        if not isinstance(text, str):
-            return batch
-        one: Any = {name: values[0] for name, values in batch.items()}  # type: ignore[index]
-        encoded: Encoded = one
-        return encoded
+            batch["input_ids"] = self.encode_batch(texts, **given)
+        batch["attention_mask"] = [[1] * len(ids) for ids in batch["input_ids"]]
+        return {name: values[0] for name, values in batch.items()} if isinstance(text, str) else batch
 
     def _around(self, is_wanted: bool) -> tuple[list[int], list[int]]:
         """The ids that tokenizer.json puts before a text, and behind it."""
@@ -553,6 +562,8 @@ class Tokenizer:
                 server.close()
         if image:
             save_image(os.fsdecode(place))
+
+    save_pretrained = save
 
     def to_hf(self) -> "tokenizers.Tokenizer":
         """The same tokenizer of HF's package ``tokenizers``, where that can express it."""
@@ -699,10 +710,6 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
 def _cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _ones(batch: list[list[int]]) -> list[list[int]]:
-    return [[1] * len(ids) for ids in batch]
 
 
 def _refuse_text(texts: object) -> None:

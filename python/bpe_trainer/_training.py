@@ -34,6 +34,9 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
         texts = _checked(files)
     if texts is not None:
         refuse_no_texts("texts", texts)
+        for name in ("text_field", "input_format"):
+            if given[name] is not None:
+                raise TypeError(f"{name} is for files, and texts are given")
     sizes = _sizes(vocab_size, output)
     # Nobody reads the summary of the other forms, and to make it takes its time.
     arguments = ["train", "--progress=json", f"--vocab-size={','.join(sizes)}"]
@@ -54,9 +57,10 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     except BaseException as error:
         if kept is not None:
             kept.cleanup()
-        if isinstance(error, BpeError) and any(_may_be_text(path) for path in paths):
-            raise BpeError(f"{error}\nhint: give texts as texts=[...]; strings in files are paths") from None
-        raise
+        if not isinstance(error, BpeError):
+            raise
+        hint = "\nhint: give texts as texts=[...]; strings in files are paths" if any(map(_may_be_text, paths)) else ""
+        raise BpeError(respelled(str(error), options) + hint) from None
     from ._source import Source, look_at
     from ._tokenizer import Tokenizer
 
@@ -67,12 +71,26 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
 def run_training(
     arguments: list[str], texts: t.Union[t.Texts, None], progress: t.Union[bool, t.Progress]
 ) -> list[str]:
-    """Runs `bpe train`, which reads the texts if there are any. Returns what it warned of; leaves nothing half-written."""
-    run: t.Union[Run, None] = None
+    """Runs `bpe train`, which reads the texts if there are any. Returns what it warned of."""
     if texts is not None:
         arguments = [*arguments, "--input-format=jsonl", "--text-field=text", "--", "-"]
+    return run_bpe(arguments, progress, texts)[0]
+
+
+def run_bpe(
+    arguments: list[str],
+    progress: t.Union[bool, t.Progress],
+    texts: t.Union[t.Texts, None] = None,
+    *,
+    answers: bool = False,
+) -> tuple[list[str], bytes, dict[str, t.Any]]:
+    """A run that says by --progress=json how it goes; leaves nothing half-written.
+
+    Returns what it warned of, what it wrote to stdout if it ``answers``, and its result.
+    """
+    run: t.Union[Run, None] = None
     try:
-        run = Run(arguments, takes_input=texts is not None)
+        run = Run(arguments, takes_input=texts is not None, answers=answers)
         return _finish(run, texts, _shower(progress))
     except BaseException:
         if run is not None:
@@ -249,10 +267,20 @@ def _checked(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
     return ()
 
 
-def _finish(run: Run, texts: t.Union[t.Texts, None], show: t.Union[t.Progress, None]) -> list[str]:
-    """Gives a run what it reads, hears what it says, and waits for its end. Returns what it warned of."""
+def _finish(
+    run: Run, texts: t.Union[t.Texts, None], show: t.Union[t.Progress, None]
+) -> tuple[list[str], bytes, dict[str, t.Any]]:
+    """Gives a run what it reads, hears what it says, and waits for its end."""
     said: list[str] = []
     warned: list[str] = []
+    answer = bytearray()
+    reader: t.Any = None
+    if run.stdout is not None:
+        from threading import Thread
+
+        stdout = run.stdout
+        reader = Thread(target=lambda: answer.extend(stdout.read()), daemon=True)
+        reader.start()
     from . import _tokenizer as _  # The caller needs it next; now the executable works.
 
     if texts is None and sys.platform != "win32":
@@ -261,13 +289,15 @@ def _finish(run: Run, texts: t.Union[t.Texts, None], show: t.Union[t.Progress, N
         # Both ends of the pipes are served; and Ctrl-C of Windows does not end a read.
         _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
+    if reader is not None:
+        reader.join()
     run.close()
     reason = _reason([run.plain(line) for line in said])
     if exit_code < 0:
         raise BpeError(reason or f"bpe was ended by signal {-exit_code}")
     if exit_code > 0 or reason is not None:
         raise BpeError(reason or message_of("\n".join(said)))
-    return warned
+    return warned, bytes(answer), _event(said[-1]) if said else {}
 
 
 def _listen_apart(
@@ -371,6 +401,29 @@ def _shown(message: str) -> str:
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in message)
 
 
+#: An option in a message, not in quotes, and its value: a number, a quoted one, or one at the end.
+_OPTION = r"""(?<![\w"'-])--(no-)?([a-z][a-z-]*)(?:[ =](\d[\w.]*|'[^'\n]*'|"[^"\n]*"|(?!needs|and|or|with)[\w./=]+(?=$| --|`)))?"""
+
+
+def respelled(message: str, options: t.Sequence[tuple[str, str, str]] = ()) -> str:
+    """A message that names parameters in the place of options; command lines in it stay."""
+    import re
+
+    known = {option: (name, kind) for name, option, kind in options}
+
+    def spell(found: "re.Match[str]") -> str:
+        no, option, value = found.groups()
+        name, kind = known.get(option, (option.replace("-", "_"), ""))
+        if no or value is None:
+            return f"{name}=False" if no else name
+        if value[0] not in "\"'0123456789":
+            value = '{"' + value.replace("=", '": "') + '"}' if kind == "languages" else f'"{value}"'
+        return f"{name}=[{value}]" if kind == "texts" else f"{name}={value}"
+
+    lines = message.split("\n")
+    return "\n".join(line if re.search("bpe [a-z]+ ", line) else re.sub(_OPTION, spell, line) for line in lines)
+
+
 def _shower(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:
     if callable(progress):
         return progress
@@ -378,10 +431,12 @@ def _shower(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:
         return None
 
     def show(stage: str, done: int, total: t.Union[int, None]) -> None:
-        share = f"{100 * done / total:5.1f} %" if total else f"{done}"
-        sys.stderr.write(f"\r{stage:<10} {share:<12}")
-        if total is not None and done >= total:
-            sys.stderr.write("\n")
-        sys.stderr.flush()
+        """A line that changes; where that cannot be, one for each stage, at its end."""
+        has_ended = total is not None and done >= total
+        if sys.stderr.isatty() or has_ended:
+            start = "\r" if sys.stderr.isatty() else ""
+            share = f"{done:,}" if has_ended or not total else f"{100 * done / total:5.1f} %"
+            sys.stderr.write(f"{start}{stage:<10} {share:<16}".rstrip(" ") + ("\n" if has_ended else ""))
+            sys.stderr.flush()
 
     return show

@@ -1,18 +1,21 @@
 """What the adapters of Stanford CS336's first assignment call.
 
-    from bpe_trainer.cs336 import get_tokenizer, run_train_bpe
+    from bpe_trainer.cs336 import check, check_encode, get_tokenizer, run_train_bpe
+
+`check` and `check_encode` judge one's own.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from operator import index
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
 from ._characters import byte_of, character_of
-from ._executable import BpeError, Home
+from ._executable import BpeError, Home, Run
 from ._source import Source
 from ._tokenizer import Tokenizer
 from ._options import train
@@ -112,6 +115,111 @@ def get_tokenizer(
         made.close()
         raise BpeError(str(error).replace(f'"{path}"', "the vocabulary")) from None
     return _Assignment(made)
+
+
+def check(
+    vocab: Mapping[int, bytes],
+    merges: Sequence[tuple[bytes, bytes]],
+    input_path: Union[str, "os.PathLike[str]"],
+    special_tokens: Sequence[str] = (),
+) -> dict[str, Any]:
+    """How the result of a student's training compares with the right one of the same file and size.
+
+    ``equal`` says whether it is right, ``equal_merges`` how many merges at its start are. Where the next one is another,
+    ``yours`` and ``right`` are the two, ``your_count`` and ``right_count`` how often each stands in the text by then, and
+    ``reasons`` are mistakes that give yours.
+    """
+    ours, right = run_train_bpe(input_path, len(vocab), special_tokens)
+    given = [(bytes(left), bytes(right)) for left, right in merges]
+    k = _first_difference(given, right)
+    found: dict[str, Any] = {"equal": given == right and {*vocab.values()} == {*ours.values()}, "equal_merges": k}
+    if given == right and not found["equal"]:
+        found["reasons"] = ["the merges are right; the vocabulary lacks tokens, or has others"]
+    if k == len(given) or k == len(right):
+        return found if given == right else {**found, "reasons": [f"{len(given)} merges, and {len(right)} are right"]}
+    words = _counted(input_path, special_tokens)
+    counts = _pair_counts(words, right[:k])
+    found.update(yours=given[k], right=right[k], your_count=counts[given[k]], right_count=counts[right[k]], reasons=[])
+    # What each mistake would merge here.
+    if counts[given[k]] == counts[right[k]]:
+        found["reasons"].append("a tie: of pairs that are equally frequent the greater one is merged, compared as bytes")
+    for mistake, theirs in (
+        ("overlapping pairs are counted once: (a, a) is twice in aaa", _pair_counts(words, right[:k], overlap=False)),
+        ("the text of special tokens is counted", _pair_counts(_counted(input_path, ()), right[:k])),
+    ):
+        if max(theirs, key=lambda pair: (theirs[pair], pair)) == given[k]:
+            found["reasons"].append(mistake)
+    if not found["reasons"]:
+        none = "no word has this pair by now: " if counts[given[k]] == 0 else ""
+        found["reasons"].append(f"{none}counts beside an earlier merge may be old, or words are cut by another pattern")
+    return found
+
+
+def check_encode(
+    tokenizer: Any,
+    vocab: Mapping[int, bytes],
+    merges: Sequence[tuple[bytes, bytes]],
+    text: str,
+    special_tokens: Union[Sequence[str], None] = None,
+) -> dict[str, Any]:
+    """How the ids of a student's ``tokenizer.encode(text)`` compare with the right ones.
+
+    ``equal_ids`` is how many at the start are right. Where the next one is another, ``yours`` and ``right`` are the tokens
+    from there on, and ``rest`` is the text.
+    """
+    assignment = get_tokenizer(vocab, merges, special_tokens)
+    given, right = [index(id) for id in tokenizer.encode(text)], assignment.encode(text)
+    k = _first_difference(given, right)
+    found: dict[str, Any] = {"equal": given == right, "equal_ids": k}
+    if given == right:
+        return found
+    token_bytes = assignment._tokenizer.token_bytes
+    yours, ours = ([token_bytes(id) if id in vocab else b"" for id in ids[k : k + 8]] for ids in (given, right))
+    rest = text.encode("utf-8")[sum(len(token_bytes(id)) for id in right[:k]) :]
+    special = next((each for each in special_tokens or () if rest.startswith(each.encode("utf-8"))), None)
+    if special is not None:
+        reason = f"the special token {special!r} is one id, and of several that fit the longest"
+    elif not yours:
+        reason = "your ids end before the text does"
+    elif not rest.startswith(b"".join(yours)):
+        reason = "your ids do not spell the text"
+    else:
+        reason = "in each pretoken the merge that was learned first is made first, everywhere, from the left"
+    return {**found, "yours": yours, "right": ours, "rest": rest[:80].decode("utf-8", "replace"), "reasons": [reason]}
+
+
+def _first_difference(given: Sequence[Any], right: Sequence[Any]) -> int:
+    return next((i for i, (one, other) in enumerate(zip(given, right)) if one != other), min(len(given), len(right)))
+
+
+def _counted(path: Union[str, "os.PathLike[str]"], special_tokens: Sequence[str]) -> dict[bytes, int]:
+    """The distinct pretokens of a file, each with its count."""
+    options = [f"--pattern={_PATTERN}", *(f"--special-token={text}" for text in special_tokens)]
+    table = Run(["count", "--quiet", "--input-format=text", *options, "--", os.fspath(path)], answers=True).finish()
+    rows = (line.rsplit("\t", 1) for line in table.decode("utf-8").split("\n")[1:-1])
+    return {word.translate(byte_of).encode("latin-1"): int(count) for word, count in rows}
+
+
+def _pair_counts(
+    words: Mapping[bytes, int], merges: Sequence[tuple[bytes, bytes]], overlap: bool = True
+) -> "Counter[tuple[bytes, bytes]]":
+    """How often each pair stands in the words, after some merges."""
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    counts: "Counter[tuple[bytes, bytes]]" = Counter()
+    for word, count in words.items():
+        tokens = [bytes([byte]) for byte in word]
+        while (pair := min(zip(tokens, tokens[1:]), key=lambda pair: ranks.get(pair, len(ranks)), default=None)) in ranks:
+            i = 0
+            while i + 1 < len(tokens):
+                if (tokens[i], tokens[i + 1]) == pair:
+                    tokens[i : i + 2] = [tokens[i] + tokens[i + 1]]
+                i += 1
+        last = -1
+        for i, each in enumerate(zip(tokens, tokens[1:])):
+            if overlap or last != i - 1 or each != (tokens[last], tokens[last + 1]):
+                counts[each] += count
+                last = i
+    return counts
 
 
 def _spelled(token: bytes) -> str:

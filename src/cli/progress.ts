@@ -34,6 +34,8 @@ export function createProgress(
   let startMs: number | undefined;
   let lastMs = 0;
   let shownMs = 0;
+  /** What was shown last of this stage. */
+  let shown: StageProgress | undefined;
   let barShown = false;
 
   const line = (text: string) => write(mode === "log" ? text : `bpe: ${text}\n`);
@@ -46,6 +48,13 @@ export function createProgress(
     const endMs = isToldNow ? clockMs() : lastMs;
     const elapsedMs = endMs - (startMs ?? endMs);
     const hasLine = mode === "plain" || mode === "log";
+    if (mode === "json" && last !== undefined && how === "took") {
+      // Programs are told that all is done, of a stream and of fewer merges than asked, too.
+      const done = (last.unit === "bytes" && last.total) || Math.round(last.done);
+      const whole = { ...last, done, total: done };
+      if (shown?.done !== done || shown.total !== done) show(whole, measure(whole, elapsedMs / 1000));
+    }
+    shown = undefined;
     if (last !== undefined && hasLine && elapsedMs >= lineMsLeast)
       line(stageLine(last, elapsedMs / 1000, how, found));
     last = undefined;
@@ -76,6 +85,7 @@ export function createProgress(
       lastMs = nowMs;
       if (nowMs - shownMs < intervalMs[mode]) return;
       shownMs = nowMs;
+      shown = progress;
       show(progress, measure(progress, (nowMs - startMs) / 1000));
     },
   };

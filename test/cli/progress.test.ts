@@ -19,7 +19,40 @@ test("json tells of every stage at once, one object a line", () => {
     .map((line) => JSON.parse(line));
   expect(events.map(({ event, stage, done, share }) => [event, stage, done, share])).toEqual([
     ["progress", "counting", 250, 0.25],
+    ["progress", "counting", 1000, 1],
     ["progress", "merging", 0, 0],
+  ]);
+});
+
+test("the last object of each stage that ends says that all is done", () => {
+  const { time, written, update, end } = displayOf("json");
+  update(counting(250));
+  update(counting(1000));
+  end("took", "7 distinct pretokens");
+  update({ ...counting(0.4), stage: "hashing", total: null });
+  update({ ...counting(99.6), stage: "hashing", total: null });
+  update(merged(0));
+  time.ms = 1000;
+  // Fewer than asked: the corpus gives no more.
+  update(merged(390));
+  end("took");
+  end("took");
+  update({ ...counting(1000), stage: "lifting" });
+  end("took");
+  update({ ...counting(5), stage: "encoding" });
+  update({ ...counting(10), stage: "encoding" });
+  end("stopped after");
+  const said = written.map((line) => JSON.parse(line));
+  expect(said.map(({ stage, done, total }) => `${stage} ${done} of ${total}`)).toEqual([
+    "counting 250 of 1000",
+    "counting 1000 of 1000",
+    "hashing 0 of null",
+    "hashing 100 of 100",
+    "merging 0 of 400",
+    "merging 390 of 400",
+    "merging 390 of 390",
+    "lifting 1000 of 1000",
+    "encoding 5 of 1000",
   ]);
 });
 

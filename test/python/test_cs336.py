@@ -8,7 +8,7 @@ from pathlib import Path
 import regex
 
 import bpe_trainer as bpe
-from bpe_trainer.cs336 import get_tokenizer, run_train_bpe
+from bpe_trainer.cs336 import check, check_encode, get_tokenizer, run_train_bpe
 
 END = "<|endoftext|>"
 PATTERN = regex.compile(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
@@ -118,6 +118,85 @@ class Training(unittest.TestCase):
         self.assertEqual(get_tokenizer(vocab, merges, specials).encode(text), expected)
         with self.assertRaisesRegex(TypeError, "special_tokens is a string"):
             run_train_bpe(corpus, 278, END)
+
+
+
+class Judged(unittest.TestCase):
+    """What `check` says of a trainer with one mistake."""
+
+    def setUp(self) -> None:
+        self.kept = tempfile.TemporaryDirectory()
+        self.addCleanup(self.kept.cleanup)
+        self.path = Path(self.kept.name, "corpus.txt")
+        source = random.Random(3)
+        words = ["".join(source.choices("aab ", k=source.randint(1, 7))) for _ in range(300)] + ["aaaa", "aaaaaa"] * 30
+        self.text = END.join(" ".join(source.choices(words, k=60)) for _ in range(20))
+        self.path.write_text(self.text)
+
+    def learned(self, *, least: bool = False, once: bool = False, as_text: bool = False) -> "tuple[dict, list]":
+        parts = [self.text] if as_text else self.text.split(END)
+        words = [[*map(bytes, zip(word.encode()))] for part in parts for word in PATTERN.findall(part)]
+        merges = []
+        for _ in range(40):
+            counts: dict = {}
+            for word in words:
+                last = -1
+                for i, pair in enumerate(zip(word, word[1:])):
+                    if once and last == i - 1 and pair == (word[last], word[last + 1]):
+                        continue
+                    counts[pair] = counts.get(pair, 0) + 1
+                    last = i
+            most = max(counts.values())
+            best = (min if least else max)(pair for pair, count in counts.items() if count == most)
+            merges.append(best)
+            for word in words:
+                i = 0
+                while i + 1 < len(word):
+                    if (word[i], word[i + 1]) == best:
+                        word[i : i + 2] = [word[i] + word[i + 1]]
+                    i += 1
+        return dict(enumerate([*BYTES, *(left + right for left, right in merges), END.encode()])), merges
+
+    def test_a_right_one_is_right(self) -> None:
+        vocab, merges = self.learned()
+        self.assertEqual(check(vocab, merges, self.path, [END]), {"equal": True, "equal_merges": 40})
+        self.assertIn("lacks tokens", check({**vocab, 10: b"zz"}, merges, self.path, [END])["reasons"][0])
+        self.assertEqual(check(vocab, merges[:-1], self.path, [END])["reasons"], ["39 merges, and 40 are right"])
+
+    def test_the_mistake_is_named_where_it_shows_first(self) -> None:
+        for mistake, reason in (("least", "a tie"), ("once", "overlapping"), ("as_text", "the text of special tokens")):
+            vocab, merges = self.learned(**{mistake: True})
+            found = check(vocab, merges, self.path, [END])
+            right = run_train_bpe(self.path, len(vocab), [END])[1]
+            k = found["equal_merges"]
+            self.assertEqual((merges[:k], found["yours"], found["right"]), (right[:k], merges[k], right[k]))
+            self.assertNotEqual(merges[k], right[k])
+            self.assertTrue(any(each.startswith(reason) for each in found["reasons"]), found)
+        self.assertEqual(found["your_count"] <= found["right_count"], True)
+        found = check(vocab, [(b"q", b"z"), *merges[1:]], self.path, [END])
+        self.assertEqual((found["equal_merges"], found["your_count"]), (0, 0))
+
+    def test_ids_are_judged_where_they_part(self) -> None:
+        vocab, merges = self.learned()
+        right = get_tokenizer(vocab, merges, [END])
+
+        class Student:
+            def __init__(self, encode) -> None:
+                self.encode = encode
+
+        self.assertEqual(check_encode(right, vocab, merges, self.text, [END])["equal"], True)
+        for encode, reason in (
+            (lambda text: [*text.encode()], "in each pretoken"),
+            (lambda text: right.encode(text.replace(END, "<|y|>")), "the special token"),
+            (lambda text: right.encode(text)[:-3], "your ids end"),
+            (lambda text: [*right.encode(text)[:9], 0], "your ids do not spell"),
+        ):
+            found = check_encode(Student(encode), vocab, merges, self.text, [END])
+            k = found["equal_ids"]
+            self.assertEqual(right.encode(self.text)[:k], [*encode(self.text)][:k])
+            self.assertEqual(found["right"][0], vocab[right.encode(self.text)[k]])
+            self.assertTrue(self.text.endswith(found["rest"]) or found["rest"] in self.text)
+            self.assertTrue(found["reasons"][0].startswith(reason), found)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,80 @@
+"""Commands of `bpe` that answer with a dict: `bpe.inspect("tokenizer")` is `bpe inspect tokenizer --json`.
+
+A parameter is an option of the command, in Python's spelling. `bpe` itself reads and checks what is given.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import ExitStack
+from typing import Any, Iterator, Union
+
+from ._executable import BpeError
+from ._tokenizer import Tokenizer
+from ._training import respelled, run_bpe, shown_warnings
+from ._types import Progress
+
+#: What the answer of a command is; otherwise it is the result that the command tells.
+_JSON = ("diff", "eval", "explain", "inspect", "tokens")
+#: How an answer comes is decided here.
+_OWN = ("csv", "help", "json", "quiet")
+
+
+class Command:
+    """One command: its paths or tokenizers, then its options by name."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        self.__doc__ = f"""`bpe {name}` with its paths and options: the dict that it answers. `bpe {name} --help` has them.
+
+        A path may be a Tokenizer, too, or a dict of paths by name. An option that may be repeated takes a list, and one that
+        takes NAME=VALUE a dict; True gives one that has no value. ``progress`` is that of `train`.
+        """
+
+    def __call__(self, *paths: Any, progress: Union[bool, Progress] = False, **options: Any) -> dict[str, Any]:
+        with ExitStack() as places:
+            arguments = [self.__name__, "--progress=json", *(["--json"] if self.__name__ in _JSON else [])]
+            for name, value in options.items():
+                if name in _OWN:
+                    raise TypeError(f"bpe.{self.__name__} has no parameter {name!r}: the answer is a dict")
+                option = f"--{name.replace('_', '-')}"
+                flag = [option] if value is True else []
+                arguments += flag or [f"{option}={text}" for text in _texts(name, value, places)]
+            for each in (*paths, *options.values()):
+                # What was given to `load` beside the files; of several tokenizers it would be said of all.
+                if isinstance(each, Tokenizer) and each._source.options:
+                    if self.__name__ in ("diff", "eval"):
+                        raise TypeError(f"bpe.{self.__name__} takes no tokenizer whose files do not hold all of it")
+                    arguments += each._source.options
+            files = [text for path in paths for text in _texts("a path", path, places)]
+            try:
+                run = run_bpe([*arguments, "--", *files], progress, answers=self.__name__ in _JSON)
+            except BpeError as error:
+                raise BpeError(respelled(str(error))) from None
+        warned, answer, result = run
+        shown_warnings(warned)
+        found: dict[str, Any] = json.loads(answer) if self.__name__ in _JSON else result
+        return {name: value for name, value in found.items() if name not in ("event", "success")}
+
+    def __repr__(self) -> str:
+        return f"<bpe {self.__name__}>"
+
+
+def _texts(name: str, value: Any, places: ExitStack) -> Iterator[str]:
+    """A value as the command line takes it, once for each time that it is typed."""
+    if isinstance(value, Tokenizer):
+        yield places.enter_context(value._place())
+    elif isinstance(value, dict):
+        yield from (f"{key}={text}" for key, each in value.items() for text in _texts(name, each, places))
+    elif isinstance(value, (list, tuple)):
+        yield from (text for each in value for text in _texts(name, each, places))
+    elif isinstance(value, (str, bytes, os.PathLike)):
+        yield os.fsdecode(value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield str(value)
+    elif value is not None and value is not False:
+        raise TypeError(f"{name} must be text, a number or a path, found {type(value).__name__}")
+
+
+diff, eval, explain, inspect, prune, tokens = map(Command, ("diff", "eval", "explain", "inspect", "prune", "tokens"))

@@ -1,0 +1,159 @@
+"""The commands that answer with dicts, the names that other packages have, and messages in Python's words. Run by suite.ts."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import threading
+import unittest
+
+import bpe_trainer as bpe
+from bpe_trainer._executable import find_executable
+from test_bpe import END, Home
+
+
+class Commands(Home):
+    def setUp(self) -> None:
+        super().setUp()
+        self.large, self.small = self.home / "large", self.home / "small"
+        self.tokenizer = bpe.train(self.corpus, 400, special_tokens=[END], output=self.large)
+        bpe.train(self.corpus, 300, special_tokens=[END], output=self.small).close()
+
+    def test_answers_are_those_of_the_command_line(self) -> None:
+        large, small, corpus = map(str, (self.large, self.small, self.corpus))
+        for answer, command in (
+            (bpe.inspect(self.tokenizer), ["inspect", large]),
+            (bpe.diff(self.large, small, text=self.corpus), ["diff", large, small, "--text", corpus]),
+            (bpe.tokens(corpus, tokenizer=self.large), ["tokens", corpus, "--tokenizer", large]),
+            (
+                bpe.eval(large, {"b": small}, text={"t": [corpus, corpus]}, term=["a b", "c"], workers=1, numbers=True),
+                [*("eval", large, f"b={small}", "--text", f"t={corpus}", "--text", f"t={corpus}"), "-w1", "--numbers"]
+                + ["--term", "a b", "--term", "c"],
+            ),
+        ):
+            said = subprocess.run([find_executable(), *command, "--json", "--quiet"], stdout=subprocess.PIPE, check=True)
+            self.assertEqual(answer, json.loads(said.stdout))
+        pruned = bpe.prune(self.tokenizer, text=corpus, vocab_size=300, output=self.home / "pruned", progress=False)
+        self.assertEqual((pruned["size"], len(bpe.Tokenizer.load(self.home / "pruned"))), (300, 300))
+
+    def test_one_that_was_trained_into_no_directory_is_as_good(self) -> None:
+        with bpe.train(self.corpus, 400, special_tokens=[END]) as kept:
+            self.assertEqual(bpe.inspect(kept)["vocabularySize"], 400)
+        with self.assertRaisesRegex(bpe.BpeError, "closed"):
+            bpe.inspect(kept)
+        beside = bpe.Tokenizer.load(self.large / "vocab.json", special_tokens={"<z>": 900})
+        self.assertEqual(bpe.inspect(beside)["idLimit"], 901)
+        with self.assertRaisesRegex(TypeError, "do not hold all of it"):
+            bpe.diff(beside, self.large)
+
+    def test_what_is_wrong_is_said_in_the_words_of_python(self) -> None:
+        for raised, said, call in (
+            (bpe.BpeError, "workers: 0 is too small", lambda: bpe.eval(self.large, text=self.corpus, workers=0)),
+            (bpe.BpeError, "give a vocab_size of 257", lambda: bpe.prune(self.large, text=self.corpus, vocab_size=9, output="x")),
+            (bpe.BpeError, "unknown option nonsense\nhint: bpe inspect --help", lambda: bpe.inspect(self.large, nonsense=1)),
+            (bpe.BpeError, "no such file", lambda: bpe.inspect(self.home / "absent")),
+            (bpe.BpeError, "<path> is missing", lambda: bpe.inspect(None)),
+            (bpe.BpeError, "zero byte", lambda: bpe.inspect("a\0")),
+            (TypeError, "no parameter 'json'", lambda: bpe.inspect(self.large, json=True)),
+            (TypeError, "found object", lambda: bpe.inspect(object())),
+            (ZeroDivisionError, "", lambda: bpe.eval(self.large, text=self.corpus, progress=lambda *_: 1 // 0)),
+        ):
+            with self.assertRaisesRegex(raised, said):
+                call()
+
+    def test_threads_and_a_forked_process_may_ask(self) -> None:
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(bpe.inspect(self.small))) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(answers, [bpe.inspect(self.small)] * 3)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(int(bpe.inspect(self.small) != answers[0]))
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+    def test_a_star_import_leaves_pythons_names(self) -> None:
+        names: dict = {}
+        exec("from bpe_trainer import *", names)
+        self.assertNotIn("eval", names)
+        self.assertLessEqual({"eval", "inspect", "diff", "prune", "tokens", "explain", "cs336"}, {*dir(bpe)})
+        self.assertEqual(f"bpe {bpe.__version__}", subprocess.check_output([find_executable(), "--version"], text=True)[:9])
+
+
+class Names(Home):
+    def test_names_of_other_packages_mean_the_same(self) -> None:
+        with bpe.train(self.corpus, 400, special_tokens=[END]) as tokenizer:
+            tokenizer.save_pretrained(self.home / "saved")
+            self.assertEqual((tokenizer.n_vocab, tokenizer.get_vocab_size()), (400, 400))
+            text = "a good day" + END
+            self.assertEqual(tokenizer.pre_tokenize("-a  good" + END + "it's"), ["-", "a", " ", " good", END, "it", "'s"])
+            self.assertEqual(tokenizer.pre_tokenize(""), [])
+            with self.assertRaisesRegex(bpe.BpeError, "explain takes at most 10,000"):
+                tokenizer.pre_tokenize("a" * 10_001)
+            theirs = tokenizer.to_hf().encode(text, add_special_tokens=False)
+            self.assertEqual(tokenizer.tokenize(text), theirs.tokens)
+            self.assertEqual(tokenizer.tokenize(END, special_tokens_as_text=True)[0], "<")
+            for load, path in ((bpe.Tokenizer.from_file, "saved/tokenizer.json"), (bpe.Tokenizer.from_pretrained, "saved")):
+                with load(self.home / path) as loaded:
+                    self.assertEqual(loaded.encode(text), theirs.ids)
+
+    def test_what_is_elsewhere_is_refused_with_the_way_there(self) -> None:
+        with self.assertRaisesRegex(bpe.BpeError, "org/name.*nothing is fetched here\nhint: hf download org/name"):
+            bpe.Tokenizer.from_pretrained("org/name")
+        with bpe.train(self.corpus, 300) as tokenizer:
+            plain = tokenizer("a b", padding=False, truncation=None, return_tensors=None)
+            self.assertEqual(plain, tokenizer("a b"))
+            for name, value in (("padding", True), ("truncation", True), ("return_tensors", "pt"), ("text_pair", "b"), ("max_length", 0)):
+                with self.assertRaisesRegex(bpe.BpeError, f"{name}={value!r} is not here: transformers'"):
+                    tokenizer("a", **{name: value})
+            with self.assertRaisesRegex(TypeError, "takes no 'paddding'"):
+                tokenizer("a", paddding=True)
+            with self.assertRaisesRegex(AttributeError, "'add_tokens': bpe.train.*extend=PATH"):
+                tokenizer.add_tokens(["x"])
+            self.assertFalse(hasattr(tokenizer, "nonsense"))
+
+
+class Messages(Home):
+    def test_errors_of_a_training_name_its_parameters(self) -> None:
+        for given, said in (
+            ({"vocab_size": 100}, "vocab_size=100 is too small"),
+            ({"cache_limit": "1GB"}, "cache_limit needs cache\nhint: e.g. cache=\"cache\"$"),
+            ({"special_tokens": ["--cache"], "bos": "x"}, "bos=\"x\" is not a special token\nhint: add special_tokens=\\['x'\\]"),
+            ({"languages_dev": {"en": "x"}}, "languages_dev needs languages\nhint: e.g. languages={\"en\": \"corpus/en\"}"),
+            ({"formats": "x"}, "formats: unknown value"),
+            ({"tokenizer_class": ""}, "tokenizer_class=\"\" is not"),
+        ):
+            with self.assertRaisesRegex(bpe.BpeError, said):
+                bpe.train(self.corpus, **{"vocab_size": 300, **given})
+        with self.assertRaisesRegex(TypeError, "text_field is for files"):
+            bpe.train(texts=["a"], vocab_size=300, text_field="x")
+
+    def test_tokens_come_from_files_too_and_a_log_tells_of_the_run(self) -> None:
+        (self.home / "special").write_text("<|a|>\n<|b|>\n")
+        (self.home / "seeds").write_text("zebra\n")
+        log = self.home / "log"
+        with bpe.train(
+            self.corpus, 300, special_tokens=["<|c|>"], special_tokens_file=self.home / "special",
+            seed_tokens_file=self.home / "seeds", log_file=log, wait=True, progress=False,
+        ) as tokenizer:
+            self.assertEqual({*tokenizer.special_tokens}, {"<|a|>", "<|b|>", "<|c|>"})
+            self.assertIn("zebra", tokenizer.get_vocab())
+        self.assertIn('"success":true', log.read_text().splitlines()[-1])
+
+    def test_the_last_call_of_each_stage_has_all_of_it_done(self) -> None:
+        calls: list = []
+        bpe.train(self.corpus, 400, progress=lambda *call: calls.append(call)).close()
+        last = {stage: (done, total) for stage, done, total in calls}
+        self.assertEqual(list(last), ["counting", "merging"])
+        self.assertEqual(last["merging"], (144, 144))
+        self.assertEqual(*last["counting"])
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            bpe.train(self.corpus, 400, progress=True).close()
+        self.assertRegex(said.getvalue(), r"\Acounting +[\d,]+\nmerging +144\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()
