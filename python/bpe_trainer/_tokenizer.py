@@ -10,7 +10,7 @@ import sys
 from operator import index
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
-from ._executable import BpeError, Home, Later, Run
+from ._executable import BpeError, Home, Later, Run, _undisturbed
 from ._image import Image, Vocabulary, save_image
 from ._source import Place, Source, unpickled
 
@@ -336,8 +336,7 @@ class Tokenizer:
     def _arrays(
         self, texts: Sequence[str], as_text: bool, threads: Union[int, None], before: list[int], after: list[int]
     ) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]":
-        import numpy
-
+        numpy = _numpy()
         model = self._encoder()
         if not before and not after and hasattr(model, "batch"):
             data, ends, size = _worked(model, texts, as_text, False, threads).arrays()
@@ -499,8 +498,7 @@ class Tokenizer:
         workers: Union[int, None] = None,
     ) -> "numpy.ndarray[Any, Any]":
         """The ids of files, one after the other, as a numpy array: uint16 if every id fits, else uint32."""
-        import numpy
-
+        load = _numpy().load
         paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         home = Home()
         with self._place() as place:
@@ -509,7 +507,7 @@ class Tokenizer:
             arguments += [] if append_token is None else [f"--append-token={append_token}"]
             arguments += [] if workers is None else [f"--workers={workers}"]
             Run([*arguments, "--", *(os.fspath(path) for path in paths)]).finish()
-            ids: "numpy.ndarray[Any, Any]" = numpy.load(output)
+            ids: "numpy.ndarray[Any, Any]" = load(output)
         return ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
@@ -705,6 +703,21 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
     if errors:
         raise errors[0]
     return batch
+
+
+def _numpy() -> Any:
+    """numpy refuses to be imported again where Ctrl-C has interrupted its import: here none does."""
+    if "numpy" not in sys.modules:
+        import threading  # noqa: F401  It takes the thread that imports it first for the main one.
+
+        _undisturbed(_import_numpy)
+    import numpy
+
+    return numpy
+
+
+def _import_numpy() -> None:
+    import numpy  # noqa: F401
 
 
 def _cores() -> int:

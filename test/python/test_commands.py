@@ -5,6 +5,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 import threading
 import unittest
 
@@ -114,6 +115,17 @@ class Names(Home):
             with self.assertRaisesRegex(AttributeError, "'add_tokens': bpe.train.*extend=PATH"):
                 tokenizer.add_tokens(["x"])
             self.assertFalse(hasattr(tokenizer, "nonsense"))
+
+
+class Numpy(Home):
+    def test_no_ctrl_c_interrupts_its_import(self) -> None:
+        """It cannot be imported twice: handlers of signals run in the main thread."""
+        (self.home / "numpy.py").write_text("import threading\nprint(threading.current_thread() is threading.main_thread())")
+        program = "import bpe_trainer as bpe\nbpe.Tokenizer.encode_batch(bpe.train('corpus.txt', 300), ['a'], as_array=True)"
+        environment = {**os.environ, "PYTHONPATH": str(self.home)}
+        run = subprocess.run([sys.executable, "-c", program], cwd=self.home, env=environment, capture_output=True, text=True)
+        self.assertEqual(run.stdout, "False\n", run.stderr)
+        self.assertIn("has no attribute 'frombuffer'", run.stderr)
 
 
 class Messages(Home):
