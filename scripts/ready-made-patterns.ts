@@ -1,19 +1,29 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { compilePattern } from "../src/pattern/compile.ts";
 import { patterns } from "../src/pattern/named-patterns.ts";
 import { readyMadeFile } from "../src/pattern/ready-made.ts";
+import { patternDigest } from "./pattern-digest.ts";
 
-/** Compiles the named patterns, by the Unicode data that `buildKernel` generates; returns the paths of their tables. */
+/**
+ * Compiles the named patterns, by the Unicode data that `buildKernel` generates, unless their tables are there already;
+ * returns the paths of these.
+ */
 export function readyMadePatterns(directory: string): string[] {
+  const [listPath, digest] = [`${directory}/list.json`, patternDigest()];
+  if (existsSync(listPath)) {
+    const made = JSON.parse(readFileSync(listPath, "utf8"));
+    if (made.digest === digest) return made.names.map((name: string) => `${directory}/${name}`);
+  }
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const paths = new Set<string>();
+  const names = new Set<string>();
   for (const { sources } of Object.values(patterns)) {
     for (const lineWise of [false, true]) {
       const file = readyMadeFile(sources, { lineWise }, compilePattern(sources, { lineWise }));
-      paths.add(`${directory}/${file.name}`);
+      names.add(file.name);
       writeFileSync(`${directory}/${file.name}`, file.bytes);
     }
   }
-  return [...paths];
+  writeFileSync(listPath, JSON.stringify({ digest, names: [...names] }));
+  return [...names].map((name) => `${directory}/${name}`);
 }

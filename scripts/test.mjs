@@ -33,7 +33,9 @@ const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8
   .filter((name) => name.endsWith(".test.ts"))
   .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
   .filter((name) => !isLong || /\/(rounds|binary)\.ts"/.test(readFileSync(join(root, name), "utf8")))
-  .sort();
+  // Those of the smallest modules come last, so that no process waits long for another.
+  .sort()
+  .reverse();
 if (files.length === 0) {
   console.error(`no tests in ${words.join(", ")}`);
   process.exit(1);
