@@ -18,13 +18,10 @@ const one = <T>(list: ArrayLike<T>) => list[random(list.length)]!;
 /** Cuts no pretoken, so all merges are made in one go, from bytes. */
 const uncut = { cuts: "nowhere" } as const;
 
-/** Offset of `lateRank` in the model's head, in fields. */
-const lateRankField = 20;
-
 function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number } {
   const { kernel, modelAddress } = new EncodingKernel(model, true);
-  const head = new Uint32Array(kernel.memory.buffer, modelAddress, lateRankField + 1);
-  return { mergeCount: head[4]!, lateRank: head[lateRankField]! };
+  const head = new Uint32Array(kernel.memory.buffer, modelAddress, kernel.exports.modelHeadBytes() / 4);
+  return { mergeCount: head[4]!, lateRank: head.at(-1)! };
 }
 
 /** Merges of letters, spaces and what they make; none makes a token that is there already. */
