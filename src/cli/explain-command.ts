@@ -1,6 +1,7 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { counted, grouped } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
+import { findTokenizer } from "../formats/named-tokenizers.ts";
 import { readWrittenLedger, type WrittenLedger } from "../formats/tokens-tsv.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { droppedByte } from "../tokenizer/encoding-model.ts";
@@ -28,7 +29,11 @@ export async function runExplain({ files, options }: Invocation, output: Output)
       "give it a word or a sentence; bpe encode takes any file",
     );
   }
-  const parts = await openTokenizer({ path, ...readBesideTokenizer(options) }, true, output);
+  const parts = await openTokenizer(
+    { ...findTokenizer(path), ...readBesideTokenizer(options) },
+    true,
+    output,
+  );
   const explained: Explained = {
     parts,
     text,

@@ -5,6 +5,7 @@ import { findInputs } from "../corpus/find-inputs.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
 import { ratio, usedCount } from "../evaluation/evaluation.ts";
 import { modelFactsOf, readBeside, roleTokensAt } from "../formats/model-files.ts";
+import { findTokenizer } from "../formats/named-tokenizers.ts";
 import { recordedLedger, recordedReading } from "../formats/training-json.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
@@ -29,16 +30,17 @@ import { whitespaceAndSeparators } from "./train-summary.ts";
 
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
-  const path = invocation.files[0]!;
+  const found = findTokenizer(invocation.files[0]!);
+  const { path, name = nameOfTokenizer(path) } = found;
   const textPath = invocation.options.text("text");
   const reportPath = await takeReportPlace(invocation, output);
-  const parts = await openTokenizer({ path, ...readBesideTokenizer(invocation.options) }, true, output);
+  const parts = await openTokenizer({ ...found, ...readBesideTokenizer(invocation.options) }, true, output);
   const statistics = await inTurns(
     vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
   );
   const described = {
     parts,
-    path,
+    name,
     roles: roleTokensAt(path),
     facts: modelFactsOf(readBeside(path)),
   };
@@ -55,7 +57,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const command = shellLine(["bpe", "inspect", ...invocation.typed]);
   await writeInspectReport(reportPath, {
     command,
-    name: nameOfTokenizer(path),
+    name,
     parts,
     rows,
     statistics,
@@ -64,10 +66,10 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   output.succeed(writtenLine(reportPath), {});
 }
 
-/** A tokenizer, the path by which it was named, and what `transformers` reads beside it. */
+/** A tokenizer, what it is called, and what `transformers` reads beside it. */
 type Described = {
   readonly parts: TokenizerParts;
-  readonly path: string;
+  readonly name: string;
   readonly roles: Readonly<Record<string, string>>;
   readonly facts: ReturnType<typeof modelFactsOf>;
 };
@@ -88,7 +90,7 @@ const shownBytesMax = 240;
 
 /** What is looked for first: what a model and its programs have to agree on; then what its tokens are like. */
 function tokenizerRows(
-  { parts, path, roles, facts }: Described,
+  { parts, name, roles, facts }: Described,
   { size, idLimit, invalidCount, ...statistics }: VocabularyStatistics,
 ): Row[] {
   const { description, tokens, model, normalization, addsPrefixSpace } = parts;
@@ -98,7 +100,7 @@ function tokenizerRows(
   const specials = specialRows(parts, roles);
   const isSaid = basename(description.path) === description.kind;
   return [
-    ["tokenizer", `${nameOfTokenizer(path)} (${description.path}${isSaid ? "" : `, ${description.kind}`})`],
+    ["tokenizer", `${name} (${description.path}${isSaid ? "" : `, ${description.kind}`})`],
     [
       "size",
       `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.merges.merged.length, "merge")}`,

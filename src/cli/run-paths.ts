@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { filesMatching, includeFilter } from "../corpus/find-inputs.ts";
 import { pathsReadAt } from "../formats/load-tokenizer.ts";
+import { findTokenizer } from "../formats/named-tokenizers.ts";
 import type { PathRead } from "../options/option.ts";
 import { globMatcher } from "../runtime/host.ts";
 import { isDirectory, statOf } from "../runtime/system-error.ts";
@@ -66,7 +67,7 @@ function pathsOfRead({ path, reads, name }: TypedRead): Read[] {
   if (path === "-") return [{ path }];
   if (reads === "files" && /[*?[]/.test(path) && isAbsent(path))
     return filesMatching(path).paths.map((path) => ({ path }));
-  const beside = reads === "tokenizer" ? ifUsable(() => pathsReadAt(path), []) : [];
+  const beside = reads === "tokenizer" ? ifUsable(() => pathsReadAt(findTokenizer(path).path), []) : [];
   return [named, ...beside.filter((part) => part !== path).map((path) => ({ path }))];
 }
 

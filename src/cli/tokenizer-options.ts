@@ -3,6 +3,7 @@ import { usageError } from "../errors.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { usualNames } from "../formats/formats.ts";
 import { sizesIn, tokenizersIn } from "../formats/load-tokenizer.ts";
+import { type FoundTokenizer, findTokenizer } from "../formats/named-tokenizers.ts";
 import { type Named, readNamed } from "../options/kinds.ts";
 import { idType } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
@@ -12,10 +13,10 @@ import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
 
-/** The options of every command that uses a tokenizer. Looks at no file. */
+/** The options of every command that uses a tokenizer. Reads no file of it. */
 export function readTokenizerOptions({ options }: Invocation) {
   return {
-    path: options.text("tokenizer")!,
+    ...findTokenizer(options.text("tokenizer")!),
     ...readBesideTokenizer(options),
     dtype: options.value(idType),
   };
@@ -44,16 +45,16 @@ function readSpecialToken(typed: string): SpecialTokenOption {
   return { text, id: id === undefined ? undefined : Number(id) };
 }
 
-type Asked = Omit<ReturnType<typeof readTokenizerOptions>, "dtype">;
+type Asked = Omit<ReturnType<typeof readTokenizerOptions>, "dtype" | "name"> & Partial<FoundTokenizer>;
 
 /** Loads the tokenizer, and warns of what is not applied. `isDecoded`: its ids will be turned into bytes. */
 export async function openTokenizer(
-  { path, pattern, specialTokens, specialTokensAsText }: Asked,
+  { name, path, pattern, specialTokens, specialTokensAsText }: Asked,
   isDecoded: boolean,
   output: Output,
 ): Promise<TokenizerParts> {
   const parts = await loadInWorker({ path, options: { pattern, specialTokens }, isDecoded });
-  warnOfTokenizers([{ name: nameOfTokenizer(path), parts }], output);
+  warnOfTokenizers([{ name: name ?? nameOfTokenizer(path), parts }], output);
   return { ...parts, specialTokensAsText };
 }
 
@@ -71,7 +72,10 @@ export function warnOfTokenizers(
 
 /** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */
 export async function openTokenizers(invocation: Invocation, output: Output): Promise<NamedTokenizer[]> {
-  const named = invocation.files.map((typed) => readNamed("a tokenizer", typed)).flatMap(eachSize);
+  const named = invocation.files
+    .map((typed) => readNamed("a tokenizer", typed))
+    .map(found)
+    .flatMap(eachSize);
   const names = uniqueNames(named, nameOfTokenizer);
   const twice = named.find((one, i) =>
     named.some((other, j) => j < i && names.get(other) === names.get(one)),
@@ -99,6 +103,12 @@ export async function openTokenizers(invocation: Invocation, output: Output): Pr
 
 /** Large ones are loaded by a thread each. */
 const loadedAtOnce = 4;
+
+/** One that was found by its name is called so. */
+function found(typed: Named): Named {
+  const { name = null, path } = findTokenizer(typed.path);
+  return { name: typed.name ?? name, path };
+}
 
 /** `bpe train -n 16000,32000` writes a tokenizer into a directory for each size: such a directory stands for all of them. */
 function eachSize(named: Named): Named[] {

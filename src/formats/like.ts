@@ -14,6 +14,7 @@ import {
 } from "../vocabulary/model-settings.ts";
 import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
 import { modelFactsOf, readBeside, roleKeys } from "./model-files.ts";
+import { published } from "./named-tokenizers.ts";
 import { frameWithIds } from "./tokenizer-json.ts";
 import { recordedBeside } from "./training-json.ts";
 
@@ -117,26 +118,12 @@ const putsInFront = ({ post_processor }: JsonObject, bos: string) =>
       (cls as unknown[] | undefined)?.[0] === bos,
   );
 
-/** Published tokenizers that are known here: names, the encoding as tiktoken.ts has it, what else it brings. */
-const published: readonly (readonly [names: string, encoding: string, more?: Partial<Like>])[] = [
-  ["gpt2 gpt-2 r50k_base", "r50k_base"],
-  ["gpt-4 gpt-3.5-turbo cl100k_base", "cl100k_base"],
-  ["gpt-4o gpt4o gpt-4.1 o200k_base", "o200k_base"],
-  [
-    "llama3 llama-3 llama3.1 llama3.2 llama3.3",
-    "Llama 3",
-    { model: { addsBos: true, chatTemplate: "llama3" } },
-  ],
-  ["llama4 llama-4", "Llama 4", { model: { addsBos: true } }],
-  ["qwen3", "Qwen 3", { model: { chatTemplate: "chatml" } }],
-];
-
 /** Undefined if the name is no published tokenizer's. A usage error if only its pattern is known. */
 async function publishedLike(path: string): Promise<Like | undefined> {
-  const found = published.find(([names]) => names.split(" ").includes(path));
+  const found = published.find(({ names }) => names.includes(path));
   if (found !== undefined) {
     const { knownByName } = await import("./tiktoken.ts");
-    const { pattern, specialTokens, laterTokens = [], normalization = null } = knownByName(found[1]);
+    const { pattern, specialTokens, laterTokens = [], normalization = null } = knownByName(found.encoding);
     const withTraits = (texts: readonly string[], special: boolean) =>
       texts.map((content, id): AddedToken => ({ id, content, ...plainSpecial, special }));
     return {
@@ -147,14 +134,13 @@ async function publishedLike(path: string): Promise<Like | undefined> {
       ),
       laterTokens: withTraits(laterTokens, false),
       patternSources: patterns[pattern].sources,
-      model: {},
-      ...found[2],
+      model: found.model ?? {},
     };
   }
   const named = Object.entries<NamedPattern>(patterns);
   if (!named.some(([name, { aliases = [] }]) => [name, ...aliases].includes(path))) return undefined;
   throw usageError(
     `--like ${path}: this is the name of a pattern, not of a known tokenizer`,
-    `-p ${path} sets the pattern; known tokenizers are ${published.map(([names]) => names.split(" ")[0]).join(", ")}; or give a path`,
+    `-p ${path} sets the pattern; known tokenizers are ${published.map(({ names }) => names[0]).join(", ")}; or give a path`,
   );
 }

@@ -35,6 +35,7 @@ import { checkId, checkOwnIds } from "./assemble-model.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { recordedPostProcessing } from "./post-processor.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { rankSums } from "./rank-sums.ts";
 import { lineEnd, places, rows } from "./rows.ts";
 import { type RecordedTraining, recordedTraining } from "./training-json.ts";
 
@@ -333,9 +334,9 @@ const numbered = (texts: readonly string[], firstId: number) =>
 const reserved = (name: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => `<|${name}_${first + i}|>`);
 
-/** By SHA-256. The first four sums, and what belongs to them, are in tiktoken's source (openai_public.py). */
+/** By SHA-256. What belongs to the first four, and the sum of the second, is in tiktoken's source (openai_public.py). */
 const known: Readonly<Record<string, () => KnownRanks>> = {
-  "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": () => ({
+  [rankSums.r50k_base]: () => ({
     name: "r50k_base",
     pattern: "r50k",
     specialTokens: [[endOfText, 50256]],
@@ -346,12 +347,12 @@ const known: Readonly<Record<string, () => KnownRanks>> = {
     pattern: "p50k",
     specialTokens: [[endOfText, 50256]],
   }),
-  "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": () => ({
+  [rankSums.cl100k_base]: () => ({
     name: "cl100k_base",
     pattern: "cl100k",
     specialTokens: [...numbered([endOfText, ...fillInTheMiddle], 100257), ["<|endofprompt|>", 100276]],
   }),
-  "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": () => ({
+  [rankSums.o200k_base]: () => ({
     name: "o200k_base",
     sameRanks: "o200k_harmony",
     pattern: "o200k",
