@@ -2,6 +2,7 @@
 // it. First the options that several commands take, then the commands.
 
 import { textMeasures } from "../evaluation/measures.ts";
+import { encodingOptions } from "../options/encoding-table.ts";
 import { idsDecoding, idsEncoding, idsTraining } from "../options/ids-tables.ts";
 import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
 import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
@@ -292,10 +293,11 @@ export const commands: readonly CommandSpec[] = [
       tokenizer,
       {
         ...outputFile,
-        description: "ids as .npy or .bin",
+        description: "ids as .npy, .bin, or files of another format",
         details: "Without it, decimal ids go to stdout, one line for each input or record.",
         default: "stdout, decimal",
       },
+      ...Object.values(encodingOptions),
       ranges,
       idType,
       {

@@ -257,10 +257,24 @@ export async function lockOutputFile(
   output: Output,
   path: string | undefined,
 ): Promise<void> {
-  const isFile = path !== undefined && path !== "-";
-  if (isFile) checkOutputFile(path);
-  await lockOutputs(invocation, output, [isFile ? placeOfFile(path) : null]);
+  await lockOutputFiles(invocation, output, [path]);
 }
+
+/** The same for several files. */
+export async function lockOutputFiles(
+  invocation: Invocation,
+  output: Output,
+  paths: readonly (string | undefined)[],
+): Promise<void> {
+  for (const path of paths) if (isFile(path)) checkOutputFile(path);
+  await lockOutputs(
+    invocation,
+    output,
+    paths.map((path) => (isFile(path) ? placeOfFile(path) : null)),
+  );
+}
+
+const isFile = (path: string | undefined): path is string => path !== undefined && path !== "-";
 
 async function lockOne(place: Place, waits: boolean, output: Output): Promise<void> {
   let shown = "";

@@ -1,9 +1,12 @@
-import { bytes, counted, seconds, speed } from "../bytes/quantities.ts";
+import { bytes, counted, grouped, seconds, speed } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import { usageError } from "../errors.ts";
+import { baseOf, idFormatOf } from "../formats/id-formats.ts";
 import { type IdType, idTypeFor } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
+import { encodingOptions } from "../options/encoding-table.ts";
+import { idType } from "../options/training-table.ts";
 import {
   cutSettingsOf,
   type EncodedFile,
@@ -12,22 +15,27 @@ import {
   encodingThreadsFor,
   startEncodingWorkers,
 } from "../pipeline/encode-corpus.ts";
+import { type AskedFiles, type EncodedFiles, encodeIntoFiles, pathsToLock } from "../pipeline/id-files.ts";
 import { invalidBytes } from "../pipeline/warnings.ts";
+import { shellQuoted } from "../runtime/hints.ts";
 import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
+import { placeOfFile } from "../store/staged-file.ts";
 import { canBeCut } from "../text/cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
-import { checkHeadFits, idOutputFile, lockOutputFile, writeData } from "./data-output.ts";
+import { checkHeadFits, lockOutputFiles, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, openRanges, rangesPath, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
+import { onStop } from "./stop.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readOptions(invocation);
-  await lockOutputFile(invocation, output, options.output);
-  checkHeadFits(options.output);
+  const { files } = options;
+  await lockOutputFiles(invocation, output, files === undefined ? [options.output] : pathsToLock(files));
+  if (files === undefined) checkHeadFits(options.output);
   const reading = { ...options.reading, trained: recordedReading([options.path]) };
   let found: FoundInputs = { inputs: [], skipped: [] };
   if (options.plan === undefined) found = findFiles(invocation.files, reading, output);
@@ -54,7 +62,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
           );
     if (planned === undefined) found = await inspectStreams(found, reading);
     const inputs = planned?.inputs ?? found.inputs;
-    const type = idTypeFor(parts, options.dtype);
+    const type = options.dtype ?? files?.format.typeFor?.(parts.tokens.idLimit) ?? idTypeFor(parts);
     const encoding: EncodeIntoOptions = {
       inputs,
       ranges: planned?.ranges,
@@ -67,11 +75,15 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       report: ({ bytesDone, bytesTotal }) =>
         output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
     };
-    const encoded = await writeData(options.output, (out) => encodeInto(options.output, out, encoding));
+    const encoded =
+      files === undefined
+        ? await writeData(options.output, (out) => encodeInto(options.output, out, encoding))
+        : await encodeIntoFiles(encoding, parts, files, onStop);
     summarize(output, encoded, found, {
       dtype: options.output === undefined ? null : type,
       elapsedMs: performance.now() - startMs,
       path: options.output ?? "-",
+      files,
     });
   } finally {
     workers?.terminate();
@@ -80,21 +92,31 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
 
 function summarize(
   output: Output,
-  { idCount, textBytes, invalidByteCount }: EncodedFile,
+  encoded: EncodedFile | EncodedFiles,
   found: FoundInputs,
-  { dtype, elapsedMs, path }: { dtype: IdType | null; elapsedMs: number; path: string },
+  {
+    dtype,
+    elapsedMs,
+    path,
+    files,
+  }: { dtype: IdType | null; elapsedMs: number; path: string; files: AskedFiles | undefined },
 ): void {
+  const { idCount, textBytes, invalidByteCount } = encoded;
+  const { fileCount, documentCount, formerFileCount = 0 } = encoded as Partial<EncodedFiles>;
   output.tell(invalidBytes({ count: invalidByteCount, became: "was encoded as a pretoken of its own" }));
-  const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
+  // What is read now is not what those files are of.
+  const perToken = idCount === 0 || formerFileCount > 0 ? "-" : (textBytes / idCount).toFixed(3);
   output.succeed(
     [
       `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}${speed(textBytes, elapsedMs)}, ${bytes(peakMemoryBytes())} memory`,
+      ...filesLine(encoded, files),
       ...corpusNoteLines(found),
     ],
     {
       sizeBytes: textBytes,
       idCount,
       invalidByteCount,
+      ...(documentCount !== undefined && { documentCount, fileCount, formerFileCount }),
       skipped: found.skipped,
       dtype,
       elapsedMs: Math.round(elapsedMs),
@@ -104,15 +126,25 @@ function summarize(
   );
 }
 
+/** Of files that say where documents are, or of several. */
+function filesLine(encoded: EncodedFile | EncodedFiles, files: AskedFiles | undefined): string[] {
+  if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
+  const { documentCount, fileCount, formerFileCount } = encoded;
+  const former = formerFileCount > 0 ? `, ${grouped(formerFileCount)} of them there before` : "";
+  return [`${counted(documentCount, "document")} in ${counted(fileCount, "file")}${former}`];
+}
+
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const output = idOutputFile(invocation);
+  const output = options.outputFile();
   const tokenizer = readTokenizerOptions(invocation);
-  if (tokenizer.dtype !== undefined && output === undefined) {
-    throw usageError("--dtype is for .npy and .bin files", "name one: -o ids.npy");
-  }
+  const ofFiles = [idType, encodingOptions.idsFormat, encodingOptions.shardSize, encodingOptions.documentEnd];
+  const given = ofFiles.find(({ name }) => options.has(name));
+  if (output === undefined && given !== undefined)
+    throw usageError(`--${given.name} is for files of ids`, "name one: -o ids.npy");
   return {
     ...tokenizer,
+    files: output === undefined ? undefined : readFiles(output, options),
     plan: rangesPath(invocation),
     reading: readInputOptions(invocation),
     output,
@@ -120,4 +152,27 @@ function readOptions(invocation: Invocation) {
     memoryLimitBytes: options.number("memory-limit"),
     appendToken: options.text("append-token"),
   };
+}
+
+/** The files of ids: how they are laid out, and what they are called. Undefined for a pipe, to which raw ids can be written. */
+function readFiles(output: string, options: Invocation["options"]): AskedFiles | undefined {
+  const format = idFormatOf(options.value(encodingOptions.idsFormat), output);
+  if (format === undefined) {
+    throw usageError(
+      `--output "${output}" ends in neither .npy nor .bin`,
+      "end the name in .npy, .bin, .parquet or .ds, name an --ids-format, or leave out -o for decimal ids on stdout",
+    );
+  }
+  if (/(^|\/)$/.test(output))
+    throw usageError(
+      `--output "${output}" is a directory`,
+      `name files in it: -o ${shellQuoted(`${output}ids`)}`,
+    );
+  if (format.name === "parquet" && options.has("dtype"))
+    throw usageError("--dtype is not for parquet: its ids are int32");
+  const shardSize = options.value(encodingOptions.shardSize);
+  const documentEnd = options.value(encodingOptions.documentEnd);
+  const isPlain = shardSize === undefined && !format.hasDocuments && baseOf(output, format) !== output;
+  if (isPlain && placeOfFile(output) === null) return undefined;
+  return { base: baseOf(output, format), format, shardSize, documentEnd };
 }

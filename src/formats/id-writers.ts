@@ -1,4 +1,5 @@
 import { lineFeed, putDecimal, space } from "../bytes/text.ts";
+import type { Task } from "../corpus/task.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
 
@@ -8,6 +9,9 @@ import type { ByteSink } from "../runtime/file-calls.ts";
  */
 const headBytes = 128;
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
+
+/** Whose files of ids there are: id-formats.ts. */
+export const idFormatNames = ["npy", "bin", "parquet", "megatron", "olmo", "datatrove", "llmc"] as const;
 
 export type IdType = "uint16" | "uint32";
 export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
@@ -33,6 +37,8 @@ export type IdSink = {
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void;
   /** An input of plain text ends. */
   endInput(): void;
+  /** All ids of a task are written. */
+  endTask?(task: Task): void;
   /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
   drained?(): Promise<void> | undefined;
 };
@@ -180,7 +186,7 @@ function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number 
 }
 
 /** Writes an id behind each input, or behind each record. */
-export function appending(writer: IdWriter, id: number): IdSink {
+export function appending(writer: IdSink, id: number): IdSink {
   const ids = Uint32Array.of(id);
   return {
     write(written, recordEnds) {
@@ -195,6 +201,7 @@ export function appending(writer: IdWriter, id: number): IdSink {
       writer.write(ids);
       writer.endInput();
     },
+    endTask: (task) => writer.endTask?.(task),
     drained: () => writer.drained?.(),
   };
 }

@@ -169,9 +169,11 @@ async function encodeTasks(
 function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink<IdsPart, EncodedTask> {
   return {
     write: ({ ids, recordEnds }) => sink.write(ids, recordEnds),
-    endTask({ endsInput, inputIndex }, found) {
+    endTask(task, found) {
+      const { endsInput, inputIndex } = task;
       addEncoded(all, found);
       if (endsInput && inputs[inputIndex]!.format === "text") sink.endInput();
+      sink.endTask?.(task);
     },
     drained: () => sink.drained?.(),
   };

@@ -102,13 +102,13 @@ export const allAddedTokens = ({
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
 
 /** The id of the special token that is put behind each input. An error names others if there is none. */
-export function specialTokenId(parts: TokenizerParts, text: string): number {
+export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
   const tokens = allAddedTokens(parts);
   const token = tokens.find(({ content }) => content === text);
   if (token !== undefined) return token.id;
   const some = tokens.slice(0, shownTokens).map(({ content }) => content);
   const moreCount = tokens.length - some.length;
-  throw new UserError(`the tokenizer has no special token "${text}" to append`, {
+  throw new UserError(`the tokenizer has no special token "${text}" ${use}`, {
     hint:
       some.length === 0
         ? "it has no special tokens at all"

@@ -107,6 +107,12 @@ const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   pad: ["<|pad|>", "<|padding|>", "<|finetune_right_pad_id|>", "<pad>", "[PAD]"],
 };
 
+/** The special token that ends documents, by its name: of those that end a text, none that ends a turn. */
+export const documentEndAmong = (specialTokens: readonly string[]): string | undefined =>
+  wellKnown.eos
+    .filter((name) => !/end_of_turn|eot_id|im_end/.test(name))
+    .find((name) => specialTokens.includes(name));
+
 /** The class of `transformers` that reads every `tokenizer.json`. */
 const defaultClass = "PreTrainedTokenizerFast";
 

@@ -1,0 +1,160 @@
+import { writePageHeader } from "hyparquet-writer/src/datapage.js";
+import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
+import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
+import { UserError } from "../errors.ts";
+import type { ByteSink } from "../runtime/file-calls.ts";
+import type { IdWriter } from "./id-writers.ts";
+
+/** A row group ends with the document in which it gets so many ids: 4 MB. */
+const groupIds = 1 << 20;
+/** The size of a page is a field of 32 bits, with a sign. */
+const pageIdsMax = 2 ** 29 - 1;
+
+/** `input_ids`: a list of int32, as pyarrow and `datasets` lay lists out. No list and no id of one is null. */
+const schema = [
+  { name: "root", num_children: 1 },
+  { name: "input_ids", repetition_type: "REQUIRED", num_children: 1, converted_type: "LIST" },
+  { name: "list", repetition_type: "REPEATED", num_children: 1 },
+  { name: "element", repetition_type: "REQUIRED", type: "INT32" },
+] as const;
+
+/**
+ * A Parquet file with a row for each document. The library writes an id in some 100 ns, as it makes levels and values one by
+ * one. So a row group's one page is made here: its levels are runs, its values the ids as they are in memory.
+ */
+export class ParquetIds implements IdWriter {
+  idCount = 0;
+  private readonly bytes = new ByteWriter();
+  private readonly file = new ParquetWriter({
+    writer: this.bytes,
+    schema: [...schema],
+    codec: "UNCOMPRESSED",
+    createdBy: "bpe",
+  });
+  /** Of the row group: its ids; and where its documents end. */
+  private ids = new Int32Array(groupIds);
+  private count = 0;
+  private ends: number[] = [];
+
+  constructor(private readonly out: ByteSink) {}
+
+  write(ids: Uint16Array | Uint32Array, documentEnds?: Uint32Array): void {
+    let from = 0;
+    for (const end of documentEnds ?? []) {
+      this.append(ids.subarray(from, end));
+      this.endInput();
+      from = end;
+    }
+    this.append(ids.subarray(from));
+  }
+
+  /** A document ends. */
+  endInput(): void {
+    this.ends.push(this.count);
+    // A row takes a little room, too, if it is empty.
+    if (this.count + this.ends.length >= groupIds) this.writeGroup();
+  }
+
+  drained(): Promise<void> | undefined {
+    return this.out.drained?.();
+  }
+
+  finish(): void {
+    // Ids behind the last document are one.
+    if (this.count > (this.ends.at(-1) ?? 0)) this.ends.push(this.count);
+    if (this.ends.length > 0) this.writeGroup();
+    this.file.finish();
+    this.flush();
+  }
+
+  private append(ids: Uint16Array | Uint32Array): void {
+    const count = this.count + ids.length;
+    if (count > pageIdsMax) {
+      throw new UserError(`a document of more than ${pageIdsMax} ids does not fit a row of Parquet`, {
+        hint: "cut it into records, or name the special token that ends documents: --document-end",
+      });
+    }
+    if (count > this.ids.length) {
+      const longer = new Int32Array(Math.max(2 * this.ids.length, count));
+      longer.set(this.ids.subarray(0, this.count));
+      this.ids = longer;
+    }
+    this.ids.set(ids, this.count);
+    this.count = count;
+    this.idCount += ids.length;
+  }
+
+  private writeGroup(): void {
+    const { bytes, file, ids, count, ends } = this;
+    const startByte = bytes.offset;
+    const { levels, sizes, valueCount } = levelsOf(ends, count);
+    const page = new Uint8Array(ids.buffer, 0, 4 * count);
+    const pageBytes = levels.length + page.length;
+    writePageHeader(bytes, {
+      type: "DATA_PAGE_V2",
+      uncompressed_page_size: pageBytes,
+      compressed_page_size: pageBytes,
+      data_page_header_v2: {
+        num_values: valueCount,
+        num_nulls: valueCount - count,
+        num_rows: ends.length,
+        encoding: "PLAIN",
+        repetition_levels_byte_length: sizes[0],
+        definition_levels_byte_length: sizes[1],
+        is_compressed: false,
+      },
+    });
+    bytes.appendBytes(levels);
+    this.flush();
+    this.out.write(page);
+    bytes.offset += page.length;
+    const size = BigInt(bytes.offset - startByte);
+    const meta_data = {
+      type: "INT32" as const,
+      encodings: ["PLAIN" as const, "RLE" as const],
+      path_in_schema: ["input_ids", "list", "element"],
+      codec: "UNCOMPRESSED" as const,
+      num_values: BigInt(valueCount),
+      total_uncompressed_size: size,
+      total_compressed_size: size,
+      data_page_offset: BigInt(startByte),
+    };
+    const num_rows = BigInt(ends.length);
+    file.row_groups.push({
+      columns: [{ file_offset: BigInt(startByte), meta_data }],
+      total_byte_size: size,
+      total_compressed_size: size,
+      num_rows,
+    });
+    file.num_rows += num_rows;
+    this.count = 0;
+    this.ends = [];
+  }
+
+  private flush(): void {
+    this.out.write(this.bytes.getBytes());
+    this.bytes.index = 0;
+  }
+}
+
+/**
+ * Levels as Dremel has them, one for each id, and one for each empty list: 0 of repetition begins a row, 0 of definition is an
+ * empty list. Source: "Dremel: Interactive Analysis of Web-Scale Datasets", 2010.
+ */
+function levelsOf(ends: readonly number[], idCount: number) {
+  const emptyCount = ends.filter((end, row) => end === (ends[row - 1] ?? 0)).length;
+  const valueCount = idCount + emptyCount;
+  const repetition = new Uint8Array(valueCount).fill(1);
+  const definition = new Uint8Array(valueCount).fill(1);
+  let at = 0;
+  let from = 0;
+  for (const end of ends) {
+    repetition[at] = 0;
+    if (end === from) definition[at] = 0;
+    at += Math.max(1, end - from);
+    from = end;
+  }
+  const out = new ByteWriter();
+  const sizes = [repetition, definition].map((levels) => writeRleBitPackedHybrid(out, levels, 1));
+  return { levels: out.getBytes(), sizes: sizes as [number, number], valueCount };
+}

@@ -1,0 +1,31 @@
+import { idFormatNames } from "../formats/id-writers.ts";
+import { text, whole, word } from "./kinds.ts";
+import { tableOf } from "./option.ts";
+
+/** The options of `bpe encode` that say into which files ids go. */
+export const encodingOptions = tableOf({
+  idsFormat: {
+    name: "ids-format",
+    kind: word(idFormatNames, "NAME"),
+    topic: "output",
+    description: "whose files to write",
+    details: "parquet, megatron, olmo and datatrove keep the documents; npy, bin and llmc are ids alone.",
+    default: "by the ending of --output",
+  },
+  shardSize: {
+    name: "shard-size",
+    kind: whole(1),
+    topic: "output",
+    description: "write numbered files of N ids, each a little more",
+    details:
+      "Each ends with the document in which it gets N ids. NAME.json says which are there; the same command goes on behind them.",
+  },
+  documentEnd: {
+    name: "document-end",
+    kind: text(),
+    topic: "output",
+    description: "special token that ends documents in plain text",
+    details: "A record is one document, and so is a file of plain text without it.",
+    default: "<|endoftext|> or the like, if the tokenizer has it",
+  },
+});

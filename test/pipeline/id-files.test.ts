@@ -1,0 +1,266 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { idFormatOf, idFormats } from "../../src/formats/id-formats.ts";
+import { idTypeFor } from "../../src/formats/id-writers.ts";
+import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import { encodeIntoFiles } from "../../src/pipeline/id-files.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { specialTokenId, type TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { put, scratch } from "../binary.ts";
+import { readIdFiles } from "../formats/read-id-files.ts";
+import { rounds } from "../rounds.ts";
+import { errorOf, refusalOf } from "../thrown.ts";
+import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+
+const directory = writeTokenizer("gpt2");
+const parts = await loadTokenizerParts(directory);
+const tokenizer = await Tokenizer.load(directory);
+const separator = "<|endoftext|>";
+const separatorId = specialTokenId(parts, separator);
+
+type Format = (typeof idFormats)[number]["name"];
+type Asked = {
+  shardSize?: number;
+  append?: boolean;
+  rangeSizeBytes?: number;
+  stopAt?: number;
+  of?: TokenizerParts;
+};
+
+const stopped = new Error("stopped");
+
+/** Encodes files; stops behind so many reports, as a run does that is killed. */
+function encode(paths: readonly string[], base: string, name: Format, asked: Asked = {}) {
+  const { shardSize, append, rangeSizeBytes = 512, stopAt, of = parts } = asked;
+  const format = idFormatOf(name, base)!;
+  let reports = 0;
+  const encoding = {
+    inputs: findInputs(paths),
+    parts: of,
+    workerCount: 1,
+    rangeSizeBytes,
+    type: format.typeFor?.(of.tokens.idLimit) ?? idTypeFor(of),
+    appendId: append ? separatorId : undefined,
+    report() {
+      if (reports++ === stopAt) throw stopped;
+    },
+  };
+  return encodeIntoFiles(encoding, of, { base, format, shardSize, documentEnd: undefined }, () => () => {});
+}
+
+/** The documents of a file, by encoding each for itself. */
+function documentsOf(path: string, append: boolean): number[][] {
+  const text = readFileSync(path, "utf8");
+  const end = append ? [separatorId] : [];
+  const ids = (text: string) => [...tokenizer.encode(text)];
+  if (path.endsWith(".jsonl")) {
+    const records = text.split("\n").slice(0, -1);
+    return records.map((line) => [...ids(JSON.parse(line).text), ...end]);
+  }
+  const all = text
+    .split(separator)
+    .map((document, d, { length }) =>
+      d < length - 1 ? [...ids(document), separatorId] : [...ids(document), ...end],
+    );
+  // Nothing behind the last separator is no document, but a file without any is one.
+  return all.at(-1)!.length === 0 && all.length > 1 ? all.slice(0, -1) : all;
+}
+
+const text = fc
+  .array(fc.constantFrom("low ", "lower", " 漢字", "\n", separator, "é", "newest widest ".repeat(30), ""), {
+    maxLength: 40,
+  })
+  // Two of them would be another special token of the tokenizer.
+  .map((words) => words.join("").replaceAll(new RegExp(`(${RegExp.escape(separator)})+`, "g"), separator));
+const corpus = fc
+  .array(
+    fc.oneof(
+      text.map((text) => ({ ending: "txt", text })),
+      fc.array(text, { maxLength: 8 }).map((texts) => ({
+        ending: "jsonl",
+        text: texts.map((text) => `${JSON.stringify({ text })}\n`).join(""),
+      })),
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  // Without any text there is nothing to encode.
+  .filter((files) => files.some(({ text }) => text !== ""));
+
+const putAll = (home: string, files: readonly { ending: string; text: string }[]) =>
+  files.map(({ ending, text }, i) => put(home, `${i}.${ending}`, text));
+
+const filesIn = (path: string) =>
+  readdirSync(path)
+    .sort()
+    .map((name) => [name, readFileSync(join(path, name), "base64")]);
+
+describe("files of ids", () => {
+  test("have the ids and the documents that encoding each document gives, in every format", async () => {
+    await fc.assert(
+      fc.asyncProperty(corpus, fc.boolean(), async (files, append) => {
+        const home = scratch();
+        const paths = putAll(home, files);
+        const documents = paths.flatMap((path) => documentsOf(path, append));
+        for (const { name } of idFormats) {
+          const base = join(home, name);
+          const found = await encode(paths, base, name, { append });
+          expect(found).toMatchObject({ documentCount: documents.length, fileCount: 1, formerFileCount: 0 });
+          const read = await readIdFiles[name](base, 2);
+          const hasDocuments = !["npy", "bin", "llmc"].includes(name);
+          expect(read).toEqual(hasDocuments ? documents : [documents.flat()]);
+        }
+      }),
+      { numRuns: rounds(25) },
+    );
+  });
+
+  test("are shards with the same bytes, wherever a run was stopped, and however the inputs were cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        corpus,
+        fc.boolean(),
+        fc.integer({ min: 1, max: 300 }),
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 40, max: 900 })), {
+          maxLength: 8,
+        }),
+        fc.constantFrom<Format>("megatron", "olmo", "parquet", "llmc"),
+        async (files, append, shardSize, stops, name) => {
+          const [home, quiet, broken] = [scratch(), scratch(), scratch()];
+          const paths = putAll(home, files);
+          const whole = await encode(paths, join(quiet, "c"), name, { append, shardSize });
+          for (const [stopAt, rangeSizeBytes] of stops) {
+            const asked = { append, shardSize, rangeSizeBytes, stopAt };
+            await encode(paths, join(broken, "c"), name, asked).catch((error) => expect(error).toBe(stopped));
+            expect(readdirSync(broken).filter((name) => name.startsWith("."))).toEqual([]);
+          }
+          const last = await encode(paths, join(broken, "c"), name, { append, shardSize });
+          expect(last).toMatchObject({ idCount: whole.idCount, documentCount: whole.documentCount });
+          expect(filesIn(broken)).toEqual(filesIn(quiet));
+          // All are there: nothing is read again.
+          const again = await encode(paths, join(broken, "c"), name, { append, shardSize, stopAt: 0 });
+          expect(again).toMatchObject({ textBytes: 0, formerFileCount: whole.fileCount });
+          const documents = paths.flatMap((path) => documentsOf(path, append));
+          const shards: number[][][] = [];
+          for (let n = 0; n < whole.fileCount; n++)
+            shards.push(await readIdFiles[name](join(broken, `c_${String(n).padStart(5, "0")}`), 2));
+          const joined = name === "llmc" ? [documents.flat()] : documents;
+          expect(name === "llmc" ? [shards.flat(2)] : shards.flat()).toEqual(joined);
+          // Each but the last ends with the document in which it gets that many.
+          for (const shard of name === "llmc" ? [] : shards.slice(0, -1)) {
+            const ids = shard.flat().length;
+            expect(ids).toBeGreaterThanOrEqual(shardSize);
+            expect(ids - shard.at(-1)!.length).toBeLessThan(shardSize);
+          }
+        },
+      ),
+      { numRuns: rounds(60) },
+    );
+  });
+
+  test("have the type that their readers expect of a vocabulary", () => {
+    const typeOf = (name: Format, idLimit: number) =>
+      idFormatOf(name, "")!.typeFor?.(idLimit) ?? idTypeFor({ isNarrow: idLimit <= 65_536 });
+    const types = (idLimit: number) =>
+      idFormats.map(({ name }) => typeOf(name, idLimit) === "uint16").map(Number);
+    // npy, bin, parquet, megatron, olmo, datatrove, llmc
+    expect(types(65_499)).toEqual([1, 1, 0, 1, 1, 1, 1]);
+    expect(types(65_500)).toEqual([1, 1, 0, 0, 1, 1, 1]);
+    expect(types(65_536)).toEqual([1, 1, 0, 0, 1, 1, 1]);
+    expect(types(65_537)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  test("of 32 bits are read by the same programs", async () => {
+    const home = scratch();
+    const path = put(home, "a.txt", `low lower${separator}newest ${separator}`);
+    const documents = documentsOf(path, false);
+    const wide = { ...parts, isNarrow: false, tokens: { ...parts.tokens, idLimit: 70_000 } };
+    for (const { name } of idFormats) {
+      await encode([path], join(home, name), name, { of: wide });
+      const read = await readIdFiles[name](join(home, name), 4);
+      expect(read).toEqual(["npy", "bin", "llmc"].includes(name) ? [documents.flat()] : documents);
+    }
+  });
+});
+
+describe("shards that are there", () => {
+  const made = async () => {
+    const home = scratch();
+    const path = put(home, "a.txt", `low lower newest${separator}`.repeat(50));
+    const base = join(home, "c");
+    await encode([path], base, "megatron", { shardSize: 100 });
+    return {
+      home,
+      path,
+      base,
+      again: (asked: Asked = {}) => encode([path], base, "megatron", { shardSize: 100, ...asked }),
+    };
+  };
+
+  test("of another run, or not whole, are refused, and stay", async () => {
+    const { home, path, base, again } = await made();
+    const before = filesIn(home);
+    const refusal = async (asked: Asked = {}) => (await refusalOf(again(asked))).message;
+    expect(await refusal({ append: true })).toMatch(
+      /c\.json" is of another run: appendId was none, and is \d+ here$/,
+    );
+    expect(await refusal({ shardSize: 99 })).toEndWith("shardSize was 100, and is 99 here");
+    const other = encode([path], base, "olmo", { shardSize: 100 });
+    expect((await refusalOf(other)).message).toEndWith("format was megatron, and is olmo here");
+    expect(filesIn(home)).toEqual(before);
+    writeFileSync(path, "low lower newest");
+    expect(await refusal()).toEndWith("inputs were others");
+    expect(filesIn(home).slice(1)).toEqual(before.slice(1));
+  });
+
+  test("that are missing or shorter are named", async () => {
+    const { base, again } = await made();
+    truncateSync(`${base}_00001.idx`, 10);
+    expect((await refusalOf(again())).message).toMatch(
+      /c_00001\.idx" has another size, but ".*c\.json" lists it$/,
+    );
+    rmSync(`${base}_00000.bin`);
+    expect((await refusalOf(again())).message).toMatch(/c_00000\.bin" is missing, but/);
+    rmSync(`${base}.json`);
+    writeFileSync(`${base}_00000.bin`, "");
+    expect((await refusalOf(again())).message).toMatch(/c_00000\.bin" is there, but not ".*c\.json"/);
+  });
+
+  test("have a manifest that nothing else is taken for", async () => {
+    const { base, again } = await made();
+    const manifest = JSON.parse(readFileSync(`${base}.json`, "utf8"));
+    const wrong = [
+      null,
+      [],
+      {},
+      { ...manifest, format: 2 },
+      { ...manifest, shards: [{}] },
+      { ...manifest, next: {} },
+    ];
+    for (const one of [...wrong.map((one) => JSON.stringify(one)), "{", ""]) {
+      writeFileSync(`${base}.json`, one);
+      expect((await refusalOf(again())).message).toInclude("c.json");
+    }
+  });
+});
+
+test("a file of ids that a run reads is not replaced", async () => {
+  const home = scratch();
+  const path = put(home, "c_00001.bin", `low lower newest${separator}`.repeat(50));
+  const encoded = encode([path], join(home, "c"), "llmc", { shardSize: 100 });
+  expect((await refusalOf(encoded)).message).toInclude("would replace");
+  expect(readFileSync(path, "utf8")).toStartWith("low lower");
+});
+
+test("a document too long for a field of 32 bits is refused", () => {
+  const sink = { write() {}, overwrite() {} };
+  const writer = idFormatOf("megatron", "")!.open([sink, sink], "uint16");
+  const ids = new Uint16Array(2 ** 28);
+  for (let part = 0; part < 8; part++) writer.write(ids);
+  writer.endInput();
+  expect(errorOf(() => writer.finish()).message).toBe(
+    "a document of 2,147,483,648 ids does not fit this format: it may have 2,147,483,647",
+  );
+});
