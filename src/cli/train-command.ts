@@ -106,7 +106,14 @@ async function tell(
   const { asked, training, corpus, skipped } = opened;
   const { keptPath, record } = written!;
   const isFull = asked.summary === "full";
-  const ended = { output: asked.output!, keptPath, notes: corpusNotes({ inputs: corpus.inputs, skipped }) };
+  const ended = {
+    output: asked.output!,
+    keptPath,
+    notes: corpusNotes({ inputs: corpus.inputs, skipped }),
+    isPatternChosen: [asked.pattern, asked.like, asked.counts, asked.superwordsFrom, asked.compat].some(
+      (one) => one !== undefined,
+    ),
+  };
   if (page !== undefined && !("extensions" in trained)) {
     const rows = fullTrainingSummary(trained, record as TrainingRecord, training.model, ended);
     // They have a section.

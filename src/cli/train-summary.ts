@@ -31,6 +31,8 @@ type Outcome = Form & {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
+  /** Whether anything that was asked for decides the pattern. */
+  readonly isPatternChosen: boolean;
   /** More rows about the corpus. */
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
@@ -98,7 +100,7 @@ function trainingRows(
     ["roles", roles, model.proposed.length > 0 ? roles : ""],
     inFull("superwords", superwordText(trained.superwordFacts)),
     ["counts", counts, record.inputs.length === 0 ? counts : ""],
-    inBoth("pattern", name ?? "a regular expression"),
+    inBoth("pattern", outcome.isPatternChosen ? (name ?? "a regular expression") : defaultPattern),
     inFull("normal form", options.normalization ?? ""),
     inFull("llama.cpp", describeLlamaCpp(name)),
     inFull("pretokens", pretokensText(record)),
@@ -113,6 +115,10 @@ function trainingRows(
     inBoth("kept", keptPath === null ? "" : [keptPath]),
   ];
 }
+
+/** The number is that of docs/size-and-pattern.md. */
+const defaultPattern =
+  "gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)";
 
 /** The summary of `bpe train --extend`. */
 export function extensionSummary(trained: Extended, record: ExtensionRecord, outcome: Outcome): string[] {
@@ -146,7 +152,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
 export function idsSummary(
   { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
   record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
-  outcome: Omit<Outcome, "notes">,
+  outcome: Omit<Outcome, "notes" | "isPatternChosen">,
 ): string[] {
   const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
   const mergeCount = merges.left.length;

@@ -37,7 +37,7 @@ test("the short summary is the default; warnings stand above it", () => {
   const short = `
 bpe: warning: stopped early: the corpus gives no more than 19 of 43 merges
 corpus      1.2 kB in 1 file, 20 documents
-pattern     gpt2
+pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)
 vocabulary  276 tokens, 19 merges; 3.533 bytes per token
 time        T: counting T, merging T
 memory      M at its peak
@@ -66,7 +66,7 @@ test("the full summary has all there is to say", () => {
     `
 bpe: warning: stopped early: the corpus gives no more than 19 of 43 merges
 corpus      1.2 kB in 1 file, 20 documents
-pattern     gpt2
+pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)
 llama.cpp   pre-tokenizer gpt-2
 pretokens   300, 12 of them distinct
 vocabulary  276 tokens, 19 merges; 3.533 bytes per token
@@ -112,15 +112,33 @@ kept        HOME/decided.TIME
   );
   // Roles that were asked for are known.
   expect(endOf(train(...decided, "--bos", "<|endoftext|>", "--eos", "<|endoftext|>"))).toContain(
-    "is a PNG image, not text\npattern     gpt2\nvocabulary  265 tokens, 8 merges; 3.130 bytes per token\ntime  ",
+    "is a PNG image, not text\npattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)\nvocabulary  265 tokens, 8 merges; 3.130 bytes per token\ntime  ",
   );
+});
+
+test("who chose no pattern is told what a modern one brings, by the number of the page", () => {
+  const patternOf = (output: string, ...args: string[]) =>
+    /^pattern +(.*)$/m.exec(train("corpus.txt", "-n", "270", "-o", output, ...args).stderr)?.[1];
+  const page = readFileSync(join(import.meta.dir, "../../docs/size-and-pattern.md"), "utf8");
+  const english = (name: string) => Number(new RegExp(`^\\| ${name} \\| ([\\d.]+) \\|`, "m").exec(page)![1]);
+  const fewer = Math.round(100 * (1 - english("gpt2") / english("o200k")));
+  expect(patternOf("unchosen")).toBe(
+    `gpt2 (default; o200k needs ${fewer} % fewer tokens for English: bpe help docs/size-and-pattern.md)`,
+  );
+  for (const chosen of [
+    ["-p", "gpt2"],
+    ["--compat", "huggingface"],
+    ["--like", "unchosen"],
+  ])
+    expect(patternOf("chosen", ...chosen)).toBe("gpt2");
+  expect(patternOf("chosen", "-p", "\\S+|\\s+")).toBe("a regular expression");
 });
 
 test("several sizes, counts alone, languages and superwords", () => {
   expect(endOf(train("corpus.txt", "-n", "260,265,270", "-o", "sizes"))).toBe(
     `
 corpus      1.2 kB in 1 file, 1 document
-pattern     gpt2
+pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)
 vocabulary  3 sizes up to 270 tokens, 14 merges; 2.308 bytes per token
 time        T: counting T, merging T
 memory      M at its peak
@@ -136,7 +154,7 @@ written     sizes/260, 265, 270: tokenizer.json and 7 more
     `
 languages   en: 1.2 kB, 340 pretokens, 14 of them distinct
             de: 1.2 kB, 340 pretokens, 14 of them distinct
-pattern     gpt2
+pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)
 `,
   );
   const superwords = ["--superwords-from", "268", "-n", "280", "-o", "superwords"];
