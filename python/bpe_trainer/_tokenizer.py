@@ -696,12 +696,16 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
         work()
         for other in others:
             other.join()
-    except BaseException as error:
-        # Ctrl-C: the others stop soon.
-        errors.append(error)
+    except BaseException:
+        # Ctrl-C: the others stop soon. What is raised is not kept, or it and the threads would be left to the collector,
+        # and a Ctrl-C while that frees a thread is lost.
+        errors.append(BpeError("stopped"))
         raise
     if errors:
-        raise errors[0]
+        try:
+            raise errors[0]
+        finally:
+            errors.clear()
     return batch
 
 

@@ -42,7 +42,7 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     arguments = ["train", "--progress=json", f"--vocab-size={','.join(sizes)}"]
     for name, option, kind in options:
         if given[name] is not None:
-            arguments += _PRINTERS[kind](name, f"--{option}", given[name])
+            arguments += _printed(name, f"--{option}", kind, given[name])
     kept: t.Union[Home, None] = None
     if output is None:
         kept = Home()
@@ -129,85 +129,55 @@ def _sizes(vocab_size: t.Union[int, str, t.Sequence[int]], output: t.Union[t.Pat
     return [f"{size:d}" for size in sorted(vocab_size)]
 
 
-# How a value is said on the command line: of the name of a parameter, its option, and the value.
+def _printed(name: str, option: str, kind: str, value: t.Any) -> list[str]:
+    """How a value is said on the command line."""
+    if kind in ("flag", "decision"):
+        return [option] if value else [f"--no-{option[2:]}"] if kind == "decision" else []
+    return [f"{option}={text}" for text in _PRINTERS[kind](name, value)]
 
 
-def _value(_: str, option: str, value: object) -> list[str]:
-    return [f"{option}={value}"]
+def _several(value: t.Any) -> t.Sequence[t.Any]:
+    return value if isinstance(value, (list, tuple)) else [value]
 
 
-def _flag(_: str, option: str, value: object) -> list[str]:
-    return [option] if value else []
-
-
-def _decision(_: str, option: str, value: object) -> list[str]:
-    return [option if value else f"--no-{option[2:]}"]
-
-
-def _path_of(_: str, option: str, value: t.PathLike) -> list[str]:
-    return [f"{option}={os.fsdecode(value)}"]
-
-
-def _paths(name: str, option: str, value: t.Any) -> list[str]:
-    return [f"{option}={_path(path, name)}" for path in (value if isinstance(value, (list, tuple)) else [value])]
-
-
-def _texts(name: str, option: str, value: t.Sequence[str]) -> list[str]:
+def _texts(name: str, value: t.Sequence[str]) -> t.Sequence[str]:
     refuse_text(name, value)
-    return [f"{option}={text}" for text in value]
+    return value
 
 
-def _listed(_: str, option: str, value: t.Union[str, t.Sequence[str]]) -> list[str]:
-    return [f"{option}={value if isinstance(value, str) else ','.join(value)}"]
-
-
-def _numbers(name: str, option: str, value: t.Sequence[float], separator: str = ",") -> list[str]:
+def _decimals(name: str, value: t.Sequence[float]) -> list[str]:
     """Without exponents."""
     from decimal import Decimal
 
     if isinstance(value, str) or any(isinstance(number, (bool, str)) for number in value):
         raise TypeError(f"{name} must be numbers, found {value!r}")
-    return [f"{option}={separator.join(f'{Decimal(str(number)):f}' for number in value)}"]
+    return [f"{Decimal(str(number)):f}" for number in value]
 
 
-def _fields(name: str, option: str, value: t.Sequence[float]) -> list[str]:
-    return _numbers(name, option, value, ":")
-
-
-def _languages(_: str, option: str, value: t.Mapping[str, t.Any]) -> list[str]:
-    arguments: list[str] = []
+def _languages(_: str, value: t.Mapping[str, t.Any]) -> list[str]:
     for name, given in value.items():
-        files = given if isinstance(given, (list, tuple)) else [given]
-        if not isinstance(name, str) or not name or set("=/") & set(name) or not files:
+        if not isinstance(name, str) or not name or set("=/") & set(name) or not _several(given):
             raise TypeError(f"the language {name!r} needs a name without = and /, and a file")
-        arguments += [f"{option}={name}={_path(file)}" for file in files]
-    return arguments
+    return [f"{name}={_path(file)}" for name, given in value.items() for file in _several(given)]
 
 
-def _weights(_: str, option: str, value: t.Mapping[str, float]) -> list[str]:
-    """A path is not taken for a name, a number has no exponent."""
-    from decimal import Decimal
-
-    arguments: list[str] = []
+def _weights(_: str, value: t.Mapping[str, float]) -> list[str]:
+    """A path is not taken for a name."""
     for path, weight in value.items():
         if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
             raise TypeError(f"weights has {path!r}: {weight!r}, and must map a path or a glob to a number")
-        path = os.fsdecode(path)
-        path = path if os.path.isabs(path) else os.path.join(".", path)
-        arguments.append(f"{option}={path}:{Decimal(str(weight)):f}")
-    return arguments
+    named = ((os.fsdecode(path), *_decimals("weights", [weight])) for path, weight in value.items())
+    return [f"{path if os.path.isabs(path) else os.path.join('.', path)}:{weight}" for path, weight in named]
 
 
-_PRINTERS: dict[str, t.Callable[[str, str, t.Any], list[str]]] = {
-    "value": _value,
-    "flag": _flag,
-    "decision": _decision,
-    "path": _path_of,
-    "paths": _paths,
+_PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
+    "value": lambda _, value: [value],
+    "path": lambda _, value: [os.fsdecode(value)],
+    "paths": lambda name, value: [_path(path, name) for path in _several(value)],
     "texts": _texts,
-    "listed": _listed,
-    "numbers": _numbers,
-    "fields": _fields,
+    "listed": lambda _, value: [value if isinstance(value, str) else ",".join(value)],
+    "numbers": lambda name, value: [",".join(_decimals(name, value))],
+    "fields": lambda name, value: [":".join(_decimals(name, value))],
     "languages": _languages,
     "weights": _weights,
 }
@@ -273,36 +243,28 @@ def _finish(
     """Gives a run what it reads, hears what it says, and waits for its end."""
     said: list[str] = []
     warned: list[str] = []
-    answer = bytearray()
-    reader: t.Any = None
-    if run.stdout is not None:
-        from threading import Thread
-
-        stdout = run.stdout
-        reader = Thread(target=lambda: answer.extend(stdout.read()), daemon=True)
-        reader.start()
+    answer = b""
     from . import _tokenizer as _  # The caller needs it next; now the executable works.
 
-    if texts is None and sys.platform != "win32":
+    if texts is None and run.stdout is None and sys.platform != "win32":
         _listen(run, said, warned, show)
     else:
         # Both ends of the pipes are served; and Ctrl-C of Windows does not end a read.
-        _listen_apart(run, said, warned, show, texts)
+        answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
-    if reader is not None:
-        reader.join()
     run.close()
     reason = _reason([run.plain(line) for line in said])
     if exit_code < 0:
         raise BpeError(reason or f"bpe was ended by signal {-exit_code}")
     if exit_code > 0 or reason is not None:
         raise BpeError(reason or message_of("\n".join(said)))
-    return warned, bytes(answer), _event(said[-1]) if said else {}
+    return warned, answer, _event(said[-1]) if said else {}
 
 
 def _listen_apart(
     run: Run, said: list[str], warned: list[str], show: t.Union[t.Progress, None], texts: t.Union[t.Texts, None]
-) -> None:
+) -> bytes:
+    """In a thread; meanwhile this one sends the texts, or reads what the run answers."""
     import threading
 
     raised: list[BaseException] = []
@@ -317,12 +279,16 @@ def _listen_apart(
 
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
+    answer = b""
     if texts is not None:
         _send(run, texts)
+    elif run.stdout is not None:
+        answer = run.stdout.read()
     while listener.is_alive():
         listener.join(0.2 if sys.platform == "win32" else None)
     if raised:
-        raise raised[0]
+        raise raised.pop()
+    return answer
 
 
 def _send(run: Run, texts: t.Texts) -> None:

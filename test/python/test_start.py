@@ -1,5 +1,6 @@
 """Ctrl-C while a process starts, in a program with other threads: nothing else is raised, and nothing is left."""
 
+import gc
 import os
 import signal
 import sys
@@ -8,7 +9,7 @@ import threading
 import unittest
 from unittest import mock
 
-from bpe_trainer import _executable
+from bpe_trainer import _executable, _tokenizer
 from bpe_trainer._executable import Home, Run
 
 #: It waits for its input, and SIGINT ends it at once.
@@ -18,6 +19,41 @@ CALLS = ("pipe", "posix_spawn", "close")
 
 def started() -> Run:
     return Run(["-"], takes_input=True, answers=True)
+
+
+class Threads(unittest.TestCase):
+    def test_threads_of_a_call_that_failed_are_not_left_to_the_collector(self) -> None:
+        """It frees them anywhere, and a Ctrl-C that comes just then is lost: Python cannot raise it there."""
+
+        class Model:
+            def __init__(self, fails_in_main: bool) -> None:
+                self.fails_in_main = fails_in_main
+
+            def batch(self, *_: object) -> "Model":
+                return self
+
+            def work(self) -> bool:
+                if (threading.current_thread() is threading.main_thread()) == self.fails_in_main:
+                    raise KeyboardInterrupt
+                return False
+
+        def threads() -> int:
+            return sum(isinstance(each, threading.Thread) for each in gc.get_objects())
+
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        for fails_in_main in (True, False):
+            before = threads()
+            try:
+                # assertRaises would clear the frames.
+                _tokenizer._worked(Model(fails_in_main), ["a" * (1 << 20)], False, True, 3)
+                self.fail()
+            except KeyboardInterrupt:
+                pass
+            while threading.active_count() > 1:
+                pass
+            self.assertEqual(threads(), before)
 
 
 class Starts(unittest.TestCase):
