@@ -68,10 +68,9 @@ process.on("exit", () => {
   rmSync(copy, { recursive: true, force: true });
 });
 copyTree();
-const executable = join(copy, "dist/bpe");
-const unchangedExecutable = join(copy, "dist/bpe-unchanged");
+const executables = ["bpe", "bpe-warm"].map((name) => join(copy, "dist", name));
 if (!(await bun(build, buildLimitMs))) throw new Error("the build fails without a change");
-copyFileSync(executable, unchangedExecutable);
+for (const path of executables) copyFileSync(path, `${path}-unchanged`);
 // The build makes the kernel where the tests of other modules find it.
 const [kernel, unchangedKernel] = [join(copy, "dist/kernel"), join(copy, "dist/kernel-unchanged")];
 cpSync(kernel, unchangedKernel, { recursive: true });
@@ -139,7 +138,7 @@ async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outco
     if (isKilled) break;
   }
   writeFileSync(path, original);
-  copyFileSync(unchangedExecutable, executable);
+  for (const path of executables) copyFileSync(`${path}-unchanged`, path);
   cpSync(unchangedKernel, kernel, { recursive: true });
   return isKilled ? "killed" : "survived";
 }
