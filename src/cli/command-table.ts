@@ -468,7 +468,7 @@ export const commands: readonly CommandSpec[] = [
         excludes: completeOutputs,
         description: "print these tables: e.g. fertility, or all",
         details:
-          "Names with commas between. Each measure is a table of tokenizers and texts. Of one text, or of one tokenizer, several measures are one table, if it fits. Three more tables: texts has the sizes of the texts, parity how alike the texts are in what they cost, vocabulary how many tokens are not whole characters.",
+          "Names with commas between. Each measure is a table of tokenizers and texts. Of one text, or of one tokenizer, several measures are one table, if it fits. Three more tables: texts has the sizes of the texts, parity how alike the texts are in what they cost, vocabulary how many tokens are not whole characters. all is one table: of several texts and tokenizers, it has the texts together.",
         default: "bytes_per_token",
       },
       {

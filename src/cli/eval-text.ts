@@ -14,6 +14,7 @@ import {
   vocabularyMeasures,
 } from "../evaluation/measures.ts";
 import {
+  type Axis,
   bestMark,
   flowedLines,
   type Grid,
@@ -44,15 +45,13 @@ export const allTexts = "(all)";
 export function evaluationLines(evaluation: Evaluation, view: EvaluationView, columns: number): Line[] {
   const { texts, tokenizers } = evaluation;
   const isAll = view.measures.includes("all");
-  const isAsked = (table: "parity" | "vocabulary") => isAll || view.measures.includes(table);
   const chosen = isAll
     ? textMeasures.filter(({ value }) => tokenizers.some(({ overall }) => value(overall) !== null))
     : view.measures.flatMap((name) => textMeasures.find(({ key }) => key === name) ?? []);
-  const flat = chosen.length > 1 ? flatSection(evaluation, chosen, columns) : undefined;
-  // A flat table of one text says them above it.
-  const saysSizes = flat !== undefined && texts.length === 1;
+  const flat = chosen.length > 1 ? flatSection(evaluation, chosen, isAll, columns) : undefined;
+  const isAsked = (table: string) => (isAll ? flat === undefined : view.measures.includes(table));
   const sections = [
-    ...(view.measures.includes("texts") || (isAll && !saysSizes) ? [textsSection(evaluation, columns)] : []),
+    ...(isAsked("texts") ? [textsSection(evaluation, columns)] : []),
     ...(flat === undefined ? measureSections(evaluation, chosen, columns) : [flat]),
     ...(isAsked("parity") && texts.length > 1 ? paritySections(evaluation, columns) : []),
     ...(isAsked("vocabulary") ? [vocabularySection(evaluation, columns)] : []),
@@ -122,46 +121,95 @@ const textsOf = ({ texts }: Evaluation): Grid["items"] => {
 const measuresOf = ({ texts, overall }: Evaluation["tokenizers"][number], text: number): Measures =>
   texts[text] ?? overall;
 
+/** A row of a flat table: a measure of each subject. */
+type FlatRow = Pick<Measure<never>, "name" | "better"> & {
+  readonly cells: readonly string[];
+  readonly bests: ReadonlySet<number>;
+};
+
 /**
- * Of one text, or of one tokenizer, one table with a row for each measure; undefined if it does not fit. Texts may go into
- * several tables; tokenizers, which are compared, may not.
+ * One table with a row for each measure: of one text, or of one tokenizer; of several of both, if all measures are asked for,
+ * those of all texts together. Undefined if it does not fit. Texts may go into several tables; tokenizers, which are compared, may
+ * not.
  */
 function flatSection(
   evaluation: Evaluation,
   measures: readonly Measure<Measures>[],
+  isAll: boolean,
   columns: number,
 ): Line[] | undefined {
-  const [text, ...moreTexts] = evaluation.texts;
-  const [tokenizer, ...moreTokenizers] = evaluation.tokenizers;
-  const isOneText = moreTexts.length === 0;
-  if ((!isOneText && moreTokenizers.length > 0) || columns < flatColumnsLeast) return undefined;
-  const subjects = isOneText ? tokenizersOf(evaluation) : textsOf(evaluation);
-  const results = isOneText
-    ? evaluation.tokenizers.map(({ texts }) => texts[0]!)
-    : [...tokenizer!.texts, tokenizer!.overall];
-  const nameWidth = Math.max(...measures.map(({ name }) => shownWidth(name)));
-  const headOf = (name: string, better: string) =>
-    `${name}${" ".repeat(nameWidth - shownWidth(name) + 2)}${better}`;
-  const grid: Grid = {
-    subjects,
-    items: { noun: "measures", names: measures.map(({ name, better }) => headOf(name, better ?? "-")) },
-    cells: measures.map((measure) => results.map((result) => shownValue(measure, result))),
-    bests: measures.map((measure) =>
-      isOneText ? bestOf(measure, results.map(measure.value)) : new Set<number>(),
-    ),
-  };
-  const table = { ...turnedTable(grid), corner: headOf("", "better") };
-  const lines = isOneText ? namedLines(table, columns) : splitLines(table, columns);
-  if (lines === undefined) return undefined;
+  const { texts, tokenizers } = evaluation;
+  const isByText = texts.length > 1 && tokenizers.length === 1;
+  if ((texts.length > 1 && !isByText && !isAll) || columns < flatColumnsLeast) return undefined;
+  const [first] = tokenizers;
+  const results = isByText
+    ? [...first!.texts, first!.overall]
+    : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
+  const rows = measures.map((measure) => flatRow(measure, results));
+  // What is measured of a tokenizer, and not of each text, stands in the last column.
+  if (isAll)
+    for (const row of rowsOfTokenizers(evaluation))
+      rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);
+  const grid = flatGrid(isByText ? textsOf(evaluation) : tokenizersOf(evaluation), rows, isByText);
+  const corner = headOf(rows, { name: "", better: "better" });
+  const table = { ...turnedTable(grid), corner };
+  const lines = isByText ? splitLines(table, columns) : namedLines(table, columns);
+  if (lines === undefined) return isAll && texts.length > 1 ? gridLines(grid, columns) : undefined;
   const marked = grid.bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
-  const about = isOneText
-    ? headLines(escapeText(text!.name), `${sizesOf(text!)}${marked}.`, columns)
-    : headLines(escapeText(tokenizer!.name), "its measures of each text.", columns);
+  const about = isByText
+    ? headLines(escapeText(first!.name), "its measures of each text.", columns)
+    : texts.length === 1
+      ? headLines(escapeText(texts[0]!.name), `${sizesOf(texts[0]!)}${marked}.`, columns)
+      : headLines("all texts together", `${sumOf(texts)}${marked}. --measure NAME has each text.`, columns);
   return [...about, ...lines];
+}
+
+const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measure.name): FlatRow => ({
+  name,
+  better: measure.better,
+  cells: results.map((result) => shownValue(measure, result)),
+  bests: bestOf(measure, results.map(measure.value)),
+});
+
+/** How alike the texts are in their costs, and what the vocabulary has. */
+function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
+  const costs = texts.length > 1 ? parityCosts : [];
+  const ofParity = costs.flatMap((cost) =>
+    parityMeasures.map((measure) => {
+      const results = tokenizers.map(({ parity }) => cost.of(parity!));
+      return flatRow(measure, results, `${measure.name} ${cost.name}`);
+    }),
+  );
+  const ofVocabulary = vocabularyMeasures.map((measure) =>
+    flatRow(measure, tokenizers, `vocabulary, ${measure.name}`),
+  );
+  return [...ofParity, ...ofVocabulary];
+}
+
+function flatGrid(subjects: Axis, rows: readonly FlatRow[], isByText: boolean): Grid {
+  return {
+    subjects,
+    items: { noun: "measures", names: rows.map((row) => headOf(rows, row)) },
+    cells: rows.map(({ cells }) => cells),
+    // Texts are not compared.
+    bests: rows.map(({ bests }) => (isByText ? new Set<number>() : bests)),
+  };
+}
+
+/** The name of a measure, and in a column behind it which values are better. */
+function headOf(rows: readonly FlatRow[], { name, better }: { name: string; better: string | null }): string {
+  const width = Math.max(...rows.map((row) => shownWidth(row.name)));
+  return `${name}${" ".repeat(width - shownWidth(name) + 2)}${better ?? "-"}`;
 }
 
 const sizesOf = ({ bytes: size, characters, words, distinctWords }: TextFacts) =>
   `${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words, ${grouped(distinctWords)} distinct`;
+
+const sumOf = (texts: readonly TextFacts[]) => {
+  const sum = (field: "bytes" | "characters" | "words") =>
+    texts.reduce((total, text) => total + text[field], 0);
+  return `${bytes(sum("bytes"))}, ${grouped(sum("characters"))} characters, ${grouped(sum("words"))} words`;
+};
 
 /** The names of the measures, the word beside them and a column of numbers. */
 const flatColumnsLeast = 60;

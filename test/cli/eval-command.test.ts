@@ -47,7 +47,7 @@ describe("bpe eval", () => {
     expect(lines[3]!.split(/ +/).map((cell) => cell.endsWith("*"))).toEqual([false, true, false, true]);
   });
 
-  test("--measure prints a table for each name, in their order; all prints all of them", () => {
+  test("--measure prints a table for each name, in their order", () => {
     const headsOf = (...args: string[]) =>
       linesOf(...two, ...args)
         .join("\n")
@@ -61,15 +61,47 @@ describe("bpe eval", () => {
       "parity, cheapest text",
       "parity, costliest text",
     ]);
-    const all = headsOf("--measure", "all");
-    expect(all.length).toBe(1 + 19 + 4 + 1);
-    expect(all).toContain("Rényi efficiency (α = 2.5)");
-    expect(all.at(-1)).toBe("vocabulary");
-    // Without any number in the texts, only their counts, 0, have a value.
-    expect(headsOf("--measure", "all", "--numbers").length).toBe(all.length + 2);
     expect(headsOf("--numbers").length).toBe(1 + 6);
     // Numbers are measured where one of their measures is named.
     expect(headsOf("--measure", "digit_alignment")).toEqual(["digit alignment"]);
+  });
+
+  test("--measure all is one table: of several texts all of them together, with parity and vocabulary", () => {
+    const { tokenizers: results, texts } = evaluateJson(two);
+    const lines = linesOf(...two, "--measure", "all");
+    const sum = (field: "characters" | "words") => texts[0]![field] + texts[1]![field];
+    expect(lines.slice(0, 2).join(" ")).toBe(
+      `all texts together: 1.1 kB, ${sum("characters")} characters, ${sum("words")} words. --measure NAME has each text.`,
+    );
+    const headAt = lines.findIndex((line) => line.trim().startsWith("better "));
+    expect(lines[headAt]!.trim().split(/ +/)).toEqual(["better", "gpt2", "cl100k"]);
+    const rows = lines.slice(headAt + 1);
+    expect(rows).toHaveLength(19 + 4 * 2 + 3);
+    const cellsOf = (name: string) =>
+      rows
+        .find((line) => line.startsWith(`${name}  `))!
+        .slice(name.length)
+        .replaceAll("*", "")
+        .trim()
+        .split(/ +/);
+    const [a, b] = results;
+    expect(cellsOf("tokens")).toEqual(["lower", String(a.overall.tokens), String(b.overall.tokens)]);
+    const shares = [a, b].map(({ parity }) => parity!.giniBytes.toFixed(4));
+    expect(cellsOf("Gini coefficient per byte")).toEqual(["lower", ...shares]);
+    expect(cellsOf("vocabulary, tokens")).toEqual(["-", ...[a, b].map((of) => String(of.vocabularySize))]);
+    // Without any number in the texts, only their counts, 0, have a value.
+    expect(linesOf(...two, "--measure", "all", "--numbers")).toHaveLength(lines.length + 2);
+    // Of one tokenizer the texts are columns, and what is not of a text is in that of all.
+    const ofOne = linesOf(named[0]!, ...two.slice(2), "--measure", "all");
+    expect(ofOne[1]!.trim().split(/ +/)).toEqual(["better", "en", "el", "(all)"]);
+    expect(ofOne.at(-3)).toMatch(/^vocabulary, tokens +- +- +- +\d+$/);
+    // Of one text nothing is compared; many tokenizers get numbers.
+    const ofText = linesOf(...named, "--text", english, "--measure", "all");
+    expect([ofText.length, ofText.some((line) => line.startsWith("Gini"))]).toEqual([2 + 19 + 3, false]);
+    const many = Array.from({ length: 9 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);
+    const wide = linesOf(...many, ...two.slice(2), "--measure", "all");
+    expect(Math.max(...wide.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(wide.join("\n")).toContain("tokenizer-8");
   });
 
   test("of one text, or one tokenizer, several measures are one table", () => {
