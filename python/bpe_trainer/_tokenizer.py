@@ -453,7 +453,7 @@ class Tokenizer:
         for name, value in others.items():
             if name not in _OF_TRANSFORMERS:
                 raise TypeError(f"a Tokenizer takes no {name!r}")
-            if value is not None and value is not False:
+            if value or (name == "max_length" and value is not None):
                 raise BpeError(f"{name}={value!r} is not here: {_BY_TRANSFORMERS}")
         texts = [text] if isinstance(text, str) else _list_of(text)
         given: dict[str, Any] = {

@@ -395,11 +395,13 @@ def _shower(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:
         return progress
     if not progress:
         return None
+    ended: set[str] = set()
 
     def show(stage: str, done: int, total: t.Union[int, None]) -> None:
         """A line that changes; where that cannot be, one for each stage, at its end."""
         has_ended = total is not None and done >= total
-        if sys.stderr.isatty() or has_ended:
+        if stage not in ended and (sys.stderr.isatty() or has_ended):
+            ended.update([stage] if has_ended else ())
             start = "\r" if sys.stderr.isatty() else ""
             share = f"{done:,}" if has_ended or not total else f"{100 * done / total:5.1f} %"
             sys.stderr.write(f"{start}{stage:<10} {share:<16}".rstrip(" ") + ("\n" if has_ended else ""))

@@ -10,6 +10,7 @@ import threading
 import unittest
 
 import bpe_trainer as bpe
+from bpe_trainer import _training
 from bpe_trainer._executable import find_executable
 from test_bpe import END, Home
 
@@ -105,7 +106,7 @@ class Names(Home):
         with self.assertRaisesRegex(bpe.BpeError, "org/name.*nothing is fetched here\nhint: hf download org/name"):
             bpe.Tokenizer.from_pretrained("org/name")
         with bpe.train(self.corpus, 300) as tokenizer:
-            plain = tokenizer("a b", padding=False, truncation=None, return_tensors=None)
+            plain = tokenizer("a b", padding=False, truncation=None, return_tensors=None, stride=0)
             self.assertEqual(plain, tokenizer("a b"))
             for name, value in (("padding", True), ("truncation", True), ("return_tensors", "pt"), ("text_pair", "b"), ("max_length", 0)):
                 with self.assertRaisesRegex(bpe.BpeError, f"{name}={value!r} is not here: transformers'"):
@@ -164,6 +165,10 @@ class Messages(Home):
         self.assertEqual(*last["counting"])
         with contextlib.redirect_stderr(io.StringIO()) as said:
             bpe.train(self.corpus, 400, progress=True).close()
+            show = _training._shower(True)
+            for done in (3, 5, 5):
+                show("measuring", done, 5)
+        said = io.StringIO(said.getvalue().replace("measuring  5\n", "", 1))
         self.assertRegex(said.getvalue(), r"\Acounting +[\d,]+\nmerging +144\n\Z")
 
 
