@@ -1,6 +1,15 @@
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import { type CodePointSet, complementOf, intersectionOf, setOf } from "../../src/pattern/unicode.ts";
+import {
+  type CodePointSet,
+  categoryNames,
+  complementOf,
+  intersectionOf,
+  propertySet,
+  setOf,
+  unionOf,
+} from "../../src/pattern/unicode.ts";
+import { isThorough } from "../rounds.ts";
 
 /** All code points that can stand in a text. */
 export const characters = complementOf([0xd800, 0xdfff]);
@@ -19,6 +28,18 @@ export function textOf(set: CodePointSet): string {
 export function edgesOf(set: CodePointSet): CodePointSet {
   const edges = [...set, ...complementOf(set)];
   return intersectionOf(setOf([...new Set(edges)].sort((a, b) => a - b)), characters);
+}
+
+let categoryEdges: CodePointSet | undefined;
+
+/**
+ * What an engine is asked about a set: all characters; in a quick look those at the edges of the set and of every general
+ * category, some 10,000.
+ */
+export function textAbout(set: CodePointSet): string {
+  if (isThorough) return everyCharacter;
+  categoryEdges ??= unionOf(Object.keys(categoryNames).map((name) => edgesOf(propertySet(name)!)));
+  return textOf(unionOf([edgesOf(set), categoryEdges]));
 }
 
 export function setIn(text: string): CodePointSet {

@@ -6,19 +6,16 @@ import { mayLeaveGaps, type NamedPattern, patterns } from "../../src/pattern/pat
 import { portableForm } from "../../src/pattern/portable-source.ts";
 import { caseClasses, intersectionOf } from "../../src/pattern/unicode.ts";
 import { fullFoldings } from "../../src/pattern/unicode-data.ts";
-import { isThorough } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import {
   characters as allCharacters,
   askedOf,
   type Engine,
-  edgesOf,
-  everyCharacter,
   huggingface,
   preTokenize,
   preTokenizer,
   setIn,
-  textOf,
+  textAbout,
   tiktoken,
 } from "./engines.ts";
 import { pretokenEnds } from "./naive.ts";
@@ -190,7 +187,7 @@ describe.each([
     const tree = parsePattern(source, dialect);
     if (tree.kind !== "set") throw new Error("it is a set");
     const ours = intersectionOf(tree.set, allCharacters);
-    const text = isThorough ? everyCharacter : textOf(edgesOf(ours));
+    const text = textAbout(ours);
     expect(askedOf(engine, source, text)).toEqual(intersectionOf(ours, setIn(text)));
   });
 });

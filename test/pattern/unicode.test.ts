@@ -16,7 +16,7 @@ import {
   wordCharacters,
 } from "../../src/pattern/unicode.ts";
 import { binaryPropertyBase64, scriptBase64, unicodeVersion } from "../../src/pattern/unicode-data.ts";
-import { isThorough, turns } from "../rounds.ts";
+import { turns } from "../rounds.ts";
 import {
   askedOf,
   characters,
@@ -25,6 +25,7 @@ import {
   huggingface,
   preTokenize,
   setIn,
+  textAbout,
   textOf,
   tiktoken,
 } from "./engines.ts";
@@ -93,7 +94,7 @@ describe.each([
       ["\\s", whiteSpace],
       ["\\d", decimalDigits()],
     ] as const) {
-      const text = isThorough ? everyCharacter : textOf(edgesOf(ours));
+      const text = textAbout(ours);
       expect(askedOf(engine, source, text)).toEqual(intersectionOf(ours, setIn(text)));
     }
   });
@@ -128,7 +129,7 @@ test.each([
   const tree = parsePattern(sources[0]!);
   if (tree.kind !== "set") throw new Error("one character is cut at a time");
   // Between two letters, only what is cut parts them.
-  const asked = isThorough ? everyCharacter : textOf(edgesOf(tree.set));
+  const asked = textAbout(tree.set);
   const text = Array.from(asked).join("a");
   const cut = preTokenize(step, text).filter((piece) => piece !== "a" && Array.from(piece).length === 1);
   expect(setIn(cut.join(""))).toEqual(intersectionOf(tree.set, setIn(asked)));
