@@ -18,7 +18,7 @@ function cutAt(ids: readonly number[], ends: readonly number[]): Documents {
 }
 
 /** The index by the layout of Megatron-LM's `_IndexReader`. */
-function megatron(base: string): Documents {
+function megatron(base: string, _width: number): Documents {
   const index = readFileSync(`${base}.idx`);
   if (index.toString("latin1", 0, 9) !== "MMIDIDX\0\0" || index.readBigUInt64LE(9) !== 1n)
     throw new Error("the index has another head");
@@ -61,7 +61,7 @@ function datatrove(base: string, width: number): Documents {
 }
 
 /** Without documents: all ids. */
-function llmc(base: string): Documents {
+function llmc(base: string, _width: number): Documents {
   const file = readFileSync(`${base}.bin`);
   const head = [0, 4, 8].map((at) => file.readInt32LE(at)).join();
   const width = head.startsWith("20240520,1,") ? 2 : 4;
@@ -71,7 +71,7 @@ function llmc(base: string): Documents {
   return [ids];
 }
 
-async function parquet(base: string): Promise<Documents> {
+async function parquet(base: string, _width: number): Promise<Documents> {
   const file = readFileSync(`${base}.parquet`);
   const rows = await parquetReadObjects({ file: new Uint8Array(file).buffer });
   return rows.map(({ input_ids: ids }) => ids as number[]);

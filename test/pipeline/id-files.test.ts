@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
-import { idFormatOf, idFormats } from "../../src/formats/id-formats.ts";
+import { type IdFormat, idFormatOf, idFormats } from "../../src/formats/id-formats.ts";
 import { idTypeFor } from "../../src/formats/id-writers.ts";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { encodeIntoFiles } from "../../src/pipeline/id-files.ts";
@@ -32,11 +32,22 @@ type Asked = {
 
 const stopped = new Error("stopped");
 
-/** Encodes files; stops behind so many reports, as a run does that is killed. */
+/** Encodes files; stops at the write of that number, as a run does that is killed. */
 function encode(paths: readonly string[], base: string, name: Format, asked: Asked = {}) {
   const { shardSize, append, rangeSizeBytes = 512, stopAt, of = parts } = asked;
-  const format = idFormatOf(name, base)!;
-  let reports = 0;
+  const known = idFormatOf(name, base)!;
+  let writes = 0;
+  const format: IdFormat = {
+    ...known,
+    open(files, type) {
+      const writer = known.open(files, type);
+      const write: typeof writer.write = (...ids) => {
+        if (writes++ === stopAt) throw stopped;
+        writer.write(...ids);
+      };
+      return Object.assign(Object.create(writer), { write, finish: () => writer.finish() });
+    },
+  };
   const encoding = {
     inputs: findInputs(paths),
     parts: of,
@@ -44,9 +55,7 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
     rangeSizeBytes,
     type: format.typeFor?.(of.tokens.idLimit) ?? idTypeFor(of),
     appendId: append ? separatorId : undefined,
-    report() {
-      if (reports++ === stopAt) throw stopped;
-    },
+    report() {},
   };
   return encodeIntoFiles(encoding, of, { base, format, shardSize, documentEnd: undefined }, () => () => {});
 }
@@ -115,6 +124,55 @@ describe("files of ids", () => {
       }),
       { numRuns: rounds(25) },
     );
+  });
+
+  /** Documents that are empty, end with their file or before it, and go on over many ranges. */
+  const awkward = [
+    {
+      ending: "jsonl",
+      text: ["", "low", "", "lower"].map((text) => `${JSON.stringify({ text })}\n`).join(""),
+    },
+    { ending: "txt", text: "" },
+    { ending: "txt", text: "low lower newest ".repeat(60) },
+    { ending: "txt", text: `low${separator}${"newest widest ".repeat(60)}` },
+    { ending: "txt", text: `low lower${separator}` },
+    { ending: "txt", text: `${"low lower ".repeat(40)}${separator}${"é漢 ".repeat(40)}${separator}low` },
+  ];
+
+  test("keep documents that are empty, or longer than a range, also behind every place where a run was stopped", async () => {
+    const home = scratch();
+    const paths = putAll(home, awkward);
+    const documents = paths.flatMap((path) => documentsOf(path, false));
+    for (const name of ["parquet", "megatron"] as const) {
+      const [quiet, broken] = [scratch(), scratch()];
+      const asked = { shardSize: 30, rangeSizeBytes: 100 };
+      const { fileCount } = await encode(paths, join(quiet, "c"), name, asked);
+      const shards: number[][][] = [];
+      for (let n = 0; n < fileCount; n++) shards.push(await readIdFiles[name](join(quiet, `c_0000${n}`), 2));
+      expect(shards.flat()).toEqual(documents);
+      for (const shard of shards.slice(0, -1)) {
+        const idCount = shard.flat().length;
+        expect([idCount >= 30, idCount - shard.at(-1)!.length < 30]).toEqual([true, true]);
+      }
+      for (let stopAt = 0, isStopped = true; isStopped; stopAt++) {
+        for (const name of readdirSync(broken)) rmSync(join(broken, name));
+        isStopped = false;
+        await encode(paths, join(broken, "c"), name, { ...asked, stopAt }).catch((error) => {
+          isStopped = error === stopped;
+        });
+        await encode(paths, join(broken, "c"), name, { ...asked, rangeSizeBytes: 70 });
+        expect(filesIn(broken)).toEqual(filesIn(quiet));
+        if (!isStopped) expect(stopAt).toBeGreaterThan(20);
+      }
+    }
+  });
+
+  test("end with the document that fills them", async () => {
+    const home = scratch();
+    const path = put(home, "a.jsonl", '{"text":"a"}\n'.repeat(5));
+    await encode([path], join(home, "c"), "olmo", { shardSize: 2 });
+    const counts = [0, 1, 2].map((n) => readIdFiles.olmo(join(home, `c_0000${n}`), 2).length);
+    expect(counts).toEqual([2, 2, 1]);
   });
 
   test("are shards with the same bytes, wherever a run was stopped, and however the inputs were cut", async () => {
