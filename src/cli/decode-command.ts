@@ -1,6 +1,7 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
+import { checkEncodedBy } from "../pipeline/id-files.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, taken, writeData } from "./data-output.ts";
@@ -18,6 +19,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const path = invocation.options.outputFile();
   await lockOutputFile(invocation, output, path);
   const parts = await openTokenizer(options, true, output);
+  checkEncodedBy(parts, file);
   const type = { asked: options.dtype, needed: idTypeFor(parts) };
 
   let idCount = 0;

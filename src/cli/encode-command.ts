@@ -46,7 +46,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const namedThreads = options.plan === undefined ? threadCountFor(expectedTextBytes(named)) : 1;
   const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named) : undefined;
   try {
-    const parts = await openTokenizer(options, false, output);
+    // What tells a tokenizer from others, for shards, is made of its table for decoding, too.
+    const parts = await openTokenizer(options, files?.shardSize !== undefined, output);
     const { appendToken } = options;
     const planned =
       options.plan === undefined

@@ -7,7 +7,7 @@ import { UserError } from "../errors.ts";
 import type { IdFormat } from "../formats/id-formats.ts";
 import { appending, type IdSink, type IdType, type IdWriter } from "../formats/id-writers.ts";
 import { readJson } from "../formats/training-json.ts";
-import { statOf } from "../runtime/system-error.ts";
+import { isFile, statOf } from "../runtime/system-error.ts";
 import { type Lock, takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, type Guard, placeOfFile, stageFile, writeStaged } from "../store/staged-file.ts";
 import { WrittenPlaces } from "../store/written-places.ts";
@@ -131,6 +131,37 @@ const manifestFields = fieldsOf({
   next: orNull(point),
 });
 type Manifest = Checked<typeof manifestFields>;
+
+/**
+ * Refuses a shard whose manifest says that another tokenizer has encoded it. Nothing is known of other files. Special tokens that
+ * were encoded as text are decoded alike.
+ */
+export function checkEncodedBy(parts: TokenizerParts, path: string): void {
+  const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
+  const encodedBy = isFile(manifestPath) ? encoderIn(manifestPath) : undefined;
+  if (encodedBy === undefined) return;
+  const isOwn = [false, true].some(
+    (specialTokensAsText) => fingerprintOf({ ...parts, specialTokensAsText }) === encodedBy,
+  );
+  if (isOwn) return;
+  throw new UserError(`"${path}" has ids of another tokenizer than "${parts.description.path}"`, {
+    hint: `"${manifestPath}" says so: give the tokenizer that encoded it`,
+  });
+}
+
+/** The fingerprint of the tokenizer in a manifest; undefined for any other file of this name. */
+function encoderIn(path: string): string | undefined {
+  try {
+    const { request } = checkOr(manifestFields, readJson(path), (what) => {
+      throw new UserError(what);
+    });
+    const { tokenizer } = request as { readonly tokenizer?: unknown };
+    return typeof tokenizer === "string" ? tokenizer : undefined;
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
 
 const atStart: Point = {
   ...{ rangeIndex: 0, byte: 0, startsInside: false },

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
@@ -45,4 +45,38 @@ test("the ending names the format, and what files cannot be is refused", () => {
   const { code, stderr } = encode("-o", "d", "--ids-format", "olmo", "--document-end", "<|no|>");
   expect([code, stderr]).toEqual([1, expect.stringContaining('no special token "<|no|>" to end documents')]);
   expect(readdirSync(join(home)).filter((name) => name.startsWith("."))).toEqual([]);
+});
+
+test("shards are decoded by the tokenizer that encoded them, whether special tokens were text or not, and by no other", () => {
+  const other = writeTokenizer("cl100k", "huggingface");
+  for (const [name, ...options] of [["e"], ["f", "--special-tokens-as-text"]]) {
+    expect(encode("-o", `${name}.npy`, "--shard-size", "100", ...options, "-q").code).toBe(0);
+    const decode = (by: string) =>
+      bpe(["decode", `${name}_00000.npy`, "--tokenizer", by, "-q"], { cwd: home });
+    expect(decode(tokenizer)).toEqual({ code: 0, stdout: readFileSync(text, "utf8"), stderr: "" });
+    expect(decode(other)).toMatchObject({
+      ...{ code: 1, stdout: "" },
+      stderr: expect.stringContaining(`"${name}_00000.npy" has ids of another tokenizer than "${other}/`),
+    });
+    // Any other file of that name says nothing.
+    for (const json of ["{", "[]", '{"format":1,"request":{},"shards":[],"next":null}']) {
+      put(home, `${name}.json`, json);
+      expect(decode(tokenizer).code).toBe(0);
+    }
+  }
+});
+
+test("a tokenizer that another thread loads encodes shards, too", () => {
+  const path = join(import.meta.dir, "../../node_modules/tiktoken/encoders/r50k_base.json");
+  const { bpe_ranks } = JSON.parse(readFileSync(path, "utf8")) as { bpe_ranks: string };
+  // A line is a mark, the first rank, and tokens.
+  const ranks = bpe_ranks.split("\n").flatMap((line) => {
+    const [, first, ...tokens] = line.split(" ");
+    return tokens.map((token, i) => `${token} ${Number(first) + i}\n`);
+  });
+  const large = put(home, "large.tiktoken", ranks.join(""));
+  const shards = ["encode", text, "--tokenizer", large, "-o", "g.bin", "--shard-size", "9", "-w", "1", "-q"];
+  expect(bpe(shards, { cwd: home })).toEqual({ code: 0, stdout: "", stderr: "" });
+  const decoded = bpe(["decode", "g_00000.bin", "--tokenizer", large, "-q"], { cwd: home });
+  expect(readFileSync(text, "utf8").startsWith(decoded.stdout) && decoded.stdout.length > 9).toBe(true);
 });
