@@ -47,7 +47,9 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named) : undefined;
   try {
     // What tells a tokenizer from others, for shards, is made of its table for decoding, too.
-    const parts = await openTokenizer(options, files?.shardSize !== undefined, output);
+    // How large its ids are decides a type; of shards, the digest of the tokenizer is in their manifest.
+    const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
+    const parts = await openTokenizer(options, isDecoded, output);
     const { appendToken } = options;
     const planned =
       options.plan === undefined

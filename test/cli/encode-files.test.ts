@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
-import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 // What is in the files: test/pipeline/id-files.test.ts.
 
@@ -21,6 +21,29 @@ test("shards are written, and none is written again", () => {
   expect(encode(...options, "--append-token", "<|end|>").stderr).toInclude(
     "is of another run: appendId was none",
   );
+});
+
+test("a tokenizer that another thread loads has the table that types and digests need", () => {
+  const large = scratch();
+  put(large, "tokenizer.json", `${JSON.stringify(jsonOf(tokenizer))}${" ".repeat(8_000_000)}`);
+  const asked = [
+    ["--ids-format", "megatron"],
+    ["--shard-size", "2"],
+  ];
+  for (const [i, options] of asked.entries()) {
+    const run = bpe([
+      "encode",
+      text,
+      "--tokenizer",
+      large,
+      "-w",
+      "1",
+      "-o",
+      join(large, `${i}.bin`),
+      ...options,
+    ]);
+    expect(run.stderr).toInclude("3 documents in");
+  }
 });
 
 test("the ending names the format, and what files cannot be is refused", () => {
