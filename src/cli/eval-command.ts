@@ -14,7 +14,7 @@ import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { measureWords } from "./command-table.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
-import { allTexts, type EvaluationView, evaluationLines } from "./eval-text.ts";
+import { allTexts, type EvaluationView, evaluationLines, findingOf } from "./eval-text.ts";
 import { readingOf } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
@@ -54,6 +54,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
   output.succeed(
     [
+      ...findingOf(evaluation),
       `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`,
       ...corpusNoteLines(found),
       ...writtenLine(reportPath),

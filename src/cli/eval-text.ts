@@ -61,6 +61,22 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
   return sections.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
 }
 
+/** The finding in a sentence: the first tokenizer beside the best of the others, on all texts together. */
+export function findingOf({ texts, tokenizers }: Evaluation): string[] {
+  const [own, ...others] = tokenizers.filter(({ overall }) => overall.tokens > 0);
+  if (own === undefined || own !== tokenizers[0] || others.length === 0) return [];
+  const best = others.reduce((a, b) => (b.overall.tokens < a.overall.tokens ? b : a));
+  const percent = 100 * Math.abs(1 - own.overall.tokens / best.overall.tokens);
+  const much = percent === 0 ? "as many" : `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
+  const more = own.overall.tokens < best.overall.tokens ? " fewer" : " more";
+  const than = percent === 0 ? " tokens as" : `${more} tokens than`;
+  const on = texts.length === 1 ? texts[0]!.name : "all texts together";
+  const sizes = [own, best].map(({ vocabularySize }) => grouped(vocabularySize));
+  return [
+    `${own.name} needs ${much}${than} ${best.name} on ${on}, with ${sizes[0]} tokens in its vocabulary beside ${sizes[1]}`,
+  ];
+}
+
 /** Lines of a heading: its name stands out. */
 function headLines(name: string, text: string, columns: number): Line[] {
   const [first = "", ...rest] = Bun.wrapAnsi(escapeText(`${name}: ${text}`), columns).split("\n");

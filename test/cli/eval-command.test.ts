@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Evaluation } from "../../src/evaluation/evaluation.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
@@ -102,6 +102,29 @@ describe("bpe eval", () => {
     const wide = linesOf(...many, ...two.slice(2), "--measure", "all");
     expect(Math.max(...wide.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(wide.join("\n")).toContain("tokenizer-8");
+  });
+
+  test("the summary begins with the finding: the first tokenizer beside the best of the others", () => {
+    const firstLine = (...args: string[]) => bpe(["eval", ...args]).stderr.split("\n")[0];
+    const sizes = join(scratch(), "sizes");
+    expect(bpe(["train", english, "-n", "260,270", "-o", sizes, "-q"]).code).toBe(0);
+    const [small, large] = [join(sizes, "260"), join(sizes, "270")];
+    const { tokenizers: found } = evaluateJson([small, large, "--text", english]);
+    const [a, b] = found.map(({ overall }) => overall.tokens) as [number, number];
+    expect(b).toBeLessThan(a);
+    const shown = (percent: number) => `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
+    const name = basename(english).replace(".txt", "");
+    expect(firstLine(small, large, "--text", english)).toBe(
+      `260 needs ${shown(100 * (a / b - 1))} more tokens than 270 on ${name}, with 260 tokens in its vocabulary beside 267`,
+    );
+    const three = [large, small, `x=${small}`, "--text", `en=${english}`, `el=${greek}`];
+    expect(firstLine(...three)).toMatch(
+      /^270 needs [\d.]+ % fewer tokens than 260 on all texts together, with 267 tokens in its vocabulary beside 260$/,
+    );
+    expect(firstLine(large, `x=${large}`, "--text", english)).toBe(
+      `270 needs as many tokens as x on ${name}, with 267 tokens in its vocabulary beside 267`,
+    );
+    expect(firstLine(large, "--text", english)).toStartWith("measured 1 tokenizer");
   });
 
   test("of one text, or one tokenizer, several measures are one table", () => {
