@@ -727,7 +727,7 @@ F = "transformers: train_new_from_iterator"
 @equal(F, "text_iterator", "vocab_size")
 def _(case, name):
     anew(case, base())
-    with case.assertRaisesRegex(bpe.BpeError, "vocab_size 257 is too small: 256 bytes and 2 special tokens need 258"):
+    with case.assertRaisesRegex(bpe.BpeError, "vocab_size=257 is too small: 256 bytes and 2 special tokens need 258"):
         bpe.train_new_from_iterator(base(), TEXTS, 257)
 
 
