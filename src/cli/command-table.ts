@@ -408,7 +408,7 @@ export const commands: readonly CommandSpec[] = [
     filesDescription: "a tokenizer, and a text to encode",
     description: "show how a text is encoded",
     details:
-      "Shows the parts into which a text is cut, and each merge in them: its rank, what it joins, and, where training wrote tokens.tsv, how often it was made there. The ids are those of bpe encode. The text is an argument; bpe encode reads files.",
+      "Shows how a text is cut, and each merge: its rank, what it joins, and, if tokens.tsv is there, how often training made it. The ids are those of bpe encode, which reads files.",
     options: [
       { name: "json", topic: "output", sample: "", description: "the result as JSON" },
       ...besideTokenizer,
@@ -468,7 +468,7 @@ export const commands: readonly CommandSpec[] = [
         excludes: completeOutputs,
         description: "print these tables: e.g. fertility, or all",
         details:
-          "Names with commas between. Each measure is a table of tokenizers and texts. Of one text, or of one tokenizer, several measures are one table, if it fits. Three more tables: texts has the sizes of the texts, parity how alike the texts are in what they cost, vocabulary how many tokens are not whole characters. all is one table: of several texts and tokenizers, it has the texts together.",
+          "Names with commas between. Each measure is a table of tokenizers and texts. Of one text, or of one tokenizer, several measures are one table, if it fits. Three more tables: texts has the sizes of the texts, parity how alike the texts are in what they cost, vocabulary how many tokens are not whole characters. all is one table; of several texts and tokenizers, of the texts together.",
         default: "bytes_per_token",
       },
       {
