@@ -56,6 +56,8 @@ export function mask(text: string, directory = ""): string {
       .replace(/\d{4}-\d\d-\d\d([T ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?Z?)/g, "TIME")
       .replace(/\b(\d+ h )?(\d+ min )?[\d,.]+ (ms|s)\b/g, "TIME")
       .replace(/[\d,.]+( ([kMGT]?B|merges|ids|tokens))?\/s/g, "SPEED")
+      // The summary of a training tells what took a second.
+      .replace(/, (writing|opening files and numbering tokens) TIME\b/g, "")
       .replace(/[\d,.]+ [kMGT]?B( memory| of memory| at its peak)/g, "SIZE$1")
       .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit (unknown|[0-9a-f]+(-dirty)?))?/g, "VERSION")
       .replace(/\bbpe \d+\.\d+\.\d+/g, "VERSION")
