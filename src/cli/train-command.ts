@@ -123,6 +123,11 @@ async function tell(
   const summary = (columns: number | null) =>
     "extensions" in trained
       ? extensionSummary(trained, record as ExtensionRecord, { ...ended, isFull, columns })
-      : trainingSummary(trained, record as TrainingRecord, training.model, { ...ended, isFull, columns });
+      : trainingSummary(trained, record as TrainingRecord, training.model, {
+          ...ended,
+          report: asked.report,
+          isFull,
+          columns,
+        });
   output.succeed(summary, { changed: true, output: ended.output, kept: keptPath, ...record });
 }

@@ -31,6 +31,8 @@ type Outcome = Form & {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
+  /** The page of --report. */
+  readonly report?: string | undefined;
   /** Whether anything that was asked for decides the pattern. */
   readonly isPatternChosen: boolean;
   /** More rows about the corpus. */
@@ -84,7 +86,7 @@ function trainingRows(
   model: ModelSettings,
   outcome: Omit<Outcome, "columns">,
 ): SummaryRow[] {
-  const { output, keptPath, notes } = outcome;
+  const { output, keptPath, notes, report = "" } = outcome;
   const { options } = record;
   const { name } = options.pattern;
   const { vocabulary } = trained;
@@ -112,6 +114,7 @@ function trainingRows(
     timeRow(trained, record),
     memoryRow(record),
     writtenRow(output, options.sizes, record.files),
+    inBoth("report", report),
     inBoth("kept", keptPath === null ? "" : [keptPath]),
   ];
 }

@@ -97,6 +97,7 @@ const trainedPage = (name: string, ...more: string[]) => {
   const output = join(directory, name);
   const done = bpe(["train", text, "-n", "270", "-o", output, "--report", path, ...more]);
   expect(done).toMatchObject({ code: 0, stdout: "" });
+  expect(done.stderr.split("\n").at(-2)).toMatch(/^report +\S+\.html$/);
   return {
     page: readFileSync(path, "utf8"),
     record: JSON.parse(readFileSync(join(output, "training.json"), "utf8")),
