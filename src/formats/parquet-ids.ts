@@ -1,5 +1,4 @@
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
-import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
 import { UserError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
@@ -87,7 +86,7 @@ export class ParquetIds implements IdWriter {
   private writeGroup(): void {
     const { bytes, file, ids, count, ends } = this;
     const startByte = bytes.offset;
-    const { levels, sizes, valueCount } = levelsOf(ends, count);
+    const { levels, repetitionBytes, definitionBytes, valueCount } = levelsOf(ends, count);
     const page = new Uint8Array(ids.buffer, 0, 4 * count);
     const pageBytes = levels.length + page.length;
     writePageHeader(bytes, {
@@ -99,8 +98,8 @@ export class ParquetIds implements IdWriter {
         num_nulls: valueCount - count,
         num_rows: ends.length,
         encoding: "PLAIN",
-        repetition_levels_byte_length: sizes[0],
-        definition_levels_byte_length: sizes[1],
+        repetition_levels_byte_length: repetitionBytes,
+        definition_levels_byte_length: definitionBytes,
         is_compressed: false,
       },
     });
@@ -139,22 +138,37 @@ export class ParquetIds implements IdWriter {
 
 /**
  * Levels as Dremel has them, one for each id, and one for each empty list: 0 of repetition begins a row, 0 of definition is an
- * empty list. Source: "Dremel: Interactive Analysis of Web-Scale Datasets", 2010.
+ * empty list. Here they are runs: twice the length, and the level. Source: "Dremel: Interactive Analysis of Web-Scale
+ * Datasets", 2010; Parquet's RLE.
  */
 function levelsOf(ends: readonly number[], idCount: number) {
-  const emptyCount = ends.filter((end, row) => end === (ends[row - 1] ?? 0)).length;
-  const valueCount = idCount + emptyCount;
-  const repetition = new Uint8Array(valueCount).fill(1);
-  const definition = new Uint8Array(valueCount).fill(1);
-  let at = 0;
-  let from = 0;
-  for (const end of ends) {
-    repetition[at] = 0;
-    if (end === from) definition[at] = 0;
-    at += Math.max(1, end - from);
-    from = end;
-  }
   const out = new ByteWriter();
-  const sizes = [repetition, definition].map((levels) => writeRleBitPackedHybrid(out, levels, 1));
-  return { levels: out.getBytes(), sizes: sizes as [number, number], valueCount };
+  const putRun = (length: number, level: 0 | 1) => {
+    if (length === 0) return;
+    out.appendVarInt(2 * length);
+    out.appendUint8(level);
+  };
+  const sizes = ends.map((end, row) => end - (ends[row - 1] ?? 0));
+  for (const size of sizes) {
+    putRun(1, 0);
+    putRun(Math.max(1, size) - 1, 1);
+  }
+  const repetitionBytes = out.offset;
+  let emptyCount = 0;
+  let run = 0;
+  for (const size of sizes) {
+    run += size;
+    if (size > 0) continue;
+    emptyCount++;
+    putRun(run, 1);
+    putRun(1, 0);
+    run = 0;
+  }
+  putRun(run, 1);
+  return {
+    levels: out.getBytes(),
+    repetitionBytes,
+    definitionBytes: out.offset - repetitionBytes,
+    valueCount: idCount + emptyCount,
+  };
 }
