@@ -44,7 +44,8 @@ const forMac = (zigTarget: string): NativeTarget => ({
   zigTarget,
   names: { module: "_native.abi3.so", shared: "libbpe.dylib", static: "libbpe.a" },
   linking: {
-    module: ["-undefined", "dynamic_lookup"],
+    // Without it, the module's path while it is built would be in it.
+    module: ["-undefined", "dynamic_lookup", "-Wl,-install_name,@rpath/_native.abi3.so"],
     shared: ["-Wl,-install_name,@rpath/libbpe.dylib"],
   },
 });
