@@ -47,6 +47,7 @@ export async function encodeIntoFiles(
 ): Promise<EncodedFiles> {
   const { inputs, ranges, type, appendId } = encoding;
   const { format, shardSize, documentEnd: typed } = asked;
+  if (format.hasDocuments) refuseParts(inputs, ranges, format);
   const documentEnd = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
   const documentEndId =
     documentEnd === undefined ? undefined : specialTokenId(parts, documentEnd, "to end documents");
@@ -72,6 +73,19 @@ export async function encodeIntoFiles(
   }
   const { idCount, documentCount, fileCount } = files;
   return { ...encoded, idCount, documentCount, fileCount, formerFileCount };
+}
+
+/** A range of plain text may end within a document: its last ids would be in none. Records are whole in any range. */
+function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { name }: IdFormat): void {
+  const part = ranges.find(({ inputIndex, startByte, endByte }) => {
+    const { format, sizeBytes } = inputs[inputIndex]!;
+    return format === "text" && (startByte > 0 || endByte < sizeBytes);
+  });
+  if (part === undefined) return;
+  throw new UserError(
+    `a range of "${inputs[part.inputIndex]!.path}" may end within a document, and ${name} keeps documents`,
+    { hint: "encode the whole file, or its ranges as .npy" },
+  );
 }
 
 /** What tells an input from another. What a stream holds is not known, so that nothing can go on with it. */
@@ -280,7 +294,7 @@ class IdFiles implements IdSink {
 
   /** Publishes what is left. The last shard may be small; of nothing there is one that is empty. */
   async finish(): Promise<void> {
-    if (this.shard !== undefined || this.begunCount === 0) this.opened();
+    if (this.begunCount === 0) this.opened();
     this.endShard(null);
     await this.publishing;
     this.throwError();

@@ -312,6 +312,27 @@ test("a file of ids that a run reads is not replaced", async () => {
   expect(readFileSync(path, "utf8")).toStartWith("low lower");
 });
 
+test("a range that may end within a document is refused where documents are kept", async () => {
+  const home = scratch();
+  const inputs = findInputs([
+    put(home, "a.txt", "low lower newest"),
+    put(home, "b.jsonl", '{"text":"low"}\n'),
+  ]);
+  const range = { inputIndex: 0, startByte: 0, endByte: 4, startsInside: false, endsInside: true };
+  const record = { inputIndex: 1, startByte: 0, endByte: 15, startsInside: false, endsInside: false };
+  const encodeRanges = (name: Format, ranges: (typeof range)[]) => {
+    const encoding = { inputs, ranges, parts, workerCount: 1, type: "uint16" as const, report() {} };
+    const asked = { base: join(home, name), format: idFormatOf(name, "")!, shardSize: undefined };
+    return encodeIntoFiles(encoding, parts, { ...asked, documentEnd: undefined }, () => () => {});
+  };
+  for (const name of ["megatron", "olmo", "datatrove", "parquet"] as const) {
+    const { message } = await refusalOf(encodeRanges(name, [range]));
+    expect(message).toEndWith(`a.txt" may end within a document, and ${name} keeps documents`);
+    expect(await encodeRanges(name, [record])).toMatchObject({ documentCount: 1 });
+  }
+  expect(await encodeRanges("npy", [range])).toMatchObject({ fileCount: 1 });
+});
+
 test("a document too long for a field of 32 bits is refused", () => {
   const sink = { write() {}, overwrite() {} };
   const writer = idFormatOf("megatron", "")!.open([sink, sink], "uint16");
