@@ -1,10 +1,11 @@
 /**
- * The library for browsers, which is `bpe` there and `bpe/browser` elsewhere: tokenizers that were trained before, without
- * files and threads. It is one script; the WebAssembly is in it.
+ * The library for browsers, which is `bpe` there and `bpe/browser` elsewhere: without paths and threads. It is one script;
+ * the WebAssembly is in it. A training may run in a page, or in a worker of yours, which keeps the page smooth.
  *
  * ```ts
- * import { Tokenizer } from "bpe/browser";
+ * import { Tokenizer, trainTokenizer } from "bpe/browser";
  *
+ * const trained = await trainTokenizer({ files: input.files, vocabSize: 8_000 });
  * const tokenizer = Tokenizer.from(await (await fetch("tokenizer.json")).text());
  * const ids = tokenizer.encode("some text");
  * ```
@@ -12,7 +13,11 @@
  * @module
  */
 
+export type { Texts } from "./corpus/given-texts.ts";
 export { UserError } from "./errors.ts";
+export type { Compat } from "./merge/merges.ts";
+export type { SaveOptions } from "./pipeline/chosen-files.ts";
+export type { StageProgress } from "./pipeline/stage-progress.ts";
 export {
   type ChunkOptions,
   type CountOptions,
@@ -21,4 +26,10 @@ export {
   TextTokenizer as Tokenizer,
   type TruncateOptions,
 } from "./pipeline/text-tokenizer.ts";
+export {
+  type BrowserTrainingOptions,
+  TrainedTokenizer,
+  trainTokenizer,
+} from "./pipeline/train-in-browser.ts";
+export type { TrainingStatistics } from "./pipeline/trained-facts.ts";
 export type { StreamDecoder } from "./tokenizer/stream-decoder.ts";

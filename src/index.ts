@@ -17,6 +17,7 @@ export type { Texts } from "./corpus/given-texts.ts";
 export type { InputFormat } from "./corpus/input.ts";
 export { UserError } from "./errors.ts";
 export type { Compat } from "./merge/merges.ts";
+export type { SaveOptions } from "./pipeline/chosen-files.ts";
 export type { StageProgress } from "./pipeline/stage-progress.ts";
 export {
   type ChunkOptions,
@@ -27,13 +28,9 @@ export {
   type TruncateOptions,
 } from "./pipeline/text-tokenizer.ts";
 export { type EncodeFileOptions, Tokenizer, type TokenizerLoadOptions } from "./pipeline/tokenizer.ts";
-export {
-  type SaveOptions,
-  TrainedTokenizer,
-  type TrainingStatistics,
-  trainTokenizer,
-} from "./pipeline/train-tokenizer.ts";
+export { TrainedTokenizer, trainTokenizer } from "./pipeline/train-tokenizer.ts";
 export type { TrainTokenizerOptions } from "./pipeline/train-tokenizer-options.ts";
+export type { TrainingStatistics } from "./pipeline/trained-facts.ts";
 export type { StreamDecoder } from "./tokenizer/stream-decoder.ts";
 export type { AskedModelSettings, Role, Roles } from "./vocabulary/model-settings.ts";
 export type { GivenWords } from "./words/word-table.ts";

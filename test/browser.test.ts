@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileLibrary } from "../scripts/npm/compile.ts";
@@ -7,6 +7,7 @@ import { encodeBytes } from "../src/bytes/byte-characters.ts";
 import { UserError } from "../src/errors.ts";
 import { patterns } from "../src/pattern/pattern.ts";
 import { TextTokenizer } from "../src/pipeline/text-tokenizer.ts";
+import { bpe } from "./binary.ts";
 import { Random } from "./pattern/naive.ts";
 import { randomPattern, randomText } from "./pattern/random-patterns.ts";
 import { rounds } from "./rounds.ts";
@@ -88,9 +89,17 @@ function told(
   }
 }
 
+let compiled: Promise<typeof import("../src/browser.ts")> | undefined;
+/** The script for browsers, as a package has it. */
+const library = () => {
+  compiled ??= compileLibrary("browser", directory, "").then(
+    () => import(join(directory, "browser/browser.js")),
+  );
+  return compiled;
+};
+
 test("a tokenizer.json is loaded in a browser as it is elsewhere, or refused with the same reason", async () => {
-  await compileLibrary("browser", directory, "");
-  const browser = await import(join(directory, "browser/browser.js"));
+  const browser = await library();
   const seed = 20261124;
   const random = new Random(seed);
   let loadedCount = 0;
@@ -103,4 +112,118 @@ test("a tokenizer.json is loaded in a browser as it is elsewhere, or refused wit
     else expect(wanted).toStartWith(new UserError("").toString());
   }
   expect(loadedCount).toBeGreaterThan(rounds(8));
+});
+
+const separator = "<|end|>";
+const story =
+  "The low tower was lower; the newest tower's 12,345 bricks weren't naïve.\r\n\tthey  thought\n\nof 数据 🦊 weather";
+const corpus = Buffer.concat([
+  ...["", story, separator, story.toUpperCase(), "\n\n", `${story} `.repeat(9)].map((text) =>
+    Buffer.from(text),
+  ),
+  Uint8Array.of(0xff, 0x41, 0xc3),
+]);
+const files = (directory: string, names: Iterable<string>) =>
+  Object.fromEntries(Array.from(names, (name) => [name, readFileSync(join(directory, name), "latin1")]));
+const latin1 = (made: Map<string, Uint8Array>) =>
+  Object.fromEntries(Array.from(made, ([name, bytes]) => [name, Buffer.from(bytes).toString("latin1")]));
+
+test("a training in a browser makes the files of bpe train, by every rule and of File objects", async () => {
+  const { trainTokenizer } = await library();
+  const path = join(directory, "corpus.txt");
+  writeFileSync(path, corpus);
+  for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
+    for (const pattern of ["gpt2", "cl100k", "o200k", "llama-3", "\\S+|\\s+"]) {
+      const output = join(directory, `${compat}-${pattern.length}`);
+      const size = 256 + pattern.length * 20;
+      const args = ["-n", String(size), "-s", separator, "--pattern", pattern, "--compat", compat];
+      expect(bpe(["train", path, path, ...args, "-o", output, "-w", "1"]).code).toBe(0);
+      const file = new File([corpus], "corpus.txt");
+      const options = { files: [file, file], vocabSize: size, specialTokens: [separator], pattern, compat };
+      const made = latin1((await trainTokenizer(options)).files());
+      expect({ compat, pattern, made }).toEqual({ compat, pattern, made: files(output, Object.keys(made)) });
+      expect(Object.keys(made)).toContain("tokens.tsv");
+    }
+  }
+});
+
+test("texts in a browser are documents as lines of JSON are, and a normal form and seeds go along", async () => {
+  const { trainTokenizer } = await library();
+  const texts = [story, "", `${story}\ud800`, separator, story.slice(0, 40)];
+  const path = join(directory, "texts.jsonl");
+  writeFileSync(path, texts.map((text) => `${JSON.stringify({ text: text.toWellFormed() })}\n`).join(""));
+  const output = join(directory, "texts");
+  const args = ["-n", "400", "--normalize", "NFKC,lowercase", "--seed-token", "tower", "--pad-to", "64"];
+  expect(bpe(["train", path, ...args, "-o", output, "-w", "1"]).code).toBe(0);
+  const trained = await trainTokenizer({
+    texts: (async function* () {
+      yield* texts;
+    })(),
+    ...{ vocabSize: 400, normalize: ["NFKC", "lowercase"], seedTokens: ["tower"], padTo: 64 },
+  });
+  const made = latin1(trained.files());
+  expect(made).toEqual(files(output, Object.keys(made)));
+  expect(trained.merges.length).toBe(trained.statistics.mergeCount);
+  expect([...trained.encode(story)]).toEqual([
+    ...TextTokenizer.from(trained.files().get("tokenizer.json")!).encode(story),
+  ]);
+});
+
+test("a training in a browser tells how far it is, warns, and ends by a signal", async () => {
+  const { trainTokenizer } = await library();
+  const stages = new Set<string>();
+  const warnings: string[] = [];
+  const large = [new File([corpus, story.repeat(9000)], "a.txt")];
+  await trainTokenizer({
+    ...{ files: large, vocabSize: 5000 },
+    onProgress: ({ stage, done, total }) => {
+      stages.add(stage);
+      expect(done).toBeLessThanOrEqual(total!);
+    },
+    onWarning: (message) => warnings.push(message),
+  });
+  expect([...stages]).toEqual(["counting", "merging"]);
+  expect(warnings[0]).toBe("2 bytes are not valid UTF-8; each was counted as a pretoken of its own");
+  expect(warnings[1]).toMatch(/^stopped early: the corpus gives no more than \d+ of 4,744 merges$/);
+  for (const stage of ["counting", "merging"]) {
+    const ending = new AbortController();
+    const onProgress = (progress: { stage: string }) => progress.stage === stage && ending.abort("enough");
+    const training = trainTokenizer({ files: large, vocabSize: 400, signal: ending.signal, onProgress });
+    expect(await training.catch((reason) => reason)).toBe("enough");
+  }
+});
+
+test("what bpe train would read in another way is refused in a browser, and so are options that it has not", async () => {
+  const { trainTokenizer } = await library();
+  const records = '{"text":"a"}\n{"text":"b"}\n';
+  const refused: [file: File, message: string][] = [
+    [new File([Bun.gzipSync("text")], "a.txt"), 'UserError: "a.txt" is compressed by gzip'],
+    [new File([records], "a.txt"), 'UserError: "a.txt" holds records (jsonl)'],
+    [new File(["anything"], "a.JSONL"), 'UserError: "a.JSONL" holds records (jsonl)'],
+    [new File(['{"a":1}'], "a.json"), "none"],
+    [new File(["PAR1\0"], "a"), 'UserError: "a" holds records (parquet)'],
+    [
+      new File([Buffer.from("\x89PNG\r\n\x1a\n\0", "latin1")], "a"),
+      'UserError: "a" is a PNG image, not text',
+    ],
+    [new File([""], "a"), "UserError: there is nothing to train on: the texts are empty"],
+  ];
+  for (const [file, message] of refused) {
+    const told = await trainTokenizer({ files: file, vocabSize: 300 }).then(() => "none", String);
+    expect(told).toBe(message);
+  }
+  const wrong: [options: object, message: RegExp][] = [
+    [{ vocabSize: 300 }, /^UserError: trainTokenizer: there is nothing to train on$/],
+    [{ texts: ["a"], vocabSize: 300, output: "a" }, /^UserError: trainTokenizer: a browser has no output$/],
+    [{ texts: ["a"], vocabSize: 300, languages: [] }, /has no languages$/],
+    [{ texts: ["a"], vocabSize: [300, 400] }, /vocabSize is .*: it must be a whole number$/],
+    [{ texts: ["a"], vocabSise: 300 }, /has no option "vocabSise"$/],
+    [{ texts: ["a"], vocabSize: 200 }, /^UserError: vocabSize 200 is too small/],
+    [{ files: ["a.txt"], vocabSize: 300 }, /files has "a.txt": in a browser it has File or Blob objects$/],
+    [{ texts: [Uint8Array.of(1)], vocabSize: 300 }, /texts: a text is .*: it must be a string$/],
+  ];
+  for (const [options, message] of wrong) {
+    const told = await trainTokenizer(options as never).then(() => "none", String);
+    expect(told).toMatch(message);
+  }
 });

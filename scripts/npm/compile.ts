@@ -44,6 +44,8 @@ const forBrowsers: BunPlugin = {
   setup(build) {
     const buffer = join(sources, "runtime/host.browser.ts");
     build.onResolve({ filter: /^node:buffer$/ }, () => ({ path: buffer }));
+    const system = join(sources, "runtime/no-system.browser.ts");
+    build.onResolve({ filter: /^node:/ }, () => ({ path: system }));
     build.onLoad({ filter: /\.wasm$/ }, ({ path }) => ({
       contents: `export default "${readFileSync(path).toString("base64")}";`,
       loader: "js",
@@ -82,10 +84,14 @@ export async function compileLibrary(
     naming: { entry: "[name].js", chunk: "chunk-[hash].js" },
     target,
     format: "esm",
-    splitting: true,
+    // A browser loads one script.
+    splitting: target !== "browser",
     // People may want to read it.
     minify: { syntax: true },
-    define: { BPE_COMMIT: JSON.stringify(commit) },
+    define: {
+      BPE_COMMIT: JSON.stringify(commit),
+      ...(target === "browser" && { "process.platform": '"browser"' }),
+    },
     plugins: [takePlaces(suffixes), ...(target === "browser" ? [forBrowsers] : [])],
   });
   for (const log of result.logs) console.error(String(log));

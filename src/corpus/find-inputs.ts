@@ -258,7 +258,8 @@ function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   if (![...names].some(hasReplacement)) return;
   for (const bytes of readdirSync(folder, { encoding: "buffer" })) {
     const name = bytes.toString();
-    if (names.has(name) && !bytes.equals(Buffer.from(name))) throw undecodable(`${folder}${name}`);
+    if (names.has(name) && Buffer.compare(bytes, Buffer.from(name)) !== 0)
+      throw undecodable(`${folder}${name}`);
   }
 }
 

@@ -1,17 +1,4 @@
 import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
-import { skipSpace } from "../bytes/json-walk.ts";
-import {
-  backslash,
-  beginsWithMark,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  lineFeed,
-  openBrace,
-  openBracket,
-  quote,
-} from "../bytes/text.ts";
 import { exitCode, UserError } from "../errors.ts";
 import { nameOf, tryRead, unreadable } from "../runtime/system-error.ts";
 import {
@@ -36,6 +23,7 @@ import {
   standardInput,
   stateOf,
 } from "./input.ts";
+import { beginsAsJson, defaultTextField, jsonHeadBytesMax, jsonShapeOf, recordsIn } from "./json-shape.ts";
 import { inLines, openBy, openTextStream, peek } from "./text-stream.ts";
 
 /** The beginning of a file, decompressed. */
@@ -101,90 +89,6 @@ function decompressBeginning(bytes: Uint8Array, path: string, compression: Packi
   }
 }
 
-/**
- * How a file whose beginning is `head` holds JSON: `jsonl` for lines of objects; `json` for an array of objects, or
- * objects one after the other that go over several lines; `document` for any other JSON; `none` if it is not JSON.
- *
- * A single object is a record if it has the text field, as a string; if not, it is a document.
- */
-export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
-  const start = skipSpace(head, beginsWithMark(head) ? 3 : 0);
-  const isArray = head[start] === openBracket;
-  const first = isArray ? skipSpace(head, start + 1) : start;
-  if (head[first] !== openBrace) {
-    return { kind: isArray ? "document" : "none", hasField: false, isSeveral: false };
-  }
-  const { end, hasLineFeed, hasField } = scanObject(head, first, textField);
-  const next = end < 0 ? head.length : skipSpace(head, end);
-  if (isArray) return { kind: "json", hasField, isSeveral: head[next] === comma };
-  const isSeveral = head[next] === openBrace;
-  if (end < 0) {
-    // The object continues after the head, if there is more.
-    const kind = isWhole ? "none" : !hasLineFeed ? "jsonl" : hasField ? "json" : "document";
-    return { kind, hasField, isSeveral };
-  }
-  if (next === head.length && !hasField) return { kind: "document", hasField, isSeveral };
-  const isLine = !hasLineFeed && (next === head.length || head.subarray(end, next).includes(lineFeed));
-  const isJson = isSeveral || next === head.length;
-  return { kind: isLine ? "jsonl" : isJson ? "json" : "none", hasField, isSeveral };
-}
-
-type JsonShape = {
-  readonly kind: "jsonl" | "json" | "document" | "none";
-  readonly hasField: boolean;
-  readonly isSeveral: boolean;
-};
-
-function beginsAsJson(head: Uint8Array): boolean {
-  const first = head[skipSpace(head, beginsWithMark(head) ? 3 : 0)];
-  return first === openBrace || first === openBracket;
-}
-
-/**
- * Goes over the object at `start` without checking it: where it ends (-1: not in these bytes), whether it contains a line
- * feed, and whether it has the field, as a string.
- */
-function scanObject(bytes: Uint8Array, start: number, field: string) {
-  let depth = 0;
-  let hasLineFeed = false;
-  let hasField = false;
-  for (let pos = start; pos < bytes.length; pos++) {
-    const byte = bytes[pos]!;
-    if (byte === lineFeed) hasLineFeed = true;
-    else if (byte === openBrace || byte === openBracket) depth++;
-    else if (byte === closeBrace || byte === closeBracket) {
-      depth--;
-      if (depth === 0) return { end: pos + 1, hasLineFeed, hasField };
-    } else if (byte === quote) {
-      const end = stringEnd(bytes, pos);
-      if (end < 0) return { end: -1, hasLineFeed, hasField };
-      const value = skipSpace(bytes, end);
-      if (depth === 1 && bytes[value] === colon && bytes[skipSpace(bytes, value + 1)] === quote) {
-        hasField ||= isText(bytes.subarray(pos, end), field);
-      }
-      pos = end - 1;
-    }
-  }
-  return { end: -1, hasLineFeed, hasField };
-}
-
-/** The position after the quote that closes the string at `pos`; -1 if that is not in these bytes. */
-function stringEnd(bytes: Uint8Array, pos: number): number {
-  for (let at = pos + 1; at < bytes.length; at++) {
-    if (bytes[at] === backslash) at++;
-    else if (bytes[at] === quote) return at + 1;
-  }
-  return -1;
-}
-
-function isText(json: Uint8Array, text: string): boolean {
-  try {
-    return JSON.parse(new TextDecoder().decode(json)) === text;
-  } catch {
-    return false;
-  }
-}
-
 /** How the named inputs are to be read. */
 export type InputOptions = {
   /** The format of all inputs, whatever their names and contents are. */
@@ -245,11 +149,6 @@ export function lookAt(path: string, options: InputOptions): Input | NotText {
   };
 }
 
-export const defaultTextField = "text";
-
-/** How much of a file that may be JSON is inspected: the first record, unless it is a giant. */
-const jsonHeadBytesMax = 1 << 20;
-
 type Inside = Reading & { compression: Compression; formatFrom: FormatSource };
 
 /** How the file is compressed, and the format of what it holds. */
@@ -283,20 +182,6 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
   } finally {
     closeSync(fd);
   }
-}
-
-/**
- * Which records an input holds, by its beginning. A file named `.json` holds any records; in another file two records must
- * follow each other, and have the text field.
- */
-function recordsIn(
-  { bytes, isWhole }: Pick<FileHead, "bytes" | "isWhole">,
-  isNamedJson: boolean,
-  textField: string,
-) {
-  const { kind, hasField, isSeveral } = jsonShapeOf(bytes, isWhole, textField);
-  if (kind !== "jsonl" && kind !== "json") return undefined;
-  return isNamedJson || (hasField && isSeveral) ? kind : undefined;
 }
 
 /** How an input with this beginning is read, if not as plain text. */

@@ -26,7 +26,8 @@ import {
   type Range,
   wholeRange,
 } from "./input.ts";
-import { defaultTextField, inspectInput } from "./inspect-input.ts";
+import { inspectInput } from "./inspect-input.ts";
+import { defaultTextField } from "./json-shape.ts";
 
 /**
  * A plan as text: one range a line, as JSON. Each line can be checked by itself, so lines may be shuffled, split among

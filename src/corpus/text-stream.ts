@@ -234,7 +234,7 @@ export class DecompressedStream implements ByteStream {
       else if (this.hasEnded) {
         await this.feeding;
         if (this.failure !== undefined) throw this.failure;
-        if (this.textBytes < Number.POSITIVE_INFINITY && !sentinel.equals(this.tail)) {
+        if (this.textBytes < Number.POSITIVE_INFINITY && Buffer.compare(sentinel, this.tail) !== 0) {
           throw cutShort(this.path, this.compression);
         }
         return 0;

@@ -199,7 +199,7 @@ export function checkOwnIds(
     const content = byId.get(id);
     if (content === undefined || key === content) continue;
     const bytes = typeof key === "string" ? (decodeCharacters(key) ?? Buffer.from(key)) : key;
-    if (Buffer.from(content).equals(bytes)) continue;
+    if (Buffer.compare(Buffer.from(content), bytes) === 0) continue;
     throw new UserError(
       `"${path}": the special token ${shown(content)} has the id ${id} of the token "${escapeBytes(bytes)}"`,
       { hint: "give it an id that no token has" },

@@ -1,6 +1,7 @@
+import { formatCode } from "./format-code.ts";
 import type { TokenizerFormat } from "./output-file.ts";
 
-/** What is known of a format before its code is loaded: no start of the program does that. */
+/** What is known of a format before its code is loaded. */
 export type FormatEntry = {
   readonly name: string;
   /** What `--format` writes, for its help; undefined: this is only read. */
@@ -22,14 +23,14 @@ export const formats: readonly FormatEntry[] = [
     names: [["tokenizer.json"]],
     matches: (head) => /^\s*\{/.test(head),
     suffix: ".json",
-    load: async () => (await import("./tokenizer-json.ts")).huggingface,
+    load: formatCode.huggingface,
   },
   {
     name: "gpt2",
     written: "vocab.json and merges.txt",
     names: [["vocab.json", "merges.txt"]],
     matches: () => false,
-    load: async () => (await import("./gpt2.ts")).gpt2,
+    load: formatCode.gpt2,
   },
   {
     name: "tiktoken",
@@ -38,13 +39,13 @@ export const formats: readonly FormatEntry[] = [
     names: [["tokenizer.tiktoken"], ["tokenizer.model"]],
     matches: (head) => /^[A-Za-z0-9+/]+={0,2} \d+\r?(\n|$)/.test(head),
     suffix: ".tiktoken",
-    load: async () => (await import("./tiktoken.ts")).tiktoken,
+    load: formatCode.tiktoken,
   },
   {
     name: "tekken",
     names: [["tekken.json"]],
     matches: (head) => /^\s*\{/.test(head) && head.includes('"default_num_special_tokens"'),
-    load: async () => (await import("./tekken.ts")).tekken,
+    load: formatCode.tekken,
   },
 ];
 

@@ -78,7 +78,7 @@ function startHelper(help: MergeHelp): WorkerThread | undefined {
   try {
     const worker = startWorker("merging");
     // A helper that fails in the middle says so in the memory. One that never starts does no harm.
-    worker.onerror = (event) => event.preventDefault();
+    worker.onerror = (event: { preventDefault(): void }) => event.preventDefault();
     worker.unref();
     worker.postMessage(help);
     return worker;

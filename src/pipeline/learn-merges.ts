@@ -148,5 +148,5 @@ export async function learnPairs(
 /** As many threads merge as would count a large corpus, but not more than there are cores: they wait for each other. */
 export function mergeThreads({ workerCount, workerCountFor }: MergeRun): number {
   const wanted = workerCountFor?.(Number.POSITIVE_INFINITY) ?? workerCount;
-  return Math.min(wanted, allowedCores());
+  return wanted === 1 ? 1 : Math.min(wanted, allowedCores());
 }

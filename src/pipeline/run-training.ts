@@ -12,6 +12,7 @@ import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, type Guard, placeOfFile } from "../store/staged-file.ts";
 import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
 import type { WordTable } from "../words/word-table.ts";
+import { loadFormats } from "./chosen-files.ts";
 import { type LanguageFile, languageFilesOf, languagesOf } from "./count-groups.ts";
 import { type OpenCache, openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
@@ -40,7 +41,6 @@ import {
 } from "./warnings.ts";
 import {
   type AnyProduct,
-  loadFormats,
   outputsOf,
   productOf,
   type Result,

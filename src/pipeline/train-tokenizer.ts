@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { checkArgument, checkOptions, pathArgument, textsArgument } from "../bytes/schema.ts";
+import { checkArgument, pathArgument } from "../bytes/schema.ts";
 import { findCorpus } from "../corpus/find-inputs.ts";
 import { usageError } from "../errors.ts";
-import { writtenFormats } from "../formats/formats.ts";
 import { loadTokenizerParts, pathsReadAt } from "../formats/load-tokenizer.ts";
 import { readCall, spellInLibrary } from "../options/library.ts";
 import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
@@ -12,14 +11,21 @@ import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { unguarded, writeStaged } from "../store/staged-file.ts";
 import { WrittenPlaces } from "../store/written-places.ts";
 import { allAddedTokens, type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
-import { copyTokenBytes } from "../vocabulary/vocabulary.ts";
+import {
+  checkFormatNames,
+  fileBytes,
+  type LoadedFormats,
+  loadFormats,
+  type SaveOptions,
+} from "./chosen-files.ts";
 import { countsPaths } from "./open-counts.ts";
 import { type Finished, runTraining, type World } from "./run-training.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
+import { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";
 import { encodingPatternOf, type Training } from "./training.ts";
 import { type Warning, wordsOf } from "./warnings.ts";
-import { type AnyProduct, type LoadedFormats, loadFormats, productOf, writeProduct } from "./write-result.ts";
+import { type AnyProduct, productOf, writeProduct } from "./write-result.ts";
 
 /**
  * Trains a tokenizer.
@@ -89,7 +95,7 @@ function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): World 
 async function partsAsWritten(product: AnyProduct, training: Training): Promise<TokenizerParts> {
   const { base } = training;
   const files = product.filesOf(product.sizes.length - 1);
-  const bytesOf = (name: string) => joined(files.find((file) => file.name === name)!.chunks());
+  const bytesOf = (name: string) => fileBytes(files.filter((file) => file.name === name)).get(name)!;
   const [format, names] =
     base === null
       ? [(await loadFormats()).get("huggingface")!, ["tokenizer.json"]]
@@ -138,26 +144,6 @@ function checkCall(options: TrainTokenizerOptions, { output, ifChanged }: AskedT
   if (ifChanged && output === undefined) throw usageError("ifChanged needs output");
 }
 
-/** Which files of a tokenizer are made. */
-export type SaveOptions = {
-  /** Names of formats, as `--format` takes them. Default: all that can hold the tokenizer. */
-  readonly formats?: readonly string[] | undefined;
-};
-
-/** What was counted and learned in a training. */
-export type TrainingStatistics = {
-  /** Pretokens of the corpus. */
-  readonly wordCount: number;
-  readonly distinctWordCount: number;
-  readonly mergeCount: number;
-  /** Bytes of all pretokens. */
-  readonly byteCount: number;
-  /** How many tokens they are, when all merges are made. */
-  readonly tokenCount: number;
-  readonly countMs: number;
-  readonly mergeMs: number;
-};
-
 /** A tokenizer that was just trained. It is in memory, and written where and when it is wanted. */
 export class TrainedTokenizer extends Tokenizer {
   /** @internal */
@@ -180,18 +166,11 @@ export class TrainedTokenizer extends Tokenizer {
 
   get statistics(): TrainingStatistics {
     const { trained } = this.finished;
-    const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs } = trained;
-    const counted = { wordCount, distinctWordCount, countMs, mergeMs };
-    if ("extensions" in trained) {
-      const mergeCount = trained.extensions.at(-1)!.merges.left.length;
-      return {
-        ...{ ...counted, mergeCount, byteCount: trained.pretokenBytes },
-        tokenCount: trained.tokenCounts.at(-1)!,
-      };
-    }
-    const { mergeCount } = trained.vocabulary;
-    const { tokensAfter } = trained.ledger;
-    return { ...counted, mergeCount, byteCount: tokensAfter[0]!, tokenCount: tokensAfter[mergeCount]! };
+    if (!("extensions" in trained)) return trainingStatistics(trained);
+    const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs, pretokenBytes } = trained;
+    const mergeCount = trained.extensions.at(-1)!.merges.left.length;
+    const sizes = { byteCount: pretokenBytes, tokenCount: trained.tokenCounts.at(-1)! };
+    return { wordCount, distinctWordCount, mergeCount, ...sizes, countMs, mergeMs };
   }
 
   /** The merges in the order in which they were learned: the bytes of the two tokens of each. Of an extension, the new ones. */
@@ -201,18 +180,13 @@ export class TrainedTokenizer extends Tokenizer {
       const { left, right } = trained.extensions.at(-1)!.merges;
       return Array.from(left, (token, m) => [this.tokenBytes(token), this.tokenBytes(right[m]!)]);
     }
-    const { mergeCount, left, right, tokenBytes } = trained.vocabulary;
-    return Array.from({ length: mergeCount }, (_, m) => [
-      copyTokenBytes(tokenBytes, left[m]!),
-      copyTokenBytes(tokenBytes, right[m]!),
-    ]);
+    return mergeBytes(trained.vocabulary);
   }
 
   /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … Of several sizes, the largest. */
   files(options: SaveOptions = {}): Map<string, Uint8Array> {
     const product = this.productFor("files", options);
-    const files = product.filesOf(product.sizes.length - 1);
-    return new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
+    return fileBytes(product.filesOf(product.sizes.length - 1));
   }
 
   /**
@@ -232,13 +206,7 @@ export class TrainedTokenizer extends Tokenizer {
   }
 
   private productFor(call: string, options: SaveOptions): AnyProduct {
-    checkOptions(call, options, { formats: textsArgument });
-    const { formats: formatNames } = options;
-    for (const name of formatNames ?? []) {
-      if (!writtenFormats.includes(name)) {
-        throw usageError(`${call}: unknown format "${name}"`, `known are ${writtenFormats.join(", ")}`);
-      }
-    }
+    const formatNames = checkFormatNames(call, options);
     const { trained, result, product, formats } = this.finished;
     if (!("extensions" in trained)) return productOf({ ...result, trained, formatNames }, formats);
     if (formatNames === undefined) return product;
@@ -247,16 +215,4 @@ export class TrainedTokenizer extends Tokenizer {
       "leave out formats",
     );
   }
-}
-
-/** A chunk is valid until the next one is asked for. */
-function joined(chunks: Iterable<Uint8Array>): Uint8Array {
-  const parts = Array.from(chunks, (chunk) => chunk.slice());
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let pos = 0;
-  for (const part of parts) {
-    bytes.set(part, pos);
-    pos += part.length;
-  }
-  return bytes;
 }

@@ -1,11 +1,10 @@
 import { join, posix } from "node:path";
 import type { Skipped } from "../corpus/find-inputs.ts";
 import { hasFields, type Input } from "../corpus/input.ts";
-import { UserError } from "../errors.ts";
-import { formats, imageFormat } from "../formats/formats.ts";
+import { imageFormat } from "../formats/formats.ts";
 import { mergesSha256 } from "../formats/gpt2.ts";
 import { modelCardFile } from "../formats/model-card.ts";
-import type { OutputFile, TokenizerFormat } from "../formats/output-file.ts";
+import type { OutputFile } from "../formats/output-file.ts";
 import { ledgerFiles } from "../formats/tokens-tsv.ts";
 import {
   type CountsRecord,
@@ -17,7 +16,7 @@ import {
   trainingFile,
 } from "../formats/training-json.ts";
 import type { AskedTraining } from "../options/training-table.ts";
-import { exportForm, type ResolvedPattern } from "../pattern/pattern.ts";
+import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
@@ -25,7 +24,8 @@ import { type FormerResults, stageDirectory } from "../store/staged-directory.ts
 import { type Guard, unguarded, withStaged } from "../store/staged-file.ts";
 import { imageName } from "../tokenizer/image-name.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
-import { type FinishedTokenizer, reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { chosenFiles, finishedTokenizer, type LoadedFormats } from "./chosen-files.ts";
 import type { TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 import { weightsOf } from "./weights.ts";
@@ -170,11 +170,8 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
     hasImage: result.formatNames?.includes(imageFormat) === true,
     filesOf(index) {
       const vocabulary = vocabularies[index]!;
-      const form = exportForm(encodingPatternOf(training));
-      const { model, like, normalization } = training;
-      const tokenizer = { vocabulary, normalization, exportForm: form, model, like };
       return [
-        ...chosenFiles(formats, formatNames, tokenizer),
+        ...chosenFiles(formats, formatNames, finishedTokenizer(training, vocabulary)),
         ...ledgerFiles(ledger, vocabulary, trained.ledger),
         ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
       ];
@@ -182,29 +179,6 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
     fieldsOf: (index, allSizes) => fieldsOf(result, vocabularies[index]!, sizes[index]!, allSizes),
     mergesSha256Of: (index) => mergesSha256(vocabularies[index]!),
   };
-}
-
-/** The formats that are written, by their names, with their code. */
-export type LoadedFormats = ReadonlyMap<string, TokenizerFormat>;
-
-export async function loadFormats(): Promise<LoadedFormats> {
-  const written = formats.filter((format) => format.written !== undefined);
-  return new Map(await Promise.all(written.map(async ({ name, load }) => [name, await load()] as const)));
-}
-
-/** The files of the formats named, or of all that can hold the tokenizer. A UserError if one that is named cannot. */
-function chosenFiles(
-  formats: LoadedFormats,
-  names: readonly string[] | undefined,
-  tokenizer: FinishedTokenizer,
-): OutputFile[] {
-  return [...formats].flatMap(([name, { writing }]) => {
-    if (names?.includes(name) === false) return [];
-    const obstacle = writing!.obstacle(tokenizer);
-    if (obstacle === null) return writing!.files(tokenizer);
-    if (names === undefined) return [];
-    throw new UserError(`--format ${name}: ${obstacle}`);
-  });
 }
 
 function cardOf({ training, trained, languages }: Result, vocabulary: Vocabulary): OutputFile {

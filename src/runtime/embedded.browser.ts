@@ -9,6 +9,9 @@ import { fromBase64 } from "./host.ts";
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;
 
+/** One thread merges. */
+export { noSystem as startWorker } from "./no-system.browser.ts";
+
 export const embeddedDirectory = "";
 
 export const isKernelTested = false;

@@ -1,6 +1,7 @@
 /*
- * In the place of host.ts in the library for browsers: what loading and encoding use of it.
+ * In the place of host.ts in the library for browsers: what loading, encoding and training use of it.
  */
+import { noSystem } from "./no-system.browser.ts";
 
 export type Sha256 = {
   update(data: Uint8Array | string): Sha256;
@@ -8,9 +9,34 @@ export type Sha256 = {
 };
 
 /** Only caches and records ask for hashes. */
-export const createSha256 = (): Sha256 => {
-  throw new Error("bug: nothing is hashed in a browser");
-};
+export const createSha256: () => Sha256 = noSystem;
+
+/** Nobody waits, and no path is named. */
+export {
+  noSystem as addressOf,
+  noSystem as collectGarbage,
+  noSystem as errnoOf,
+  noSystem as globMatcher,
+  noSystem as openWindows,
+  noSystem as pathsMatching,
+  noSystem as runtimeVersion,
+  noSystem as sleepSync,
+  noSystem as xxHash32,
+  noSystem as xxHash64,
+} from "./no-system.browser.ts";
+
+/** There is no C library. */
+export const openLibc = (..._names: readonly string[]): typeof noSystem => null;
+
+/** A timer would wait 4 ms each time. */
+export function soon(callback: () => void): void {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    callback();
+  };
+  port2.postMessage(null);
+}
 
 /** The memory of large texts is left to the collector. */
 export const releaseMemory = (_buffer: ArrayBuffer): void => {};
@@ -28,7 +54,7 @@ export function spareThirdTier(..._functions: ((...args: never[]) => unknown)[])
  * test/runtime/buffer.test.ts compares it with the real one.
  */
 
-type Encoding = "utf8" | "latin1";
+type Encoding = "utf8" | "latin1" | "base64" | "hex";
 
 /** Uint8Array without its static functions, which take other things than Buffer's. */
 const Bytes = Uint8Array as unknown as new (
@@ -48,6 +74,8 @@ export class Buffer extends Bytes {
     length?: number,
   ): Buffer {
     if (typeof source === "string") {
+      if (encodingOrOffset === "base64") return Buffer.from(fromBase64(source));
+      if (encodingOrOffset === "hex") return noSystem();
       if (encodingOrOffset !== "latin1") return Buffer.from(new TextEncoder().encode(source));
       const bytes = new Buffer(source.length);
       for (let i = 0; i < source.length; i++) bytes[i] = source.charCodeAt(i);
@@ -60,6 +88,10 @@ export class Buffer extends Bytes {
     const bytes = new Buffer((source as ArrayLike<number>).length);
     bytes.set(source as ArrayLike<number>);
     return bytes;
+  }
+
+  static byteLength(text: string): number {
+    return new TextEncoder().encode(text).length;
   }
 
   static concat(parts: readonly Uint8Array[], totalLength?: number): Buffer {
@@ -88,6 +120,8 @@ export class Buffer extends Bytes {
     // A copy: decoders of some browsers take no shared memory.
     const bytes = new Uint8Array(this.subarray(start, end));
     if (encoding === "utf8") return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    if (encoding === "base64") return toBase64(bytes);
+    if (encoding === "hex") return noSystem();
     const parts: string[] = [];
     for (let pos = 0; pos < bytes.length; pos += 4096) {
       parts.push(String.fromCharCode(...bytes.subarray(pos, pos + 4096)));
@@ -108,8 +142,8 @@ export class Buffer extends Bytes {
     return -1;
   }
 
-  equals(other: Uint8Array): boolean {
-    return Buffer.compare(this, other) === 0;
+  override lastIndexOf(wanted: number | Uint8Array): number {
+    return typeof wanted === "number" ? super.lastIndexOf(wanted) : noSystem();
   }
 }
 

@@ -23,6 +23,8 @@ export const createSha256 = (): Sha256 => createHash("sha256");
 const never = new Int32Array(new SharedArrayBuffer(4));
 export const sleepSync = (ms: number): void => void Atomics.wait(never, 0, 0, ms);
 
+export const soon = (callback: () => void): void => void setImmediate(callback);
+
 /** Node frees memory when it sees fit. */
 export const collectGarbage = (): void => {};
 

@@ -23,6 +23,9 @@ export const createSha256 = (): Sha256 => new Bun.CryptoHasher("sha256");
 /** Waits, and lets nothing else be served meanwhile. */
 export const sleepSync = (ms: number): void => Bun.sleepSync(ms);
 
+/** Calls it when timers, messages and signals were served. */
+export const soon = (callback: () => void): void => void setImmediate(callback);
+
 /** Frees what nobody uses, at once, where the runtime can be told so. */
 export const collectGarbage = (): void => void Bun.gc(true);
 

@@ -1,5 +1,7 @@
+import { soon } from "./host.ts";
+
 /** Lets timers, messages and signals be served between two slices of work. */
-export const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+export const nextTurn = () => new Promise<void>(soon);
 
 /** Does all of the work; the event loop turns between its slices, or what `rest` gives is awaited there. */
 export async function inTurns<T>(work: Generator<unknown, T>, rest = nextTurn): Promise<T> {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { jsonShapeOf, readHead } from "../../src/corpus/inspect-input.ts";
+import { readHead } from "../../src/corpus/inspect-input.ts";
+import { jsonShapeOf } from "../../src/corpus/json-shape.ts";
 import { put, scratch } from "../binary.ts";
 
 const directory = scratch();

@@ -9,7 +9,7 @@ import { tiktoken } from "../../src/formats/tiktoken.ts";
 import { recordFormat, type TrainingRecord, trainingFile } from "../../src/formats/training-json.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import type { PatternExport } from "../../src/pattern/pattern.ts";
-import { loadFormats } from "../../src/pipeline/write-result.ts";
+import { loadFormats } from "../../src/pipeline/chosen-files.ts";
 import { type AskedModelSettings, settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { buildVocabulary, copyTokenBytes, type FinishedTokenizer } from "../../src/vocabulary/vocabulary.ts";
 import { scratch } from "../binary.ts";

@@ -1,0 +1,12 @@
+import { noSystem } from "../runtime/no-system.browser.ts";
+import { gpt2 } from "./gpt2.ts";
+import { tiktoken } from "./tiktoken.ts";
+import { huggingface } from "./tokenizer-json.ts";
+
+/** In the place of format-code.ts in the library for browsers, which is one script: what nobody uses of it, bundlers leave out. */
+export const formatCode = {
+  huggingface: async () => huggingface,
+  gpt2: async () => gpt2,
+  tiktoken: async () => tiktoken,
+  tekken: noSystem,
+};

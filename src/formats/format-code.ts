@@ -1,0 +1,7 @@
+/** The code of each format, loaded when it is needed: no start of the program does that. */
+export const formatCode = {
+  huggingface: async () => (await import("./tokenizer-json.ts")).huggingface,
+  gpt2: async () => (await import("./gpt2.ts")).gpt2,
+  tiktoken: async () => (await import("./tiktoken.ts")).tiktoken,
+  tekken: async () => (await import("./tekken.ts")).tekken,
+};

@@ -1,0 +1,70 @@
+import { checkOptions, textsArgument } from "../bytes/schema.ts";
+import { UserError, usageError } from "../errors.ts";
+import { formats, writtenFormats } from "../formats/formats.ts";
+import type { OutputFile, TokenizerFormat } from "../formats/output-file.ts";
+import { exportForm } from "../pattern/pattern.ts";
+import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
+import { encodingPatternOf, type Training } from "./training.ts";
+
+/** Which files of a tokenizer are made. */
+export type SaveOptions = {
+  /** Names of formats, as `--format` takes them. Default: all that can hold the tokenizer. */
+  readonly formats?: readonly string[] | undefined;
+};
+
+/** @internal Checks what the library was called with. */
+export function checkFormatNames(call: string, options: SaveOptions): readonly string[] | undefined {
+  checkOptions(call, options, { formats: textsArgument });
+  const unknown = options.formats?.find((name) => !writtenFormats.includes(name));
+  if (unknown === undefined) return options.formats;
+  throw usageError(`${call}: unknown format "${unknown}"`, `known are ${writtenFormats.join(", ")}`);
+}
+
+/** @internal The formats that are written, by their names, with their code. */
+export type LoadedFormats = ReadonlyMap<string, TokenizerFormat>;
+
+/** @internal */
+export async function loadFormats(): Promise<LoadedFormats> {
+  const written = formats.filter((format) => format.written !== undefined);
+  return new Map(await Promise.all(written.map(async ({ name, load }) => [name, await load()] as const)));
+}
+
+/** @internal The files of the formats named, or of all that can hold the tokenizer. A UserError if one that is named cannot. */
+export function chosenFiles(
+  formats: LoadedFormats,
+  names: readonly string[] | undefined,
+  tokenizer: FinishedTokenizer,
+): OutputFile[] {
+  return [...formats].flatMap(([name, { writing }]) => {
+    if (names?.includes(name) === false) return [];
+    const obstacle = writing!.obstacle(tokenizer);
+    if (obstacle === null) return writing!.files(tokenizer);
+    if (names === undefined) return [];
+    throw new UserError(`--format ${name}: ${obstacle}`);
+  });
+}
+
+/** @internal A vocabulary, with what its files say beside it. */
+export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): FinishedTokenizer => ({
+  vocabulary,
+  normalization: training.normalization,
+  exportForm: exportForm(encodingPatternOf(training)),
+  model: training.model,
+  like: training.like,
+});
+
+/** @internal The bytes of files, by their names. */
+export const fileBytes = (files: readonly OutputFile[]): Map<string, Uint8Array> =>
+  new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
+
+/** A chunk is valid until the next one is asked for. */
+function joined(chunks: Iterable<Uint8Array>): Uint8Array {
+  const parts = Array.from(chunks, (chunk) => chunk.slice());
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let pos = 0;
+  for (const part of parts) {
+    bytes.set(part, pos);
+    pos += part.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,193 @@
+import { described } from "../bytes/schema.ts";
+import { compressionOf, contentOf, headBytesMax, notText } from "../corpus/content.ts";
+import type { Texts } from "../corpus/given-texts.ts";
+import { formatOfName } from "../corpus/input.ts";
+import { defaultTextField, jsonHeadBytesMax, recordsIn } from "../corpus/json-shape.ts";
+import { UserError, usageError } from "../errors.ts";
+import { ledgerFiles } from "../formats/tokens-tsv.ts";
+import { callOptions, readCall, spellInLibrary } from "../options/library.ts";
+import { trainedParts } from "../tokenizer/tokenizer-parts.ts";
+import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
+import {
+  checkFormatNames,
+  chosenFiles,
+  fileBytes,
+  finishedTokenizer,
+  type LoadedFormats,
+  loadFormats,
+  type SaveOptions,
+} from "./chosen-files.ts";
+import { TextTokenizer } from "./text-tokenizer.ts";
+import { type TextPieces, type TrainedInMemory, trainInMemory } from "./train-in-memory.ts";
+import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
+import { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";
+import { encodingPatternOf, settle, type Training } from "./training.ts";
+import { earlyStop, invalidBytes, type Warning, wordsOf } from "./warnings.ts";
+
+/** Options that are there in a browser, too: the others read or write paths, or are about threads and large memories. */
+const optionNames = [
+  "texts",
+  "specialTokens",
+  "pattern",
+  "normalize",
+  "compat",
+  "minFrequency",
+  "maxTokenLength",
+  "wholeCharacters",
+  "seedTokens",
+  "wholeTexts",
+  "padTo",
+  "model",
+  "signal",
+  "onProgress",
+  "onWarning",
+] as const;
+
+/** What a tokenizer is trained on in a browser, and how: `files`, or `texts`, or both. */
+export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionNames)[number]> & {
+  /** Files of text, as a page gets them: each is read as `bpe train` reads it. */
+  readonly files?: Blob | readonly Blob[] | undefined;
+  /** 256 bytes + special tokens + merges. */
+  readonly vocabSize: number;
+};
+
+/**
+ * Trains a tokenizer in this thread: the merges and files are those of `bpe train`. The event loop turns between slices of
+ * some ten milliseconds, so it may run in a page; in a worker the page stays smooth. `signal` ends it.
+ *
+ * ```ts
+ * const tokenizer = await trainTokenizer({ files: input.files, vocabSize: 8_000, onProgress: console.log });
+ * const json = tokenizer.files().get("tokenizer.json");
+ * ```
+ */
+export async function trainTokenizer(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
+  const { files: given, ...others } = options;
+  const files = given === undefined ? [] : [...(given instanceof Blob ? [given] : given)];
+  const training = readOptions(others, files);
+  const { texts, signal, onProgress, onWarning } = options;
+  signal?.throwIfAborted();
+  for (const file of files) await checkFile(file);
+  const isAllKnown = texts === undefined || Array.isArray(texts);
+  const bytesOfTexts = Array.isArray(texts) ? texts.reduce((sum, text) => sum + text.length, 0) : 0;
+  const byteCount = files.reduce((sum, { size }) => sum + size, bytesOfTexts);
+  const trained = await trainInMemory(
+    training,
+    piecesOf(files, texts),
+    isAllKnown ? byteCount : null,
+    (progress) => {
+      signal?.throwIfAborted();
+      onProgress?.(progress);
+    },
+  );
+  for (const warning of warningsOf(training, trained)) onWarning?.(wordsOf(warning, spellInLibrary));
+  return new TrainedTokenizer(training, trained, await loadFormats());
+}
+
+/** Checks the options as `trainTokenizer` does elsewhere. */
+function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: readonly Blob[]): Training {
+  const call = "trainTokenizer";
+  const absent = Object.keys(options).find(
+    (name) =>
+      options[name as "texts"] !== undefined &&
+      name !== "vocabSize" &&
+      !(optionNames as readonly string[]).includes(name) &&
+      Object.values(callOptions).some(({ library }) => library?.split(/[.:]/)[0] === name),
+  );
+  if (absent !== undefined)
+    throw usageError(
+      `${call}: a browser has no ${absent}`,
+      `it has files, vocabSize, ${optionNames.join(", ")}`,
+    );
+  const wrong = files.find((file) => !(file instanceof Blob));
+  if (wrong !== undefined)
+    throw usageError(`${call}: files has ${described(wrong)}: in a browser it has File or Blob objects`);
+  if (typeof options.vocabSize !== "number" && options.vocabSize !== undefined)
+    throw usageError(`${call}: vocabSize is ${described(options.vocabSize)}: it must be a whole number`);
+  const asked = readCall(options);
+  if (files.length === 0 && options.texts === undefined)
+    throw usageError(`${call}: there is nothing to train on`, "give files or texts");
+  return settle(asked, {}, spellInLibrary);
+}
+
+/** Refuses what `bpe train` would not read as plain text: it would count other words there. */
+async function checkFile(file: Blob): Promise<void> {
+  const name = nameOf(file);
+  const head = new Uint8Array(await file.slice(0, jsonHeadBytesMax).arrayBuffer());
+  const start = head.subarray(0, headBytesMax);
+  const packing = compressionOf(start);
+  const hint = "read it in your code, and give its texts (texts)";
+  if (packing !== "none") throw new UserError(`"${name}" is compressed by ${packing}`, { hint });
+  const content = contentOf(start, name);
+  if (typeof content === "object") throw notText(name, content);
+  const named = formatOfName(name);
+  const isWhole = head.length === file.size;
+  const records =
+    content === "parquet" || named === "jsonl" || named === "parquet"
+      ? (named ?? content)
+      : recordsIn({ bytes: head, isWhole }, named === "json", defaultTextField);
+  if (records !== undefined) throw new UserError(`"${name}" holds records (${records})`, { hint });
+}
+
+const nameOf = (file: Blob) => (file as Blob & { readonly name?: string }).name ?? "file";
+
+/** Files whole, one after the other, then the texts. */
+async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces {
+  for (const file of files) {
+    const reader = file.stream().getReader();
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+    } finally {
+      await reader.cancel();
+    }
+    yield null;
+  }
+  const encoder = new TextEncoder();
+  for await (const text of texts) {
+    if (typeof text !== "string")
+      throw new UserError(`texts: a text is ${described(text)}: it must be a string`);
+    yield encoder.encode(text);
+    yield null;
+  }
+}
+
+function warningsOf(training: Training, { vocabulary, invalidByteCount }: TrainedInMemory): Warning[] {
+  const { size, reservedCount } = vocabulary;
+  const leastSize = baseSize(training.specialTokens, training.compat);
+  return [
+    ...invalidBytes({ count: invalidByteCount, became: "was counted as a pretoken of its own" }),
+    ...notesOfShared(vocabulary).map((message) => ({ kind: "note" as const, message })),
+    ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
+  ];
+}
+
+/** A tokenizer that was just trained, in memory. */
+export class TrainedTokenizer extends TextTokenizer {
+  /** @internal */
+  constructor(
+    private readonly training: Training,
+    /** @internal */
+    readonly trained: TrainedInMemory,
+    private readonly formats: LoadedFormats,
+  ) {
+    super(trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization));
+  }
+
+  get statistics(): TrainingStatistics {
+    return trainingStatistics(this.trained);
+  }
+
+  /** The merges in the order in which they were learned: the bytes of the two tokens of each. */
+  get merges(): [left: Uint8Array, right: Uint8Array][] {
+    return mergeBytes(this.trained.vocabulary);
+  }
+
+  /** The files of the tokenizer, by name, as `bpe train -o` writes them: `tokenizer.json`, `vocab.json`, … */
+  files(options: SaveOptions = {}): Map<string, Uint8Array> {
+    const names = checkFormatNames("files", options);
+    const { vocabulary, ledger } = this.trained;
+    return fileBytes([
+      ...chosenFiles(this.formats, names, finishedTokenizer(this.training, vocabulary)),
+      ...ledgerFiles(names === undefined ? undefined : false, vocabulary, ledger),
+    ]);
+  }
+}

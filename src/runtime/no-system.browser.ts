@@ -1,0 +1,34 @@
+/*
+ * In the place of Node's modules for files, paths and the system in the library for browsers. Modules that name them are in
+ * it for other functions of theirs; who calls these has a bug.
+ */
+
+// biome-ignore lint/suspicious/noExplicitAny: it is in the place of functions of every type
+export const noSystem: any = () => {
+  throw new Error("bug: a browser has no files and no system");
+};
+
+export {
+  noSystem as accessSync,
+  noSystem as availableParallelism,
+  noSystem as basename,
+  noSystem as closeSync,
+  noSystem as createHash,
+  noSystem as dirname,
+  noSystem as existsSync,
+  noSystem as freemem,
+  noSystem as fstatSync,
+  noSystem as join,
+  noSystem as lstatSync,
+  noSystem as normalize,
+  noSystem as openSync,
+  noSystem as readdirSync,
+  noSystem as readFileSync,
+  noSystem as readlinkSync,
+  noSystem as readSync,
+  noSystem as relative,
+  noSystem as statSync,
+  noSystem as totalmem,
+};
+
+export const constants = { O_NONBLOCK: 0, O_RDONLY: 0 };
