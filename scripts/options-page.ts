@@ -29,7 +29,7 @@ export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("many-machines.md", "count", "plan"),
   ...of("encode.md", "encode", "tokens", "decode", "serve", "image"),
   ...of("evaluate.md", "eval", "diff"),
-  ...of("extend.md", "prune"),
+  ...of("extend.md", "prune", "truncate"),
 };
 
 function of(page: string, ...names: readonly string[]): Record<string, string> {

@@ -39,6 +39,8 @@ class Command:
                 if name in _OWN:
                     raise TypeError(f"bpe.{self.__name__} has no parameter {name!r}: the answer is a dict")
                 option = f"--{name.replace('_', '-')}"
+                if name == "vocab_size" and isinstance(value, (list, tuple)):
+                    value = ",".join(map(str, value))
                 flag = [option] if value is True else []
                 arguments += flag or [f"{option}={text}" for text in _texts(name, value, places)]
             for each in (*paths, *options.values()):
@@ -77,4 +79,6 @@ def _texts(name: str, value: Any, places: ExitStack) -> Iterator[str]:
         raise TypeError(f"{name} must be text, a number or a path, found {type(value).__name__}")
 
 
-diff, eval, explain, inspect, prune, tokens = map(Command, ("diff", "eval", "explain", "inspect", "prune", "tokens"))
+diff, eval, explain, inspect, prune, tokens, truncate = map(
+    Command, ("diff", "eval", "explain", "inspect", "prune", "tokens", "truncate")
+)

@@ -5,6 +5,7 @@ import { textMeasures } from "../evaluation/measures.ts";
 import { encodingOptions } from "../options/encoding-table.ts";
 import { idsDecoding, idsEncoding, idsTraining } from "../options/ids-tables.ts";
 import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
+import { truncation } from "../options/tokenizer-tables.ts";
 import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
 
 /** The tables that `--measure` prints. */
@@ -567,6 +568,23 @@ export const commands: readonly CommandSpec[] = [
         command: "bpe prune tokenizer --text corpus.txt -n 500 -o smaller",
       },
     ],
+  },
+  {
+    name: "truncate",
+    files: "<tokenizer>",
+    reads: "tokenizer",
+    filesDescription: "tokenizer directory, or one of its files",
+    description: "keep the first merges of a tokenizer",
+    details:
+      "Makes a vocabulary smaller without a text: its first merges stay, as if training had stopped there. Bytes and added tokens stay. The result has the same kinds of files as the tokenizer, and ids.tsv, which has the new id of each old one.",
+    options: [
+      ...Object.values(truncation),
+      outputDirectory,
+      ...besideTokenizer,
+      ...unattended,
+      ...everywhere,
+    ],
+    examples: [{ what: "Two sizes", command: "bpe truncate tokenizer -n 400,300 -o smaller" }],
   },
   {
     name: "ids train",

@@ -1,7 +1,9 @@
+import { basename, dirname, join } from "node:path";
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
+import { truncation } from "../options/tokenizer-tables.ts";
+import { type Pruned, type PruneOptions, pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
@@ -17,79 +19,110 @@ import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 /** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
 export async function runPrune(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const options = readOptions(invocation);
-  const { path, beside, texts } = options;
-  checkOutputDirectory(options.output);
-  await lockOutputs(invocation, output, [placeOf(options.output)]);
-  const reading = { ...options.reading, trained: recordedReading([path]) };
+  const { options } = invocation;
+  const asked = readOptions("prune", invocation, startMs);
+  const texts = options.get("text")!;
+  const typedReading = readReading(texts, options);
+  await lockOutput(asked.output, invocation, output);
+  const reading = { ...typedReading, trained: recordedReading([asked.path]) };
   const found = await openInputs(texts, reading, output);
-  const parts = await openTokenizer({ path, ...beside }, true, output);
-  const text = { path: texts.join(" "), inputs: found.inputs, workers: options.workers };
-  const counted = await countTokensOf(parts, text, output);
-  const pruned = await pruneTokenizer({
-    path,
-    loadOptions: beside,
+  const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
+  const text = { path: texts.join(" "), inputs: found.inputs, workers: options.number("workers") };
+  const { counts, idCount: tokenCount } = await countTokensOf(parts, text, output);
+  const { sizes, goneCounts, ...pruned } = await pruneTokenizer({
+    ...asked,
     parts,
-    counts: counted.counts,
-    size: options.size,
-    output: options.output,
-    command: shellLine(["bpe", "prune", ...invocation.typed]),
-    arguments: ["prune", ...invocation.typed],
+    counts,
+    sizes: [options.number("vocab-size")!],
     texts: found.inputs.map(({ path, isStream, sizeBytes }) => ({
       path,
       sizeBytes: isStream ? null : sizeBytes,
     })),
-    startMs,
-    guard: onStop,
   });
   const elapsedMs = Math.round(performance.now() - startMs);
-  const result = { ...pruned, tokenCount: counted.idCount, elapsedMs, output: options.output };
-  output.succeed((columns) => [...summaryOf(result, columns), ...corpusNoteLines(found)], {
-    ...result,
-    skipped: found.skipped,
-  });
+  const goneCount = goneCounts[0]!;
+  const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
+  const ofText = `${counted(tokenCount, "token")}; ${grouped(goneCount)} (${share}) were of tokens that are gone`;
+  const result = { ...pruned, size: sizes[0]!, goneCount, tokenCount, elapsedMs, output: asked.output };
+  output.succeed(
+    (columns) => [
+      ...summaryOf({ ...result, sizes, goneCounts, text: ofText }, columns),
+      ...corpusNoteLines(found),
+    ],
+    { ...result, skipped: found.skipped },
+  );
 }
 
-type Result = Awaited<ReturnType<typeof pruneTokenizer>> & {
-  readonly tokenCount: number;
+/** `bpe truncate`: the first merges of a tokenizer, in one size or several. */
+export async function runTruncate(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { options } = invocation;
+  const asked = readOptions("truncate", invocation, startMs);
+  const sizes = options.value(truncation.vocabSize)!.map(({ count, isMore }) => {
+    if (isMore) throw usageError(`--vocab-size +${count} is more tokens`, "give how many stay: -n 32k");
+    return count;
+  });
+  sizes.sort((a, b) => a - b);
+  const twice = sizes.find((size, i) => size === sizes[i + 1]);
+  if (twice !== undefined) throw usageError(`--vocab-size ${twice} is given twice`);
+  await lockOutput(asked.output, invocation, output);
+  const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
+  const { goneCounts, ...truncated } = await pruneTokenizer({
+    ...asked,
+    parts,
+    counts: null,
+    sizes,
+    texts: [],
+  });
+  const elapsedMs = Math.round(performance.now() - startMs);
+  const result = { ...truncated, elapsedMs, output: asked.output };
+  output.succeed((columns) => summaryOf({ ...result, goneCounts, text: "" }, columns), result);
+}
+
+type Result = Pruned & {
+  /** How much of the text was of tokens that are gone. */
+  readonly text: string;
   readonly elapsedMs: number;
   readonly output: string;
 };
 
 function summaryOf(
-  { sizeBefore, size, goneCount, unreachableCount, tokenCount, ...result }: Result,
+  { sizeBefore, sizes, unreachableCount, text, files, ...result }: Result,
   columns: number | null,
 ): string[] {
-  const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
+  const directories = [...new Set(files.filter((name) => name.includes("/")).map(dirname))];
+  const [first = ""] = directories;
+  const names = files.filter((name) => dirname(name) === (first || ".")).map((name) => basename(name));
+  const place = directories.length === 0 ? result.output : join(result.output, directories.join(", "));
   const rows: Row[] = [
-    ["tokens", `${grouped(sizeBefore)} -> ${grouped(size)}`],
-    [
-      "text",
-      `${counted(tokenCount, "token")}; ${grouped(goneCount)} (${share}) were of tokens that are gone`,
-    ],
+    ["tokens", `${grouped(sizeBefore)} -> ${sizes.map(grouped).join(", ")}`],
+    ["text", text],
     [
       "unreachable",
       unreachableCount === 0 ? "" : `${counted(unreachableCount, "token")} that nothing gave, all gone`,
     ],
     ["time", seconds(result.elapsedMs / 1000)],
-    ["written", `${result.output}: ${result.files.join(", ")}`],
+    ["written", `${place}: ${names.join(", ")}`],
   ];
   return rowLines(rows, columns, 13);
 }
 
-function readOptions(invocation: Invocation) {
-  const { options, files } = invocation;
-  const path = files[0]!;
+async function lockOutput(path: string, invocation: Invocation, output: Output): Promise<void> {
+  checkOutputDirectory(path);
+  await lockOutputs(invocation, output, [placeOf(path)]);
+}
+
+/** What both commands take. */
+function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
   const output = options.text("output")!;
   if (output === "") throw usageError("--output is empty", "name a directory, e.g. --output smaller");
-  const texts = options.get("text")!;
   return {
-    path,
+    path: files[0]!,
     output,
-    texts,
-    beside: readBesideTokenizer(options),
-    reading: readReading(texts, options),
-    size: options.number("vocab-size")!,
-    workers: options.number("workers"),
-  };
+    loadOptions: readBesideTokenizer(options),
+    command: shellLine(["bpe", command, ...typed]),
+    arguments: [command, ...typed],
+    startMs,
+    guard: onStop,
+  } satisfies Partial<PruneOptions>;
 }

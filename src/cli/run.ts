@@ -35,6 +35,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   diff: async () => (await import("./diff-command.ts")).runDiff,
   eval: async () => (await import("./eval-command.ts")).runEval,
   prune: async () => (await import("./prune-command.ts")).runPrune,
+  truncate: async () => (await import("./prune-command.ts")).runTruncate,
   "ids train": async () => (await import("./ids-command.ts")).runTrainIds,
   "ids encode": async () => (await import("./ids-command.ts")).runEncodeIds,
   "ids decode": async () => (await import("./ids-command.ts")).runDecodeIds,
@@ -45,7 +46,9 @@ const runners: Record<string, () => Promise<Runner>> = {
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set("train,count,diff,encode,eval,explain,prune,serve,tokens,ids train".split(","));
+const usesKernel = new Set(
+  "train,count,diff,encode,eval,explain,prune,serve,tokens,truncate,ids train".split(","),
+);
 
 /** Neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");

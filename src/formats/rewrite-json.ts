@@ -216,11 +216,11 @@ type KeptRows = {
   readonly merges: () => Generator<Pair>;
 };
 
-/** A merge stays if its halves and what it makes stay. */
+/** A merge stays if its halves and what it makes stay, and it is one of the first that do. */
 export function keptRows(
   vocab: TokenIds,
   merges: RankedMerges,
-  { newIds }: Numbering,
+  { newIds, mergeCount }: Numbering,
   path: string,
 ): KeptRows {
   const textOf: string[] = [];
@@ -238,7 +238,7 @@ export function keptRows(
     tokens,
     *merges() {
       const { left, right, merged } = merges;
-      for (let rank = 0; rank < merged.length; rank++) {
+      for (let rank = 0; rank < Math.min(merged.length, mergeCount); rank++) {
         const [l, r] = [left[rank]!, right[rank]!];
         if (stays(l) && stays(r) && stays(merged[rank]!)) yield [textOf[l]!, textOf[r]!];
       }

@@ -9,7 +9,7 @@ import {
 } from "../formats/load-tokenizer.ts";
 import { prunedBeside } from "../formats/tokenizer-json.ts";
 import { idsTsv } from "../formats/tokens-tsv.ts";
-import { readJson, recordName, trainingFile } from "../formats/training-json.ts";
+import { readJson, recordName } from "../formats/training-json.ts";
 import { isDirectory, isFile } from "../runtime/system-error.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { type Guard, unguarded } from "../store/staged-file.ts";
@@ -28,53 +28,69 @@ import {
   type Numbering,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
+import { checkFirstMerges, firstTokens } from "../tokenizer/truncate-vocabulary.ts";
 import { startJob, type Tell } from "./job.ts";
-import { headOf, publishFiles, recordedPattern } from "./write-result.ts";
+import { filesOfSizes, headOf, publishFiles, recordedPattern } from "./write-result.ts";
 
-type PruneRequest = {
+type OpenRequest = {
   readonly path: string;
   readonly loadOptions: LoadOptions;
   readonly parts: TokenizerParts;
-  readonly counts: Float64Array;
-  readonly size: number;
 };
 
-/** What was chosen, and the files that the tokenizer came as. */
-type Made = { readonly pruning: Pruning; readonly numbering: Numbering; readonly paths: readonly string[] };
+/** `counts`: how often each id occurs in texts; null: the first merges stay. */
+type ChooseRequest = { readonly counts: Float64Array | null; readonly size: number; readonly within: string };
+
+type Made = { readonly pruning: Pruning; readonly numbering: Numbering; readonly within: string };
 
 /** A part of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
 /** What the thread that prunes does: a large tokenizer takes seconds without a pause. Tells the files, piece by piece. */
 export function pruningJob(tell: Tell<Piece>) {
-  let made: Awaited<ReturnType<typeof prune>>;
+  let opened: Opened;
+  const all: Made[] = [];
   return {
-    async prune(request: PruneRequest): Promise<Made | TooSmall> {
-      const pruning = chooseTokens(deriveTokens(request.parts), request.counts, request.size);
+    /** The paths of the files that the tokenizer came as. */
+    async open(request: OpenRequest): Promise<readonly string[]> {
+      opened = await openFiles(request);
+      return opened.sources.map(({ path }) => path);
+    },
+    /** Makes a smaller tokenizer, whose files are called `within` and their name. */
+    choose({ counts, size, within }: ChooseRequest): Made | TooSmall {
+      const { parts, derivations } = opened;
+      const pruning =
+        counts === null ? firstTokens(parts, derivations, size) : chooseTokens(derivations, counts, size);
       if ("smallestSize" in pruning) return pruning;
-      const numbering = numberTokens(pruning.stays);
-      made = await prune(request, numbering);
-      for (const { name, chunks } of made.files) {
+      const made = { pruning, numbering: numberTokens(pruning.stays, pruning.mergeCount), within };
+      all.push(made);
+      for (const { name, chunks } of prunedFiles(opened, made.numbering)) {
         for (const chunk of chunks()) {
           // A Buffer's own slice would be no copy.
           const bytes = new Uint8Array(chunk);
-          tell({ name, bytes }, [bytes.buffer]);
+          tell({ name: within + name, bytes }, [bytes.buffer]);
         }
       }
-      return { pruning, numbering, paths: made.sources.map(({ path }) => path) };
+      return made;
     },
     /** Checks what was written into a directory. */
     async check(directory: string): Promise<void> {
-      for (const [i, source] of made.sources.entries()) {
-        const after = await loadTokenizerParts(join(directory, basename(source.path)));
-        checkPruned(made.loaded[i]!, after, made.numbering);
+      for (const { pruning, numbering, within } of all) {
+        for (const [i, source] of opened.sources.entries()) {
+          const before = opened.loaded[i]!;
+          const after = await loadTokenizerParts(join(directory, within, basename(source.path)));
+          checkPruned(before, after, numbering);
+          if (pruning.mergeCount !== undefined) checkFirstMerges(before, after);
+        }
       }
     },
   };
 }
 
-/** The tokenizer's files with the tokens that stay; and what they are loaded as, each for itself. */
-async function prune({ path, loadOptions, parts }: PruneRequest, numbering: Numbering) {
+type Opened = Awaited<ReturnType<typeof openFiles>>;
+
+/** The tokenizer's files, and what they are loaded as, each for itself. */
+async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   const sources: TokenizerSource[] = [];
   for (const file of tokenizersAt(path)) sources.push(await readSource(file));
   const loaded = sources.map(({ code, files }, i) => {
@@ -83,16 +99,16 @@ async function prune({ path, loadOptions, parts }: PruneRequest, numbering: Numb
     return each;
   });
   const beside = isDirectory(path) && sources[0]!.format.name === "huggingface" ? filesBeside(path) : [];
-  const files = [
-    ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
-    ...prunedBeside(
-      beside.sort((a, b) => (a.name < b.name ? -1 : 1)),
-      numbering,
-    ),
-    idsTsv(parts.tokens, numbering),
-  ];
-  return { sources, loaded, numbering, files };
+  beside.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { parts, sources, loaded, beside, derivations: deriveTokens(parts) };
 }
+
+/** The files with the tokens that stay. */
+const prunedFiles = ({ parts, sources, loaded, beside }: Opened, numbering: Numbering) => [
+  ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
+  ...prunedBeside(beside, numbering),
+  idsTsv(parts.tokens, numbering),
+];
 
 export type PruneOptions = {
   /** As it was typed, and what the user adds to files that do not have it. */
@@ -100,9 +116,10 @@ export type PruneOptions = {
   readonly loadOptions: LoadOptions;
   /** The tokenizer as it was loaded. */
   readonly parts: TokenizerParts;
-  /** How often each id occurs in the texts. */
-  readonly counts: Float64Array;
-  readonly size: number;
+  /** How often each id occurs in the texts; null: the first merges stay. */
+  readonly counts: Float64Array | null;
+  /** Ascending. Several have a directory each. */
+  readonly sizes: readonly number[];
   readonly output: string;
   /** For the record: the command, its arguments as typed, and the texts; the size of a stream is null. */
   readonly command: string;
@@ -113,22 +130,24 @@ export type PruneOptions = {
   readonly guard?: Guard;
 };
 
-export type Pruned = Pick<Pruning, "size" | "unreachableCount"> & {
+export type Pruned = Pick<Pruning, "unreachableCount"> & {
   readonly sizeBefore: number;
-  /** Occurrences in the texts of the tokens that are gone. */
-  readonly goneCount: number;
+  readonly sizes: readonly number[];
+  /** Occurrences in the texts of the tokens that are gone, of each size. */
+  readonly goneCounts: readonly number[];
   readonly files: readonly string[];
 };
 
 /**
- * Takes the tokens out that the texts need least, and writes the rest as the kinds of file that the tokenizer came as.
- * What was written is loaded and compared with what was meant before it takes its place.
+ * Takes the tokens out that the texts need least, or those behind the first merges, and writes the rest as the kinds of file
+ * that the tokenizer came as. What was written is loaded and compared with what was meant before it takes its place.
  */
 export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
-  const { path, parts, counts, size, guard = unguarded } = options;
+  const { path, loadOptions, parts, counts, sizes, guard = unguarded } = options;
   const sizeBefore = parts.tokens.tokenCount;
-  if (size >= sizeBefore) {
-    throw new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${size} removes none`, {
+  const large = sizes.find((size) => size >= sizeBefore);
+  if (large !== undefined) {
+    throw new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${large} removes none`, {
       hint: "give a smaller --vocab-size",
     });
   }
@@ -139,21 +158,40 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
     else chunks.push(bytes);
   });
   try {
-    const { loadOptions } = options;
     const shared = { ...parts, tokens: { ...parts.tokens } };
-    const made = await thread.ask("prune", { path, loadOptions, parts: shared, counts, size });
-    if ("smallestSize" in made) throw tooSmall(path, size, made.smallestSize);
-    const names = [...pieces.keys(), recordName];
-    const tokenizer = await describeCounts(made.paths);
-    const files = [
-      ...[...pieces].map(([name, chunks]) => ({ name, chunks: () => chunks })),
-      trainingFile(() => recordOf(options, made, { tokenizer, files: names })),
-    ];
+    const paths = await thread.ask("open", { path, loadOptions, parts: shared });
+    const all: Made[] = [];
+    for (const size of sizes) {
+      const within = sizes.length === 1 ? "" : `${size}/`;
+      const made = await thread.ask("choose", { counts, size, within });
+      if ("smallestSize" in made) throw tooSmall(path, size, made.smallestSize);
+      all.push(made);
+    }
+    const tokenizer = await describeCounts(paths);
+    const filesIn = (within: string) =>
+      [...pieces]
+        .filter(([name]) => name.startsWith(within))
+        .map(([name, chunks]) => ({ name: name.slice(within.length), chunks: () => chunks }));
+    const product = { sizes, filesOf: (index: number) => filesIn(all[index]!.within) };
+    const files = filesOfSizes(product, (names, index, ofAll) =>
+      recordOf(options, all[index]!, {
+        path: paths[0]!,
+        tokenizer,
+        files: names,
+        ...(ofAll && { sizes: ofAll }),
+      }),
+    );
     const check = (stagedPath: string) => thread.ask("check", stagedPath);
     await publishFiles(options.output, files, { guard, check });
-    const { stays, unreachableCount, size: sizeNow } = made.pruning;
-    const goneCount = counts.reduce((sum, count, id) => sum + (stays[id] === 1 ? 0 : count), 0);
-    return { size: sizeNow, unreachableCount, sizeBefore, goneCount, files: names };
+    const goneOf = (stays: Uint8Array) =>
+      counts?.reduce((sum, count, id) => sum + (stays[id] === 1 ? 0 : count), 0) ?? 0;
+    return {
+      sizeBefore,
+      sizes: all.map(({ pruning }) => pruning.size),
+      unreachableCount: all[0]!.pruning.unreachableCount,
+      goneCounts: all.map(({ pruning }) => goneOf(pruning.stays)),
+      files: files.map(({ name }) => name),
+    };
   } finally {
     thread.end();
   }
@@ -170,8 +208,8 @@ const tooSmall = (path: string, size: number, smallestSize: number) =>
  */
 function recordOf(
   options: PruneOptions,
-  { pruning, numbering, paths }: Made,
-  { tokenizer, files }: { tokenizer: unknown; files: readonly string[] },
+  { pruning, numbering }: Made,
+  { path, tokenizer, files, ...sizes }: Recorded,
 ): object {
   const { parts, texts } = options;
   const { patternName, patternSources } = parts.description;
@@ -186,8 +224,9 @@ function recordOf(
     },
     files,
     options: {
-      ...trainedOptions(paths[0]!),
+      ...trainedOptions(path),
       vocabSize: numbering.size,
+      ...sizes,
       specialTokens: specials.map(({ content }) => content),
       specialIds: specials.map(({ id }) => numbering.newIds[id]!),
       padTo: 1,
@@ -197,6 +236,14 @@ function recordOf(
     },
   };
 }
+
+/** What a record has of its files: the first of those that were pruned, all of them, the new ones, and their sizes. */
+type Recorded = {
+  readonly path: string;
+  readonly tokenizer: unknown;
+  readonly files: readonly string[];
+  readonly sizes?: readonly number[];
+};
 
 /** The options in the record of a training beside the file. */
 function trainedOptions(path: string): object | undefined {

@@ -88,7 +88,7 @@ export async function writeProduct<Fields extends object>(
     mergesSha256: product.mergesSha256Of(index),
   });
   let record: ReturnType<typeof recordOf> | undefined;
-  const files = filesOf(product, (...made) => {
+  const files = filesOfSizes(product, (...made) => {
     record = recordOf(...made);
     return record;
   });
@@ -98,7 +98,7 @@ export async function writeProduct<Fields extends object>(
 }
 
 /** The files of one size; or those of each in a directory of its own, and the record of all, the largest among them. */
-function filesOf(
+export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
   makeRecord: (names: readonly string[], index: number, sizes?: readonly number[]) => object,
 ): OutputFile[] {

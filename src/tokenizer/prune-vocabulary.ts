@@ -22,6 +22,8 @@ export type Pruning = {
   readonly size: number;
   /** Of those taken out: tokens that nothing reaches. */
   readonly unreachableCount: number;
+  /** How many of the first merges stay, if the others go; else all merges do whose tokens stay. */
+  readonly mergeCount?: number;
 };
 
 /** Where there is nothing that may be taken out any more, this size stays. */
@@ -103,14 +105,16 @@ export function chooseTokens(
  *   isFixed  Uint8Array   idLimit   1: a byte or an added token, which every vocabulary needs
  *   left     Int32Array   idLimit   of a token that merging reaches: its left part
  *   right    Int32Array   idLimit   and its right part
+ *   last     Int32Array   idLimit   and the rank of the merge of the two
  *
  * `wholeParts` has the parts of tokens that only a whole pretoken becomes (`EncodingModel.wholeTokens`), by their ids.
  */
-type Derivations = {
+export type Derivations = {
   readonly reaches: Uint8Array;
   readonly isFixed: Uint8Array;
   readonly left: Int32Array;
   readonly right: Int32Array;
+  readonly last: Int32Array;
   readonly wholeParts: ReadonlyMap<number, readonly number[]>;
 };
 
@@ -133,6 +137,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
   const isFixed = new Uint8Array(idLimit);
   const left = new Int32Array(idLimit).fill(-1);
   const right = new Int32Array(idLimit).fill(-1);
+  const last = new Int32Array(idLimit).fill(-1);
   const wholeParts = new Map<number, readonly number[]>();
   const merger = new WordMerger({ ...model, wholeTokens: null });
   const wholeIds = new Set(model.wholeTokens?.ids);
@@ -147,15 +152,15 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
       const merged = merger.merge(bytes);
       if (merged.length === 1 && merged[0] === id) {
         reaches[id] = Reach.merging;
-        let last = maker;
+        last[id] = maker;
         if (maker === manyMakers) {
           pairs ??= pairsOf(model.merges);
           const sequence = allocateSequence(bytes.length);
           takeBytes(sequence, model.byteIds, bytes, 0, bytes.length);
-          last = mergeByRank(sequence, pairs, model.merges.merged);
+          last[id] = mergeByRank(sequence, pairs, model.merges.merged);
         }
-        left[id] = model.merges.left[last]!;
-        right[id] = model.merges.right[last]!;
+        left[id] = model.merges.left[last[id]!]!;
+        right[id] = model.merges.right[last[id]!]!;
         continue;
       }
     }
@@ -169,7 +174,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
     // Other tokens may be made of an added token that merging reaches, too.
     if (reaches[id] !== Reach.merging) reaches[id] = Reach.given;
   }
-  return { reaches, isFixed, left, right, wholeParts };
+  return { reaches, isFixed, left, right, last, wholeParts };
 }
 
 const noMaker = -1;
@@ -191,11 +196,12 @@ function pairsOf({ left, right }: RankedMerges): PairTable {
   return pairs;
 }
 
-export function numberTokens(stays: Uint8Array): Numbering {
+/** `mergeCount`: the merges behind the first so many are gone, too. */
+export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INFINITY): Numbering {
   const newIds = new Int32Array(stays.length).fill(gone);
   let size = 0;
   for (let id = 0; id < stays.length; id++) if (stays[id] === 1) newIds[id] = size++;
-  return { size, newIds };
+  return { size, newIds, mergeCount };
 }
 
 /**
@@ -208,7 +214,7 @@ export function checkPruned(
   { size, newIds }: Numbering,
 ): void {
   const refuse = (what: string): never => {
-    throw new UserError(`"${before.description.path}" cannot be pruned: in the new files, ${what}`, {
+    throw new UserError(`"${before.description.path}" cannot be made smaller: in the new files, ${what}`, {
       hint: "name another of the tokenizer's files, or convert it to a tokenizer.json first",
     });
   };

@@ -66,12 +66,13 @@ export type Extension = {
 };
 
 /**
- * Numbering: the new ids of the tokens that stay. They are numbered from 0 in the order of their old ids, without gaps.
+ * Numbering: the new ids of the tokens that stay. They are numbered from 0 in the order of their old ids, without gaps. Of
+ * the merges the first `mergeCount` stay whose tokens do.
  *
  *   ARRAY   TYPE        LENGTH    MEANING
  *   newIds  Int32Array  idLimit   new id of each old one; -1 if it is gone, or never was
  */
-export type Numbering = { readonly size: number; readonly newIds: Int32Array };
+export type Numbering = { readonly size: number; readonly newIds: Int32Array; readonly mergeCount: number };
 
 export const gone = -1;
 

@@ -35,7 +35,7 @@ function offered(line: string): string[] | null {
 
 describe("bash completes", () => {
   const cases: [line: string, offered: string[] | null][] = [
-    ["bpe tr", ["train"]],
+    ["bpe tra", ["train"]],
     ["bpe help in", ["inspect"]],
     ["bpe help train ni", ["nightly"]],
     ["bpe help decode ni", ["nightly"]],
@@ -87,7 +87,7 @@ test.skipIf(process.platform === "darwin")(
   "bash completes as people type, paths with spaces and what stands behind = too",
   async () => {
     const typed: [keys: string, completed: string][] = [
-      ["bpe tr\t", "bpe train "],
+      ["bpe tra\t", "bpe train "],
       ["bpe train --compat hu\t", "bpe train --compat huggingface "],
       ["bpe train --compat=hu\t", "bpe train --compat=huggingface "],
       ["bpe train -o my\t", "bpe train -o my\\ dir/"],

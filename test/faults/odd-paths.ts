@@ -97,6 +97,7 @@ const plan = ["plan", "corpus.txt", "-o", "out.jsonl"];
 const encode = ["encode", "corpus.txt", "--tokenizer", "tok", "-o", "out.npy", "-w", "1"];
 const decode = ["decode", "ids.npy", "--tokenizer", "tok", "-o", "out.txt"];
 const prune = ["prune", "tok", "-n", "260", "-o", "out", "-w", "1", "--text", "corpus.txt"];
+const truncate = ["truncate", "tok", "-n", "260", "-o", "out"];
 const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "-w", "1", "--extend", "tok"];
 const trainIds = ["ids", "train", "ids.npy", "-n", "+2", "-o", "out", "-w", "1"];
 const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy"];
@@ -155,6 +156,7 @@ export const pathArguments: readonly PathArgument[] = [
   ...["tok", "--text", "--report"].map((word) => at(evaluate, word)),
   ...["tok", "--text"].map((word) => at(diff, word)),
   ...["tok", "--text", "-o", "--log-file"].map((word) => at(prune, word)),
+  ...["tok", "-o", "--log-file"].map((word) => at(truncate, word)),
   at(["serve"], "--tokenizer"),
   {
     name: "$TMPDIR",

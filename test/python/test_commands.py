@@ -38,6 +38,8 @@ class Commands(Home):
             self.assertEqual(answer, json.loads(said.stdout))
         pruned = bpe.prune(self.tokenizer, text=corpus, vocab_size=300, output=self.home / "pruned", progress=False)
         self.assertEqual((pruned["size"], len(bpe.Tokenizer.load(self.home / "pruned"))), (300, 300))
+        cut = bpe.truncate(self.tokenizer, vocab_size=[300, 350], output=self.home / "cut")
+        self.assertEqual((cut["sizes"], len(bpe.Tokenizer.load(self.home / "cut/350"))), ([300, 350], 350))
 
     def test_one_that_was_trained_into_no_directory_is_as_good(self) -> None:
         with bpe.train(self.corpus, 400, special_tokens=[END]) as kept:
@@ -81,7 +83,7 @@ class Commands(Home):
         names: dict = {}
         exec("from bpe_trainer import *", names)
         self.assertNotIn("eval", names)
-        self.assertLessEqual({"eval", "inspect", "diff", "prune", "tokens", "explain", "cs336"}, {*dir(bpe)})
+        self.assertLessEqual({"eval", "inspect", "diff", "prune", "tokens", "truncate", "explain", "cs336"}, {*dir(bpe)})
         self.assertEqual(f"bpe {bpe.__version__}", subprocess.check_output([find_executable(), "--version"], text=True)[:9])
 
 

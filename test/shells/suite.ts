@@ -18,7 +18,7 @@ const env = { HOME: home, PATH: process.env.PATH!, LD_LIBRARY_PATH: libraries, L
 
 test("zsh completes as people type", async () => {
   const typed: [keys: string, completed: string][] = [
-    ["bpe tr\t", "bpe train "],
+    ["bpe tra\t", "bpe train "],
     ["bpe --ver\t", "bpe --version "],
     ["bpe help ins\t", "bpe help inspect "],
     ["bpe help train ni\t", "bpe help train nightly "],
@@ -84,7 +84,7 @@ test("fish offers what may stand there", () => {
       .map((found) => found.split("\t")[0]!);
   };
   const cases: [line: string, offered: string[]][] = [
-    ["bpe tr", ["train"]],
+    ["bpe tra", ["train"]],
     ["bpe --v", ["--version"]],
     ["bpe help ins", ["inspect"]],
     ["bpe help train n", ["nightly"]],

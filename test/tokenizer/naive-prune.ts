@@ -1,4 +1,9 @@
 import { encodeWord } from "../../examples/learn.ts";
+import { encodeBytes } from "../../src/bytes/byte-characters.ts";
+import { assembleModel, assembleTokens, scanParsed } from "../../src/formats/assemble-model.ts";
+import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { plainSpecial } from "../../src/text/cutting.ts";
+import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { ranksOf } from "../merge/naive.ts";
 
 /** A tokenizer in a few obvious lines: tokens are strings of code points 0-255. */
@@ -51,4 +56,73 @@ export function pruneNaively(
     give(rarest, now.get(rarest) ?? 0);
   }
   return left;
+}
+
+/** A pair that is listed twice has its later rank. */
+const distinctMerges = ({ merges }: NaiveTokenizer) =>
+  merges.filter(([left, right], i) => !merges.slice(i + 1).some(([l, r]) => l === left && r === right));
+
+/** The same with its first merges alone: as many as the size has room for the tokens that they reach, without needless ones. */
+export function truncateNaively(tokenizer: NaiveTokenizer, size: number): NaiveTokenizer {
+  const { ids, fixed } = tokenizer;
+  const all = distinctMerges(tokenizer);
+  let found: NaiveTokenizer | undefined;
+  for (let count = 0; count <= all.length; count++) {
+    const first = { ...tokenizer, merges: all.slice(0, count) };
+    const stays = [...ids].filter(([token]) => fixed.has(token) || isReachedByMerging(first, token));
+    if (stays.length > size) break;
+    if (stays.length !== found?.ids.size) found = { ...first, ids: new Map(stays) };
+  }
+  return found!;
+}
+
+export const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
+const characters = (token: string) => encodeBytes(Buffer.from(token, "latin1"));
+const pattern = compilePattern(patterns.gpt2.sources);
+
+/** A naive tokenizer as it is loaded from files. */
+export function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): TokenizerParts {
+  const entries = Object.fromEntries(Array.from(ids, ([token, id]) => [characters(token), id]));
+  const pairs = merges.map(([left, right]) => [characters(left), characters(right)] as const);
+  const scanned = scanParsed(entries, pairs, "");
+  const addedTokens = [...fixed]
+    .filter((token) => token.length > 1)
+    .map((content) => ({ id: ids.get(content)!, content, ...plainSpecial }));
+  return {
+    model: assembleModel(scanned, { ignoresMerges, unknownToken: null }),
+    pattern,
+    normalization: null,
+    addsPrefixSpace: false,
+    addedTokens,
+    isNarrow: true,
+    tokens: assembleTokens(scanned.vocab, addedTokens),
+    description: { path: "", kind: "", patternName: null, patternSources: [] },
+    notes: [],
+  };
+}
+
+/** Tokens of few letters: merged from each other at random, made in several ways, reached by nothing, added. */
+export function madeTokenizer(random: (below: number) => number): NaiveTokenizer {
+  const letters = [..."abcd"].slice(0, 2 + random(3));
+  const known = [...letters];
+  const merges: [string, string][] = [];
+  const mergeCount = 1 + random(25);
+  while (merges.length < mergeCount) {
+    const [left, right] = [known[random(known.length)]!, known[random(known.length)]!];
+    if (left.length + right.length > 12) continue;
+    merges.push([left, right]);
+    if (!known.includes(left + right)) known.push(left + right);
+  }
+  for (let k = random(4); k > 0; k--) {
+    const alone = Array.from({ length: 2 + random(5) }, () => letters[random(letters.length)]!).join("");
+    if (!known.includes(alone)) known.push(alone);
+  }
+  const made = known.filter((token) => token.length > 1);
+  const order = [...bytes, ...made].map((token) => [random(1000), token] as const);
+  order.sort(([a], [b]) => a - b);
+  // Ids without a token are between them.
+  let id = 0;
+  const ids = new Map(order.map(([, token]) => [token, (id += 1 + (random(9) === 0 ? 1 : 0))]));
+  const added = made.filter(() => random(12) === 0);
+  return { ids, fixed: new Set([...bytes, ...added]), merges, ignoresMerges: random(2) === 0 };
 }

@@ -1,64 +1,15 @@
 import { expect, test } from "bun:test";
-import { encodeBytes } from "../../src/bytes/byte-characters.ts";
-import { assembleModel, assembleTokens, scanParsed } from "../../src/formats/assemble-model.ts";
-import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
-import { plainSpecial } from "../../src/text/cutting.ts";
 import { chooseTokens, deriveTokens, Reach } from "../../src/tokenizer/prune-vocabulary.ts";
-import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { rounds } from "../rounds.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
-import { mergeNaively, type NaiveTokenizer, pruneNaively } from "./naive-prune.ts";
-
-const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
-const characters = (token: string) => encodeBytes(Buffer.from(token, "latin1"));
-const pattern = compilePattern(patterns.gpt2.sources);
-
-/** The same tokenizer as it is loaded from files. */
-function partsOf({ ids, fixed, merges, ignoresMerges }: NaiveTokenizer): TokenizerParts {
-  const entries = Object.fromEntries(Array.from(ids, ([token, id]) => [characters(token), id]));
-  const pairs = merges.map(([left, right]) => [characters(left), characters(right)] as const);
-  const scanned = scanParsed(entries, pairs, "");
-  const addedTokens = [...fixed]
-    .filter((token) => token.length > 1)
-    .map((content) => ({ id: ids.get(content)!, content, ...plainSpecial }));
-  return {
-    model: assembleModel(scanned, { ignoresMerges, unknownToken: null }),
-    pattern,
-    normalization: null,
-    addsPrefixSpace: false,
-    addedTokens,
-    isNarrow: true,
-    tokens: assembleTokens(scanned.vocab, addedTokens),
-    description: { path: "", kind: "", patternName: null, patternSources: [] },
-    notes: [],
-  };
-}
-
-/** Tokens of few letters: merged from each other at random, made in several ways, reached by nothing, added. */
-function madeTokenizer(random: (below: number) => number): NaiveTokenizer {
-  const letters = [..."abcd"].slice(0, 2 + random(3));
-  const known = [...letters];
-  const merges: [string, string][] = [];
-  const mergeCount = 1 + random(25);
-  while (merges.length < mergeCount) {
-    const [left, right] = [known[random(known.length)]!, known[random(known.length)]!];
-    if (left.length + right.length > 12) continue;
-    merges.push([left, right]);
-    if (!known.includes(left + right)) known.push(left + right);
-  }
-  for (let k = random(4); k > 0; k--) {
-    const alone = Array.from({ length: 2 + random(5) }, () => letters[random(letters.length)]!).join("");
-    if (!known.includes(alone)) known.push(alone);
-  }
-  const made = known.filter((token) => token.length > 1);
-  const order = [...bytes, ...made].map((token) => [random(1000), token] as const);
-  order.sort(([a], [b]) => a - b);
-  // Ids without a token are between them.
-  let id = 0;
-  const ids = new Map(order.map(([, token]) => [token, (id += 1 + (random(9) === 0 ? 1 : 0))]));
-  const added = made.filter(() => random(12) === 0);
-  return { ids, fixed: new Set([...bytes, ...added]), merges, ignoresMerges: random(2) === 0 };
-}
+import {
+  bytes,
+  madeTokenizer,
+  mergeNaively,
+  type NaiveTokenizer,
+  partsOf,
+  pruneNaively,
+} from "./naive-prune.ts";
 
 const madeCounts = (tokenizer: NaiveTokenizer, random: (below: number) => number) =>
   new Map([...tokenizer.ids.keys()].map((token) => [token, random(3) === 0 ? 0 : random(6)]));

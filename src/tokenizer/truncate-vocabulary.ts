@@ -1,0 +1,159 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { UserError } from "../errors.ts";
+import { type Derivations, deriveTokens, type Pruning, Reach, type TooSmall } from "./prune-vocabulary.ts";
+import { type TokenTable, tokenBytesOf } from "./token-table.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
+
+// The tokenizer that the first merges of another one make, and its ids from the ids of that one. Why this is exact:
+// docs/internals/encode.md, "The first merges".
+
+/**
+ * Births: how many of the first merges it takes until a token is reached: those of its derivation up to the highest rank.
+ * 0 for tokens that merging does not reach.
+ */
+function birthsOf({ reaches, left, right, last }: Derivations, { starts }: TokenTable): Int32Array {
+  const births = new Int32Array(reaches.length);
+  const lengthOf = (id: number) => starts[id + 1]! - starts[id]!;
+  // Parts are shorter than what is made of them.
+  const ids = idsWhere(reaches, (reach) => reach === Reach.merging).sort((a, b) => lengthOf(a) - lengthOf(b));
+  for (const id of ids) {
+    births[id] = Math.max(last[id]! + 1, births[left[id]!]!, births[right[id]!]!);
+  }
+  return births;
+}
+
+const idsWhere = (reaches: Uint8Array, is: (reach: number, id: number) => boolean) =>
+  Uint32Array.from(reaches.keys().filter((id) => is(reaches[id]!, id)));
+
+/**
+ * The vocabulary that the first merges make: as many as `sizeWanted` has room for. Bytes and added tokens stay, tokens that
+ * nothing reaches go.
+ */
+export function firstTokens(
+  parts: TokenizerParts,
+  derivations: Derivations,
+  sizeWanted: number,
+): Pruning | TooSmall {
+  const { reaches, isFixed } = derivations;
+  const births = birthsOf(derivations, parts.tokens);
+  placeWholes(parts, derivations, births);
+  const isMerged = (id: number) => reaches[id] === Reach.merging;
+  const isCounted = (reach: number) => reach === Reach.merging || reach === Reach.wholePretoken;
+  const ids = idsWhere(reaches, (reach, id) => isCounted(reach) && isFixed[id] === 0);
+  ids.sort((a, b) => births[a]! - births[b]! || a - b);
+  const fixedCount = isFixed.reduce((sum, each) => sum + each, 0);
+  if (sizeWanted < fixedCount) return { smallestSize: fixedCount };
+  let count = Math.min(ids.length, sizeWanted - fixedCount);
+  // A merge may complete several tokens.
+  const areOne = (a = -1, b = -1) => isMerged(a) && isMerged(b) && births[a] === births[b];
+  while (count > 0 && areOne(ids[count - 1], ids[count])) count--;
+  const stays = isFixed.slice();
+  for (const id of ids.subarray(0, count)) stays[id] = 1;
+  return {
+    stays,
+    size: fixedCount + count,
+    unreachableCount: idsWhere(reaches, (reach) => reach === Reach.unreachable).length,
+    mergeCount: count === 0 ? 0 : births[ids[count - 1]!]!,
+  };
+}
+
+/**
+ * A token that only a whole pretoken becomes has no merge. It comes before the merges that make tokens of higher ids. A
+ * UserError if the ids are not in the order of the merges.
+ */
+function placeWholes(
+  { description, tokens }: TokenizerParts,
+  { reaches, isFixed, last }: Derivations,
+  births: Int32Array,
+): void {
+  let rank = Number.POSITIVE_INFINITY;
+  let whole = -1;
+  let isInOrder = true;
+  for (let id = reaches.length - 1; id >= 0; id--) {
+    if (isFixed[id] === 1) continue;
+    if (reaches[id] === Reach.merging) {
+      isInOrder &&= last[id]! < rank;
+      rank = last[id]!;
+    } else if (reaches[id] === Reach.wholePretoken) births[(whole = id)] = Math.min(rank, 2 ** 31 - 1);
+  }
+  if (isInOrder || whole < 0) return;
+  throw new UserError(
+    `"${description.path}" cannot be truncated: no merge makes its token "${escapeBytes(tokenBytesOf(tokens, whole))}", and ids are not in the order of merges, so it is not known when it came`,
+    { hint: "bpe prune makes it smaller by what a text needs" },
+  );
+}
+
+/**
+ * A UserError if `small` does not have the first merges of `big` and no others, or finds other pretokens or added tokens. Only
+ * merges that end the derivation of a token are compared: no other one is ever made.
+ */
+export function checkFirstMerges(big: TokenizerParts, small: TokenizerParts): void {
+  const refuse = (what: string): never => {
+    throw new UserError(
+      `"${small.description.path}" does not have the first merges of "${big.description.path}": ${what}`,
+      { hint: "bpe truncate makes a tokenizer that does" },
+    );
+  };
+  if (cuttingOf(big) !== cuttingOf(small)) refuse("they cut or normalize text differently");
+  if (addedOf(big) !== addedOf(small)) refuse("their added tokens differ");
+  if (bytesOf(big) !== bytesOf(small)) refuse("one of them lacks some bytes");
+  const [derived, kept] = [deriveTokens(big), deriveTokens(small)];
+  const births = birthsOf(derived, big.tokens);
+  const others = mergesOf(small, kept);
+  const inOrder = births.filter((birth) => birth > 0).sort();
+  const mergeCount = others.length === 0 ? 0 : (inOrder[others.length - 1] ?? Number.POSITIVE_INFINITY);
+  const first = mergesOf(big, derived, (id) => births[id]! <= mergeCount);
+  for (let i = 0; i < Math.max(first.length, others.length); i++) {
+    if (first[i] === others[i]) continue;
+    const shown = (merge: string) => merge.split(between).map(shownToken).join(" ");
+    refuse(
+      others[i] === undefined
+        ? `it lacks the merge ${shown(first[i]!)}`
+        : `its merge ${i} is ${shown(others[i]!)}`,
+    );
+  }
+  const wholes = new Set(wholesOf(big, derived));
+  const more = wholesOf(small, kept).find((text) => !wholes.has(text));
+  if (more !== undefined) refuse(`only a whole pretoken becomes its token ${shownToken(more)}`);
+}
+
+const latin1 = (tokens: TokenTable, id: number) => Buffer.from(tokenBytesOf(tokens, id)).toString("latin1");
+
+const shownToken = (text: string) => `"${escapeBytes(Buffer.from(text, "latin1"))}"`;
+
+const cuttingOf = ({ description, normalization, addsPrefixSpace }: TokenizerParts) =>
+  JSON.stringify([description.patternSources, normalization, addsPrefixSpace]);
+
+/** The added tokens without their ids. */
+const addedOf = ({ addedTokens, controlTokens = [] }: TokenizerParts) =>
+  JSON.stringify(
+    [addedTokens, controlTokens].map((some) =>
+      some.map(({ id: _, content, ...flags }) => [content, flags]).sort(([a], [b]) => (a! < b! ? -1 : 1)),
+    ),
+  );
+
+/** What each byte is: itself, what stands for unknown ones, or nothing. */
+const bytesOf = ({ model, tokens }: TokenizerParts) =>
+  JSON.stringify(Array.from(model.byteIds, (id) => latin1(tokens, id)));
+
+/** No character of Latin-1. */
+const between = "\u2192";
+
+/** The last merges of derivations, by rank, both halves as Latin-1 text. */
+function mergesOf(
+  { tokens }: TokenizerParts,
+  { reaches, left, right, last }: Derivations,
+  is = (_id: number) => true,
+): string[] {
+  const ids = idsWhere(reaches, (reach, id) => reach === Reach.merging && is(id)).sort(
+    (a, b) => last[a]! - last[b]!,
+  );
+  return Array.from(ids, (id) => `${latin1(tokens, left[id]!)}${between}${latin1(tokens, right[id]!)}`);
+}
+
+/** The tokens that only whole pretokens become, as Latin-1 text. */
+const wholesOf = ({ tokens }: TokenizerParts, { reaches }: Derivations) =>
+  Array.from(
+    idsWhere(reaches, (reach) => reach === Reach.wholePretoken),
+    (id) => latin1(tokens, id),
+  );
