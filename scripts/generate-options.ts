@@ -73,12 +73,11 @@ function fieldsOf(node: Node, indent: string): string[] {
       said(field, (option) => `\`${spellInLibrary(option)}\``),
       `${indent} * `,
     );
-    const isNeeded = name === "vocabSize";
     return [
       `${indent}/**`,
       ...comment,
       `${indent} */`,
-      `${indent}readonly ${name}${isNeeded ? "" : "?"}: ${field.kind.type.includes("=>") ? `(${field.kind.type})` : field.kind.type}${isNeeded ? "" : " | undefined"};`,
+      `${indent}readonly ${name}?: ${field.kind.type.includes("=>") ? `(${field.kind.type})` : field.kind.type} | undefined;`,
     ];
   });
 }

@@ -44,6 +44,7 @@ OPTIONS = (
     ("superwords_from", "superwords-from", "value"),
     ("superword_pattern", "superword-pattern", "value"),
     ("extend", "extend", "path"),
+    ("rename", "rename", "renames"),
     ("like", "like", "path"),
     ("whole_texts", "whole-texts", "flag"),
     ("special_tokens_as_text", "special-tokens-as-text", "flag"),
@@ -101,6 +102,7 @@ def train(
     superwords_from: t.Union[int, None] = None,
     superword_pattern: t.Union[str, None] = None,
     extend: t.Union[t.PathLike, None] = None,
+    rename: t.Union[t.Mapping[str, str], None] = None,
     like: t.Union[t.PathLike, None] = None,
     whole_texts: bool = False,
     special_tokens_as_text: bool = False,
@@ -173,7 +175,8 @@ def train(
         next byte. Bytes that are not UTF-8 are never merged.
     ``seed_tokens``: Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text
         only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges
-        build on them. One that the pattern would cut is an error.
+        build on them. With ``extend`` they come behind the base's, and join its tokens. One that the pattern
+        would cut is an error.
     ``seed_tokens_file``: Seed tokens from a file: one a line, or a JSON list. They come after those of
         ``seed_tokens``. A token with a line end needs the JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary
@@ -182,8 +185,10 @@ def train(
     ``superword_pattern``: How the tokenizer and its superwords cut text. Default: SuperBPE's: numbers and
         runs of punctuation apart.
     ``extend``: A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids,
-        new ones get the ids after all of them, and its files are written again with the new tokens. Pattern
-        and special tokens stay; documents also end at the special tokens that are given.
+        new ones get the ids after all of them, and its files are written again with the new tokens. Without a
+        size and a corpus it only gets the special tokens and seed tokens that are given, and new names. The
+        pattern stays; documents also end at the special tokens that are given.
+    ``rename``: New texts of special tokens of the base, by the old ones; their ids stay.
     ``like``: Take everything but the merges from this tokenizer. Pattern, normalization, special tokens,
         roles, chat template, post-processor and class come from an existing tokenizer, as in transformers'
         train_new_from_iterator. Options that you add win. Ties and ids follow ``compat``; without it, its

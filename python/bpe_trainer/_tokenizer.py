@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from . import _cuts
     from ._server import Child
+    from ._types import PathLike, Texts
 else:
     numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
     _cuts = Later("bpe_trainer._cuts")
@@ -42,7 +43,8 @@ _BY_TRANSFORMERS = "transformers' AutoTokenizer.from_pretrained(DIRECTORY) does 
 #: What other packages' tokenizers have, and where it is here.
 _ELSEWHERE = {
     **dict.fromkeys(
-        ("add_tokens", "add_special_tokens"), "bpe.train(files, vocab_size='+N', extend=PATH) adds tokens to a tokenizer"
+        ("add_tokens", "add_special_tokens"),
+        "extend(special_tokens=[...], seed_tokens=[...]) gives a new tokenizer with more tokens",
     ),
     **dict.fromkeys(("pad", "enable_padding", "enable_truncation", "apply_chat_template"), _BY_TRANSFORMERS),
     **{"batch_decode": "decode_batch decodes several", "encode_ordinary": "encode(text, special_tokens_as_text=True) does that"},
@@ -562,6 +564,24 @@ class Tokenizer:
             save_image(os.fsdecode(place))
 
     save_pretrained = save
+
+    def extend(
+        self,
+        files: Union[PathLike, Sequence[PathLike], Texts, None] = None,
+        vocab_size: Union[int, str, Sequence[int], None] = None,
+        **options: Any,
+    ) -> "Tokenizer":
+        """A new tokenizer: this one with more tokens. Its ids stay.
+
+        ``special_tokens=[...]``, ``seed_tokens=[...]`` and ``rename={old: new}`` need no text. With ``files`` or ``texts``,
+        and a ``vocab_size`` as "+8000", tokens are learned, too. All other parameters are those of `train`.
+        """
+        from ._options import train
+
+        if self._source.options:
+            raise BpeError("its files do not hold all of it: bpe.train(extend=PATH, pattern=...) extends such files")
+        with self._place() as path:
+            return train(files, vocab_size, extend=path, **options)
 
     def to_hf(self) -> "tokenizers.Tokenizer":
         """The same tokenizer of HF's package ``tokenizers``, where that can express it."""

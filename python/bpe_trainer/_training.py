@@ -20,10 +20,12 @@ else:
 def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any]) -> t.Tokenizer:
     """Runs `bpe train` with what its parameters are given, and loads the tokenizer. `_options.py` has the parameters."""
     files, texts, output, vocab_size = (given[name] for name in ("files", "texts", "output", "vocab_size"))
-    if vocab_size is None:
+    # Without a size nothing is learned: a tokenizer gets the tokens that are given.
+    adds = vocab_size is None and given["extend"] is not None
+    if vocab_size is None and not adds:
         raise TypeError("vocab_size is missing")
     sources = [files, texts, given["languages"]].count(None)
-    if sources != 2 and not (sources == 3 and given["counts"] is not None):
+    if sources != 2 and not (sources == 3 and (adds or given["counts"] is not None)):
         raise TypeError("give exactly one of files, texts and languages")
     paths: list[str] = []
     if isinstance(files, (str, bytes, os.PathLike)):
@@ -37,9 +39,9 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
         for name in ("text_field", "input_format"):
             if given[name] is not None:
                 raise TypeError(f"{name} is for files, and texts are given")
-    sizes = _sizes(vocab_size, output)
+    sizes = [] if vocab_size is None else _sizes(vocab_size, output)
     # Nobody reads the summary of the other forms, and to make it takes its time.
-    arguments = ["train", "--progress=json", f"--vocab-size={','.join(sizes)}"]
+    arguments = ["train", "--progress=json", *([f"--vocab-size={','.join(sizes)}"] if sizes else [])]
     for name, option, kind in options:
         if given[name] is not None:
             arguments += _printed(name, f"--{option}", kind, given[name])
@@ -64,7 +66,7 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     from ._source import Source, look_at
     from ._tokenizer import Tokenizer
 
-    path = directory if len(sizes) == 1 else os.path.join(directory, sizes[-1])
+    path = directory if len(sizes) < 2 else os.path.join(directory, sizes[-1])
     return Tokenizer._of(Source(path, kept, seen=look_at(path)))
 
 
@@ -161,6 +163,13 @@ def _languages(_: str, value: t.Mapping[str, t.Any]) -> list[str]:
     return [f"{name}={_path(file)}" for name, given in value.items() for file in _several(given)]
 
 
+def _renames(name: str, value: t.Mapping[str, str]) -> list[str]:
+    for before, after in value.items():
+        if not isinstance(before, str) or not isinstance(after, str) or "=" in before:
+            raise TypeError(f"{name} has {before!r}: {after!r}, and must map a text without = to a text")
+    return [f"{before}={after}" for before, after in value.items()]
+
+
 def _weights(_: str, value: t.Mapping[str, float]) -> list[str]:
     """A path is not taken for a name."""
     for path, weight in value.items():
@@ -179,6 +188,7 @@ _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
     "numbers": lambda name, value: [",".join(_decimals(name, value))],
     "fields": lambda name, value: [":".join(_decimals(name, value))],
     "languages": _languages,
+    "renames": _renames,
     "weights": _weights,
 }
 

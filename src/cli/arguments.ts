@@ -69,9 +69,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
 
 /** Where no file is named, piped data is read, unless an option stands for the files. */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
-  if (!command.readsPipe || files.length > 0 || command.filesFrom?.some((name) => options.has(name))) {
-    return false;
-  }
+  if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
   try {
     const stdin = fstatSync(0);
     return stdin.isFIFO() || stdin.isFile();
@@ -80,13 +78,22 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
   }
 }
 
+/** Whether options stand for the files; or with one of them no size is asked for, so nothing is learned. */
+const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
+  filesFrom.some((name) => options.has(name)) ||
+  known.some(
+    ({ name, optionalWith }) => optionalWith !== undefined && options.has(optionalWith) && !options.has(name),
+  );
+
 /** Refuses an invocation that leaves out what the command cannot do without, all of it in one error, or names too much. */
 export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
   const taken = command.files.split(" ").filter((file) => file !== "");
-  const isGivenOtherwise = command.filesFrom?.some((name) => options.has(name));
-  const missing = isGivenOtherwise ? [] : taken.slice(files.length).filter((file) => file.startsWith("<"));
-  for (const { name, required } of command.options) {
-    if (required && !options.has(name)) missing.push(`--${name}`);
+  const missing = needsNoFile(command, options)
+    ? []
+    : taken.slice(files.length).filter((file) => file.startsWith("<"));
+  for (const { name, required, optionalWith } of command.options) {
+    const isOptional = !required || (optionalWith !== undefined && options.has(optionalWith));
+    if (!isOptional && !options.has(name)) missing.push(`--${name}`);
   }
   const usage = `usage: ${usageLine(command)}`;
   if (missing.length > 0) {

@@ -127,9 +127,11 @@ const defaultPattern =
 export function extensionSummary(trained: Extended, record: ExtensionRecord, outcome: Outcome): string[] {
   const { output, keptPath, notes } = outcome;
   const { base, options } = record;
-  const { tokens, reservedTokens } = trained.extensions.at(-1)!;
+  const { tokens, specialTokens, reservedTokens } = trained.extensions.at(-1)!;
+  const hasCorpus = record.inputs.length + record.counts.length > 0;
   const { length } = tokens;
-  const ids = length === 0 ? "" : `, ids ${base.vocabSize} to ${base.vocabSize + length - 1}`;
+  const last = base.vocabSize + length - 1;
+  const ids = length === 0 ? "" : length === 1 ? `, id ${last}` : `, ids ${base.vocabSize} to ${last}`;
   const before = base.bytesPerToken === null ? "" : ` (base: ${base.bytesPerToken.toFixed(3)})`;
   const reserved = `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`;
   const rows: SummaryRow[] = [
@@ -137,13 +139,21 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
     inBoth("corpus", corpusText(trained, record.inputs)),
     ...notes.map(([name, text]) => inBoth(name, text)),
     inFull("weights", weightsText(options.weights)),
-    inBoth("documents", documentsText(options)),
+    inBoth("documents", hasCorpus ? documentsText(options) : ""),
     inFull("counts", countsText(record.counts.map(({ path }) => path))),
-    inFull("pretokens", pretokensText(record)),
+    inFull("pretokens", hasCorpus ? pretokensText(record) : ""),
+    inFull("seed tokens", seedsText(options)),
     inBoth("new tokens", `${grouped(length)}${ids}${perToken(record)}${before}`),
+    inBoth("special", specialsText(specialTokens)),
+    inBoth(
+      "renamed",
+      Object.entries(options.rename ?? {})
+        .map((pair) => pair.join(" -> "))
+        .join(", "),
+    ),
     inFull("reserved", reservedTokens.length === 0 ? "" : reserved),
     inFull("rule", options.compat),
-    timeRow(trained, record),
+    hasCorpus ? timeRow(trained, record) : inBoth("time", ms(record.timings.totalMs)),
     memoryRow(record),
     writtenRow(output, options.sizes, record.files),
     inBoth("kept", keptPath === null ? "" : [keptPath]),
@@ -247,6 +257,12 @@ const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number)
 const memoryRow = ({ peakMemoryBytes }: Pick<TrainingRecord, "peakMemoryBytes">) =>
   inBoth("memory", `${bytes(peakMemoryBytes)} at its peak`);
 
+/** New special tokens with their ids, or the first of many. */
+function specialsText(tokens: Extended["extensions"][number]["specialTokens"]): string {
+  const some = tokens.slice(0, 5).map(({ content, id }) => `${content} ${id}`);
+  return `${some.join(", ")}${tokens.length > 5 ? ` and ${tokens.length - 5} more` : ""}`;
+}
+
 /** Where documents end beside the ends of inputs and records, and whether special tokens of the base were text. */
 function documentsText({ specialTokens, reservedTokens, documentsEndAt }: ExtensionRecord["options"]) {
   const named = new Set([...documentsEndAt, ...reservedTokens]);
@@ -284,7 +300,7 @@ function intermediates({ residueCount, neverReachedCount, mergeCount }: Training
   return `${counted(residueCount, "intermediate token")} (${share})${gone}`;
 }
 
-const seedsText = ({ seedTokens = [] }: TrainingRecord["options"]) =>
+const seedsText = ({ seedTokens = [] }: Pick<TrainingRecord["options"], "seedTokens">) =>
   seedTokens.length === 0 ? "" : grouped(seedTokens.length);
 
 /** Who reads the summary knows inputs by the names of their weights. */

@@ -35,6 +35,7 @@ import {
 } from "./output-file.ts";
 import { recordedPostProcessing } from "./post-processor.ts";
 import { compileSplits, nameOf } from "./pre-tokenizer.ts";
+import { renamedVocab } from "./rename-tokens.ts";
 import { addNewIds, type IdRow, JsonRewriter, keptRows, spelledMerges } from "./rewrite-json.ts";
 import { idRows, lineEnd, mergeRows, plainSpelling, withoutFirstByte } from "./rows.ts";
 import { type ScannedModel, scanGpt2, type TokenIds } from "./scan-tokenizer-json.ts";
@@ -257,5 +258,6 @@ export const gpt2: TokenizerFormat = {
   writing: { files: filesOf, obstacle: beyondOtherFiles },
   read,
   extend,
+  rename: renamedVocab,
   prune,
 };

@@ -46,6 +46,8 @@ export type TokenizerFormat = {
    * a large file ends there. Absent if the format has no room.
    */
   readonly extend?: (files: SourceFiles, base: TokenizerParts, extension: Extension) => OutputFile[];
+  /** The files with other texts of special tokens. Absent if they have none. */
+  readonly rename?: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
   /** The files with the tokens that stay, and their new ids. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: Numbering) => OutputFile[];
 };

@@ -1,7 +1,7 @@
 import { encodeBytes } from "../bytes/byte-characters.ts";
 import { decodeText, failed, isSpace, skipSpace, skipValue, walkMembers } from "../bytes/json-walk.ts";
 import { shown } from "../bytes/schema.ts";
-import { openBrace, quote } from "../bytes/text.ts";
+import { backslash, openBrace, quote } from "../bytes/text.ts";
 import { assert } from "../errors.ts";
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
@@ -10,6 +10,7 @@ import {
   type Extension,
   gone,
   type Numbering,
+  newSpecials,
   refuse,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
@@ -121,6 +122,22 @@ export class JsonRewriter {
     }
   }
 
+  /** Gives members of the object at `start` other keys. */
+  renameKeys(start: number, names: ReadonlyMap<string, string>): void {
+    const { file } = this;
+    walkMembers(file, start, (key, pos) => {
+      const name = names.get(String(key));
+      if (name !== undefined) {
+        const end = file.lastIndexOf(quote, pos - 1);
+        let first = end;
+        do first = file.lastIndexOf(quote, first - 1);
+        while (isEscaped(file, first));
+        this.replace({ start: first, end: end + 1 }, this.quoted(name));
+      }
+      return skipValue(file, pos);
+    });
+  }
+
   /** Keys and ids, as the object that they are for has them. */
   idTexts(place: Place, rows: readonly IdRow[]): string[] {
     const colon = `:${this.afterColon(place)}`;
@@ -177,6 +194,13 @@ export class JsonRewriter {
   }
 }
 
+/** Whether a quote is part of a string: an odd number of backslashes stands before it. */
+function isEscaped(file: Uint8Array, pos: number): boolean {
+  let start = pos;
+  while (file[start - 1] === backslash) start--;
+  return (pos - start) % 2 === 1;
+}
+
 /**
  * Puts the new tokens behind the added tokens that the vocabulary lacks: HF numbers these from the vocabulary's size on when it
  * loads the file, whatever ids are stated, so they have to be in the vocabulary before it grows.
@@ -195,7 +219,7 @@ export function addNewIds(
   const rows = [
     ...added,
     ...extension.tokens.map(({ id, bytes }): IdRow => [encodeBytes(bytes), id]),
-    ...extension.reservedTokens.map(({ id, content }): IdRow => [content, id]),
+    ...newSpecials(extension).map(({ id, content }): IdRow => [content, id]),
   ];
   json.addElements(vocab, json.idTexts(vocab, rows));
 }

@@ -27,6 +27,7 @@ import {
   type Extension,
   type Numbering,
   newIdOf,
+  newSpecials,
   refuse,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
@@ -45,6 +46,7 @@ import {
 import type { OutputFile, SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { readPostProcessor } from "./post-processor.ts";
 import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
+import { renamedTokenizerJson } from "./rename-tokens.ts";
 import { addNewIds, JsonRewriter, keptRows, type Place, spelledMerges } from "./rewrite-json.ts";
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
 import { scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
@@ -461,7 +463,7 @@ function* extendedJson(bytes: Uint8Array, base: TokenizerParts, extension: Exten
   yield nothing;
   addNewIds(json, vocab, base, extension);
   yield nothing;
-  addSpecials(json, vocab, extension.reservedTokens);
+  addSpecials(json, vocab, newSpecials(extension));
   const before = merges.isEmpty ? vocab.before : merges.before;
   json.addElements(merges, json.mergeTexts(merges, spelledMerges(base, extension), before), {
     before,
@@ -478,10 +480,10 @@ const mergesKeys = ["model", "merges"];
 const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length - 2));
 
 /** Puts special tokens behind the last added token, in the layout of the others; in the vocabulary's if there are none. */
-function addSpecials(json: JsonRewriter, vocab: Place, reserved: readonly AddedToken[]): void {
-  if (reserved.length === 0) return;
+function addSpecials(json: JsonRewriter, vocab: Place, tokens: readonly AddedToken[]): void {
+  if (tokens.length === 0) return;
   const rows = (inner: string, colon: string, atEnd: string) =>
-    reserved.map((token) => {
+    tokens.map((token) => {
       const texts = Object.entries(jsonOfToken(token)).map(
         ([key, value]) => `${inner}"${key}":${colon}${JSON.stringify(value)}`,
       );
@@ -631,5 +633,6 @@ export const huggingface: TokenizerFormat = {
     return { ...root, model };
   },
   extend,
+  rename: renamedTokenizerJson,
   prune,
 };

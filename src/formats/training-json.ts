@@ -66,7 +66,7 @@ export type ExtensionRecord = RunRecord &
       readonly newTokens: number;
       /** Only in the record of several: their sizes, ascending, as they were asked for. */
       readonly sizes?: readonly number[];
-      /** The base's, then the reserved ones of `padTo`; each with its id at the same place. */
+      /** The base's, then new ones, then the reserved ones of `padTo`; each with its id at the same place. */
       readonly specialTokens: readonly string[];
       readonly specialIds: readonly number[];
       /** The normal form that the base brings text into before it cuts it. */
@@ -75,8 +75,12 @@ export type ExtensionRecord = RunRecord &
       readonly padTo: number;
       /** Those of `specialTokens` that only fill it. */
       readonly reservedTokens: readonly string[];
-      /** Texts that ended documents, whether they are tokens of the base or not. */
+      /** Texts that ended documents. */
       readonly documentsEndAt: readonly string[];
+      /** Only if asked for. */
+      readonly seedTokens?: readonly string[];
+      /** Only if asked for: special tokens of the base that have other texts, these by the old ones. */
+      readonly rename?: Readonly<Record<string, string>>;
       readonly pattern: PatternRecord;
       readonly compat: Compat | "extension";
       readonly workers: number;

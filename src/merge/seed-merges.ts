@@ -4,9 +4,10 @@ import type { TokenPair } from "./merge-options.ts";
  * Seed tokens: texts that the vocabulary shall have as tokens. Their merges are made before any that is learned, in the order of
  * the seeds. To make the next one:
  *
- *   1. Encode it by the merges so far.
+ *   1. Encode it by the merges so far; those of a tokenizer that is extended come first.
  *   2. While it is more than one token, join the first two neighbours that keep characters whole: two that are whole
- *      characters, or a character begun and its next byte. Everywhere in the seed, as any merge.
+ *      characters, or a character begun and its next byte. Everywhere in the seed, as any merge. The tokens of a base may
+ *      leave no such two: then the first two.
  *
  * Why encoding the seed gives the one token ever after, whatever is merged later: both halves of each such merge stand side by
  * side in a text, the seed, when it is made; it is what training would do with that text among its words. So no two merges make
@@ -14,26 +15,36 @@ import type { TokenPair } from "./merge-options.ts";
  * merges of the seed have been applied it is one token, and later ones find no pair in it.
  */
 
-const byteCount = 256;
+/** What seeds consist of before their own merges. Ids are below `count`. */
+export type SeedStart = {
+  readonly count: number;
+  /** The bytes of a token. */
+  readonly sizeOf: (token: number) => number;
+  readonly tokensOf: (bytes: Uint8Array) => readonly number[];
+};
 
-/** The merges that make tokens of these texts, none of which is empty. Ids: the bytes, then the merges. */
-export function seedMerges(seeds: readonly string[]): TokenPair[] {
+const bytesAlone: SeedStart = { count: 256, sizeOf: () => 1, tokensOf: (bytes) => [...bytes] };
+
+/** The merges that make tokens of these texts, none of which is empty. Ids: those of the start, then the merges. */
+export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenPair[] {
   const merges: TokenPair[] = [];
   const numbers = new Map<number, number>();
-  const sizes = Array.from({ length: byteCount }, () => 1);
+  const madeSizes: number[] = [];
+  const sizeOf = (token: number) =>
+    token < start.count ? start.sizeOf(token) : madeSizes[token - start.count]!;
   const apply = (tokens: readonly number[], merge: number) => {
     const [left, right] = merges[merge]!;
     const joined: number[] = [];
     for (let i = 0; i < tokens.length; i++) {
       const isPair = tokens[i] === left && tokens[i + 1] === right;
-      joined.push(isPair ? byteCount + merge : tokens[i]!);
+      joined.push(isPair ? start.count + merge : tokens[i]!);
       if (isPair) i++;
     }
     return joined;
   };
   for (const seed of seeds) {
     const bytes = Buffer.from(seed);
-    let tokens: readonly number[] = [...bytes];
+    let tokens = start.tokensOf(bytes);
     for (;;) {
       let first = Infinity;
       for (let i = 0; i + 1 < tokens.length; i++)
@@ -42,9 +53,9 @@ export function seedMerges(seeds: readonly string[]): TokenPair[] {
       tokens = apply(tokens, first);
     }
     while (tokens.length > 1) {
-      const [left, right] = firstPair(tokens, sizes, bytes);
+      const [left, right] = firstPair(tokens, sizeOf, bytes);
       numbers.set(keyOf(left, right), merges.length);
-      sizes.push(sizes[left]! + sizes[right]!);
+      madeSizes.push(sizeOf(left) + sizeOf(right));
       tokens = apply(tokens, merges.push([left, right]) - 1);
     }
   }
@@ -54,15 +65,20 @@ export function seedMerges(seeds: readonly string[]): TokenPair[] {
 /** Ids are below 2^26: memory has no room for as many merges. */
 const keyOf = (left: number, right: number) => left * 2 ** 26 + right;
 
-/** Of tokens made by this rule, there is one in any text. */
-function firstPair(tokens: readonly number[], sizes: readonly number[], bytes: Uint8Array): TokenPair {
+/** Of tokens made by this rule alone, there is one in any text. */
+function firstPair(
+  tokens: readonly number[],
+  sizeOf: (token: number) => number,
+  bytes: Uint8Array,
+): TokenPair {
   const begins = (pos: number) => pos === bytes.length || (bytes[pos]! & 0xc0) !== 0x80;
   let start = 0;
-  for (let i = 0; ; i++) {
-    const middle = start + sizes[tokens[i]!]!;
+  for (let i = 0; i + 1 < tokens.length; i++) {
+    const middle = start + sizeOf(tokens[i]!);
     // Behind a character that has begun stands its next byte alone.
-    const isNext = !begins(middle) || begins(middle + sizes[tokens[i + 1]!]!);
+    const isNext = !begins(middle) || begins(middle + sizeOf(tokens[i + 1]!));
     if (begins(start) && isNext) return [tokens[i]!, tokens[i + 1]!];
     start = middle;
   }
+  return [tokens[0]!, tokens[1]!];
 }

@@ -307,6 +307,28 @@ function readWeight(option: string, typed: string): InputWeight {
   return { name, glob: path, weight: Number(text) };
 }
 
+/** New texts by the old ones: `OLD=NEW`. */
+export const renames: Kind<Readonly<Record<string, string>>> = {
+  value: "OLD=NEW",
+  repeatable: true,
+  read(typed, name) {
+    const pairs = typed.map((one): [string, string] => {
+      const [, before, after] = /^([^=]+)=(.+)$/s.exec(one) ?? [];
+      if (before !== undefined) return [before, after!];
+      throw usageError(`${name} "${one}" is not OLD=NEW`, `e.g. ${name} '<|old|>=<|new|>'`);
+    });
+    const twice = pairs.find(([before], i) => pairs.findIndex(([other]) => other === before) < i);
+    if (twice !== undefined) throw usageError(`${name}: "${twice[0]}" is given twice`);
+    return Object.fromEntries(pairs);
+  },
+  wanted: "a plain object of strings",
+  take: (value) =>
+    isPlain(value) && Object.values(value).every(isText) ? (value as Record<string, string>) : wrong,
+  type: "Readonly<Record<string, string>>",
+  schema: { type: "object", additionalProperties: { type: "string" } },
+  python: inPython("t.Mapping[str, str]", "renames"),
+};
+
 /** A file, and the language of its text. */
 export type NamedFile = { readonly language: string; readonly file: string };
 

@@ -95,7 +95,7 @@ export function readCall(options: unknown): AskedCall {
   const isGiven = (option: string) => givenAs(option) !== undefined;
   const seen = { has: isGiven, text: (option: string) => String(givenAs(option)) };
   const { vocabSize } = asked;
-  if (vocabSize === undefined) {
+  if (vocabSize === undefined && asked.extend === undefined) {
     throw usageError(
       `${call}: vocabSize is ${described(vocabSize)}: it must be ${trainingOptions.vocabSize.kind.wanted}`,
     );

@@ -29,6 +29,8 @@ export type OptionSpec = Typed & {
   readonly topic: Topic;
   /** Whether the command cannot do without it. */
   readonly required?: boolean;
+  /** With this option it can. */
+  readonly optionalWith?: string;
   /** What it cannot be combined with. */
   readonly excludes?: readonly Exclusion[];
   /** What it says nothing without. */

@@ -11,6 +11,7 @@ import {
   normalization,
   path,
   paths,
+  renames,
   size,
   sizes,
   text,
@@ -38,8 +39,9 @@ const ofCache: Need = { other: "cache", hint: "e.g. --cache cache" };
 const seedTokens = {
   topic: "tokens",
   rare: true,
-  excludes: [notExtending, { other: "superwords-from" }],
+  excludes: [{ other: "superwords-from" }],
 } as const;
+const toExtend: Need = { other: "extend", hint: "e.g. --extend tokenizer" };
 const forModel = { topic: "model", rare: true, excludes: [asBaseHasIt] } as const;
 const proposed = "An empty TEXT means none.";
 const byName = "by its name, e.g. <|endoftext|>";
@@ -81,6 +83,7 @@ export const trainingOptions = tableOf({
     short: "n",
     kind: sizes,
     required: true,
+    optionalWith: "extend",
     topic: "tokens",
     description: "vocabulary size, e.g. 32000 or 32k (32 x 1,024)",
     details:
@@ -182,9 +185,9 @@ export const trainingOptions = tableOf({
     kind: texts("TEXT"),
     description: "make sure that the vocabulary has this token; repeatable",
     details:
-      "It is an ordinary token, found in text only where the pattern cuts text so. The merges of seed tokens come first, whatever their counts, and later merges build on them. A token that the pattern would cut is an error.",
+      "It is an ordinary token, found in text only where the pattern cuts text so. The merges of seed tokens come first, whatever their counts, and later merges build on them. With --extend they come behind the base's, and join its tokens. A token that the pattern would cut is an error.",
     inCode:
-      "Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them. One that the pattern would cut is an error.",
+      "Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text only where the pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them. With --extend they come behind the base's, and join its tokens. One that the pattern would cut is an error.",
   },
   seedTokensFile: {
     ...seedTokens,
@@ -231,9 +234,19 @@ export const trainingOptions = tableOf({
     rare: true,
     description: "add tokens to this tokenizer: -n +8k, or the new size",
     details:
-      "Training goes on after its merges, on the new text. Its tokens keep their ids, new ones get the ids after all of them, and its files are written again with the new tokens. Several sizes from one run: -n +1k,+2k writes a directory for each, named by the size of its vocabulary. Pattern and special tokens stay. Documents end at the special tokens that its training.json names, and at those of -s. --compat decides ties; without it, the rule with which the tokenizer was trained; if that is not known, the rule extension: the smaller pair of strings in byte-to-character form.",
+      "Training goes on after its merges, on the new text. Its tokens keep their ids, new ones come behind, and its files are written again with them. Without -n and files it only gets what -s, --seed-token and --rename say. Several sizes from one run: -n +1k,+2k. The pattern stays. Documents end at the special tokens that its training.json names, and at those of -s. --compat decides ties; without it, the rule of its training; if that is not known, extension: the smaller pair of strings in byte-to-character form.",
     inCode:
-      "A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids, new ones get the ids after all of them, and its files are written again with the new tokens. Pattern and special tokens stay; documents also end at the special tokens that are given.",
+      "A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids, new ones get the ids after all of them, and its files are written again with the new tokens. Without a size and a corpus it only gets the special tokens and seed tokens that are given, and new names. The pattern stays; documents also end at the special tokens that are given.",
+  },
+  rename: {
+    name: "rename",
+    kind: renames,
+    topic: "tokens",
+    rare: true,
+    needs: toExtend,
+    description: "give a special token of the base another text",
+    details: "Its id stays. E.g. '<|reserved_special_token_0|>=<|tool|>'.",
+    inCode: "New texts of special tokens of the base, by the old ones; their ids stay.",
   },
   like: {
     name: "like",

@@ -1,30 +1,43 @@
 import { normalize } from "node:path";
-import { UserError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
 import { newMergeLines } from "../formats/gpt2.ts";
 import { type BaseFiles, readBase } from "../formats/load-tokenizer.ts";
 import { sha256Of } from "../formats/output-file.ts";
-import { type ExtensionRecord, type FieldsOf, recordedBeside } from "../formats/training-json.ts";
+import { extendedBeside, type Names, renamedBeside } from "../formats/rename-tokens.ts";
+import {
+  type ExtensionRecord,
+  type FieldsOf,
+  type RecordedTraining,
+  recordedBeside,
+} from "../formats/training-json.ts";
 import { tokenLimits } from "../merge/merge-options.ts";
 import type { MergeOptions } from "../merge/train-merges.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
+import type { AddedToken } from "../text/cutting.ts";
 import { segmentWords } from "../tokenizer/encoding-kernel.ts";
 import {
+  addSpecials,
   asLearned,
   checkReachable,
   firstTokens,
+  keysOf,
   numberExtension,
   padExtension,
   ranksObstacle,
+  renamedParts,
+  seedsBeyond,
   startTokensOf,
 } from "../tokenizer/extend-vocabulary.ts";
-import { haveAllBytes } from "../tokenizer/token-table.ts";
+import { haveAllBytes, tokenBytesOf } from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,
   checkSameTokenizer,
   type Extension,
+  newSpecials,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
+import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import { byteWordsSize } from "../words/word-table.ts";
 import {
   type Corpus,
@@ -40,11 +53,18 @@ import { corpusFacts, type Product, type Result, recordedPattern } from "./write
 
 type Warn = (message: string) => void;
 
+type AskedBase = {
+  readonly path: string;
+  /** For files that do not say it. */
+  readonly pattern?: ResolvedPattern | undefined;
+  readonly rename?: Readonly<Record<string, string>> | undefined;
+};
+
 /**
- * The tokenizer that a path names, as a base, and what the record of its training says of it. `pattern` is for files that do
- * not say it. A UserError if it cannot be extended.
+ * The tokenizer that a path names, as a base, and what the record of its training says of it. A UserError if it cannot be
+ * extended.
  */
-export async function openBase(path: string, pattern: ResolvedPattern | undefined, warn: Warn) {
+export async function openBase({ path, pattern, rename: renamed = {} }: AskedBase, warn: Warn) {
   const loaded = await loadInWorker({ path, options: { pattern }, isDecoded: true });
   for (const note of loaded.notes) warn(note);
   checkBase(loaded);
@@ -55,10 +75,79 @@ export async function openBase(path: string, pattern: ResolvedPattern | undefine
   }
   await nextTurn();
   const recorded = recordedBeside(files.sources.flatMap(({ paths }) => paths));
-  return { parts: asLearned(loaded), files, recorded };
+  return renamedBase({ parts: asLearned(loaded), files, recorded }, renamed);
 }
 
-export type OpenBase = Awaited<ReturnType<typeof openBase>>;
+type OpenedBase = {
+  readonly parts: TokenizerParts;
+  readonly files: BaseFiles;
+  readonly recorded: RecordedTraining | undefined;
+};
+
+/** The base with other texts of its special tokens, and what it makes of tokens that it shall get. */
+function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
+  const names = new Map(Object.entries(renamed));
+  const oldKeys = names.size === 0 ? undefined : keysOf(opened.parts);
+  for (const [before, after] of names) checkRename(opened.parts, { oldKeys: oldKeys!, names }, before, after);
+  const parts = names.size === 0 ? opened.parts : renamedParts(opened.parts, names);
+  let keys: ReadonlyMap<string, number> | undefined;
+  const lateKeys = () => {
+    keys ??= keysOf(parts);
+    return keys;
+  };
+  const { recorded } = opened;
+  const nameOf = (text: string) => names.get(text) ?? text;
+  return {
+    parts,
+    renamed,
+    files: names.size === 0 ? opened.files : renamedFiles(opened.files, names),
+    recorded: recorded && {
+      ...recorded,
+      specialTokens: recorded.specialTokens.map(nameOf),
+      // One with a name of its own does not only fill the vocabulary.
+      reservedTokens: recorded.reservedTokens.filter((text) => !names.has(text)),
+    },
+    idOfKey: (key: string) => lateKeys().get(key),
+    makeSeeds: (seeds: readonly string[]) =>
+      seedsBeyond(parts, seeds.length === 0 ? new Map() : lateKeys(), seeds),
+  };
+}
+
+/** The files with other texts for special tokens; every other byte stays. */
+const renamedFiles = ({ sources, beside }: BaseFiles, names: Names): BaseFiles => ({
+  sources: sources.map((source) => ({
+    ...source,
+    files: source.code.rename?.(source.files, names) ?? source.files,
+  })),
+  beside: beside.map((file) => renamedBeside(file, names)),
+});
+
+/** A usage error for a token that is none, or is found in text in another way, and for a text that another token has. */
+function checkRename(
+  parts: TokenizerParts,
+  { oldKeys, names }: { readonly oldKeys: ReadonlyMap<string, number>; readonly names: Names },
+  before: string,
+  after: string,
+): void {
+  const refuse = (what: string, hint?: string) => {
+    throw usageError(`"${before}" cannot be renamed: ${what}`, hint);
+  };
+  const token = allAddedTokens(parts).find(({ content }) => content === before);
+  const some = allAddedTokens(parts)
+    .filter(({ special }) => special)
+    .slice(0, 5);
+  if (token === undefined || !token.special) {
+    const listed = some.map(({ content }) => content).join(" ");
+    refuse("the base has no such special token", some.length === 0 ? undefined : `it has ${listed}`);
+  }
+  const bytes = tokenBytesOf(parts.tokens, token!.id);
+  if (Buffer.from(bytes).toString() !== before) refuse("it is a learned token, too");
+  checkSpecialTokens([after], "cs336");
+  const id = oldKeys.get(after);
+  if (id !== undefined) refuse(`"${after}" is the base's token ${id} already`, "choose another text");
+  if ([...names.values()].filter((text) => text === after).length > 1)
+    refuse(`another token becomes "${after}", too`);
+}
 
 /** A UserError if the base is a tokenizer that cannot be extended. */
 export function checkBase({ model, tokens, description }: TokenizerParts): void {
@@ -73,6 +162,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
   const newTokenCounts = newTokenCountsOf(base, training);
   const mergeOptions: MergeOptions = {
     mergeCount: newTokenCounts.at(-1)!,
+    firstMerges: base.seedMerges,
     ...tokenLimits(training),
     threadCount: mergeThreads(run),
     compat: training.compat,
@@ -88,10 +178,15 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
       return async () => {
         const all = numberExtension(parts, merges, startTokens.known!);
         const extensions = newTokenCounts.map((count) =>
-          padExtension(parts, firstTokens(all, count), training.padTo),
+          padExtension(
+            parts,
+            addSpecials(firstTokens(all, count, base.seedMerges.length), base.newSpecials),
+            training.padTo,
+          ),
         );
         // Each new token has to come about.
-        for (const extension of extensions) await inTurns(checkReachable(parts, extension));
+        for (const extension of extensions)
+          await inTurns(checkReachable(parts, extension, base.seedTokenCount));
         const tokenCountBefore = weightedLength(segmented.starts, words.counts);
         return {
           extensions,
@@ -109,9 +204,9 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
   };
 }
 
-/** How many new tokens each size takes, ascending. */
-const newTokenCountsOf = ({ parts }: Base, { smallerSizes, vocabSize }: Training) =>
-  [...smallerSizes, vocabSize].map((size) => size - parts.tokens.idLimit);
+/** How many new tokens of merges each size takes, ascending. */
+const newTokenCountsOf = ({ parts, newSpecials }: Base, { smallerSizes, vocabSize }: Training) =>
+  [...smallerSizes, vocabSize].map((size) => size - parts.tokens.idLimit - newSpecials.length);
 
 function weightedLength(starts: Uint32Array, counts: Float64Array): number {
   let sum = 0;
@@ -131,7 +226,11 @@ export async function extensionProduct(
   const bytesPerToken = (tokenCount: number) =>
     tokenCount === 0 ? null : trained.pretokenBytes / tokenCount;
   const baseFiles: BaseFiles[] = [];
-  for (const extension of extensions) baseFiles.push(await expressible(base, extension, warn));
+  for (const extension of extensions) {
+    const files = await expressible(base, extension, warn);
+    checkSpecials(base, files, extension);
+    baseFiles.push(files);
+  }
   const facts = new Map(
     filesIn(base.files).map((file) => {
       const { path, bytes } = file;
@@ -144,12 +243,12 @@ export async function extensionProduct(
       const { sources, beside } = baseFiles[index]!;
       return [
         ...sources.flatMap(({ code, files }) => code.extend!(files, parts, extensions[index]!)),
-        ...beside.map(({ name, bytes }) => ({ name, chunks: () => [bytes] })),
+        ...extendedBeside(beside, newSpecials(extensions[index]!)),
       ];
     },
     fieldsOf(index, sizes) {
       const { idLimit, merges, reservedTokens } = extensions[index]!;
-      const special = [...allAddedTokens(parts), ...reservedTokens];
+      const special = [...allAddedTokens(parts), ...newSpecials(extensions[index]!)];
       return {
         base: {
           path: base.path,
@@ -160,7 +259,7 @@ export async function extensionProduct(
         },
         options: {
           vocabSize: idLimit,
-          newTokens: newTokenCountsOf(base, training)[index]!,
+          newTokens: newTokenCountsOf(base, training)[index]! + base.newSpecials.length,
           ...(sizes && { sizes }),
           specialTokens: special.map(({ content }) => content),
           specialIds: special.map(({ id }) => id),
@@ -172,6 +271,8 @@ export async function extensionProduct(
           compat: base.rule,
           ...tokenLimits(training),
           ...(training.weights && { weights: training.weights }),
+          ...(training.seedTokens && { seedTokens: training.seedTokens }),
+          ...(Object.keys(base.renamed).length > 0 && { rename: base.renamed }),
           workers: result.workerCount,
         },
         ...corpusFacts(result),
@@ -181,6 +282,28 @@ export async function extensionProduct(
     },
     mergesSha256Of: (index) => sha256Of([newMergeLines(parts, extensions[index]!)]),
   };
+}
+
+/**
+ * Reads the `tokenizer.json` that is made, if it has other special tokens than before: HF decides where they are found, and
+ * which ids they have. A UserError if it would not read it.
+ */
+function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: Extension): void {
+  const added = newSpecials(extension);
+  if (added.length === 0 && Object.keys(renamed).length === 0) return;
+  for (const { code, files, format } of sources) {
+    if (format.name !== "huggingface") continue;
+    const [made] = code.extend!(files, parts, extension);
+    const bytes = Buffer.concat(Array.from(made!.chunks(), (chunk) => chunk.slice()));
+    const read = code.read([{ ...files[0], bytes }], {});
+    const idsOf = (tokens: readonly AddedToken[]) =>
+      JSON.stringify(tokens.map(({ content, id }) => [content, id]));
+    const isAsMeant =
+      idsOf(allAddedTokens(read)) === idsOf([...allAddedTokens(parts), ...added]) &&
+      JSON.stringify(read.postProcessing) === JSON.stringify(parts.postProcessing);
+    if (!isAsMeant)
+      throw new UserError(`"${files[0].path}": HF's tokenizers would give its special tokens other ids`);
+  }
 }
 
 const filesIn = ({ sources, beside }: BaseFiles) => [...sources.flatMap(({ files }) => files), ...beside];

@@ -3,6 +3,7 @@ import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
 import { expectedTextBytes, type InputFormat } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { countsChunks } from "../count/counts-files.ts";
+import { usageError } from "../errors.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
@@ -18,17 +19,10 @@ import { type OpenCache, openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
 import { likeInWorker } from "./load-in-worker.ts";
 import { type CountsSources, settleWithCounts } from "./open-counts.ts";
-import { seedBytes } from "./seed-tokens.ts";
+import { seedsThatAreTokens } from "./seed-tokens.ts";
 import type { Report } from "./stage-progress.ts";
 import { train } from "./train.ts";
-import {
-  countsOptionsOf,
-  type Looked,
-  refuseCountedAsText,
-  separatorsWithoutId,
-  settle,
-  type Training,
-} from "./training.ts";
+import { countsOptionsOf, type Looked, refuseCountedAsText, settle, type Training } from "./training.ts";
 import type { OpenTraining } from "./up-to-date.ts";
 import {
   classOfModel,
@@ -95,6 +89,7 @@ export async function runTraining(asked: AskedTraining, world: World): Promise<F
   const languageFiles = languageFilesOf(asked, spell);
   const names = languageFiles?.map(({ file }) => file) ?? world.files;
   if (names.length > 0) checkNames(names, readingOf(asked));
+  refuseUnsized(asked, names, world);
   const unlock = await takePlaces(asked, world);
   const startMs = performance.now();
   let forget = () => {};
@@ -124,6 +119,18 @@ export async function runTraining(asked: AskedTraining, world: World): Promise<F
   }
 }
 
+/** A usage error for a corpus from which nothing is to be learned. */
+function refuseUnsized(
+  { vocabSize }: AskedTraining,
+  names: readonly string[],
+  { texts, wordCounts, spell }: World,
+): void {
+  if (vocabSize !== undefined || (names.length === 0 && texts === undefined && wordCounts === undefined))
+    return;
+  const name = spell("vocab-size");
+  throw usageError(`${name} is missing`, `${name} +8k learns 8,192 tokens from the corpus`);
+}
+
 const readingOf = ({ inputFormat, textField, include, binary }: AskedTraining): InputOptions => ({
   format: inputFormat as InputFormat | undefined,
   textField,
@@ -144,15 +151,13 @@ const codeForBases = () => import("./extend-tokenizer.ts");
 
 /** Looks at the tokenizer to go on from, or to be like, and at word counts, each once; then all is settled. */
 async function look(asked: AskedTraining, settled: Training | undefined, world: World) {
-  const { spell, warn } = world;
+  const { spell } = world;
   const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
   const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
   const base =
     asked.extend === undefined
       ? undefined
-      : await (await codeForBases()).openBase(asked.extend, pattern, noting(world));
-  for (const text of base === undefined ? [] : separatorsWithoutId(asked, base))
-    warn({ kind: "separator without an id", text });
+      : await (await codeForBases()).openBase({ ...asked, path: asked.extend, pattern }, noting(world));
   const looked: Looked = { like, base };
   const { settled: training, countsFiles } = await settleWithCounts(asked, world, (made) =>
     made === undefined && settled !== undefined ? settled : settle(asked, { ...looked, made }, spell),
@@ -201,7 +206,7 @@ async function trainOpened(
   if (training.base === null && training.normalization !== null && asked.formats === undefined)
     warn([{ kind: "normalizer" }]);
   warn(equalCounts(counts));
-  warn(seedBytes(training.seedTokens));
+  warn(seedsThatAreTokens(training.seedTokens, training.base?.knownSeeds));
   let made: Pick<Finished, "result" | "product" | "written"> | undefined;
   world.onOpen?.(opened);
   const run = {
@@ -267,7 +272,8 @@ function warningsOfEnd(
   const atPlace: Warning[] = left === null ? [] : [{ kind: "files in the old result", path: left }];
   if ("extensions" in trained) {
     const madeCount = trained.extensions.at(-1)!.tokens.length;
-    const wantedCount = training.vocabSize - training.base!.parts.tokens.idLimit;
+    const { parts, newSpecials } = training.base!;
+    const wantedCount = training.vocabSize - parts.tokens.idLimit - newSpecials.length;
     return [...atPlace, ...earlyStop(madeCount, wantedCount, "new tokens")];
   }
   const { size, reservedCount } = trained.vocabulary;

@@ -31,8 +31,9 @@ export function settleSeedTokens(
 ): string[] {
   const seeds = [...new Set(asked)];
   if (seeds.length === 0) return seeds;
-  // Each takes one merge at least. A long list that has no room is not looked through.
-  checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
+  // Of bytes alone each takes one merge at least. A long list that has no room is not looked through.
+  if (room.mergesOf === undefined)
+    checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, bytePairsAlways } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
   for (const seed of seeds) {
@@ -59,7 +60,7 @@ export function settleSeedTokens(
       );
     }
   }
-  checkRoom(seedMerges(seeds).length, room);
+  checkRoom(room.mergesOf?.(seeds) ?? seedMerges(seeds).length, room);
   return seeds;
 }
 
@@ -90,8 +91,16 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
   };
 }
 
-/** `leastSize` is what bytes and special tokens take of a vocabulary of this size, which `name` asked for. */
-type SeedRoom = { readonly leastSize: number; readonly size: number; readonly name: string };
+/**
+ * `leastSize` is what bytes and special tokens, or a base, take of a vocabulary of this size, which `name` asked for.
+ * `mergesOf`: how many new tokens the seeds take, if not of bytes alone.
+ */
+type SeedRoom = {
+  readonly leastSize: number;
+  readonly size: number;
+  readonly name: string;
+  readonly mergesOf?: (seeds: readonly string[]) => number;
+};
 
 /** A usage error if a vocabulary has no room for so many merges of the seed tokens. */
 function checkRoom(mergeCount: number, { leastSize, size, name }: SeedRoom, atLeast = ""): void {
@@ -102,10 +111,20 @@ function checkRoom(mergeCount: number, { leastSize, size, name }: SeedRoom, atLe
   );
 }
 
-/** Seeds that are tokens in any case. */
-export function seedBytes(seeds: readonly string[] = []): Warning[] {
-  const bytes = seeds.filter((seed) => Buffer.byteLength(seed) === 1).map(shown);
-  if (bytes.length === 0) return [];
-  const listed = bytes.length <= 10 ? bytes.join(", ") : `${bytes.slice(0, 9).join(", ")}, …`;
-  return [{ kind: "seed tokens that are bytes", shown: listed }];
+/** Seeds that are tokens in any case; `knownSeeds` are those of a base. */
+export function seedsThatAreTokens(
+  seedTokens: readonly string[] = [],
+  knownSeeds?: readonly string[],
+): Warning[] {
+  const known = knownSeeds ?? seedTokens.filter((seed) => Buffer.byteLength(seed) === 1);
+  if (known.length === 0) return [];
+  const listed = known.slice(0, known.length <= 10 ? 10 : 9).map(shown);
+  const ends = known.length <= 10 ? [] : ["…"];
+  return [
+    {
+      kind: "seed tokens in any case",
+      shown: [...listed, ...ends].join(", "),
+      ofBase: knownSeeds !== undefined,
+    },
+  ];
 }

@@ -27,7 +27,7 @@ export type TrainTokenizerOptions = {
    * written into a directory of the output that is named by its size. To extend a tokenizer, also how many
    * tokens it gets: "+8000".
    */
-  readonly vocabSize: number | readonly number[] | `+${string}`;
+  readonly vocabSize?: number | readonly number[] | `+${string}` | undefined;
   /**
    * Tokens that are never merged. A document ends wherever one occurs. Its text is never counted, and it has
    * an id of its own. Where several match, the longest wins.
@@ -65,8 +65,9 @@ export type TrainTokenizerOptions = {
   readonly wholeCharacters?: boolean | undefined;
   /**
    * Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text only where the
-   * pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them. One
-   * that the pattern would cut is an error.
+   * pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them.
+   * With `extend` they come behind the base's, and join its tokens. One that the pattern would cut is an
+   * error.
    */
   readonly seedTokens?: readonly string[] | undefined;
   /**
@@ -81,10 +82,15 @@ export type TrainTokenizerOptions = {
   readonly superwordPattern?: string | undefined;
   /**
    * A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids, new ones get
-   * the ids after all of them, and its files are written again with the new tokens. Pattern and special
-   * tokens stay; documents also end at the special tokens that are given.
+   * the ids after all of them, and its files are written again with the new tokens. Without a size and a
+   * corpus it only gets the special tokens and seed tokens that are given, and new names. The pattern stays;
+   * documents also end at the special tokens that are given.
    */
   readonly extend?: string | undefined;
+  /**
+   * New texts of special tokens of the base, by the old ones; their ids stay.
+   */
+  readonly rename?: Readonly<Record<string, string>> | undefined;
   /**
    * Take everything but the merges from this tokenizer. Pattern, normalization, special tokens, roles, chat
    * template, post-processor and class come from an existing tokenizer, as in transformers'

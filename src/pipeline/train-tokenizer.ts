@@ -132,10 +132,13 @@ function writtenPlaces(asked: AskedTraining): WrittenPlaces {
 }
 
 /** What the table of options does not say. */
-function checkCall(options: TrainTokenizerOptions, { output, ifChanged }: AskedTraining): void {
+function checkCall(options: TrainTokenizerOptions, { output, ifChanged, vocabSize }: AskedTraining): void {
   const { files, texts, languages, counts, wordCounts } = options;
   const sources = [files, texts, languages, counts, wordCounts];
-  if (sources.every((source) => source === undefined || (Array.isArray(source) && source.length === 0))) {
+  const isEmpty =
+    vocabSize !== undefined &&
+    sources.every((source) => source === undefined || (Array.isArray(source) && source.length === 0));
+  if (isEmpty) {
     throw usageError(
       "trainTokenizer: there is nothing to train on",
       "give files, texts, counts or wordCounts",

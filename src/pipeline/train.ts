@@ -57,7 +57,7 @@ export async function train<B extends Base | null>(
       ? { tables: undefined, languages: undefined, ...(await countWords(corpus, report, check)) }
       : await countGroups(corpus, weights ?? [], report, check);
   const { words, pretokenCount, statistics, keepRest } = counted;
-  if (run.inputs.length === 0 && pretokenCount === 0) throw noWords();
+  if (run.inputs.length === 0 && pretokenCount === 0 && base?.learns !== false) throw noWords();
   check(sizeOf(words));
   await run.saveWords?.(words);
   // From here on nobody changes the words: step 5 keeps them.

@@ -2,7 +2,7 @@ import type { Normalization } from "../bytes/normalization.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { BaseFiles } from "../formats/load-tokenizer.ts";
 import type { InputWeight, RecordedTraining } from "../formats/training-json.ts";
-import type { TokenLimits } from "../merge/merge-options.ts";
+import type { TokenLimits, TokenPair } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { Parity } from "../merge/parity-merges.ts";
 import type { Spelling } from "../options/option.ts";
@@ -81,7 +81,20 @@ export type Base = {
   readonly reservedTokens: readonly string[];
   /** Who decides ties: a trainer, or the reference for extensions (docs/extend.md). */
   readonly rule: ExtensionRule;
+  /** Its special tokens that have other texts than in its files: these, by the old ones. */
+  readonly renamed: Readonly<Record<string, string>>;
+  /** Special tokens that it gets, behind all other new tokens. */
+  readonly newSpecials: readonly string[];
+  /** The merges of the seed tokens, in ids of the base and behind them; seeds that it has; how many new tokens the others take. */
+  readonly seedMerges: readonly TokenPair[];
+  readonly knownSeeds: readonly string[];
+  readonly seedTokenCount: number;
+  /** Whether more tokens are learned from a corpus. */
+  readonly learns: boolean;
 };
+
+/** What a base makes of seed tokens. */
+export type SeedsOfBase = Pick<Base, "seedMerges" | "knownSeeds" | "seedTokenCount">;
 
 export type ExtensionRule = Compat | "extension";
 
@@ -104,7 +117,12 @@ export type Looked = {
 };
 
 /** A tokenizer to go on from, and what the record of its training says. */
-type FoundBase = Pick<Base, "parts" | "files"> & { readonly recorded: RecordedTraining | undefined };
+type FoundBase = Pick<Base, "parts" | "files" | "renamed"> & {
+  readonly recorded: RecordedTraining | undefined;
+  /** The id of the token with this key in HF's files. */
+  readonly idOfKey: (key: string) => number | undefined;
+  readonly makeSeeds: (seeds: readonly string[]) => SeedsOfBase;
+};
 
 type AskedCutting = Pick<
   AskedTraining,
@@ -140,14 +158,86 @@ export function settleCutting(asked: AskedCutting, { like, made }: Looked, spell
   };
 }
 
-/** The base, by the rule that is asked for, or the one by which it was made. */
-const baseOf = ({ extend, compat }: AskedTraining, { parts, files, recorded }: FoundBase): Base => ({
-  path: extend!,
-  parts,
-  files,
-  reservedTokens: [...new Set(recorded?.reservedTokens)],
-  rule: compat ?? recorded?.compat ?? "extension",
-});
+/** The rule that is asked for, or the one by which the base was made. */
+const ruleOf = ({ compat }: AskedTraining, { recorded }: FoundBase): ExtensionRule =>
+  compat ?? recorded?.compat ?? "extension";
+
+/** The base with what it gets, how large it becomes, ascending, and its seed tokens. */
+function settleBase(
+  asked: AskedTraining,
+  found: FoundBase,
+  cutting: CutSettings,
+  limits: TokenLimits,
+  spell: Spelling,
+) {
+  const { parts, files, recorded, renamed } = found;
+  const { idLimit } = parts.tokens;
+  const learns = asked.vocabSize !== undefined;
+  if (!learns) refuseOfCorpus(asked, spell);
+  const own = allAddedTokens(parts).map(({ content }) => content);
+  const newSpecials = (asked.specialTokens ?? []).filter((text) => !own.includes(text));
+  for (const text of newSpecials) refuseKey(found, `special token "${text}"`, text);
+  const leastSize = idLimit + newSpecials.length;
+  const name = spell("vocab-size");
+  const asSized = learns ? sizesOf(asked, idLimit, spell) : undefined;
+  if (asSized !== undefined) {
+    checkSizesBeyond(asSized, idLimit, name);
+    if (asSized[0]! < leastSize)
+      throw usageError(
+        `${name} ${asSized[0]} is too small: the base and new special tokens need ${leastSize}`,
+      );
+  }
+  const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
+  const room = { leastSize, size: asSized?.[0] ?? Number.POSITIVE_INFINITY, name, mergesOf };
+  const cut = { ...cutting, specialTokens: [...own, ...cutting.specialTokens] };
+  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cut, limits, room);
+  const seeds = found.makeSeeds(seedTokens);
+  const sizes = asSized ?? [leastSize + seeds.seedTokenCount];
+  const isFull = idLimit % (asked.padTo ?? 1) === 0;
+  if (sizes[0] === idLimit && seeds.seedMerges.length === 0 && Object.keys(renamed).length === 0 && isFull)
+    throw nothingToAdd(asked, spell);
+  const reservedTokens = [...new Set(recorded?.reservedTokens)];
+  const rule = ruleOf(asked, found);
+  const base: Base = {
+    path: asked.extend!,
+    parts,
+    files,
+    reservedTokens,
+    rule,
+    renamed,
+    newSpecials,
+    ...seeds,
+    learns,
+  };
+  return { base, sizes, seedTokens };
+}
+
+/** A usage error if a token of the base has this text as its key in HF's files. */
+export function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, text: string): void {
+  const id = idOfKey(text);
+  if (id !== undefined)
+    throw usageError(`${subject} is the base's token ${id} already`, "choose another text");
+}
+
+/** What says how a corpus is read, where there is none. */
+function refuseOfCorpus(asked: AskedTraining, spell: Spelling): void {
+  const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
+  const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(
+    (name) => asked[name] !== undefined,
+  );
+  if (given === undefined) return;
+  const hint = `without ${spell("vocab-size")} nothing is learned; +8k learns 8,192 tokens`;
+  throw usageError(`${spell(trainingOptions[given].name)} needs ${spell("vocab-size")}`, hint);
+}
+
+function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: AskedTraining, spell: Spelling) {
+  const ways = `${spell("special-token")}, ${spell("seed-token")} and ${spell("rename")} need no corpus; ${spell("vocab-size")} +8k learns tokens from one`;
+  const isKnown = specialTokens.length + seedTokens.length > 0;
+  return usageError(
+    isKnown ? `"${extend}" has these tokens already` : `${spell("extend")}: there is nothing to add`,
+    ways,
+  );
+}
 
 /** The special tokens at which the training of a base ended documents: they were never text. Reserved ones are in no text. */
 const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
@@ -156,19 +246,13 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
 /** How a base cuts text. Documents end at its own special tokens and at those that are asked for. */
-function cuttingOfBase(asked: AskedTraining, base: Base, { base: found, made }: Looked): CutSettings {
-  const own = ownSeparators(asked, found!);
+function cuttingOfBase(asked: AskedTraining, found: FoundBase, made: Looked["made"]): CutSettings {
+  const own = ownSeparators(asked, found);
   const stated = asked.specialTokens === undefined ? made?.specialTokens : undefined;
   const separators = [...new Set([...own, ...(asked.specialTokens ?? [])])];
-  const cutting = settleCuttingOfBase(base, stated ?? separators);
+  const cutting = settleCuttingOfBase(found, ruleOf(asked, found), stated ?? separators);
   checkSpecialTokens(asked.specialTokens ?? [], cutting.compat);
   return cutting;
-}
-
-/** Special tokens that end documents and that the base does not have: they get no id. */
-export function separatorsWithoutId({ specialTokens = [] }: AskedTraining, { parts }: FoundBase): string[] {
-  const baseTexts = new Set(allAddedTokens(parts).map(({ content }) => content));
-  return specialTokens.filter((text) => !baseTexts.has(text));
 }
 
 /** Refuses word counts that have special tokens of the base as words. */
@@ -186,7 +270,11 @@ export function refuseCountedAsText(
 }
 
 /** How a base cuts text whose documents end at `separators`. */
-function settleCuttingOfBase({ parts, rule }: Base, separators: readonly string[]): CutSettings {
+function settleCuttingOfBase(
+  { parts }: FoundBase,
+  rule: ExtensionRule,
+  separators: readonly string[],
+): CutSettings {
   const compat = rule === "extension" ? "cs336" : rule;
   // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
   const lineWise = compat === "huggingface";
@@ -211,20 +299,19 @@ export const settleLimits = (
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
 export function settle(asked: AskedTraining, looked: Looked, spell: Spelling): Training {
   const { like = null } = looked;
-  const base = looked.base === undefined ? null : baseOf(asked, looked.base);
-  const cutting = base === null ? settleCutting(asked, looked, spell) : cuttingOfBase(asked, base, looked);
+  const { base: found } = looked;
+  const cutting =
+    found === undefined ? settleCutting(asked, looked, spell) : cuttingOfBase(asked, found, looked.made);
   const { specialTokens, compat } = cutting;
-  refuseCountsOfSpaces(asked, base?.parts ?? like, spell);
+  refuseCountsOfSpaces(asked, found?.parts ?? like, spell);
   checkFormats(asked, cutting, spell);
   const leastSize = baseSize(specialTokens, compat);
-  const sizeName = spell("vocab-size");
-  const sizes = sizesOf(asked, base, spell);
-  if (base === null) checkSizes(sizes, leastSize, specialTokens.length, sizeName);
-  else checkSizesBeyond(sizes, base.parts.tokens.idLimit, sizeName);
-  const limits = settleLimits(asked, base?.rule ?? compat);
-  const room = { leastSize, size: sizes[0]!, name: sizeName };
+  const limits = settleLimits(asked, found === undefined ? compat : ruleOf(asked, found));
   const parity = settleParity(asked, spell);
-  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cutting, limits, room);
+  const { base, sizes, seedTokens } =
+    found === undefined
+      ? settleSizes(asked, cutting, limits, leastSize, spell)
+      : settleBase(asked, found, cutting, limits, spell);
   return {
     base,
     vocabSize: sizes.at(-1)!,
@@ -243,14 +330,30 @@ export function settle(asked: AskedTraining, looked: Looked, spell: Spelling): T
   };
 }
 
-/** Ascending, of all tokens. */
-function sizesOf({ vocabSize }: AskedTraining, base: Base | null, spell: Spelling): number[] {
+/** How large a vocabulary of its own becomes, ascending, and its seed tokens. */
+function settleSizes(
+  asked: AskedTraining,
+  cutting: CutSettings,
+  limits: TokenLimits,
+  leastSize: number,
+  spell: Spelling,
+) {
+  const name = spell("vocab-size");
+  const sizes = sizesOf(asked, undefined, spell);
+  checkSizes(sizes, leastSize, cutting.specialTokens.length, name);
+  const room = { leastSize, size: sizes[0]!, name };
+  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cutting, limits, room);
+  return { base: null, sizes, seedTokens };
+}
+
+/** Ascending, of all tokens; `idLimit` is that of a base. */
+function sizesOf({ vocabSize }: AskedTraining, idLimit: number | undefined, spell: Spelling): number[] {
   const more = vocabSize!.find(({ isMore }) => isMore);
-  if (more !== undefined && base === null) {
+  if (more !== undefined && idLimit === undefined) {
     const hint = "give the size of the whole vocabulary";
     throw usageError(`${spell("vocab-size")} +${more.count} needs ${spell("extend")}`, hint);
   }
-  const sizes = vocabSize!.map(({ isMore, count }) => count + (isMore ? base!.parts.tokens.idLimit : 0));
+  const sizes = vocabSize!.map(({ isMore, count }) => count + (isMore ? idLimit! : 0));
   return sizes.sort((a, b) => a - b);
 }
 

@@ -40,9 +40,8 @@ export type Warning =
   /** Languages are compared by text that does not say the same. */
   | { readonly kind: "uneven languages"; readonly most: LanguageRecord; readonly least: LanguageRecord }
   | { readonly kind: "normalizer" }
-  | { readonly kind: "seed tokens that are bytes"; readonly shown: string }
-  /** Documents end at it, and the base does not have it. */
-  | { readonly kind: "separator without an id"; readonly text: string }
+  /** Every byte is one; or the base has them. */
+  | { readonly kind: "seed tokens in any case"; readonly shown: string; readonly ofBase: boolean }
   | { readonly kind: "files in the old result"; readonly path: string }
   | { readonly kind: "skipped file"; readonly path: string; readonly reason: string }
   /** What a tokenizer's files, the cache or the inputs of languages give to note, in words. */
@@ -69,10 +68,10 @@ export function wordsOf(warning: Warning, spell: Spelling): string {
       return wordsOfUneven(warning, spell);
     case "normalizer":
       return "only tokenizer.json can store the normalizer, so files of other formats are not written";
-    case "seed tokens that are bytes":
-      return `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
-    case "separator without an id":
-      return `"${warning.text}" is not a special token of the base: documents end there, but it gets no id`;
+    case "seed tokens in any case":
+      return warning.ofBase
+        ? `seed tokens that the base has already: ${warning.shown}`
+        : `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
     case "files in the old result":
       return `files that were written into the old result during the run are in "${warning.path}"`;
     case "skipped file":

@@ -3,7 +3,8 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
 import type { KnownToken, StartTokens } from "../merge/merge-options.ts";
 import type { Merges } from "../merge/merges.ts";
-import { plainSpecial } from "../text/cutting.ts";
+import { seedMerges } from "../merge/seed-merges.ts";
+import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { reservedTokens } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
 import { segmentWords, WordMerger } from "./encoding-kernel.ts";
@@ -100,28 +101,107 @@ export function numberExtension(
       right: Int32Array.from(merges.right, idOf),
       merged: madeIds,
     },
+    specialTokens: [],
     reservedTokens: [],
   };
 }
 
-/** The extension that a run for `count` new tokens ends with: the first merges of a run for more. `count` is 1 or more. */
-export function firstTokens(extension: Extension, count: number): Extension {
+/**
+ * The extension that a run for `count` new tokens ends with: the first merges of a run for more. All of the seed tokens' merges
+ * are among them.
+ */
+export function firstTokens(extension: Extension, count: number, seedMergeCount: number): Extension {
   const { tokens, merges } = extension;
-  if (tokens.length < count) return extension;
-  const { id } = tokens[count - 1]!;
-  const mergeCount = merges.merged.indexOf(id) + 1;
+  if (tokens.length <= count) return extension;
+  const { id } = tokens[count]!;
+  const madeCount = count === 0 ? 0 : merges.merged.indexOf(id - 1) + 1;
+  const mergeCount = Math.max(madeCount, seedMergeCount);
   const first = (ids: Int32Array) => ids.subarray(0, mergeCount);
   return {
     ...extension,
-    idLimit: id + 1,
+    idLimit: id,
     tokens: tokens.slice(0, count),
     merges: { left: first(merges.left), right: first(merges.right), merged: first(merges.merged) },
   };
 }
 
+/** Gives ids to new special tokens. A UserError if one is the key of a token that was just learned. */
+export function addSpecials(extension: Extension, texts: readonly string[]): Extension {
+  const { idLimit } = extension;
+  const learned = new Set(texts.length === 0 ? [] : extension.tokens.map(({ bytes }) => keyOf(bytes)));
+  const equal = texts.find((text) => learned.has(text));
+  if (equal !== undefined)
+    throw new UserError(`special token "${equal}" equals a learned token`, { hint: "choose another text" });
+  return {
+    ...extension,
+    idLimit: idLimit + texts.length,
+    specialTokens: texts.map((content, i) => ({ id: idLimit + i, content, ...plainSpecial })),
+  };
+}
+
+/** The ids of all tokens, by their keys in HF's files. */
+export function keysOf(base: TokenizerParts): Map<string, number> {
+  const { tokens } = base;
+  const keys = new Map(allAddedTokens(base).map(({ content, id }) => [content, id]));
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length > 0) keys.set(tokens.rawIds?.has(id) ? Buffer.from(bytes).toString() : keyOf(bytes), id);
+  }
+  return keys;
+}
+
+/** The merges that make tokens of seeds, behind those of the base; and the seeds that it has. `keys` are its tokens' keys. */
+export function seedsBeyond(
+  base: TokenizerParts,
+  keys: ReadonlyMap<string, number>,
+  seeds: readonly string[],
+) {
+  if (seeds.length === 0) return { seedMerges: [], knownSeeds: [], seedTokenCount: 0 };
+  const { tokens, model } = base;
+  const merger = new WordMerger({ ...model, wholeTokens: null });
+  const tokensOf = (bytes: Uint8Array) => [...merger.merge(bytes)];
+  const isKnown = (seed: string) => {
+    const bytes = Buffer.from(seed);
+    return tokensOf(bytes).length === 1 || (model.wholeTokens !== null && keys.has(keyOf(bytes)));
+  };
+  const knownSeeds = seeds.filter(isKnown);
+  const count = tokens.idLimit;
+  const sizeOf = (token: number) => tokenBytesOf(tokens, token).length;
+  const unknown = knownSeeds.length === 0 ? seeds : seeds.filter((seed) => !knownSeeds.includes(seed));
+  const merges = seedMerges(unknown, { count, sizeOf, tokensOf });
+  const made: Uint8Array[] = [];
+  const bytesOf = (token: number) => (token < count ? tokenBytesOf(tokens, token) : made[token - count]!);
+  for (const [left, right] of merges) made.push(Buffer.concat([bytesOf(left), bytesOf(right)]));
+  return {
+    seedMerges: merges,
+    knownSeeds,
+    seedTokenCount: made.filter((bytes) => !keys.has(keyOf(bytes))).length,
+  };
+}
+
+/** The base with other texts of its special tokens. */
+export function renamedParts(base: TokenizerParts, names: ReadonlyMap<string, string>): TokenizerParts {
+  const { tokens, addedTokens, controlTokens } = base;
+  const renamed = (added: readonly AddedToken[]) =>
+    added.map((token) => ({ ...token, content: names.get(token.content) ?? token.content }));
+  const changed = allAddedTokens(base).filter(({ content }) => names.has(content));
+  const bytes = new Map(changed.map(({ id, content }) => [id, Buffer.from(names.get(content)!)]));
+  const entries = Array.from(
+    { length: tokens.idLimit },
+    (_, id) => [id, bytes.get(id) ?? tokenBytesOf(tokens, id)] as const,
+  );
+  const table = buildTokenTable(entries.filter(([, { length }]) => length > 0));
+  return {
+    ...base,
+    addedTokens: renamed(addedTokens),
+    ...(controlTokens && { controlTokens: renamed(controlTokens) }),
+    tokens: { ...table, rawIds: tokens.rawIds ?? new Set() },
+  };
+}
+
 /** Fills the vocabulary with reserved tokens to a multiple of `padTo`. */
 export function padExtension(base: TokenizerParts, extension: Extension, padTo: number): Extension {
-  const taken = allAddedTokens(base).map(({ content }) => content);
+  const taken = [...allAddedTokens(base), ...extension.specialTokens].map(({ content }) => content);
   // A token that was learned may be spelled as a reserved one is called.
   const addLearned = (bytes: Uint8Array) => {
     if (bytes[0] === 0x3c && bytes[1] === 0x7c) taken.push(encodeBytes(bytes));
@@ -161,13 +241,17 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
  * Checks that the extended tokenizer makes each new token of its own bytes. A merge of the base that had no occurrence
  * before may come into play where new merges make a token that the base's merges never made; it would go first.
  */
-export function* checkReachable(base: TokenizerParts, extension: Extension): Generator<undefined, void> {
+export function* checkReachable(
+  base: TokenizerParts,
+  extension: Extension,
+  seedTokenCount: number,
+): Generator<undefined, void> {
   const merger = new WordMerger({ ...extendModel(base, extension), wholeTokens: null });
   yield;
   let byteCount = 0;
   for (const { id, bytes } of extension.tokens) {
     const ids = merger.merge(bytes);
-    if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, extension, id, bytes);
+    if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, extension, id, bytes, seedTokenCount);
     byteCount += bytes.length + 64;
     if (byteCount < 1 << 19) continue;
     byteCount = 0;
@@ -175,8 +259,20 @@ export function* checkReachable(base: TokenizerParts, extension: Extension): Gen
   }
 }
 
-function unreachable(base: TokenizerParts, { tokens }: Extension, id: number, bytes: Uint8Array) {
+function unreachable(
+  base: TokenizerParts,
+  { tokens }: Extension,
+  id: number,
+  bytes: Uint8Array,
+  seedTokenCount: number,
+) {
   const fewer = id - base.tokens.idLimit;
+  if (fewer < seedTokenCount) {
+    return new UserError(
+      `the token "${escapeBytes(bytes)}" of a seed token could never be used: merges of the base come first, and cut it`,
+      { hint: "leave out the seed tokens that begin so" },
+    );
+  }
   return new UserError(
     `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: merges of the base come first, and cut it`,
     {

@@ -53,6 +53,7 @@ export type PostProcessing = {
  *   idLimit          size of the extended vocabulary: every id is below it
  *   tokens           the new tokens, ascending by id; the first has the id behind the base's last, added tokens included
  *   merges           the new merges, in the order learned, in ids; they come behind the base's
+ *   specialTokens    new special tokens, ascending by id, behind the new tokens
  *   reservedTokens   special tokens that fill the vocabulary (`--pad-to`), ascending by id, behind all others
  *
  * A merge may make a token that the base has, though no merge of the base makes it. Then `merged` is that token's id, and
@@ -62,8 +63,15 @@ export type Extension = {
   readonly idLimit: number;
   readonly tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[];
   readonly merges: RankedMerges;
+  readonly specialTokens: readonly AddedToken[];
   readonly reservedTokens: readonly AddedToken[];
 };
+
+/** All new tokens that are never merged. */
+export const newSpecials = ({ specialTokens, reservedTokens }: Extension): readonly AddedToken[] => [
+  ...specialTokens,
+  ...reservedTokens,
+];
 
 /**
  * Numbering: the new ids of the tokens that stay. They are numbered from 0 in the order of their old ids, without gaps. Of

@@ -207,8 +207,8 @@ describe("the base's own special tokens", () => {
     expect(recordIn(more.output).options).toMatchObject({ documentsEndAt: [end], padTo: 1 });
     expect(recordIn(more.output).options.reservedTokens).toHaveLength(5);
     expect(more.stderr).toContain("documents   end at <|endoftext|>\n");
-    const other = run("other-end", corpus, "--extend", padded, "-n", "+2", "-s", "here");
-    expect(other.stderr).toContain("documents   end at <|endoftext|> here\n");
+    const other = run("other-end", corpus, "--extend", padded, "-n", "+2", "-s", "here!");
+    expect(other.stderr).toContain("documents   end at <|endoftext|> here!\n");
   });
 
   test("end documents by any rule, also one that would not let a training have them", () => {

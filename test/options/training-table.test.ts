@@ -25,6 +25,7 @@ const libraryValues: Readonly<Record<string, unknown>> = {
   "readonly string[]": ["a"],
   "readonly number[]": [1],
   "Readonly<Record<string, number>>": { a: 1 },
+  "Readonly<Record<string, string>>": { a: "b" },
 };
 
 function given(option: Option<unknown>): object {

@@ -71,7 +71,7 @@ type Options = {
 
 async function extend(basePath: string, text: string | Uint8Array, options: Options = {}) {
   const { newTokenCounts = [12], specialTokens = [], workerCount = 1 } = options;
-  const opened = await openBase(basePath, undefined, () => {});
+  const opened = await openBase({ path: basePath }, () => {});
   const vocabSize = newTokenCounts.map((count) => ({ isMore: true, count }));
   const asked = { vocabSize, specialTokens, extend: basePath, compat: "extension" as const };
   const settled = settle(asked, { base: { ...opened, recorded: undefined } }, String);
@@ -271,7 +271,8 @@ describe("a base that changes text before it cuts it", () => {
       };
       const path = put(home, "tokenizer.json", JSON.stringify(json));
       const expected = naiveExtension(bytesOnly, naiveWords(text, form, addsSpace), 12);
-      const options = { specialTokens: ["<|end|>"], workerCount: [1, 2, 7][seed % 3]! };
+      // The special token is one of them.
+      const options = { newTokenCounts: [13], specialTokens: ["<|end|>"], workerCount: [1, 2, 7][seed % 3]! };
       const { extended } = await extend(path, `${text}<|end|>`, options);
       const key = keyOf(extended, bytesOnly.vocab);
       const { left, right } = extended.extensions[0]!.merges;
@@ -289,7 +290,7 @@ describe("a base that changes text before it cuts it", () => {
       Buffer.from("x<|end|>\u1112"),
     ]);
     put(home, "text", bytes);
-    const { extended } = await extend(path, bytes, { newTokenCounts: [1], specialTokens: ["<|end|>"] });
+    const { extended } = await extend(path, bytes, { newTokenCounts: [2], specialTokens: ["<|end|>"] });
     const [{ textBytes, documentCount, invalidByteCount, firstInvalidByte }] = extended.statistics as [
       (typeof extended.statistics)[number],
     ];

@@ -286,6 +286,29 @@ class Abilities(Home):
             with self.assertRaises(bpe.BpeError):
                 tokenizer.to_tiktoken()
 
+    def test_a_tokenizer_gets_tokens_without_a_text(self) -> None:
+        with bpe.train(self.corpus, 300, special_tokens=[END], pad_to=8) as before:
+            with before.extend(special_tokens=["<|tool|>"], seed_tokens=[" mitochondrion"]) as after:
+                self.assertEqual(len(after.encode(" mitochondrion")), 1)
+                self.assertEqual(after.encode("<|tool|>"), [after.id_limit - 1])
+                self.same_as_hf(after)
+                text = "a mitochondrion<|tool|>of mitochondria" + END
+                self.assertEqual(after.encode(text), after.to_tiktoken().encode(text, allowed_special="all"))
+                again = after.extend(texts=["ab ab ab"], vocab_size="+2", rename={"<|tool|>": "<|call|>"})
+                self.assertEqual(again.encode("<|call|>"), [after.id_limit - 1])
+                self.assertEqual(again.id_limit, after.id_limit + 2)
+                again.save(self.home / "again")
+            with self.assertRaisesRegex(bpe.BpeError, "extend: there is nothing to add\nhint: special_tokens"):
+                before.extend()
+            for rename in ({"a=b": "c"}, {"a": 1}):
+                with self.assertRaisesRegex(TypeError, "must map a text without = to a text"):
+                    before.extend(rename=rename)
+            with self.assertRaisesRegex(bpe.BpeError, "vocab_size is missing"):
+                before.extend(self.corpus, special_tokens=["<|x|>"])
+        with bpe.Tokenizer.load(self.home / "again" / "vocab.json", pattern="gpt2") as tokenizer:
+            with self.assertRaisesRegex(bpe.BpeError, "do not hold all of it"):
+                tokenizer.extend(seed_tokens=["xyz"])
+
     def test_what_is_written_beside_the_tokenizer(self) -> None:
         output, report = self.home / "out", self.home / "report.html"
         with bpe.train(self.corpus, 300, output=output, model_card=True, ledger=True, report=report):

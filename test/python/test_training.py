@@ -141,11 +141,7 @@ class Warned(unittest.TestCase):
                 ),
                 "uneven languages": ({"files": None, "languages": {"en": plain, "de": long}}, "most of the turns"),
                 "normalizer": ({"normalize": "NFC"}, "can store the normalizer"),
-                "seed tokens that are bytes": ({"seed_tokens": ["a"]}, "as every byte is"),
-                "separator without an id": (
-                    {"extend": base, "vocab_size": "+1", "special_tokens": ["<|new|>"]},
-                    "is not a special token of the base",
-                ),
+                "seed tokens in any case": ({"seed_tokens": ["a"]}, "as every byte is"),
                 "note": ({"files": None, "languages": {"en": plain, "de": plain}}, "is in \"en\" and in \"de\""),
             }
             self.assertEqual(set(calls), kinds)
