@@ -257,12 +257,12 @@ def train(
     ``eos``: The special token that a model uses as eos. An empty TEXT means none. Default: by its name, e.g.
         <|endoftext|>.
     ``pad``: The special token that a model uses as pad. An empty TEXT means none. Default: by its name, e.g.
-        <|endoftext|>.
+        <|pad|>, or as the chat template has it.
     ``unk``: The special token that a model uses as unk. There is none by default: every text can be encoded
         without it.
     ``add_bos``: Put bos in front of every text that is encoded. A post-processor in tokenizer.json does it.
     ``chat_template``: How a chat becomes text. One of the names chatml, gemma and llama3, or a file with a
-        Jinja template.
+        Jinja template. A name brings the special tokens and roles of its models, where none are given.
     ``model_max_length``: Longest input of the model, in tokens. At least 1.
     ``tokenizer_class``: The transformers class that loads it. Default: PreTrainedTokenizerFast.
     ``model_card``: Write README.md, the page that a model hub shows. It says what the tokenizer is, what it

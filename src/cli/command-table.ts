@@ -180,8 +180,7 @@ export const commands: readonly CommandSpec[] = [
       },
       {
         what: "For a chat model",
-        command:
-          "bpe train corpus.txt -n 32k -s '<|endoftext|>' -s '<|im_start|>' -s '<|im_end|>' --chat-template chatml -o chat",
+        command: "bpe train corpus.txt -n 32k -p gpt-4o --chat-template chatml -o chat",
       },
     ],
   },

@@ -1,7 +1,7 @@
 import { oneOf } from "../options/kinds.ts";
 import type { OptionSpec } from "../options/option.ts";
 import { patterns } from "../pattern/pattern.ts";
-import { chatTemplates } from "../vocabulary/model-settings.ts";
+import { chatTemplates } from "../vocabulary/chat-templates.ts";
 import type { Invocation } from "./arguments.ts";
 import { type CommandSpec, commandGroups, commands, firstWords, wordsOf } from "./command-table.ts";
 import { writeStdout } from "./data-output.ts";

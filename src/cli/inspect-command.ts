@@ -17,7 +17,7 @@ import {
   type VocabularyStatistics,
   vocabularyStatistics,
 } from "../tokenizer/vocabulary-statistics.ts";
-import { chatTemplates } from "../vocabulary/model-settings.ts";
+import { chatTemplates } from "../vocabulary/chat-templates.ts";
 import type { Invocation } from "./arguments.ts";
 import { type CountedText, countTokensOf } from "./counted-text.ts";
 import { writeLines, writeStdout } from "./data-output.ts";

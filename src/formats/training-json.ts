@@ -131,7 +131,7 @@ type TrainingOptionsRecord = TokenLimits & {
   /** Only if its settings were taken from another tokenizer: the path of that one, as typed. */
   readonly like?: string;
   /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */
-  readonly model: Roles & Omit<ModelSettings, "roles" | "proposed">;
+  readonly model: Roles & Omit<ModelSettings, "roles" | "proposed" | "brought">;
   readonly workers: number;
 };
 

@@ -7,7 +7,7 @@ import { UserError, usageError } from "../errors.ts";
 import type { InputWeight } from "../formats/training-json.ts";
 import { nearest } from "../runtime/hints.ts";
 import { withRegularFile } from "../runtime/system-error.ts";
-import { chatTemplates } from "../vocabulary/model-settings.ts";
+import { chatTemplates } from "../vocabulary/chat-templates.ts";
 
 // Kinds of values. A kind reads what is typed, checks what a caller of the library gives, and knows the types of its values in
 // TypeScript, Python and JSON. A wrong value is a usage error that names the option.

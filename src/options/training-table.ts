@@ -550,7 +550,7 @@ export const trainingOptions = tableOf({
   },
   bos: { ...role("bos", proposed), default: byName },
   eos: { ...role("eos", proposed), default: byName },
-  pad: { ...role("pad", proposed), default: byName },
+  pad: { ...role("pad", proposed), default: "by its name, e.g. <|pad|>, or as the chat template has it" },
   unk: role("unk", "There is none by default: every text can be encoded without it."),
   addBos: {
     name: "add-bos",
@@ -568,7 +568,8 @@ export const trainingOptions = tableOf({
     excludes: [asBaseHasIt],
     library: "model.chatTemplate",
     description: "how a chat becomes text",
-    details: "One of the names chatml, gemma and llama3, or a file with a Jinja template.",
+    details:
+      "One of the names chatml, gemma and llama3, or a file with a Jinja template. A name brings the special tokens and roles of its models, where none are given.",
   },
   modelMaxLength: {
     name: "model-max-length",

@@ -203,6 +203,8 @@ async function trainOpened(
     if (asked.ifChanged && (await isUpToDateWith(cached, opened, world.report))) return undefined;
   }
   if (asked.tokenizerClass !== undefined) warn(classOfModel(training.model));
+  if (asked.chatTemplate !== undefined && asked.pad === undefined && training.model.roles.pad === undefined)
+    warn([{ kind: "no pad" }]);
   if (training.base === null && training.normalization !== null && asked.formats === undefined)
     warn([{ kind: "normalizer" }]);
   warn(equalCounts(counts));

@@ -238,7 +238,7 @@ export type TrainTokenizerOptions = {
               readonly eos?: string | undefined;
               /**
                * The special token that a model uses as pad. An empty TEXT means none. Default: by its name,
-               * e.g. <|endoftext|>.
+               * e.g. <|pad|>, or as the chat template has it.
                */
               readonly pad?: string | undefined;
               /**
@@ -254,7 +254,7 @@ export type TrainTokenizerOptions = {
         readonly addsBos?: boolean | undefined;
         /**
          * How a chat becomes text. One of the names chatml, gemma and llama3, or a file with a Jinja
-         * template.
+         * template. A name brings the special tokens and roles of its models, where none are given.
          */
         readonly chatTemplate?: string | undefined;
         /**

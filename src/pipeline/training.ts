@@ -21,8 +21,10 @@ import { type Cutting, plainCutting } from "../text/cutting.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
   type AskedModelSettings,
+  broughtTokens,
   type Like,
   type ModelSettings,
+  type Role,
   roleNames,
   settleModelLike,
 } from "../vocabulary/model-settings.ts";
@@ -127,7 +129,26 @@ type FoundBase = Pick<Base, "parts" | "files" | "renamed"> & {
 type AskedCutting = Pick<
   AskedTraining,
   "specialTokens" | "normalize" | "pattern" | "compat" | "wholeTexts" | "specialTokensAsText"
+> &
+  AskedModel;
+
+/** What is asked of a model. */
+type AskedModel = Pick<
+  AskedTraining,
+  Role | "addBos" | "chatTemplate" | "modelMaxLength" | "tokenizerClass" | "counts"
 >;
+
+/** The special tokens that are named, by whoever is asked first: the tokenizer to be like has others before them. */
+const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Looked) => [
+  ...new Set([
+    ...(like?.specialTokens.map(({ content }) => content) ?? []),
+    ...(specialTokens ?? (like === undefined ? made?.specialTokens : undefined) ?? []),
+  ]),
+];
+
+/** Those that a chat template brings. Word counts were made without them. */
+const broughtOf = (asked: AskedCutting, looked: Looked): string[] =>
+  asked.counts === undefined ? broughtTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
 
 /** The cutting that is asked for, checked. */
 export function settleCutting(asked: AskedCutting, { like, made }: Looked, spell: Spelling): CutSettings {
@@ -147,8 +168,8 @@ export function settleCutting(asked: AskedCutting, { like, made }: Looked, spell
   if (wholeTexts && compat !== "huggingface")
     throw usageError(`whole texts are for the trainer huggingface; ${compat} never cuts text at line ends`);
   checkSpecialTokens(typed, compat);
-  const taken = like?.specialTokens.map(({ content }) => content) ?? [];
-  const specialTokens = [...new Set([...taken, ...typed])];
+  const looked = { like, made };
+  const specialTokens = [...namedSpecials(asked, looked), ...broughtOf(asked, looked)];
   checkSpecialTokens(specialTokens, compat);
   const isLinewise = compat === "huggingface" && !wholeTexts;
   return {
@@ -320,7 +341,10 @@ export function settle(asked: AskedTraining, looked: Looked, spell: Spelling): T
     ...cutting,
     ...limits,
     superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat, spell),
-    model: settleModelLike(like, specialTokens, modelOf(asked)),
+    model: {
+      ...settleModelLike(like, specialTokens, modelOf(asked)),
+      brought: base === null ? broughtOf(asked, looked) : [],
+    },
     ...((asked.weights ?? []).length > 0 && {
       weights: asked.weights!.map((one) => checkedWeight(spell("weight"), one)),
     }),
@@ -357,7 +381,7 @@ function sizesOf({ vocabSize }: AskedTraining, idLimit: number | undefined, spel
   return sizes.sort((a, b) => a - b);
 }
 
-const modelOf = (asked: AskedTraining): AskedModelSettings => {
+const modelOf = (asked: AskedModel): AskedModelSettings => {
   const roles = roleNames.flatMap((role) => (asked[role] === undefined ? [] : [[role, asked[role]]]));
   const { addBos: addsBos = false, chatTemplate, modelMaxLength, tokenizerClass } = asked;
   return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };

@@ -40,6 +40,8 @@ export type Warning =
   /** Languages are compared by text that does not say the same. */
   | { readonly kind: "uneven languages"; readonly most: LanguageRecord; readonly least: LanguageRecord }
   | { readonly kind: "normalizer" }
+  /** A tokenizer for chats without a token that fills batches. */
+  | { readonly kind: "no pad" }
   /** Every byte is one; or the base has them. */
   | { readonly kind: "seed tokens in any case"; readonly shown: string; readonly ofBase: boolean }
   | { readonly kind: "files in the old result"; readonly path: string }
@@ -68,6 +70,8 @@ export function wordsOf(warning: Warning, spell: Spelling): string {
       return wordsOfUneven(warning, spell);
     case "normalizer":
       return "only tokenizer.json can store the normalizer, so files of other formats are not written";
+    case "no pad":
+      return `no special token is pad, so transformers cannot put texts of different lengths into a batch: add ${spell("special-token")} "<|pad|>"`;
     case "seed tokens in any case":
       return warning.ofBase
         ? `seed tokens that the base has already: ${warning.shown}`

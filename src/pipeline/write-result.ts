@@ -217,7 +217,7 @@ function fieldsOf(
     ...rest
   } = training;
   const { vocabSize: largest, smallerSizes, ...named } = rest;
-  const { proposed, roles, ...modelSettings } = model;
+  const { proposed, brought, roles, ...modelSettings } = model;
   const later = like?.laterTokens.map(({ content }) => content) ?? [];
   return {
     options: {

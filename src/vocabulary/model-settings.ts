@@ -3,6 +3,7 @@ import type { Normalization } from "../bytes/normalization.ts";
 import { usageError } from "../errors.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { AddedToken } from "../text/cutting.ts";
+import { chatTemplates, namedTemplate } from "./chat-templates.ts";
 
 /** What a special token is to a model, by the names that `transformers` gives these roles. */
 export const roleNames = ["bos", "eos", "pad", "unk"] as const;
@@ -14,6 +15,8 @@ export type ModelSettings = {
   readonly roles: Roles;
   /** Roles that nobody asked for. */
   readonly proposed: readonly Role[];
+  /** Special tokens that nobody named: a chat template that has a name brings them. */
+  readonly brought: readonly string[];
   /** Whether encoding puts bos in front of a text, unless it is told not to. */
   readonly addsBos: boolean;
   /** A Jinja template. */
@@ -28,7 +31,7 @@ export type AskedModelSettings = {
   /** An empty text: no token has this role. */
   readonly roles?: Roles;
   readonly addsBos?: boolean;
-  /** A name of `chatTemplates`, or a template. */
+  /** A name of chat-templates.ts, or a template. */
   readonly chatTemplate?: string | undefined;
   readonly modelMaxLength?: number | undefined;
   readonly tokenizerClass?: string | undefined;
@@ -128,7 +131,8 @@ export function settleModelSettings(
     if (wanted === "") continue;
     if (wanted !== undefined) checkSpecial(specialTokens, wanted, `--${role} "${wanted}"`);
     const found = wanted ?? namesOf(role, asked.chatTemplate).find((name) => specialTokens.includes(name));
-    if (found === undefined) continue;
+    // A model that learns to ignore what fills a batch would not learn to end.
+    if (found === undefined || (role === "pad" && wanted === undefined && found === roles.eos)) continue;
     roles[role] = found;
     if (wanted === undefined) proposed.push(role);
   }
@@ -146,6 +150,7 @@ export function settleModelSettings(
   return {
     roles,
     proposed,
+    brought: [],
     addsBos,
     chatTemplate: chatTemplateOf(asked.chatTemplate, specialTokens, roles),
     modelMaxLength: asked.modelMaxLength ?? null,
@@ -179,12 +184,32 @@ export function settleModelLike(
 
 /** What a special token of this role may be called; a chat stops where a turn of its template ends. */
 function namesOf(role: Role, chatTemplate: string | undefined): readonly string[] {
-  const endOfTurn = role === "eos" ? namedTemplate(chatTemplate)?.endOfTurn : undefined;
-  return [...(endOfTurn === undefined ? [] : [endOfTurn]), ...(role === "unk" ? [] : wellKnown[role])];
+  const named = namedTemplate(chatTemplate);
+  if (role === "unk") return [];
+  if (role === "pad") return [...wellKnown.pad, ...(named === undefined ? [] : [named.pad])];
+  const own = role === "eos" ? named?.endOfTurn : named?.bos;
+  return [...(own == null ? [] : [own]), ...wellKnown[role]];
 }
 
-const namedTemplate = (asked: string | undefined) =>
-  asked !== undefined && Object.hasOwn(chatTemplates, asked) ? chatTemplates[asked] : undefined;
+/** The special tokens that a named chat template needs, or its models have, and that are not among those given. */
+export function broughtTokens(
+  { chatTemplate, roles = {} }: AskedModelSettings,
+  specialTokens: readonly string[],
+): string[] {
+  const named = namedTemplate(chatTemplate);
+  if (named === undefined) return [];
+  const hasOne = (names: readonly string[]) => names.some((name) => specialTokens.includes(name));
+  // <|endoftext|> may be anything.
+  const needsBos =
+    roles.bos === undefined && !hasOne(wellKnown.bos.filter((name) => name !== "<|endoftext|>"));
+  const wanted = [
+    ...(needsBos && named.bos !== null ? [named.bos] : []),
+    ...(documentEndAmong(specialTokens) === undefined ? [named.documentEnd] : []),
+    ...named.specialTokens,
+    ...(roles.pad === undefined && !hasOne(wellKnown.pad) ? [named.pad] : []),
+  ];
+  return [...new Set(wanted)].filter((token) => !specialTokens.includes(token));
+}
 
 function chatTemplateOf(
   asked: string | undefined,
@@ -201,7 +226,7 @@ function chatTemplateOf(
   }
   for (const token of named.specialTokens)
     checkSpecial(specialTokens, token, `--chat-template ${asked}: ${token}`);
-  if (named.needsBos && roles.bos === undefined) {
+  if (named.bos !== null && roles.bos === undefined) {
     throw usageError(`--chat-template ${asked}: there is no bos token`, "name one, e.g. --bos '<s>'");
   }
   return named.template;
@@ -211,59 +236,6 @@ function checkSpecial(specialTokens: readonly string[], token: string, subject: 
   if (specialTokens.includes(token)) return;
   throw usageError(`${subject} is not a special token`, `add --special-token '${token}'`);
 }
-
-/**
- * Chat templates that have names: Jinja, as `transformers` renders it, with `messages`, `add_generation_prompt` and
- * `bos_token`. Each renders what the models of that family were published with, for messages of text.
- */
-type ChatTemplate = {
-  readonly template: string;
-  /** Special tokens that the template writes. */
-  readonly specialTokens: readonly string[];
-  /** The one of them that ends a turn: where generating stops. */
-  readonly endOfTurn: string;
-  /** Whether it begins with the token whose role is `bos`. */
-  readonly needsBos: boolean;
-};
-
-export const chatTemplates: Readonly<Record<string, ChatTemplate>> = {
-  chatml: {
-    template: [
-      "{%- for message in messages -%}",
-      "{{ '<|im_start|>' ~ message['role'] ~ '\\n' ~ message['content'] ~ '<|im_end|>\\n' }}",
-      "{%- endfor -%}",
-      "{%- if add_generation_prompt -%}{{ '<|im_start|>assistant\\n' }}{%- endif -%}",
-    ].join("\n"),
-    specialTokens: ["<|im_start|>", "<|im_end|>"],
-    endOfTurn: "<|im_end|>",
-    needsBos: false,
-  },
-  gemma: {
-    template: [
-      "{{- bos_token -}}",
-      "{%- for message in messages -%}",
-      "{%- set role = 'model' if message['role'] == 'assistant' else message['role'] -%}",
-      "{{ '<start_of_turn>' ~ role ~ '\\n' ~ message['content'] | trim ~ '<end_of_turn>\\n' }}",
-      "{%- endfor -%}",
-      "{%- if add_generation_prompt -%}{{ '<start_of_turn>model\\n' }}{%- endif -%}",
-    ].join("\n"),
-    specialTokens: ["<start_of_turn>", "<end_of_turn>"],
-    endOfTurn: "<end_of_turn>",
-    needsBos: true,
-  },
-  llama3: {
-    template: [
-      "{{- bos_token -}}",
-      "{%- for message in messages -%}",
-      "{{ '<|start_header_id|>' ~ message['role'] ~ '<|end_header_id|>\\n\\n' ~ message['content'] | trim ~ '<|eot_id|>' }}",
-      "{%- endfor -%}",
-      "{%- if add_generation_prompt -%}{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}{%- endif -%}",
-    ].join("\n"),
-    specialTokens: ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"],
-    endOfTurn: "<|eot_id|>",
-    needsBos: true,
-  },
-};
 
 /** What to say of a special token whose text is the key of an ordinary token, with other bytes: only HF's rule lets them share an id. */
 export const noteOfShared = (content: string, id: number, bytes: Uint8Array): string =>

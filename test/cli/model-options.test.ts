@@ -17,7 +17,7 @@ function train(...options: string[]) {
 
 test("roles by name are said in the summary, and written", () => {
   const { stderr, read } = train(...chat, "--chat-template", "chatml", "--model-max-length", "2048");
-  expect(stderr).toContain("\nroles       <|endoftext|> is bos, <|im_end|> is eos (by its name)\n");
+  expect(stderr).toContain("\nroles       <|endoftext|> is bos and pad, <|im_end|> is eos (by its name)\n");
   expect(read("tokenizer_config.json")).toMatchObject({
     bos_token: "<|endoftext|>",
     eos_token: "<|im_end|>",
@@ -29,6 +29,50 @@ test("roles by name are said in the summary, and written", () => {
     "\nroles       <|im_end|> is eos, <|endoftext|> is pad (eos by name)\n",
   );
   expect(train().stderr).not.toContain("\nroles ");
+});
+
+test("a chat template that has a name brings its special tokens, with their ids, and says so", () => {
+  const { code, stderr, read } = train("--chat-template", "chatml", "--model-max-length", "2048");
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stderr).toContain("\nbrought     <|endoftext|> <|im_start|> <|im_end|> (by the chat template)\n");
+  const given = train(...["<|endoftext|>", "<|im_start|>", "<|im_end|>"].flatMap((token) => ["-s", token]));
+  expect(read("training.json").options.specialTokens).toEqual([
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+  ]);
+  expect(read("training.json").options.model.brought).toBeUndefined();
+  expect(given.stderr).not.toContain("brought");
+  expect(train(...chat, "--chat-template", "chatml").stderr).not.toContain("brought");
+  // Word counts were made without them.
+  const counts = join(home, "words.tsv");
+  bpe(["count", corpus, "-o", counts]);
+  const counted = bpe([
+    "train",
+    "--counts",
+    counts,
+    "-n",
+    "270",
+    "-o",
+    join(home, "c"),
+    "--chat-template",
+    "chatml",
+  ]);
+  expect(counted).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("<|im_start|> is not a special token"),
+  });
+});
+
+test("a chat template without a pad token is warned of", () => {
+  const template = put(home, "own.jinja", "{{ messages }}");
+  const said = "warning: no special token is pad";
+  expect(train("--chat-template", template).stderr).toContain(`${said}, so transformers cannot`);
+  for (const options of [
+    ["-s", "<|pad|>"],
+    ["--pad", ""],
+  ])
+    expect(train("--chat-template", template, ...options).stderr).not.toContain(said);
 });
 
 test("a chat template may be a file", () => {
@@ -59,7 +103,6 @@ test("what does not fit is refused before anything is read", () => {
   const cases = rowsOf(`
     --add-bos | --add-bos: there is no bos token
     --chat-template chatlm | --chat-template: unknown name "chatlm"
-    --chat-template chatml | --chat-template chatml: <|im_start|> is not a special token
     --class a-b | --class "a-b" is not the name of a class
   `);
   for (const [options, error] of cases) {

@@ -113,21 +113,9 @@ test("chat templates render in transformers.js as in transformers", async () => 
     gemma:
       "<bos><start_of_turn>user\nHi!<end_of_turn>\n<start_of_turn>model\nHello<end_of_turn>\n<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n",
   };
-  const specialTokens = Object.values(rendered)
-    .join("")
-    .match(/<[^>]+>/g)!;
   for (const [chatTemplate, wanted] of Object.entries(rendered)) {
     const output = join(home, `chat-${chatTemplate}`);
-    const bos = chatTemplate === "gemma" ? "<bos>" : "<|begin_of_text|>";
-    const model = { chatTemplate, roles: { bos } };
-    await trainTokenizer({
-      files: corpus,
-      vocabSize: 300,
-      specialTokens: [...new Set(specialTokens)],
-      model,
-      output,
-      workers: 1,
-    });
+    await trainTokenizer({ files: corpus, vocabSize: 300, model: { chatTemplate }, output, workers: 1 });
     const { chat_template, bos_token } = read(join(output, "tokenizer_config.json"));
     const text = new Template(chat_template).render({
       messages: chat,
@@ -135,5 +123,65 @@ test("chat templates render in transformers.js as in transformers", async () => 
       bos_token,
     });
     expect(text).toBe(wanted);
+    const render = () =>
+      new Template(chat_template).render({ messages: toolChat, tools: [tool], bos_token: "" });
+    if (chatTemplate === "gemma") expect(render).toThrow("the chat template gemma has no tools");
+    else expect(render()).toBe(withTools[chatTemplate as keyof typeof withTools]);
   }
 });
+
+const tool = { type: "function", function: { name: "add", parameters: { type: "object" } } };
+const toolChat = [
+  { role: "system", content: "Be brief." },
+  { role: "user", content: "1 + 2?" },
+  {
+    role: "assistant",
+    content: "",
+    tool_calls: [{ type: "function", function: { name: "add", arguments: { a: 1, b: "é" } } }],
+  },
+  { role: "tool", content: "3" },
+  { role: "assistant", content: "3" },
+];
+/** What transformers renders (test/python/test_transformers.py). */
+const shownTool = '{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}';
+const turn = (role: string, content: string) =>
+  `<|start_header_id|>${role}<|end_header_id|>\n\n${content}<|eot_id|>`;
+const withTools = {
+  chatml: `<|im_start|>system
+Be brief.
+
+# Tools
+
+Each line is a function that you can call, as JSON:
+<tools>
+${shownTool}
+</tools>
+
+To call one, write its name and its arguments as JSON:
+<tool_call>
+{"name": <name>, "arguments": <arguments>}
+</tool_call><|im_end|>
+<|im_start|>user
+1 + 2?<|im_end|>
+<|im_start|>assistant
+<tool_call>
+{"name": "add", "arguments": {"a": 1, "b": "é"}}
+</tool_call><|im_end|>
+<|im_start|>user
+<tool_response>
+3
+</tool_response><|im_end|>
+<|im_start|>assistant
+3<|im_end|>
+`,
+  llama3: [
+    turn(
+      "system",
+      `Environment: ipython\n\nBe brief.\n\nYou can call these functions. To call one, answer only with JSON: {"name": <name>, "parameters": <arguments>}\n\n${shownTool}\n`,
+    ),
+    turn("user", "1 + 2?"),
+    turn("assistant", '{"name": "add", "parameters": {"a": 1, "b": "é"}}'),
+    turn("ipython", "3"),
+    turn("assistant", "3"),
+  ].join(""),
+};

@@ -39,6 +39,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
     "languageRatio, or languages: dev with text",
   ],
   normalizer: [{ normalize: "NFC" }, "only tokenizer.json can store the normalizer"],
+  "no pad": [{ model: { chatTemplate: "{{ messages }}" } }, 'add specialTokens "<|pad|>"'],
   "seed tokens in any case": [{ seedTokens: ["a"] }, 'as every byte is: "a"'],
   "skipped file": [{ files: at("mixed") }, 'picture.png" is not read'],
   note: [

@@ -141,6 +141,7 @@ class Warned(unittest.TestCase):
                 ),
                 "uneven languages": ({"files": None, "languages": {"en": plain, "de": long}}, "most of the turns"),
                 "normalizer": ({"normalize": "NFC"}, "can store the normalizer"),
+                "no pad": ({"chat_template": "chat.{{ messages }}"}, "no special token is pad"),
                 "seed tokens in any case": ({"seed_tokens": ["a"]}, "as every byte is"),
                 "note": ({"files": None, "languages": {"en": plain, "de": plain}}, "is in \"en\" and in \"de\""),
             }

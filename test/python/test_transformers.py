@@ -14,9 +14,18 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 import bpe_trainer as bpe
 from test_bpe import made_texts
 
-CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
+#: What the templates bring.
+CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 LLAMA3 = ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|finetune_right_pad_id|>"]
 GEMMA = ["<bos>", "<start_of_turn>", "<end_of_turn>", "<pad>"]
+TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
+CALLED = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "1 + 2?"},
+    {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": {"name": "add", "arguments": {"a": 1, "b": "é"}}}]},
+    {"role": "tool", "content": "3"},
+    {"role": "assistant", "content": "3"},
+]
 CHAT = [
     {"role": "user", "content": " Hi! "},
     {"role": "assistant", "content": "Hello"},
@@ -33,7 +42,6 @@ class Transformers(unittest.TestCase):
             ours = bpe.train(
                 texts=texts,
                 vocab_size=400,
-                special_tokens=special_tokens,
                 output=path,
                 chat_template=name,
                 model_max_length=512,
@@ -62,14 +70,32 @@ class Transformers(unittest.TestCase):
                 self.assertEqual(text, rendered)
                 ids = tokenizer.apply_chat_template(CHAT, add_generation_prompt=True, return_dict=False)
                 self.assertEqual(ids, ours.encode(rendered))
+                # What TRL learns with assistant_only_loss.
+                self.assertEqual(self.said(tokenizer, CHAT), f"Hello{roles[1]}")
+                if name == "gemma":
+                    with self.assertRaisesRegex(Exception, "has no tools"):
+                        tokenizer.apply_chat_template(CALLED, tools=[TOOL])
+                else:
+                    key = "arguments" if name == "chatml" else "parameters"
+                    call = '{"name": "add", "%s": {"a": 1, "b": "é"}}' % key
+                    call = f"<tool_call>\n{call}\n</tool_call>" if name == "chatml" else call
+                    self.assertEqual(self.said(tokenizer, CALLED, tools=[TOOL]), f"{call}{roles[1]}3{roles[1]}")
+                    text = tokenizer.apply_chat_template(CALLED, tools=[TOOL], tokenize=False)
+                    self.assertIn(json.dumps(TOOL), text)
+                    self.assertLess(text.index("Be brief."), text.index("1 + 2?"))
             ours.close()
+
+    def said(self, tokenizer, chat, **given) -> str:
+        """The tokens of the assistant, as text."""
+        found = tokenizer.apply_chat_template(chat, return_dict=True, return_assistant_tokens_mask=True, **given)
+        return tokenizer.decode([id for id, mask in zip(found["input_ids"], found["assistant_masks"]) if mask])
 
     def test_chatml(self) -> None:
         rendered = (
             "<|im_start|>user\n Hi! <|im_end|>\n<|im_start|>assistant\nHello<|im_end|>\n"
             "<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n"
         )
-        self.check(CHATML, "chatml", rendered, ("<|endoftext|>", "<|im_end|>", "<|pad|>"))
+        self.check(CHATML, "chatml", rendered, ("<|endoftext|>", "<|im_end|>", "<|endoftext|>"))
 
     def test_llama3(self) -> None:
         def turn(role: str, content: str) -> str:

@@ -275,7 +275,7 @@ test("inspect shows first what a model and its programs have to agree on", () =>
     "tokenizer       chat (chat/tokenizer.json)",
     "size            300 tokens, ids up to 299, 41 merges",
     "special         3 tokens",
-    "                297  <|endoftext|>  bos",
+    "                297  <|endoftext|>  bos, pad",
     "                298  <|im_start|>",
     "                299  <|im_end|>     eos",
     "template        chatml",
@@ -290,7 +290,7 @@ test("inspect shows first what a model and its programs have to agree on", () =>
   const found = JSON.parse(bpe(["inspect", "chat", "--json"], { cwd: home }).stdout);
   expect(found).toMatchObject({
     ...{ before: [297], after: [], decoder: "ByteLevel", modelMaxLength: 4096, addsPrefixSpace: false },
-    specialTokens: [{ roles: ["bos"] }, { roles: [] }, { roles: ["eos"] }],
+    specialTokens: [{ roles: ["bos", "pad"] }, { roles: [] }, { roles: ["eos"] }],
     chatTemplate: JSON.parse(readFileSync(join(home, "chat/tokenizer_config.json"), "utf8")).chat_template,
   });
   // Of many special tokens those with roles are shown.

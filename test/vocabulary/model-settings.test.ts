@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { type AskedModelSettings, settleModelSettings } from "../../src/vocabulary/model-settings.ts";
+import {
+  type AskedModelSettings,
+  broughtTokens,
+  settleModelSettings,
+} from "../../src/vocabulary/model-settings.ts";
 import { errorOf } from "../thrown.ts";
 
 const rolesOf = (specialTokens: string[], asked: AskedModelSettings = {}) =>
@@ -26,6 +30,37 @@ test("a chat template that has a name says which token ends a turn", () => {
   expect(rolesOf(specials, { chatTemplate: "gemma" })).toEqual({ bos: "<bos>", eos: "<end_of_turn>" });
   expect(rolesOf(specials, { chatTemplate: "chatml" })).toEqual({ bos: "<bos>", eos: "<|im_end|>" });
   expect(rolesOf(specials, { chatTemplate: "{{ x }}" })).toEqual({ bos: "<bos>", eos: "<|im_end|>" });
+});
+
+test("a chat template that has a name brings the tokens of its models, where none has their roles", () => {
+  const chatml = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
+  expect(broughtTokens({ chatTemplate: "chatml" }, [])).toEqual(chatml);
+  expect(rolesOf(chatml, { chatTemplate: "chatml" })).toEqual({
+    bos: "<|endoftext|>",
+    eos: "<|im_end|>",
+    pad: "<|endoftext|>",
+  });
+  expect(broughtTokens({ chatTemplate: "chatml" }, ["<|im_end|>", "<|pad|>", "</s>"])).toEqual([
+    "<|im_start|>",
+  ]);
+  const llama3 = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|finetune_right_pad_id|>"];
+  const first = ["<|begin_of_text|>", "<|end_of_text|>"];
+  expect(broughtTokens({ chatTemplate: "llama3" }, [])).toEqual([...first, ...llama3]);
+  expect(broughtTokens({ chatTemplate: "llama3" }, ["<|endoftext|>"])).toEqual([first[0]!, ...llama3]);
+  expect(broughtTokens({ chatTemplate: "llama3", roles: { bos: "<x>", pad: "" } }, ["</s>"])).toEqual(
+    llama3.slice(0, 3),
+  );
+  expect(rolesOf(["<|endoftext|>", ...first, ...llama3], { chatTemplate: "llama3" })).toEqual({
+    bos: "<|begin_of_text|>",
+    eos: "<|eot_id|>",
+    pad: "<|finetune_right_pad_id|>",
+  });
+  for (const chatTemplate of [undefined, "{{ x }}"]) expect(broughtTokens({ chatTemplate }, [])).toEqual([]);
+});
+
+test("what ends a text is proposed as pad by no template", () => {
+  const asked = { chatTemplate: "chatml", roles: { eos: "<|endoftext|>" } };
+  expect(rolesOf(["<|endoftext|>", "<|im_start|>", "<|im_end|>"], asked).pad).toBeUndefined();
 });
 
 test("what is asked for is taken, and an empty text means nobody has the role", () => {

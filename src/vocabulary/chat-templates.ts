@@ -1,0 +1,135 @@
+/**
+ * Chat templates that have names: Jinja, as `transformers` renders it, with `messages`, `add_generation_prompt`, `tools` and
+ * `bos_token`. For messages of text each renders what the models of that family were published with. `generation` marks what
+ * the assistant says, with the end of its turn: the part that is learned.
+ */
+export type ChatTemplate = {
+  readonly template: string;
+  /** Special tokens that the template writes. */
+  readonly specialTokens: readonly string[];
+  /** The one of them that ends a turn: where generating stops. */
+  readonly endOfTurn: string;
+  /** What the template begins with; null: with no such token. */
+  readonly bos: string | null;
+  /** What ends documents, and what fills batches, in models of that family. */
+  readonly documentEnd: string;
+  readonly pad: string;
+};
+
+/** How a message of the assistant calls a tool: as it is, or as the function in it; its arguments are JSON already, or values. */
+const setCall = "{%- set call = call.function if call.function is defined else call -%}";
+const callArguments = "(call.arguments if call.arguments is string else call.arguments | tojson)";
+/** The system's message stands among the tools. */
+const saysSystem = "tools and loop.first and message['role'] == 'system'";
+
+/** Tools, their calls and answers in the tags that the parsers for Hermes and Qwen read. */
+const chatml: ChatTemplate = {
+  template: [
+    "{%- if tools -%}",
+    "{{ '<|im_start|>system\\n' }}",
+    "{%- if messages[0]['role'] == 'system' -%}{{ messages[0]['content'] ~ '\\n\\n' }}{%- endif -%}",
+    "{{ '# Tools\\n\\nEach line is a function that you can call, as JSON:\\n<tools>\\n' }}",
+    "{%- for tool in tools -%}{{ tool | tojson ~ '\\n' }}{%- endfor -%}",
+    "{{ '</tools>\\n\\nTo call one, write its name and its arguments as JSON:\\n<tool_call>\\n' }}",
+    `{{- '{"name": <name>, "arguments": <arguments>}\\n</tool_call><|im_end|>\\n' }}`,
+    "{%- endif -%}",
+    "{%- for message in messages -%}",
+    `{%- if ${saysSystem} -%}`,
+    "{%- elif message['role'] == 'assistant' -%}",
+    "{{ '<|im_start|>assistant\\n' }}",
+    "{%- generation -%}",
+    "{{ message['content'] or '' }}",
+    "{%- for call in message['tool_calls'] or [] -%}",
+    setCall,
+    "{%- if message['content'] or not loop.first -%}{{ '\\n' }}{%- endif -%}",
+    `{{ '<tool_call>\\n{"name": ' ~ call.name | tojson ~ ', "arguments": ' ~ ${callArguments} ~ '}\\n</tool_call>' }}`,
+    "{%- endfor -%}",
+    "{{ '<|im_end|>' }}",
+    "{%- endgeneration -%}",
+    "{{ '\\n' }}",
+    "{%- elif message['role'] == 'tool' -%}",
+    "{%- if loop.first or messages[loop.index0 - 1]['role'] != 'tool' -%}{{ '<|im_start|>user' }}{%- endif -%}",
+    "{{ '\\n<tool_response>\\n' ~ message['content'] ~ '\\n</tool_response>' }}",
+    "{%- if loop.last or messages[loop.index0 + 1]['role'] != 'tool' -%}{{ '<|im_end|>\\n' }}{%- endif -%}",
+    "{%- else -%}",
+    "{{ '<|im_start|>' ~ message['role'] ~ '\\n' ~ message['content'] ~ '<|im_end|>\\n' }}",
+    "{%- endif -%}",
+    "{%- endfor -%}",
+    "{%- if add_generation_prompt -%}{{ '<|im_start|>assistant\\n' }}{%- endif -%}",
+  ].join("\n"),
+  specialTokens: ["<|im_start|>", "<|im_end|>"],
+  endOfTurn: "<|im_end|>",
+  bos: null,
+  documentEnd: "<|endoftext|>",
+  pad: "<|endoftext|>",
+};
+
+/** Its models have no tools. */
+const gemma: ChatTemplate = {
+  template: [
+    "{%- if tools -%}{{ raise_exception('the chat template gemma has no tools') }}{%- endif -%}",
+    "{{- bos_token -}}",
+    "{%- for message in messages -%}",
+    "{%- if message['role'] == 'assistant' -%}",
+    "{{ '<start_of_turn>model\\n' }}",
+    "{%- generation -%}{{ message['content'] | trim ~ '<end_of_turn>' }}{%- endgeneration -%}",
+    "{{ '\\n' }}",
+    "{%- else -%}",
+    "{{ '<start_of_turn>' ~ message['role'] ~ '\\n' ~ message['content'] | trim ~ '<end_of_turn>\\n' }}",
+    "{%- endif -%}",
+    "{%- endfor -%}",
+    "{%- if add_generation_prompt -%}{{ '<start_of_turn>model\\n' }}{%- endif -%}",
+  ].join("\n"),
+  specialTokens: ["<start_of_turn>", "<end_of_turn>"],
+  endOfTurn: "<end_of_turn>",
+  bos: "<bos>",
+  documentEnd: "<eos>",
+  pad: "<pad>",
+};
+
+/** Tools as Llama 3.1 has them: a message calls one of them, with the JSON of its name and parameters. */
+const llama3: ChatTemplate = {
+  template: [
+    "{{- bos_token -}}",
+    "{%- if tools -%}",
+    "{{ '<|start_header_id|>system<|end_header_id|>\\n\\nEnvironment: ipython\\n\\n' }}",
+    "{%- if messages[0]['role'] == 'system' -%}{{ messages[0]['content'] | trim ~ '\\n\\n' }}{%- endif -%}",
+    "{{ 'You can call these functions. To call one, answer only with JSON: ' }}",
+    `{{- '{"name": <name>, "parameters": <arguments>}\\n\\n' }}`,
+    "{%- for tool in tools -%}{{ tool | tojson ~ '\\n' }}{%- endfor -%}",
+    "{{ '<|eot_id|>' }}",
+    "{%- endif -%}",
+    "{%- for message in messages -%}",
+    `{%- if ${saysSystem} -%}`,
+    "{%- elif message['role'] == 'assistant' -%}",
+    "{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}",
+    "{%- generation -%}",
+    "{%- if message['tool_calls'] -%}",
+    "{%- if message['tool_calls'] | length > 1 -%}",
+    "{{ raise_exception('the chat template llama3 has one tool call a message') }}",
+    "{%- endif -%}",
+    "{%- set call = message['tool_calls'][0] -%}",
+    setCall,
+    `{{ '{"name": ' ~ call.name | tojson ~ ', "parameters": ' ~ ${callArguments} ~ '}' }}`,
+    "{%- else -%}{{ message['content'] | trim }}{%- endif -%}",
+    "{{ '<|eot_id|>' }}",
+    "{%- endgeneration -%}",
+    "{%- else -%}",
+    "{%- set role = 'ipython' if message['role'] == 'tool' else message['role'] -%}",
+    "{{ '<|start_header_id|>' ~ role ~ '<|end_header_id|>\\n\\n' ~ message['content'] | trim ~ '<|eot_id|>' }}",
+    "{%- endif -%}",
+    "{%- endfor -%}",
+    "{%- if add_generation_prompt -%}{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}{%- endif -%}",
+  ].join("\n"),
+  specialTokens: ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"],
+  endOfTurn: "<|eot_id|>",
+  bos: "<|begin_of_text|>",
+  documentEnd: "<|end_of_text|>",
+  pad: "<|finetune_right_pad_id|>",
+};
+
+export const chatTemplates: Readonly<Record<string, ChatTemplate>> = { chatml, gemma, llama3 };
+
+/** The template of this name; undefined if what was asked for is no name. */
+export const namedTemplate = (asked: string | undefined): ChatTemplate | undefined =>
+  asked !== undefined && Object.hasOwn(chatTemplates, asked) ? chatTemplates[asked] : undefined;
