@@ -29,7 +29,7 @@ export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("many-machines.md", "count", "plan"),
   ...of("encode.md", "encode", "tokens", "decode", "serve", "image"),
   ...of("evaluate.md", "eval", "diff"),
-  ...of("extend.md", "prune", "truncate"),
+  ...of("extend.md", "prune", "truncate", "ids truncate"),
 };
 
 function of(page: string, ...names: readonly string[]): Record<string, string> {
@@ -39,7 +39,19 @@ function of(page: string, ...names: readonly string[]): Record<string, string> {
 /** Commands that many options have in common, and how they are called. */
 const groups = {
   readers: ["train", "count", "plan", "encode", "tokens", "eval", "diff", "prune"],
-  users: ["encode", "tokens", "decode", "inspect", "explain", "eval", "diff", "prune", "serve", "image"],
+  users: [
+    "encode",
+    "tokens",
+    "decode",
+    "inspect",
+    "explain",
+    "eval",
+    "diff",
+    "prune",
+    "truncate",
+    "serve",
+    "image",
+  ],
 };
 
 const head = [

@@ -3,7 +3,7 @@
 
 import { textMeasures } from "../evaluation/measures.ts";
 import { encodingOptions } from "../options/encoding-table.ts";
-import { idsDecoding, idsEncoding, idsTraining } from "../options/ids-tables.ts";
+import { idsDecoding, idsEncoding, idsTraining, idsTruncating } from "../options/ids-tables.ts";
 import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
 import { truncation } from "../options/tokenizer-tables.ts";
 import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
@@ -575,7 +575,7 @@ export const commands: readonly CommandSpec[] = [
     filesDescription: "tokenizer directory, or one of its files",
     description: "keep the first merges of a tokenizer",
     details:
-      "Makes a vocabulary smaller without a text: its first merges stay, as if training had stopped there. Bytes and added tokens stay. The result has the same kinds of files as the tokenizer, and ids.tsv, which has the new id of each old one.",
+      "Its first merges stay, as if training had stopped there; so do bytes and added tokens. The result has the same kinds of files, and ids.tsv, which has the new id of each old one.",
     options: [
       ...Object.values(truncation),
       outputDirectory,
@@ -621,6 +621,22 @@ export const commands: readonly CommandSpec[] = [
     readsPipe: true,
     options: Object.values(idsDecoding),
     examples: [{ what: "A file of tokens", command: "bpe ids decode tokens.npy --tokenizer notes" }],
+  },
+  {
+    name: "ids truncate",
+    files: "<file>",
+    reads: "files",
+    filesDescription: "ids that encode wrote: .npy, .bin, or decimal; -",
+    description: "ids of a smaller vocabulary, without the text",
+    details: "They are those that encoding the text anew would give. -p and -s are for the file of --from.",
+    readsPipe: true,
+    options: [...Object.values(idsTruncating), ...besideTokenizer, ...unattended, ...everywhere],
+    examples: [
+      {
+        what: "For a vocabulary of half the size",
+        command: "bpe ids truncate corpus.npy --from tokenizer --to smaller/400 -o smaller.npy",
+      },
+    ],
   },
   {
     name: "ids inspect",
@@ -676,7 +692,9 @@ export const commands: readonly CommandSpec[] = [
 ];
 
 /** Commands of two words, by the first one: what they are for. */
-export const commandGroups = { ids: "train, encode, decode, inspect ids instead of text" } as const;
+export const commandGroups = {
+  ids: "train, encode, decode, inspect ids instead of text; cut their vocabulary",
+} as const;
 
 /** The commands of a group. */
 export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));

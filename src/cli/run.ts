@@ -39,6 +39,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   "ids train": async () => (await import("./ids-command.ts")).runTrainIds,
   "ids encode": async () => (await import("./ids-command.ts")).runEncodeIds,
   "ids decode": async () => (await import("./ids-command.ts")).runDecodeIds,
+  "ids truncate": async () => (await import("./truncate-ids-command.ts")).runTruncateIds,
   "ids inspect": async () => (await import("./ids-command.ts")).runInspectIds,
   image: async () => (await import("./image-command.ts")).runImage,
   serve: async () => (await import("./serve-command.ts")).runServe,

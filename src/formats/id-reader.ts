@@ -220,13 +220,21 @@ export async function* readSequences(
   if (!isIdFileName(path)) return yield* readLines(path, sink, idLimit);
   let readCount = 0;
   for await (const ids of readIds(path, binaryType)) {
-    const wrong = ids.findIndex((id) => !(id >= 0 && id < idLimit));
-    if (wrong >= 0) throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
+    const wrong = firstBeyond(ids, idLimit);
+    if (wrong < ids.length)
+      throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
     sink.ids(ids, ids.length);
     readCount += ids.length;
     yield readCount * ids.BYTES_PER_ELEMENT;
   }
   sink.endDocument();
+}
+
+/** Position of the first number that is not from 0 to the limit; their count without one. A search with a function takes ten times as long. */
+function firstBeyond(ids: ReadIds, idLimit: number): number {
+  let pos = 0;
+  while (pos < ids.length && ids[pos]! >= 0 && ids[pos]! < idLimit) pos++;
+  return pos;
 }
 
 const windowBytes = 1 << 20;

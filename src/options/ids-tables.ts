@@ -78,6 +78,32 @@ export const idsEncoding = tableOf({
   ...unattended,
 });
 
+/** Of `bpe ids truncate`. */
+export const idsTruncating = tableOf({
+  from: {
+    name: "from",
+    reads: "tokenizer",
+    kind: path("PATH"),
+    required: true,
+    topic: "input",
+    description: "tokenizer that encoded the ids",
+  },
+  to: {
+    name: "to",
+    reads: "tokenizer",
+    kind: path("PATH"),
+    required: true,
+    topic: "input",
+    description: "tokenizer that bpe truncate made of it",
+  },
+  output: { ...outputFile, sample: "ids.npy", description: "its ids, as .npy or .bin" },
+  idType: {
+    ...typeOfBinary,
+    description: "type of the ids in .bin files, read and written",
+    default: "as they need it",
+  },
+});
+
 /** Of `bpe ids decode`. */
 export const idsDecoding = tableOf({
   tokenizer,

@@ -28,7 +28,12 @@ import {
   type Numbering,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
-import { checkFirstMerges, firstTokens } from "../tokenizer/truncate-vocabulary.ts";
+import {
+  checkFirstMerges,
+  firstTokens,
+  type Pieces,
+  piecesOfFirst,
+} from "../tokenizer/truncate-vocabulary.ts";
 import { startJob, type Tell } from "./job.ts";
 import { filesOfSizes, headOf, publishFiles, recordedPattern } from "./write-result.ts";
 
@@ -72,6 +77,10 @@ export function pruningJob(tell: Tell<Piece>) {
         }
       }
       return made;
+    },
+    /** What the ids of one tokenizer are in the other. */
+    pieces({ big, small }: { readonly big: TokenizerParts; readonly small: TokenizerParts }): Pieces {
+      return piecesOfFirst(big, small);
     },
     /** Checks what was written into a directory. */
     async check(directory: string): Promise<void> {
@@ -192,6 +201,17 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
       goneCounts: all.map(({ pruning }) => goneOf(pruning.stays)),
       files: files.map(({ name }) => name),
     };
+  } finally {
+    thread.end();
+  }
+}
+
+/** The pieces that the ids of a tokenizer are in the one that its first merges make. */
+export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
+  const thread = startJob<ReturnType<typeof pruningJob>>("pruning");
+  const shared = (parts: TokenizerParts) => ({ ...parts, tokens: { ...parts.tokens } });
+  try {
+    return await thread.ask("pieces", { big: shared(big), small: shared(small) });
   } finally {
     thread.end();
   }

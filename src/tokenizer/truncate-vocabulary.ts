@@ -1,8 +1,10 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
+import { WordMerger } from "./encoding-kernel.ts";
+import { noTokens } from "./encoding-model.ts";
 import { type Derivations, deriveTokens, type Pruning, Reach, type TooSmall } from "./prune-vocabulary.ts";
-import { type TokenTable, tokenBytesOf } from "./token-table.ts";
-import type { TokenizerParts } from "./tokenizer-parts.ts";
+import { haveAllBytes, type TokenTable, tokenBytesOf } from "./token-table.ts";
+import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
 
 // The tokenizer that the first merges of another one make, and its ids from the ids of that one. Why this is exact:
 // docs/internals/encode.md, "The first merges".
@@ -85,9 +87,9 @@ function placeWholes(
 
 /**
  * A UserError if `small` does not have the first merges of `big` and no others, or finds other pretokens or added tokens. Only
- * merges that end the derivation of a token are compared: no other one is ever made.
+ * merges that end the derivation of a token are compared: no other one is ever made. Returns the derivations of `big`.
  */
-export function checkFirstMerges(big: TokenizerParts, small: TokenizerParts): void {
+export function checkFirstMerges(big: TokenizerParts, small: TokenizerParts): Derivations {
   const refuse = (what: string): never => {
     throw new UserError(
       `"${small.description.path}" does not have the first merges of "${big.description.path}": ${what}`,
@@ -112,9 +114,10 @@ export function checkFirstMerges(big: TokenizerParts, small: TokenizerParts): vo
         : `its merge ${i} is ${shown(others[i]!)}`,
     );
   }
-  const wholes = new Set(wholesOf(big, derived));
-  const more = wholesOf(small, kept).find((text) => !wholes.has(text));
+  const wholes = new Set(wholesOf(big));
+  const more = wholesOf(small).find((text) => !wholes.has(text));
   if (more !== undefined) refuse(`only a whole pretoken becomes its token ${shownToken(more)}`);
+  return derived;
 }
 
 const latin1 = (tokens: TokenTable, id: number) => Buffer.from(tokenBytesOf(tokens, id)).toString("latin1");
@@ -152,8 +155,47 @@ function mergesOf(
 }
 
 /** The tokens that only whole pretokens become, as Latin-1 text. */
-const wholesOf = ({ tokens }: TokenizerParts, { reaches }: Derivations) =>
-  Array.from(
-    idsWhere(reaches, (reach) => reach === Reach.wholePretoken),
-    (id) => latin1(tokens, id),
-  );
+function wholesOf({ model }: TokenizerParts): string[] {
+  const { bytes, starts, ids } = model.wholeTokens ?? noTokens;
+  const text = Buffer.from(bytes).toString("latin1");
+  return Array.from(ids, (_, t) => text.slice(starts[t], starts[t + 1]));
+}
+
+/**
+ * Pieces: what ids of one tokenizer are in ids of another. An id that no text gives has none.
+ *
+ *   ARRAY    TYPE          LENGTH        MEANING
+ *   ids      Uint32Array   pieceCount    the pieces of all ids, end to end
+ *   starts   Uint32Array   idLimit + 1   those of an id are ids[starts[id] .. starts[id + 1])
+ */
+export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
+
+/**
+ * What the ids of a tokenizer are in the one that its first merges make: in any text, the same wherever they occur. A
+ * UserError if `small` is not that one, or if a place of an id does not tell what it was.
+ */
+export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
+  const { path } = big.description;
+  if (!haveAllBytes(big.model.byteIds, big.tokens)) refuse(path, "its vocabulary lacks some bytes");
+  const { reaches } = checkFirstMerges(big, small);
+  const merger = new WordMerger(small.model);
+  const merged = (id: number) => merger.merge(tokenBytesOf(big.tokens, id));
+  const wholeIds = new Map(wholesOf(small).map((text, t) => [text, small.model.wholeTokens!.ids[t]!]));
+  const addedIds = new Map(allAddedTokens(small).map(({ content, id }) => [content, id]));
+  const added = new Map(allAddedTokens(big).map(({ content, id }) => [id, addedIds.get(content)!]));
+  const bytes = new Set(big.model.byteIds);
+  const ids: number[] = [];
+  const starts = new Uint32Array(reaches.length + 1);
+  for (let id = 0; id < reaches.length; id++) {
+    const smallId = added.get(id) ?? wholeIds.get(latin1(big.tokens, id));
+    const isMade = reaches[id] === Reach.merging || bytes.has(id);
+    if (smallId !== undefined) {
+      ids.push(smallId);
+      // Text that is not searched for added tokens may have it, too.
+      if (isMade && merged(id)[0] !== smallId)
+        refuse(path, `merges make its added token "${escapeBytes(tokenBytesOf(big.tokens, id))}", too`);
+    } else if (isMade || reaches[id] === Reach.wholePretoken) ids.push(...merged(id));
+    starts[id + 1] = ids.length;
+  }
+  return { ids: Uint32Array.from(ids), starts };
+}

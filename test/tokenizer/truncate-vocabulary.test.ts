@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { deriveTokens } from "../../src/tokenizer/prune-vocabulary.ts";
-import { checkFirstMerges, firstTokens } from "../../src/tokenizer/truncate-vocabulary.ts";
+import { checkFirstMerges, firstTokens, piecesOfFirst } from "../../src/tokenizer/truncate-vocabulary.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
@@ -157,4 +157,75 @@ test("a tokenizer that was cut is a truncation of the whole, whatever its merges
     if (listed.size < tokenizer.merges.length) continue;
     checkFirstMerges(partsOf(tokenizer), partsOf(cut.smaller));
   }
+});
+
+/** The pieces of an id, as tokens; null if it has none. */
+function piecesOf(big: NaiveTokenizer, small: NaiveTokenizer, token: string): string[] {
+  const { ids, starts } = piecesOfFirst(partsOf(big), partsOf(small));
+  const id = big.ids.get(token)!;
+  const texts = new Map([...small.ids].map(([text, id]) => [id, text]));
+  return Array.from(ids.subarray(starts[id], starts[id + 1]), (piece) => texts.get(piece)!);
+}
+
+test("the pieces of a text's tokens are its tokens in the smaller tokenizer", () => {
+  for (let seed = 1; seed <= rounds(30); seed++) {
+    const random = randomNumbers(seed * 15485863);
+    const made = madeTokenizer(random);
+    const distinct = made.merges.filter(
+      ([left, right], i) => !made.merges.slice(0, i).some(([l, r]) => l === left && r === right),
+    );
+    const tokenizer = { ...made, merges: distinct, fixed: new Set(bytes), ignoresMerges: false };
+    const cut = truncate(tokenizer, 256 + random(tokenizer.ids.size - 255));
+    if ("smallestSize" in cut) throw new Error("it is refused");
+    const { ids, starts } = piecesOfFirst(partsOf(tokenizer), partsOf(cut.smaller));
+    for (let n = 0; n < 40; n++) {
+      const word = Array.from({ length: 1 + random(20) }, () => "abcd"[random(4)]!).join("");
+      const pieces = mergeNaively(tokenizer, word).flatMap((token) => {
+        const id = tokenizer.ids.get(token)!;
+        return [...ids.subarray(starts[id], starts[id + 1])];
+      });
+      const anew = mergeNaively(cut.smaller, word).map((token) => cut.smaller.ids.get(token)!);
+      expect({ seed, word, pieces }).toEqual({ seed, word, pieces: anew });
+    }
+  }
+});
+
+test("a token that only a whole pretoken becomes is cut as a pretoken; what nothing gives has no pieces", () => {
+  const merges: [string, string][] = [
+    ["a", "b"],
+    ["ab", "c"],
+    ["c", "d"],
+  ];
+  const big = tokenizerOf(["ab", "zzab", "abc", "zzz", "cd"], merges, true);
+  const small = tokenizerOf(["ab", "zzab"], merges.slice(0, 1), true);
+  const pieces = (token: string) => piecesOf(big, small, token);
+  expect(["zzab", "zzz", "abc", "cd", "q"].map(pieces)).toEqual([
+    ["zzab"],
+    ["z", "z", "z"],
+    ["ab", "c"],
+    ["c", "d"],
+    ["q"],
+  ]);
+  const plain = { ...big, ignoresMerges: false };
+  expect(piecesOf(plain, { ...small, ignoresMerges: false }, "zzz")).toEqual([]);
+});
+
+test("an added token that text may also become by merging is refused where its merges are gone", () => {
+  const merges: [string, string][] = [
+    ["a", "b"],
+    ["c", "d"],
+  ];
+  const fixed = new Set([...bytes, "cd"]);
+  const big = { ...tokenizerOf(["ab", "cd", "zz"], merges), fixed };
+  expect(piecesOf(big, { ...tokenizerOf(["ab", "cd"], merges), fixed }, "cd")).toEqual(["cd"]);
+  const message = errorOf(() =>
+    piecesOf(big, { ...tokenizerOf(["ab", "cd"], merges.slice(0, 1)), fixed }, "cd"),
+  );
+  expect(message.message).toContain('merges make its added token "cd", too');
+});
+
+test("a vocabulary that lacks bytes is refused: nobody can tell what stood there", () => {
+  const lacking = tokenizerOf(["ab"], [["a", "b"]]);
+  const without = { ...lacking, ids: new Map([...lacking.ids].filter(([token]) => token !== "z")) };
+  expect(errorOf(() => piecesOf(without, without, "ab")).message).toContain("lacks some bytes");
 });

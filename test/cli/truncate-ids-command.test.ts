@@ -1,0 +1,180 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { bpe, put, scratch } from "../binary.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+const end = "<|endoftext|>";
+const corpus = put(home, "corpus.txt", `${madeText(1, 3000)}${end}${madeText(2, 500)}`);
+put(home, "text.txt", `${madeText(3, 2000)}${end} ${madeText(1, 300)}  123 \n\n 漢字é${end}`);
+put(
+  home,
+  "lines.jsonl",
+  ["", "lowest  low", `a${end}b`, madeText(4, 50)].map((text) => `${JSON.stringify({ text })}\n`).join(""),
+);
+
+const run = (...args: string[]) => bpe(args, { cwd: home });
+const done = (...args: string[]) => {
+  const { code, stderr, stdout } = run(...args, "-q");
+  expect([args, stderr, code]).toEqual([args, "", 0]);
+  return stdout;
+};
+const bytesOf = (name: string) => readFileSync(join(home, name));
+
+/** Trains, and truncates. */
+function make(name: string, ...more: string[]): void {
+  done("train", corpus, "-n", "700", "-s", end, "-s", "<|x|>", "-w", "1", "-o", name, ...more);
+  done("truncate", name, "-n", "500,300", "-o", `${name}-cut`);
+}
+
+make("cs336");
+describe("ids cut from ids are those of encoding anew", () => {
+  for (const [name, ...more] of [
+    ["cs336"],
+    ["huggingface", "--compat", "huggingface", "-p", "o200k"],
+    ["rustbpe", "--compat", "rustbpe", "-p", "cl100k"],
+    ["superwords", "--superwords-from", "450"],
+    ["split", "-p", "starcoder", "--normalize", "NFC"],
+  ] as const) {
+    test(name, () => {
+      if (name !== "cs336") make(name, ...more);
+      done("encode", "text.txt", "--tokenizer", name, "-o", "big.npy");
+      for (const size of [500, 300]) {
+        const small = `${name}-cut/${size}`;
+        done("encode", "text.txt", "--tokenizer", small, "-o", "anew.npy");
+        done("ids", "truncate", "big.npy", "--from", name, "--to", small, "-o", "cut.npy");
+        expect(bytesOf("cut.npy").equals(bytesOf("anew.npy"))).toBe(true);
+      }
+    });
+  }
+
+  test("by ranks, whose pattern and special tokens are typed or in the record", () => {
+    const ranks = put(
+      scratch(),
+      "tokenizer.tiktoken",
+      readFileSync(join(home, "cs336", "tokenizer.tiktoken")),
+    );
+    const said = ["-p", "gpt2", "-s", `${end}=2000`];
+    done("truncate", ranks, "-n", "400", "-o", "ranks-cut", ...said);
+    done("encode", "text.txt", "--tokenizer", ranks, "-o", "big.npy", ...said);
+    done("encode", "text.txt", "--tokenizer", "ranks-cut", "-o", "anew.npy");
+    done("ids", "truncate", "big.npy", "--from", ranks, "--to", "ranks-cut", "-o", "cut.npy", ...said);
+    expect(bytesOf("cut.npy").equals(bytesOf("anew.npy"))).toBe(true);
+  });
+
+  test("from every form of ids to every other; a line stays a line", () => {
+    const small = ["--from", "cs336", "--to", "cs336-cut/300"];
+    const encoded = (tokenizer: string, file: string) =>
+      done("encode", "lines.jsonl", "--tokenizer", tokenizer, ...(file === "" ? [] : ["-o", file]));
+    const anew = encoded("cs336-cut/300", "");
+    const lines = put(home, "lines.txt", encoded("cs336", ""));
+    expect(done("ids", "truncate", lines, ...small)).toBe(anew);
+    expect(bpe(["ids", "truncate", ...small, "-q"], { cwd: home, stdin: readFileSync(lines) }).stdout).toBe(
+      anew,
+    );
+    encoded("cs336", "big.bin");
+    encoded("cs336-cut/300", "anew.bin");
+    done("ids", "truncate", "big.bin", ...small, "-o", "cut.bin");
+    expect(bytesOf("cut.bin").equals(bytesOf("anew.bin"))).toBe(true);
+    done("encode", "lines.jsonl", "--tokenizer", "cs336", "--dtype", "uint32", "-o", "wide.bin");
+    done("ids", "truncate", "wide.bin", ...small, "--dtype", "uint32", "-o", "cut32.bin");
+    const wide = new Uint32Array(bytesOf("cut32.bin").buffer.slice(0));
+    expect([...wide]).toEqual(anew.trim().split(/\s+/).map(Number));
+    expect(done("ids", "truncate", "wide.bin", ...small, "--dtype", "uint32").trim()).toBe(
+      [...wide].join(" "),
+    );
+  });
+});
+
+describe("what is refused, and nothing is written", () => {
+  make("other", "-p", "cl100k");
+  done("train", corpus, "-n", "400", "-s", end, "-w", "1", "-o", "fewer");
+  done("prune", "cs336", "--text", "text.txt", "-n", "600", "-o", "pruned", "-w", "1");
+  done("encode", "text.txt", "--tokenizer", "cs336", "-o", "ids.npy");
+  put(home, "wrong.txt", "1 2 700\n");
+  put(home, "empty.bin", "");
+  put(home, "odd.bin", "abc");
+  for (const [name, args, code, message] of [
+    [
+      "another pattern",
+      ["ids.npy", "--from", "cs336", "--to", "other-cut/300"],
+      1,
+      "they cut or normalize text differently",
+    ],
+    ["other special tokens", ["ids.npy", "--from", "cs336", "--to", "fewer"], 1, "their added tokens differ"],
+    [
+      "tokens in another order",
+      ["ids.npy", "--from", "cs336", "--to", "pruned"],
+      1,
+      '"pruned/tokenizer.json" does not have the first merges of "cs336/tokenizer.json": its merge ',
+    ],
+    [
+      "the larger for the smaller",
+      ["ids.npy", "--from", "cs336-cut/300", "--to", "cs336"],
+      1,
+      "its merge 42 is",
+    ],
+    [
+      "ids of another tokenizer",
+      ["wrong.txt", "--from", "cs336", "--to", "cs336-cut/300"],
+      1,
+      "the id 700… is not below 700",
+    ],
+    [
+      "a file that is no tokenizer",
+      ["ids.npy", "--from", "cs336", "--to", "ids.npy"],
+      1,
+      "not a known kind of tokenizer",
+    ],
+    [
+      "a damaged file",
+      ["odd.bin", "--from", "cs336", "--to", "cs336-cut/300"],
+      1,
+      "not a whole number of uint16 ids",
+    ],
+    ["no smaller tokenizer", ["ids.npy", "--from", "cs336"], 2, "--to is missing"],
+  ] as const) {
+    test(name, () => {
+      const { code: got, stderr } = run("ids", "truncate", ...args, "-o", "never.npy", "-q");
+      expect([stderr, got]).toEqual([expect.stringContaining(message), code]);
+      expect(existsSync(join(home, "never.npy"))).toBe(false);
+    });
+  }
+
+  test("the file itself, or a tokenizer, as output; a name that says no form", () => {
+    const before = bytesOf("ids.npy");
+    for (const [into, message] of [
+      ["ids.npy", "which this run reads"],
+      ["cs336-cut/300/tokenizer.json", "which this run reads"],
+      ["ids.parquet", "ends in neither .npy nor .bin"],
+    ] as const) {
+      const { code, stderr } = run(
+        "ids",
+        "truncate",
+        "ids.npy",
+        "--from",
+        "cs336",
+        "--to",
+        "cs336-cut/300",
+        "-o",
+        into,
+      );
+      expect([stderr, code]).toEqual([expect.stringContaining(message), 2]);
+    }
+    expect(bytesOf("ids.npy").equals(before)).toBe(true);
+    done("ids", "truncate", "empty.bin", "--from", "cs336", "--to", "cs336-cut/300", "-o", "none.npy");
+    expect(bytesOf("none.npy").length).toBe(128);
+  });
+
+  test("an id that no text gives, with its place", () => {
+    const json = JSON.parse(readFileSync(join(home, "cs336", "tokenizer.json"), "utf8"));
+    json.model.vocab.qzqz = 700;
+    const big = put(scratch(), "tokenizer.json", JSON.stringify(json));
+    const { code, stderr } = run("ids", "truncate", "wrong.txt", "--from", big, "--to", "cs336-cut/300");
+    expect([stderr, code]).toEqual([
+      expect.stringContaining("the id 700 at position 2 is one that no text gives"),
+      1,
+    ]);
+  });
+});
