@@ -5,7 +5,7 @@ import { textMeasures } from "../evaluation/measures.ts";
 import { encodingOptions } from "../options/encoding-table.ts";
 import { idsDecoding, idsEncoding, idsTraining, idsTruncating } from "../options/ids-tables.ts";
 import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
-import { truncation } from "../options/tokenizer-tables.ts";
+import { comparison, truncation } from "../options/tokenizer-tables.ts";
 import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
 
 /** The tables that `--measure` prints. */
@@ -523,11 +523,15 @@ export const commands: readonly CommandSpec[] = [
       specialTokensAsText,
       ...reading,
       { name: "json", topic: "output", sample: "", description: "the result as JSON, with complete lists" },
+      ...Object.values(comparison),
       workers,
       memoryLimit,
       ...everywhere,
     ],
-    examples: [{ what: "On the words of a text", command: "bpe diff tokenizer gpt2 --text corpus.txt" }],
+    examples: [
+      { what: "On the words of a text", command: "bpe diff tokenizer gpt2 --text corpus.txt" },
+      { what: "For the rows of an embedding", command: "bpe diff gpt2 tokenizer --pieces pieces.tsv" },
+    ],
   },
   {
     name: "prune",

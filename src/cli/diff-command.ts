@@ -1,13 +1,15 @@
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import type { Difference, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
+import { piecesTsv } from "../formats/tokens-tsv.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { readNamed } from "../options/kinds.ts";
+import { comparison } from "../options/tokenizer-tables.ts";
 import { compareTokenizers } from "../pipeline/evaluate.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
-import { writeJson, writeLines } from "./data-output.ts";
+import { lockOutputFile, writeChunks, writeJson, writeLines } from "./data-output.ts";
 import { piecesText } from "./eval-text.ts";
 import { readingOf } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
@@ -23,6 +25,8 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const [first] = files;
   const typedTexts =
     first === undefined ? [] : readTexts(files.map((path) => ({ name: nameOfText(first), path })));
+  const piecesPath = readPiecesPath(options);
+  await lockOutputFile(invocation, output, piecesPath);
   const workers = options.number("workers");
   const budget = new MemoryBudget(options.number("memory-limit"));
   const scratch = new ScratchDirectory();
@@ -49,6 +53,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const names = [a.name, b.name] as const;
   output.endStage();
   await (options.has("json") ? writeJson(difference) : writeLines(differenceText(difference, names)));
+  if (piecesPath !== undefined) await writeChunks(piecesPath, piecesTsv(a.parts, b.parts));
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;
   output.succeed(`compared ${a.name} with ${b.name} in ${seconds(elapsedMs / 1000)}`, {
@@ -59,6 +64,13 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     differentWords: difference.text?.differentWords ?? null,
     elapsedMs: Math.round(elapsedMs),
   });
+}
+
+/** The file of `--pieces`. Standard output has the difference. */
+function readPiecesPath(options: Invocation["options"]): string | undefined {
+  const path = options.value(comparison.pieces);
+  if (path !== "" && path !== "-") return path;
+  throw usageError(`--pieces "${path}" names no file`, "name one, e.g. --pieces pieces.tsv");
 }
 
 /** How many of a kind are shown. */

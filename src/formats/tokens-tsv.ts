@@ -1,8 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import { basename, dirname, join } from "node:path";
 import { byteToCharacter, encodeBytes } from "../bytes/byte-characters.ts";
 import { isFile, readText } from "../runtime/system-error.ts";
+import { WordMerger } from "../tokenizer/encoding-kernel.ts";
+import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
-import { gone, type Numbering, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { allAddedTokens, gone, type Numbering, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type Ledger, type LedgerFacts, ledgerOfFirst } from "../vocabulary/ledger.ts";
 import { isSpecialEntry, keptBytesMax, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { Chunk, type OutputFile } from "./output-file.ts";
@@ -222,4 +225,49 @@ function* idRows(tokens: TokenTable, { newIds }: Numbering): Generator<Uint8Arra
     if (chunk.isFull) yield chunk.take();
   }
   yield chunk.take();
+}
+
+/**
+ * What each token of a new tokenizer is in an old one, for the rows of an embedding: a row for each new id, ascending: `new`;
+ * `old`, the id of the same token, or the ids of its pieces with spaces between; and `token` in byte-to-character form.
+ *
+ * A token's text is encoded as any text; only no space is put in front. What is no whole characters is merged as one pretoken.
+ */
+export function* piecesTsv(old: TokenizerParts, fresh: TokenizerParts): Generator<Uint8Array> {
+  const idOf = idsByToken(old);
+  const encoding = new TextEncoding({ ...old, addsPrefixSpace: false });
+  const merger = new WordMerger(old.model);
+  const pieces = (bytes: Uint8Array) => {
+    if (!isUtf8(bytes)) return merger.merge(bytes);
+    encoding.pushText(bytes, 0, bytes.length);
+    return encoding.out.flush();
+  };
+  const addedIds = addedIdsOf(fresh);
+  const chunk = new Chunk();
+  chunk.ascii("new\told\ttoken\n");
+  for (let id = 0; id < fresh.tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(fresh.tokens, id);
+    if (bytes.length === 0) continue;
+    const known = idOf.get(keyOf(bytes, addedIds.has(id)));
+    chunk.text(`${id}\t${known ?? pieces(bytes).join(" ")}\t${encodeBytes(bytes)}\n`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  yield chunk.take();
+}
+
+const addedIdsOf = (parts: TokenizerParts) => new Set(allAddedTokens(parts).map(({ id }) => id));
+
+/** An added token is never the same as an ordinary one. */
+const keyOf = (bytes: Uint8Array, isAdded: boolean) =>
+  `${isAdded ? "added" : "token"} ${Buffer.from(bytes).toString("latin1")}`;
+
+function idsByToken(parts: TokenizerParts): Map<string, number> {
+  const { tokens } = parts;
+  const addedIds = addedIdsOf(parts);
+  const ids = new Map<string, number>();
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length > 0) ids.set(keyOf(bytes, addedIds.has(id)), id);
+  }
+  return ids;
 }

@@ -1,7 +1,7 @@
-import { sizes } from "./kinds.ts";
+import { path, sizes } from "./kinds.ts";
 import { tableOf } from "./option.ts";
 
-// The options of commands that make a tokenizer of another one.
+// The options of commands that are about two tokenizers, or make one of another.
 
 /** Of `bpe truncate`. */
 export const truncation = tableOf({
@@ -13,5 +13,18 @@ export const truncation = tableOf({
     topic: "tokens",
     description: "how many tokens stay, special tokens included",
     details: "Several sizes, separated by commas: -n 64k,32k writes DIR/65536 and DIR/32768.",
+  },
+});
+
+/** Of `bpe diff`, what it writes. */
+export const comparison = tableOf({
+  pieces: {
+    name: "pieces",
+    kind: path("FILE"),
+    writes: "file",
+    topic: "output",
+    description: "write what each token of <b> is in <a>, for embeddings",
+    details:
+      "A table: new, the id in <b>; old, that of the same token in <a>, or those of its pieces; token.",
   },
 });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch } from "../binary.ts";
-import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
 
 const directory = scratch();
 const a = writeTokenizer("gpt2");
@@ -32,5 +36,80 @@ describe("bpe diff", () => {
       expect(stderr).toContain(message);
       expect([code, stdout]).toEqual([wantedCode, ""]);
     }
+  });
+});
+
+describe("bpe diff --pieces", () => {
+  const corpus = put(directory, "corpus.txt", `${madeText(9, 900)}${"é漢字🙂 ".repeat(40)}`);
+  const special = ["-s", specialTokens[0]!, "-s", "<|new|>", "-s", "the"];
+  const train = ["train", corpus, "-n", "520", ...special, "-p", "o200k", "-w", "1", "-q", "-o", "fresh"];
+  expect(bpe(train, { cwd: directory }).stderr).toBe("");
+  const fresh = join(directory, "fresh");
+
+  const rowsOf = (old: string, file: string) => {
+    const { code, stderr } = bpe(["diff", old, fresh, "--pieces", file, "-q"], { cwd: directory });
+    expect([stderr, code]).toEqual(["", 0]);
+    const [head, ...rows] = readFileSync(join(directory, file), "utf8").slice(0, -1).split("\n");
+    expect(head).toBe("new\told\ttoken");
+    return rows.map((row) => {
+      const [id, ids, token] = row.split("\t") as [string, string, string];
+      return {
+        id: Number(id),
+        ids: ids.split(" ").map(Number),
+        bytes: Buffer.from(decodeCharacters(token)!),
+      };
+    });
+  };
+
+  for (const [name, change] of Object.entries({
+    "as it is": {},
+    "a tokenizer that puts a space in front": {
+      pre_tokenizer: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+    },
+  })) {
+    test(`a token that both have is one id, any other one what its text is in the old tokenizer: ${name}`, async () => {
+      const json = jsonOf(b);
+      const old = put(scratch(), "tokenizer.json", JSON.stringify({ ...json, ...change }));
+      const theirs = HuggingFace.fromString(JSON.stringify(json));
+      const rows = rowsOf(old, "pieces.tsv");
+      expect(rows.map(({ id }) => id)).toEqual([...Array(520).keys()]);
+      const { vocab } = json.model;
+      const keys = Object.entries(jsonOf(fresh).model.vocab);
+      const met = { known: 0, pieces: 0, broken: 0 };
+      for (const [key, id] of keys) {
+        const { ids, bytes } = rows[id]!;
+        const isSpecial = id >= 517;
+        const known = isSpecial && !specialTokens.includes(key) ? undefined : vocab[key];
+        const text = bytes.toString();
+        if (known !== undefined) {
+          met.known++;
+          expect([key, ids]).toEqual([key, [known]]);
+        } else if (Buffer.from(text).equals(bytes)) {
+          met.pieces++;
+          expect([key, ids]).toEqual([key, await huggingFaceIds(theirs, text)]);
+        } else {
+          met.broken++;
+          const texts = new Map(Object.entries(vocab).map(([token, id]) => [id, token]));
+          expect(ids.map((piece) => texts.get(piece)).join("")).toBe(key);
+        }
+      }
+      expect(Object.values(met).every((count) => count > 0)).toBe(true);
+      // A special token is no ordinary one: "the" is what this text is in the old tokenizer.
+      expect(rows[519]!.ids).toEqual(await huggingFaceIds(theirs, "the"));
+    });
+  }
+
+  test("no other output, and no file of a tokenizer, is replaced", () => {
+    for (const [file, code, message] of [
+      ["-", 2, "names no file"],
+      ["", 2, "names no file"],
+      [join(fresh, "vocab.json"), 2, "which this run reads"],
+      [directory, 1, "is a directory"],
+    ] as const) {
+      const run = bpe(["diff", a, fresh, `--pieces=${file}`], { cwd: directory });
+      expect([file, run.stderr, run.code]).toEqual([file, expect.stringContaining(message), code]);
+    }
+    const { code } = bpe(["diff", a, join(directory, "none"), "--pieces", "never.tsv"], { cwd: directory });
+    expect([code, existsSync(join(directory, "never.tsv"))]).toEqual([1, false]);
   });
 });
