@@ -21,7 +21,6 @@ import {
   asLearned,
   checkReachable,
   firstTokens,
-  keysOf,
   numberExtension,
   padExtension,
   ranksObstacle,
@@ -29,6 +28,7 @@ import {
   seedsBeyond,
   startTokensOf,
 } from "../tokenizer/extend-vocabulary.ts";
+import { idsByKey } from "../tokenizer/token-keys.ts";
 import { haveAllBytes, tokenBytesOf } from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,
@@ -87,12 +87,12 @@ type OpenedBase = {
 /** The base with other texts of its special tokens, and what it makes of tokens that it shall get. */
 function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
   const names = new Map(Object.entries(renamed));
-  const oldKeys = names.size === 0 ? undefined : keysOf(opened.parts);
+  const oldKeys = names.size === 0 ? undefined : idsByKey(opened.parts);
   for (const [before, after] of names) checkRename(opened.parts, { oldKeys: oldKeys!, names }, before, after);
   const parts = names.size === 0 ? opened.parts : renamedParts(opened.parts, names);
   let keys: ReadonlyMap<string, number> | undefined;
   const lateKeys = () => {
-    keys ??= keysOf(parts);
+    keys ??= idsByKey(parts);
     return keys;
   };
   const { recorded } = opened;

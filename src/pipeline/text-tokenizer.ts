@@ -5,15 +5,18 @@ import {
   described,
   flagArgument,
   numberArgument,
+  textArgument,
   textOrBytesArgument,
   wordOf,
 } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { tokenizerOfJson } from "../formats/tokenizer-json.ts";
+import { piecesOf } from "../tokenizer/explain.ts";
 import { StreamDecoder } from "../tokenizer/stream-decoder.ts";
 import { NoCut, TextCuts } from "../tokenizer/text-cuts.ts";
 import { bytesOf, type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
-import { decodeIds, idsGiven, tokenBytesOf, unknownId } from "../tokenizer/token-table.ts";
+import { idsByKey, keysById } from "../tokenizer/token-keys.ts";
+import { decodeIds, idsGiven, nameObstacle, tokenBytesOf, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
 /** How a text is encoded. */
@@ -50,6 +53,8 @@ const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
  */
 export class TextTokenizer {
   private readonly encodings = new Map<boolean, TextEncoding>();
+  private keysMade: readonly string[] | undefined;
+  private ids: ReadonlyMap<string, number> | undefined;
 
   /** @internal */
   constructor(
@@ -81,6 +86,11 @@ export class TextTokenizer {
     return this.parts.tokens.tokenCount;
   }
 
+  /** The same, as HF's packages call it. */
+  get vocabSize(): number {
+    return this.size;
+  }
+
   /** Ids of the special tokens, by their text. */
   get specialTokens(): ReadonlyMap<string, number> {
     return new Map(allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
@@ -100,6 +110,48 @@ export class TextTokenizer {
       encoding.pushText(bytes, 0, bytes.length);
       return new Uint32Array(encoding.out.flush());
     });
+  }
+
+  /** The tokens of a text, as their files spell them: `Ġthe` for ` the`. */
+  tokenize(text: string | Uint8Array, options: EncodeOptions = {}): string[] {
+    checkArgument("tokenize: text", text, textOrBytesArgument);
+    return Array.from(this.encode(text, options), (id) => this.keys[id]!);
+  }
+
+  /** How a text is cut before tokens are merged, normalized if the tokenizer does that. Added tokens are pieces, too. */
+  preTokenize(text: string | Uint8Array): string[] {
+    checkArgument("preTokenize: text", text, textOrBytesArgument);
+    const pieces = piecesOf(this.parts, bytesOf(text, 0, text.length));
+    return pieces.map((piece) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece));
+  }
+
+  /** The id of a token, spelled as by `tokenize`; undefined if there is none. */
+  tokenToId(token: string): number | undefined {
+    checkArgument("tokenToId: token", token, textArgument);
+    if (this.ids === undefined) {
+      this.checkNames();
+      this.ids = idsByKey(this.parts);
+    }
+    return this.ids.get(token);
+  }
+
+  /** The token with this id, spelled as by `tokenize`; undefined if there is none. */
+  idToToken(id: number): string | undefined {
+    checkArgument("idToToken: id", id, numberArgument);
+    return this.keys[id] || undefined;
+  }
+
+  private get keys(): readonly string[] {
+    if (this.keysMade === undefined) {
+      this.checkNames();
+      this.keysMade = keysById(this.parts);
+    }
+    return this.keysMade;
+  }
+
+  private checkNames(): void {
+    const obstacle = nameObstacle(this.parts.tokens);
+    if (obstacle !== undefined) throw new UserError(obstacle);
   }
 
   /** The ids of several texts, each encoded on its own, in one array, as Arrow has lists. */
@@ -248,6 +300,39 @@ export class TextTokenizer {
     const parts = { ...this.parts, specialTokensAsText: this.readsSpecialTokensAsText(options) };
     return new TextCuts(bytesOf(text, 0, end), ids, found, parts, encoding);
   }
+}
+
+const byTransformers = "transformers.js does that: AutoTokenizer reads the files of a saved directory";
+/** What other packages' tokenizers have, and where it is here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["addTokens", "addSpecialTokens", "add_tokens", "add_special_tokens"].map((name) => [
+      name,
+      "trainTokenizer({ extend: PATH, specialTokens, seedTokens }) makes a tokenizer with more tokens",
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["apply_chat_template", "enablePadding", "enableTruncation", "setPadding", "setTruncation"].map(
+      (name) => [name, byTransformers],
+    ),
+  ),
+  encode_ordinary: "encode(text, { specialTokensAsText: true }) does that",
+  encode_batch: "encodeBatch(texts) does that",
+  decode_single_token_bytes: "tokenBytes(id) does that",
+  decodeBatch: "decode(ids) has one text at a time",
+  batch_decode: "decode(ids) has one text at a time",
+  token_to_id: "tokenToId(token) does that",
+  id_to_token: "idToToken(id) does that",
+  getVocabSize: "it is vocabSize",
+  free: "there is nothing to free",
+};
+for (const [name, way] of Object.entries(elsewhere)) {
+  Object.defineProperty(TextTokenizer.prototype, name, {
+    configurable: true,
+    value() {
+      throw usageError(`a Tokenizer has no ${name}`, way);
+    },
+  });
 }
 
 /** Arrow's offsets are signed. */

@@ -82,6 +82,19 @@ export class Tokenizer extends TextTokenizer {
     return new Tokenizer(await loadTokenizerParts(path, { pattern, specialTokens }));
   }
 
+  /** The same, as HF's packages call it. */
+  static fromFile(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
+    return Tokenizer.load(path, options);
+  }
+
+  /** No tokenizer is fetched: an error that says how to get one. */
+  static from_pretrained(name: string): never {
+    throw usageError(
+      `Tokenizer.from_pretrained: nothing is fetched here`,
+      `hf download ${name} --include '*token*' --local-dir DIR, then Tokenizer.load("DIR")`,
+    );
+  }
+
   /**
    * Makes a tokenizer of the content of a `tokenizer.json` (HF's format, which training writes, too): as text, as bytes, or
    * as what `JSON.parse` makes of it. What cannot be reproduced exactly is refused with a {@link UserError} that names it.

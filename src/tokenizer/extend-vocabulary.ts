@@ -139,17 +139,6 @@ export function addSpecials(extension: Extension, texts: readonly string[]): Ext
   };
 }
 
-/** The ids of all tokens, by their keys in HF's files. */
-export function keysOf(base: TokenizerParts): Map<string, number> {
-  const { tokens } = base;
-  const keys = new Map(allAddedTokens(base).map(({ content, id }) => [content, id]));
-  for (let id = 0; id < tokens.idLimit; id++) {
-    const bytes = tokenBytesOf(tokens, id);
-    if (bytes.length > 0) keys.set(tokens.rawIds?.has(id) ? Buffer.from(bytes).toString() : keyOf(bytes), id);
-  }
-  return keys;
-}
-
 /** The merges that make tokens of seeds, behind those of the base; and the seeds that it has. `keys` are its tokens' keys. */
 export function seedsBeyond(
   base: TokenizerParts,

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
+import { Tokenizer as HuggingFace } from "tokenizers";
 import { TextTokenizer } from "../../src/pipeline/text-tokenizer.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import { nameObstacle } from "../../src/tokenizer/token-table.ts";
 import { rounds } from "../rounds.ts";
 import { madeTrial } from "../text/made-trials.ts";
+import { errorOf } from "../thrown.ts";
 import { jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
@@ -111,4 +114,46 @@ test("mistakes are told with their value", () => {
   expect(tokenizer.chunks("", 5)).toEqual([]);
   expect(tokenizer.truncate("", 0)).toBe("");
   expect(tokenizer.count("")).toBe(0);
+});
+
+test("tokens have the names that HF gives them, added ones too; where two have one id that is an error", async () => {
+  for (let trial = 0; trial < rounds(30); trial++) {
+    const { json, texts } = madeTrial(base, seed * 2_000_003 + trial);
+    const tokenizer = made(json);
+    if (tokenizer === null) continue;
+    if (nameObstacle(tokenizer.parts.tokens) !== undefined) {
+      expect(() => tokenizer.tokenToId("a")).toThrow("two tokens of the files have one id");
+      continue;
+    }
+    const theirs = HuggingFace.fromString(JSON.stringify(json));
+    for (const [token, id] of Object.entries(theirs.getVocab(true))) {
+      expect([trial, token, tokenizer.tokenToId(token)]).toEqual([trial, token, id]);
+      expect([trial, id, tokenizer.idToToken(id)]).toEqual([trial, id, token]);
+    }
+    const [text] = texts;
+    const { length } = tokenizer.encode(text!);
+    const tokens = tokenizer.tokenize(text!);
+    expect(tokens.map((token) => tokenizer.tokenToId(token)!)).toEqual([...tokenizer.encode(text!)]);
+    expect(tokens).toHaveLength(length);
+  }
+  expect(tokenizer.tokenToId("no such token")).toBeUndefined();
+  expect(tokenizer.idToToken(tokenizer.idLimit)).toBeUndefined();
+  expect(tokenizer.tokenize(" the")[0]).toStartWith("Ġ");
+  expect(tokenizer.vocabSize).toBe(tokenizer.size);
+});
+
+test("preTokenize cuts as the pattern does, and at added tokens; a byte order mark stays", () => {
+  const [special] = specialTokens;
+  const gpt2 = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
+  for (const text of ["I'm  here, 42é 日本!\n\n x", madeText(4, 50), "\ufeffa b", ""])
+    expect(tokenizer.preTokenize(text)).toEqual([...text.matchAll(gpt2)].map(([piece]) => piece));
+  expect(tokenizer.preTokenize(`a b${special}c`)).toEqual(["a", " b", special!, "c"]);
+});
+
+test("names of other packages are refused with the way here", () => {
+  const call = (name: string) => () => (tokenizer as unknown as Record<string, () => void>)[name]!();
+  expect(call("add_special_tokens")).toThrow("a Tokenizer has no add_special_tokens");
+  expect(errorOf(call("encode_ordinary")).hint).toContain("specialTokensAsText: true");
+  expect(errorOf(call("apply_chat_template")).hint).toContain("AutoTokenizer");
+  expect(Object.keys(tokenizer)).not.toContain("free");
 });

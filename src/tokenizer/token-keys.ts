@@ -1,0 +1,27 @@
+import { encodeBytes } from "../bytes/byte-characters.ts";
+import { tokenBytesOf } from "./token-table.ts";
+import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
+
+// The key of a token in HF's files: an added one is its text, others are spelled in byte-to-character form ("Ġthe").
+
+/** The key of each id; empty where there is no token. */
+export function keysById(parts: TokenizerParts): string[] {
+  const { tokens } = parts;
+  const { idLimit, rawIds } = tokens;
+  const keys = Array.from({ length: idLimit }, (_, id) => {
+    const bytes = tokenBytesOf(tokens, id);
+    return rawIds?.has(id) ? Buffer.from(bytes).toString() : encodeBytes(bytes);
+  });
+  // One that shares its id with a learned token is decoded as that one.
+  for (const { id, content } of allAddedTokens(parts))
+    if (Buffer.from(tokenBytesOf(tokens, id)).toString() === content) keys[id] = content;
+  return keys;
+}
+
+/** The ids of all tokens, by their keys; added tokens also where they share an id. */
+export function idsByKey(parts: TokenizerParts): Map<string, number> {
+  const ids = new Map(keysById(parts).map((key, id) => [key, id]));
+  ids.delete("");
+  for (const { id, content } of allAddedTokens(parts)) ids.set(content, id);
+  return ids;
+}
