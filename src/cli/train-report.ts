@@ -209,13 +209,15 @@ function languageTable({ languages = [] }: TrainingRecord): FrameTable | null {
   return {
     id: "languages",
     title: "Languages",
-    head: ["language", "bytes", "share", "pretokens", "distinct pretokens"],
-    rows: languages.map(({ language, isDev, textBytes, wordCount, distinctWordCount }) => [
+    head: ["language", "bytes", "share", "pretokens", "distinct pretokens", "tokens", "bytes per token"],
+    rows: languages.map(({ language, isDev, textBytes, wordCount, distinctWordCount, ...one }) => [
       isDev ? `${language} (dev)` : language,
       grouped(textBytes),
       shareOf(textBytes, isDev),
       grouped(wordCount),
       grouped(distinctWordCount),
+      grouped(one.tokenCount),
+      (one.byteCount / one.tokenCount).toFixed(3),
     ]),
   };
 }

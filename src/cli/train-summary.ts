@@ -2,10 +2,12 @@ import { join } from "node:path";
 import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
-import type { ExtensionRecord, IdsRecord, TrainingRecord } from "../formats/training-json.ts";
+import type { ExtensionRecord, IdsRecord, LanguageRecord, TrainingRecord } from "../formats/training-json.ts";
+import type { NamedFile } from "../options/kinds.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import type { TrainedIds } from "../pipeline/train-ids.ts";
+import { shellLine } from "../runtime/hints.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
@@ -31,6 +33,8 @@ type Outcome = Form & {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
+  /** The files that languages are compared by, as they were named. */
+  readonly compared: readonly NamedFile[];
   /** The page of --report. */
   readonly report?: string | undefined;
   /** Whether anything that was asked for decides the pattern. */
@@ -97,6 +101,7 @@ function trainingRows(
     inBoth("corpus", corpusText(trained, record.inputs)),
     ...notes.map(([name, text]) => inBoth(name, text)),
     ...languageRows(record.languages),
+    inBoth("compare", compareText(outcome)),
     inFull("weights", weightsText(options.weights)),
     inFull("seed tokens", seedsText(options)),
     inBoth("brought", model.brought.length === 0 ? "" : [...model.brought, "(by the chat template)"]),
@@ -166,7 +171,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
 export function idsSummary(
   { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
   record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
-  outcome: Omit<Outcome, "notes" | "isPatternChosen">,
+  outcome: Omit<Outcome, "notes" | "isPatternChosen" | "compared">,
 ): string[] {
   const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
   const mergeCount = merges.left.length;
@@ -308,13 +313,26 @@ const seedsText = ({ seedTokens = [] }: Pick<TrainingRecord["options"], "seedTok
 const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
-/** A row for each language, and for its dev text. */
-const languageRows = (languages: TrainingRecord["languages"] = []) =>
-  languages.map(({ language, isDev, textBytes, wordCount, distinctWordCount }, i) => {
+/** A table: a row for each language, then for its dev text, with what the vocabulary makes of it. */
+function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[] {
+  const nameOf = ({ language, isDev }: LanguageRecord) => `${language}${isDev ? " (dev)" : ""}`;
+  const nameWidth = Math.max(0, ...languages.map((one) => widthOf(nameOf(one))));
+  const countWidth = Math.max(0, ...languages.map(({ tokenCount }) => grouped(tokenCount).length));
+  return languages.map((one, i) => {
+    const { textBytes, wordCount, distinctWordCount, byteCount, tokenCount } = one;
+    const name = nameOf(one) + " ".repeat(nameWidth - widthOf(nameOf(one)));
+    const tokens = `${grouped(tokenCount).padStart(countWidth)} tokens`;
+    const short = `${name}  ${tokens}, ${(byteCount / tokenCount).toFixed(3)} bytes per token`;
     const words = `${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct`;
-    const text = `${language}${isDev ? " (dev)" : ""}: ${bytes(textBytes)}, ${words}`;
-    return inFull(i === 0 ? "languages" : " ", text);
+    return [i === 0 ? "languages" : " ", `${short}; ${bytes(textBytes)}, ${words}`, short];
   });
+}
+
+/** What compares the languages with a training that shares nothing out. The same texts are in `named`, as they were typed. */
+const compareText = ({ compared, output }: Pick<Outcome, "compared" | "output">) =>
+  compared.length === 0
+    ? ""
+    : `train the same files without --language into PLAIN, then: ${shellLine(["bpe", "eval", "PLAIN", output, "--text", ...compared.map(({ language, file }) => `${language}=${file}`)])}`;
 
 const countsShownMax = 3;
 

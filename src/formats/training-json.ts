@@ -214,6 +214,9 @@ export type LanguageRecord = LanguageOfInput & {
   /** Pretokens. */
   readonly wordCount: number;
   readonly distinctWordCount: number;
+  /** Their bytes, and their tokens when all merges are made; with weights, as often as they count. */
+  readonly byteCount: number;
+  readonly tokenCount: number;
 };
 
 export type CountsRecord = {

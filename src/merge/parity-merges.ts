@@ -34,6 +34,10 @@ export type Parity = {
   readonly globalMerges: number;
 };
 
+/** Of each language, then of its dev text: the tokens of all its words, before the first merge and after the last. */
+export type ParityMerges = Merges & { readonly lengths: readonly Length[] };
+export type Length = { readonly startCount: number; readonly tokenCount: number };
+
 /**
  * Learns the merges of several languages, as `trainMerges` does of one table. Each merge is the best pair of one language, the
  * one that is worst off, and is made in all of them. A language has an engine of its own, with all its pairs.
@@ -48,10 +52,11 @@ export function* trainParityMerges(
   parity: Parity,
   asked: MergeOptions,
   tuning: MergeTuning = defaultTuning,
-): Generator<MergeProgress, Merges> {
+): Generator<MergeProgress, ParityMerges> {
   const words = tables.map(tokensOf);
   const devWords = dev?.map(tokensOf) ?? [];
-  for (const table of [...words, ...devWords]) checkCellCount(cellCountBound(sizeOfWords(table)));
+  const texts = [...words, ...devWords];
+  for (const table of texts) checkCellCount(cellCountBound(sizeOfWords(table)));
   const { firstMerges = [] } = asked;
   // Each merge that is learned takes at least one position away.
   const mergeCountMax = words.reduce((total, { tokens }) => total + tokens.length, firstMerges.length);
@@ -70,14 +75,13 @@ export function* trainParityMerges(
 
   const budget = createWorkBudget(tuning.sliceWork);
   const languages: LanguageEngine[] = [];
-  const engineTuning = tuningOfEngines(tuning, words.length + devWords.length);
-  for (const table of [...words, ...devWords]) {
-    languages.push(yield* startLanguage(table, options, engineTuning, budget));
-  }
+  const engineTuning = tuningOfEngines(tuning, texts.length);
+  for (const table of texts) languages.push(yield* startLanguage(table, options, engineTuning, budget));
   const trained = languages.slice(0, words.length);
-  // Their lengths are compared.
-  const measured = dev ? languages.slice(words.length) : trained;
-  const lengths = (dev ? devWords : words).map(countTokens);
+  // Those of dev text are compared, where there is some.
+  const startCounts = texts.map(countTokens);
+  const tokenCounts = Float64Array.from(startCounts);
+  const lengths = dev ? tokenCounts.subarray(words.length) : tokenCounts;
   const choice = startChoice(lengths, parity);
   const countMin = Math.max(1, options.minFrequency ?? 1);
   const { count: startCount } = options.startTokens ?? byteTokens;
@@ -105,17 +109,30 @@ export function* trainParityMerges(
         yield budget.progress;
       }
     }
-    merges.left[mergeCount] = left;
-    merges.right[mergeCount] = right;
-    for (const { lastCount, lastReplaced } of trained) {
-      merges.counts[mergeCount]! += lastCount;
-      merges.replacedCounts[mergeCount]! += lastReplaced;
-    }
-    for (let k = 0; k < lengths.length; k++) lengths[k]! -= measured[k]!.lastReplaced;
+    writeMerge(merges, mergeCount, pair, trained);
+    for (let k = 0; k < languages.length; k++) tokenCounts[k]! -= languages[k]!.lastReplaced;
     mergeCount++;
   }
   const memories = trained.flatMap(({ engine }) => engine.memories);
-  return { ...shortened(merges, mergeCount), startCounts: readStartCounts(memories, startCount) };
+  const ended = { ...shortened(merges, mergeCount), startCounts: readStartCounts(memories, startCount) };
+  return {
+    ...ended,
+    lengths: startCounts.map((startCount, k) => ({ startCount, tokenCount: tokenCounts[k]! })),
+  };
+}
+
+function writeMerge(
+  merges: ReturnType<typeof emptyMerges>,
+  index: number,
+  [left, right]: TokenPair,
+  trained: readonly LanguageEngine[],
+): void {
+  merges.left[index] = left;
+  merges.right[index] = right;
+  for (const { lastCount, lastReplaced } of trained) {
+    merges.counts[index]! += lastCount;
+    merges.replacedCounts[index]! += lastReplaced;
+  }
 }
 
 /** Who wins a tie: HF's trainer of this kind takes the greatest pair, its other one the smallest. */
@@ -321,7 +338,7 @@ type LanguageChoice = {
  * With a window: where all are over their share it is the last one looked at, but the first of all if some are exhausted, even
  * if that is exhausted itself; it then counts as chosen.
  */
-function startChoice(lengths: readonly number[], { ratio, window }: Parity): LanguageChoice {
+function startChoice(lengths: Float64Array, { ratio, window }: Parity): LanguageChoice {
   const count = lengths.length;
   const startLengths = [...lengths];
   const exhausted = new Set<number>();

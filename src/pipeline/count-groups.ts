@@ -127,7 +127,7 @@ export async function countGroups(
     pretokenCount: totalsOf(words).pretokenCount,
     statistics,
     tables: { train, dev: dev.length === 0 ? null : dev },
-    languages: texts.flatMap(({ language, isDev, groups }, i): LanguageRecord[] => {
+    languages: texts.flatMap(({ language, isDev, groups }, i): CountedLanguage[] => {
       if (language === undefined) return [];
       const indices = groups.flatMap(({ inputIndices }) => inputIndices);
       const textBytes = indices.reduce((sum, index) => sum + statistics[index]!.textBytes, 0);
@@ -140,6 +140,9 @@ export async function countGroups(
     },
   };
 }
+
+/** What counting finds of a language. */
+type CountedLanguage = Omit<LanguageRecord, "byteCount" | "tokenCount">;
 
 /** What becomes one table: all inputs, or a language, or its dev text. Its inputs are in groups of one weight. */
 type CountedText = {

@@ -1,6 +1,7 @@
 import type { LanguageOfInput, LanguageRecord } from "../formats/training-json.ts";
 import { tokenLimits } from "../merge/merge-options.ts";
 import type { Merges } from "../merge/merges.ts";
+import type { Length } from "../merge/parity-merges.ts";
 import { seedMerges } from "../merge/seed-merges.ts";
 import {
   bytesOfId,
@@ -79,7 +80,10 @@ export type Learner = {
 };
 
 export type Numbering = () => Promise<
-  Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>
+  (Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>) & {
+    /** Only of languages. */
+    readonly lengths?: readonly Length[] | undefined;
+  }
 >;
 
 /** Facts of a second stage. */

@@ -2,7 +2,7 @@ import type { Input } from "../corpus/input.ts";
 import { UserError } from "../errors.ts";
 import type { MergeOptions } from "../merge/merge-options.ts";
 import type { LearnedPairs, Merges } from "../merge/merges.ts";
-import type { Parity } from "../merge/parity-merges.ts";
+import type { Length, Parity, ParityMerges } from "../merge/parity-merges.ts";
 import { makeLedger } from "../vocabulary/ledger.ts";
 import { buildVocabulary, firstMerges, mergesOfSize, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "../words/word-table.ts";
@@ -68,12 +68,16 @@ export async function train<B extends Base | null>(
   const mergedMs = performance.now();
 
   // 3. Number: bytes, special tokens and merges get ids; those of a base stay.
+  const { lengths, ...numbered } = await number();
   const trained = {
-    ...(await number()),
+    ...numbered,
     statistics,
     pretokenCount,
     distinctWordCount: words.wordCount,
-    languages: counted.languages,
+    languages: counted.languages?.map((language, k) => {
+      const { startCount: byteCount, tokenCount } = lengths![k]!;
+      return { ...language, byteCount, tokenCount };
+    }),
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
   } as TrainedOf<B>;
@@ -106,7 +110,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
   return {
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report, tables) {
-      const learned =
+      const learned: Merges & { readonly lengths?: readonly Length[] } =
         tables === undefined
           ? await learnPairs(byteWords(words), mergeOptions, run, report)
           : await learnFairly(words, tables, parity, mergeOptions, run, report);
@@ -127,6 +131,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
           smaller: smallerSizes.map((size) => build(ofSize(vocabulary, size))),
           superwordFacts: second?.facts,
           ledger: makeLedger(merges),
+          lengths: learned.lengths,
         };
       };
     },
@@ -141,13 +146,18 @@ async function learnFairly(
   mergeOptions: MergeOptions,
   run: Corpus,
   report: Report,
-): Promise<Merges> {
+): Promise<ParityMerges> {
   const { trainParityMerges } = await import("../merge/parity-merges.ts");
   const all = [...train, ...(dev ?? [])].map((table) => byteWordsSize(sizeOf(table)));
   mergeRoom(run, all, mergeOptions);
-  const startMerging = (together: TokenWords, options: MergeOptions) =>
-    trainParityMerges(together, train, dev, parity, options);
-  return learnPairs(byteWords(words), mergeOptions, run, report, "merging", startMerging);
+  let lengths: readonly Length[] = [];
+  function* startMerging(together: TokenWords, options: MergeOptions) {
+    const learned = yield* trainParityMerges(together, train, dev, parity, options);
+    lengths = learned.lengths;
+    return learned;
+  }
+  const merges = await learnPairs(byteWords(words), mergeOptions, run, report, "merging", startMerging);
+  return { ...merges, lengths };
 }
 
 const noWords = () =>

@@ -61,7 +61,7 @@ describe("bpe train --language", () => {
       "page.html",
       "--summary=full",
     );
-    expect([code, stderr]).toEqual([0, expect.stringContaining("languages   en: ")]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("languages   en        2,277 tokens, ")]);
     expect(readFileSync(join(home, "page.html"), "utf8")).toContain("language hi");
     const record = recordOf("plain");
     const files = [["en-1.txt", "en-2.txt"], ["hi"], ["ja.jsonl"]];
@@ -71,9 +71,25 @@ describe("bpe train --language", () => {
         const { wordCount, distinctWordCount, sizeBytes } = JSON.parse(stderr.trim().split("\n").at(-1)!);
         return { textBytes: sizeBytes, wordCount, distinctWordCount };
       };
-      expect(record.languages[k]).toEqual({ language: name, isDev: false, ...count(...files[k]!) });
-      expect(record.languages[k + 3]).toEqual({ language: name, isDev: true, ...count(`${name}.dev`) });
+      const tokensOf = (...paths: string[]) => {
+        const args = ["--csv", "-q", "--text", ...paths.map((path) => `all=${path}`)];
+        const [head, row] = run("eval", "plain", ...args).stdout.split("\n");
+        const [byteCount, tokenCount] = ["bytes", "tokens"].map((name) =>
+          Number(row!.split(",")[head!.split(",").indexOf(name)]),
+        );
+        return { byteCount, tokenCount };
+      };
+      for (const [i, isDev, paths] of [
+        [k, false, files[k]!],
+        [k + 3, true, [`${name}.dev`]],
+      ] as const) {
+        const expected = { language: name, isDev, ...count(...paths), ...tokensOf(...paths) };
+        expect(record.languages[i]).toEqual(expected);
+      }
     }
+    expect(stderr).toContain(
+      "\ncompare     train the same files without --language into PLAIN, then: bpe eval PLAIN plain --text en=en.dev hi=hi.dev ja=ja.dev\n",
+    );
     expect(
       record.inputs.map(({ path, language, isDev }: Record<string, string>) => [path, language, isDev]),
     ).toEqual([
@@ -86,6 +102,15 @@ describe("bpe train --language", () => {
       ["hi.dev", "hi", true],
       ["ja.dev", "ja", true],
     ]);
+  });
+
+  test("ends with a table of the languages", () => {
+    const { stderr } = run("train", ...languages, "-n", "400", "-o", "table");
+    const rows = recordOf("table").languages.map((one: Record<string, number>) => {
+      const tokens = one.tokenCount!.toLocaleString("en-US").padStart(5);
+      return `${one.language}  ${tokens} tokens, ${(one.byteCount! / one.tokenCount!).toFixed(3)} bytes per token\n`;
+    });
+    expect(stderr).toContain(`\nlanguages   ${rows.join(" ".repeat(12))}compare     train`);
   });
 
   test("gives the same by any number of threads, in little memory, and however its files are named", () => {
