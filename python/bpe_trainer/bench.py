@@ -23,7 +23,10 @@ from ._executable import BpeError
 from ._options import __version__
 from ._training import _shown as shown
 
-RIVALS = ("tokenizers", "gigabpe", "gigatoken", "rustbpe", "tiktoken")
+RIVALS = ("tokenizers", "gigabpe", "gigatoken", "rustbpe", "bpeasy", "ffbpe", "tiktoken", "fastokens", "tokie")
+#: Those whose call gives a list of ids, and those whose call gives an array.
+LISTS = ("bpe", "tokenizers", "tiktoken", "fastokens", "tokie", "gigatoken")
+ARRAYS = ("bpe, arrays", "gigatoken, arrays")
 #: Each has a boundary wherever `texts_of` cuts.
 PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
 #: A run that takes longer is not repeated.
@@ -31,17 +34,14 @@ LONG_SECONDS = 60.0
 QUICK_BYTES = 10_000_000
 #: What is compared with each other: a title, the work, whose merges it finds, and by whom; we are the first.
 TABLES = (
-    ("train, as HF does", "train", "huggingface", ("bpe", "tokenizers", "gigabpe")),
-    ("train, as rustbpe", "train", "rustbpe", ("bpe", "rustbpe", "gigatoken")),
-    *(
-        (title, work, "huggingface", ("bpe", *others))
-        for title, work, others in (
-            ("encode, a batch", "batch", ("tokenizers", "tiktoken", "gigatoken, lists", "gigatoken, arrays")),
-            ("encode, each line", "lines", ("tokenizers", "tiktoken", "gigatoken")),
-            ("encode, the file", "file", ("gigatoken",)),
-        )
-    ),
+    ("train, as HF does", "train", "huggingface", ("bpe", "tokenizers", "gigabpe", "gigatoken", "ffbpe")),
+    ("train, as rustbpe", "train", "rustbpe", ("bpe", "rustbpe", "gigatoken", "bpeasy")),
+    ("encode, a batch", "batch", "huggingface", (*LISTS, *ARRAYS)),
+    ("encode it again", "again", "huggingface", (*LISTS, *ARRAYS)),
+    *((f"encode {length} letters", f"calls-{length}", "huggingface", (*LISTS, ARRAYS[1])) for length in (20, 200, 2000)),
+    ("encode, the file", "file", "huggingface", ARRAYS),
 )
+WORKS = ("train", "batch", "again", "calls", "file")
 
 
 class Failed(Exception):
@@ -122,11 +122,11 @@ class Bench:
         """Each table as soon as it is there: of the rivals those that are installed."""
         for title, work, rule, libraries in TABLES:
             rows = [Row(name) for name in libraries if name.partition(",")[0] in ("bpe", *self.versions)]
-            if work == "train" and rule == "rustbpe" and len(rows) == 1:
-                continue
-            if work == "train":
+            if work == "train" and (rule == "huggingface" or len(rows) > 1):
                 # One training that is not counted: it gives the tokenizer that all load.
                 self._expect(self._run(work, rule, "bpe", os.path.join(self.home, rule)))
+            if work.partition("-")[0] not in self.options.work or (rule == "rustbpe" and len(rows) == 1):
+                continue
             try:
                 self._take_turns(title, work, rule, rows)
             finally:
@@ -144,19 +144,19 @@ class Bench:
                 self._say(f"{title}: {row.library}, run {turn + 1} of {self.options.runs}")
                 answer = self._run(work, rule, row.library, os.path.join(self.home, "output"))
                 if "found" not in answer:
-                    if row.library == "bpe" and "numpy" not in answer["problem"]:
+                    if row is rows[0] and "numpy" not in answer["problem"]:
                         self._expect(answer)
                     row.runs, row.is_right, row.verdict = [], None, answer["problem"]
                     continue
                 found = answer.pop("found")
                 row.runs.append({**answer, "texts": len(found)})
-                if row.library == "bpe" and turn == 0:
+                if row is rows[0] and turn == 0:
                     ours, row.is_right, row.verdict = found, True, f"{len(found):,} {'merges' if work == 'train' else 'texts'}"
                 elif not rows[0].runs:
                     row.verdict = "nothing to compare it with"
-                elif row.library != "bpe" and row.is_right is not False:
+                elif row is not rows[0] and row.is_right is not False:
                     row.is_right, row.verdict = verdict_of(work, found, ours)
-                elif row.library == "bpe" and found != ours:
+                elif row is rows[0] and found != ours:
                     raise Failed("bpe gave different results in two runs")
 
     def _expect(self, answer: dict[str, Any]) -> None:
@@ -219,7 +219,7 @@ def table(title: str, work: str, rows: list[Row]) -> Iterator[str]:
             yield f"  {row.library:<17}  {shown(row.verdict)}"
             continue
         times, processor, of_ours = row.values("seconds"), row.median("processorSeconds"), factor(row, rows)
-        each = row.runs[0]["texts"] if work == "lines" else 0
+        each = row.runs[0]["texts"] if work.startswith("calls-") else 0
         cells = (
             _time(statistics.median(times), each),
             "1 run" if len(times) == 1 else f"{_time(min(times), each).split()[0]}-{_time(max(times), each).split()[0]}",
@@ -272,7 +272,7 @@ def run(options: argparse.Namespace, home: str) -> None:
             {
                 **{"name": row.library, "isRight": row.is_right, "verdict": row.verdict, "seconds": row.values("seconds")},
                 **{"medianSeconds": row.median("seconds"), "processorSeconds": row.median("processorSeconds")},
-                **{"peakMemoryBytes": max(row.values("peakMemoryBytes"), default=None), "timesOurs": factor(row, rows)},
+                **{"texts": row.runs[0]["texts"] if row.runs else None, "peakMemoryBytes": max(row.values("peakMemoryBytes"), default=None), "timesOurs": factor(row, rows)},
             }
             for row in rows
         ]
@@ -292,11 +292,14 @@ def _number(least: int) -> Any:
     return number
 
 
-def _names(text: str) -> tuple[str, ...]:
-    for name in text.split(","):
-        if name not in RIVALS:
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(RIVALS)}")
-    return tuple(text.split(","))
+def _names(known: tuple[str, ...]) -> Any:
+    def names(text: str) -> tuple[str, ...]:
+        for name in text.split(","):
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
+        return tuple(text.split(","))
+
+    return names
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -311,7 +314,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-s", "--special-token", default="", metavar="TEXT", help="ends a document, as <|endoftext|> does")
     parser.add_argument("--runs", type=_number(1), metavar="N", help="of each (default: 3)")
     parser.add_argument("--threads", type=_number(1), metavar="N", help="for all (default: as many as there are cores)")
-    parser.add_argument("--only", type=_names, default=RIVALS, metavar="NAME,...", help="only these rivals")
+    parser.add_argument("--only", type=_names(RIVALS), default=RIVALS, metavar="NAME,...", help="only these rivals")
+    parser.add_argument("--work", type=_names(WORKS), default=WORKS, metavar="NAME,...", help=f"only these of {', '.join(WORKS)}")
     parser.add_argument("--timeout", type=_number(1), default=600, metavar="SECONDS", help="of a run (default: 600)")
     parser.add_argument("--quick", action="store_true", help="the first 10 MB, one run")
     parser.add_argument("--json", action="store_true", help="one JSON object in place of tables")

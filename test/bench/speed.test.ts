@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeDna } from "../../bench/corpora/dna.ts";
-import { type Row, speedTable, withTable } from "../../bench/speed-table.ts";
+import { type Row, readmeTable, speedTable, withTable } from "../../bench/speed-table.ts";
 import { scratch } from "../binary.ts";
 
 const root = join(import.meta.dir, "../..");
 const rows: Row[] = [
   {
-    work: "train",
+    work: "train: english, 9 MB",
     costs: [
       { name: "bpe", seconds: 0.2, processorSeconds: 0.3, megabytes: 90 },
       { name: "tokenizers", seconds: 17.26, processorSeconds: 30, megabytes: 170 },
@@ -20,7 +20,7 @@ const rows: Row[] = [
     costs: [
       { name: "bpe", seconds: 0.04 },
       { name: "gigatoken", seconds: 0.002 },
-      { name: "tiktoken", seconds: 0.001 },
+      { name: "tiktoken", seconds: 0.0001234 },
     ],
   },
   { work: "alone", costs: [{ name: "bpe", seconds: 1, megabytes: 7 }] },
@@ -28,17 +28,25 @@ const rows: Row[] = [
 
 test("the best of each number is bold, a peer that is faster has a ratio below 1, and who cannot has a dash", () => {
   expect(speedTable(rows).split("\n").slice(2)).toEqual([
-    "| train | **0.2**, 0.3, 90 | 0.3, **0.25**, **80** | 17.3, 30, 170 | 1.5 |",
-    "| a line | 0.04, –, – | **0.002**, –, – | – | 0.05 |",
+    "| train: english, 9 MB | **0.2**, 0.3, 90 | gigabpe 0.3, **0.25**, **80** | 17.3, 30, 170 | 1.5 |",
+    "| a line | 0.04, –, – | tiktoken **123 µs**, –, – | – | 0.0031 |",
     "| alone | 1, –, 7 | – | – |  |",
+  ]);
+  expect(readmeTable(rows).split("\n").slice(2)).toEqual([
+    "| train on 100 MB of English | 0.2 s, 90 MB | gigabpe: 0.3 s, 80 MB | 17.3 s, 170 MB | 1.5 |",
   ]);
 });
 
-test("docs/speed.md has the table of the record", () => {
-  const page = readFileSync(join(root, "docs/speed.md"), "utf8");
-  const record = JSON.parse(readFileSync(join(root, "bench/record/speed.json"), "utf8"));
-  expect(withTable(page, record.rows)).toBe(page);
-  expect(withTable(page, rows)).not.toBe(page);
+test("docs/speed.md and README have the tables of the record", () => {
+  const { rows: kept } = JSON.parse(readFileSync(join(root, "bench/record/speed.json"), "utf8"));
+  for (const [name, made] of [
+    ["docs/speed.md", speedTable],
+    ["README.md", readmeTable],
+  ] as const) {
+    const page = readFileSync(join(root, name), "utf8");
+    expect(withTable(page, made(kept))).toBe(page);
+    expect(withTable(page, made(rows))).not.toBe(page);
+  }
 });
 
 test("made DNA is the same for the same seed, has lines of 80, and repeats itself", () => {
