@@ -27,7 +27,8 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
 export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("train.md", "train"),
   ...of("many-machines.md", "count", "plan"),
-  ...of("encode.md", "encode", "tokens", "decode", "serve", "image"),
+  ...of("encode.md", "encode", "tokens", "decode", "image"),
+  ...of("serve.md", "serve"),
   ...of("evaluate.md", "eval", "diff"),
   ...of("extend.md", "prune", "truncate", "ids truncate"),
 };

@@ -88,9 +88,11 @@ const isComment = /^\s*(\/\/|\/?\*)/;
 /** With directories or without; capital letters stand for any name. */
 const fileName = /(?<![\w.*<-])(?:[\w.-]+\/)*[a-z][a-z0-9-]*(?:\.test)?\.(?:ts|mjs)\b/g;
 
-test("no line of Markdown is longer than 110 characters", () => {
+test("no line of Markdown is longer than 110 characters, but for rows of tables", () => {
   const long = pages.flatMap((path) =>
-    linesOf(path).flatMap((line, i) => ([...line].length > 110 ? [`${path}:${i + 1}`] : [])),
+    linesOf(path).flatMap((line, i) =>
+      [...line].length > 110 && !line.startsWith("|") ? [`${path}:${i + 1}`] : [],
+    ),
   );
   expect(long).toEqual([]);
 });

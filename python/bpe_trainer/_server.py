@@ -1,4 +1,4 @@
-"""Where there is no native module, a `bpe serve` encodes, through a pipe: docs/encode.md. It also saves."""
+"""Where there is no native module, a `bpe serve` encodes, through a pipe: docs/serve.md. It also saves."""
 
 from __future__ import annotations
 

@@ -672,7 +672,7 @@ export const commands: readonly CommandSpec[] = [
     files: "",
     description: "encode and decode for another program",
     details:
-      "Encodes and decodes for another program, through stdin and stdout. bpe help docs/encode.md says what requests look like.",
+      "Encodes and decodes for another program, through stdin and stdout. bpe help docs/serve.md says what requests look like.",
     options: [tokenizer, ...besideTokenizer, ...everywhere],
     examples: [{ what: "As another program starts it", command: "bpe serve --tokenizer tokenizer" }],
   },

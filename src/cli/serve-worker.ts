@@ -301,6 +301,6 @@ function readStdin(into: Uint8Array, pos: number): number {
 }
 
 const damaged = (what: string) =>
-  new UserError(`bpe serve: ${what}`, { hint: "docs/encode.md says what a request looks like" });
+  new UserError(`bpe serve: ${what}`, { hint: "docs/serve.md says what a request looks like" });
 
 const cutOff = (part: string) => damaged(`stdin ends in ${part} of a request`);

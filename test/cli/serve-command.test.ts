@@ -194,7 +194,7 @@ test("what is no whole request ends the run with an error", async () => {
     const { code, stderr } = await serve(sent);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `bpe: error: bpe serve: ${what}\nhint: docs/encode.md says what a request looks like\n`,
+      stderr: `bpe: error: bpe serve: ${what}\nhint: docs/serve.md says what a request looks like\n`,
     });
   }
 });
