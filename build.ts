@@ -24,8 +24,12 @@ export type Platform = {
 
 let embedded: Promise<readonly string[]> | undefined;
 
+/** Says what is done now. */
+export const step = (what: string): void => console.log(`  ${what}`);
+
 /** Files that every executable has in it, made once: kernels, tables of patterns, and the manual for `bpe help docs/NAME.md`. */
 async function makeEmbedded(): Promise<readonly string[]> {
+  step("the kernel, and the tables of named patterns (kept where nothing has changed)");
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
   // Only now: who names a file of src/pattern before does not see those that `buildKernel` has made there.
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
@@ -115,10 +119,19 @@ async function buildIfChanged(): Promise<void> {
     "dist/kernel/digest",
     "dist/patterns",
   ].map((part) => resolve(import.meta.dir, part));
-  if (parts.every((part) => existsSync(part)) && readFileSync(stamp, "utf8") === stampNow()) return;
-  console.log(`built ${await buildExecutable(path)}`);
-  if (!isWindows) await buildExecutable(warmPath, undefined, warmEntry);
+  if (parts.every((part) => existsSync(part)) && readFileSync(stamp, "utf8") === stampNow()) {
+    console.log(`${executable} is up to date`);
+    return;
+  }
+  console.log("building");
+  step("dist/bpe: the program, its workers and Bun in one executable");
+  await buildExecutable(path);
+  if (!isWindows) {
+    step("dist/bpe-warm: the same for tests");
+    await buildExecutable(warmPath, undefined, warmEntry);
+  }
   writeFileSync(stamp, stampNow());
+  console.log(`built ${executable}`);
 }
 
 if (import.meta.main) await buildIfChanged();

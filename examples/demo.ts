@@ -27,6 +27,8 @@ if (status !== 0) process.exit(status ?? 1);
 const sentence = "The trainer reads documentation and typings, and learns their most frequent pieces.";
 console.log(`\n${sentence}`);
 console.log(encode(sentence).join("|"));
+console.log(`\nNext: dist/bpe explain ${output} "${sentence.slice(0, 11)}"`);
+console.log("Or your own text: dist/bpe train YOUR_FILES -n 32k -p gpt-4o -o tokenizer");
 
 /** As `learn.ts` encodes, with the merges that `bpe` learned. Plain ASCII stands for itself there, but for the space. */
 function encode(text: string): string[] {

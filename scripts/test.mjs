@@ -98,6 +98,7 @@ async function play(file, index) {
   };
 }
 
+console.error(`${files.length} files of tests, ${jobCount} at a time; a dot is a file that passed:`);
 const results = [];
 const waiting = files.entries();
 async function playSome() {

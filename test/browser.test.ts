@@ -98,6 +98,24 @@ const library = () => {
   return compiled;
 };
 
+test("the page of npm/README runs", async () => {
+  await library();
+  const [, script] = /<script type="module">\n(.*?)<\/script>/s.exec(readFileSync("npm/README.md", "utf8"))!;
+  const path = "./node_modules/bpe/lib/browser/browser.js";
+  expect(script).toContain(`from "${path}"`);
+  const page = join(directory, "page.mjs");
+  const json = JSON.stringify({
+    ...randomFile(new Random(3)),
+    pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, use_regex: true },
+  });
+  writeFileSync(join(directory, "tokenizer.json"), json);
+  const stubs = `const document = { body: {} }; const fetch = async (name) => Bun.file(${JSON.stringify(`${directory}/`)} + name);`;
+  const run = `${script!.replace(path, "./browser/browser.js")}\nexport const shown = document.body.textContent;`;
+  writeFileSync(page, `${stubs}\n${run}`);
+  const { shown } = await import(page);
+  expect(shown).toBe(TextTokenizer.from(json).encode("some text").join(" "));
+});
+
 test("a tokenizer.json is loaded in a browser as it is elsewhere, or refused with the same reason", async () => {
   const browser = await library();
   const seed = 20261124;

@@ -499,7 +499,7 @@ class Tokenizer:
         append_token: Union[str, None] = None,
         workers: Union[int, None] = None,
     ) -> "numpy.ndarray[Any, Any]":
-        """The ids of files, one after the other, as a numpy array: uint16 if every id fits, else uint32."""
+        """The ids of files, one after the other, as a numpy array: uint16 if every id fits, else uint32. It needs numpy."""
         load = _numpy().load
         paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         home = Home()
@@ -731,12 +731,14 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
 
 def _numpy() -> Any:
     """numpy refuses to be imported again where Ctrl-C has interrupted its import: here none does."""
-    if "numpy" not in sys.modules:
-        import threading  # noqa: F401  It takes the thread that imports it first for the main one.
+    try:
+        if "numpy" not in sys.modules:
+            import threading  # noqa: F401  It takes the thread that imports it first for the main one.
 
-        _undisturbed(_import_numpy)
-    import numpy
-
+            _undisturbed(_import_numpy)
+        import numpy
+    except ModuleNotFoundError:
+        raise BpeError("encode_file and as_array need numpy\nhint: pip install numpy") from None
     return numpy
 
 

@@ -1,9 +1,10 @@
-// Builds everything that a release is made of into dist/release/: `npm run release`. docs/internals/building.md says what that is.
+// Builds everything that a release is made of into dist/release/: `npm run release`. With `-- --host` what is for this machine
+// alone, also of a tree with changes. docs/internals/building.md says what a release is.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { buildExecutable } from "../../build.ts";
+import { buildExecutable, step } from "../../build.ts";
 import { buildLibraries } from "../npm/build.ts";
 import {
   executablePackage,
@@ -27,19 +28,24 @@ import { makeWheel } from "./wheel.ts";
 const root = resolve(import.meta.dir, "../..");
 const directory = join(root, "dist/release");
 
-const { values: options } = parseArgs({ options: { dirty: { type: "boolean", default: false } } });
+const flag = { type: "boolean", default: false } as const;
+const { values: options } = parseArgs({ options: { dirty: flag, host: flag } });
 const changes = run("git", ["status", "--porcelain", "--untracked-files=no"], root);
-if (changes !== "" && !options.dirty) {
+if (changes !== "" && !options.dirty && !options.host) {
   console.error(
-    `A release is made of a commit, and this tree has changes (--dirty for a trial):\n${changes}`,
+    `A release is made of a commit, and this tree has changes (--dirty for a trial, --host for this machine):\n${changes}`,
   );
   process.exit(1);
 }
+/** As the Bun that runs this is. */
+const hostFormat = executableFormat(readFileSync(process.execPath));
+const made = options.host ? targets.filter(({ format }) => Bun.deepEquals(format, hostFormat)) : targets;
 
 const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 /** The time of the commit: the only time in a release. */
 const seconds = Number(run("git", ["log", "-1", "--format=%ct"], root));
 
+step("the tools of a release: npm's, and zig");
 run("npm", ["ci", "--omit=optional", "--ignore-scripts"], join(root, "scripts/release/tools"));
 installZig();
 rmSync(directory, { recursive: true, force: true });
@@ -51,10 +57,16 @@ const besideProgram = shellFiles({ version, seconds });
 const archives: Archive[] = [];
 /** Wheels, and packages of npm. */
 const packageNames: string[] = [];
-for (const target of targets) archives.push(await release(target));
+for (const target of made) {
+  step(`${target.title}: executable, module, library, archive, wheel, package`);
+  archives.push(await release(target));
+}
+step("the library for Node and browsers");
 writePackage(libraryPackage(root, await buildLibraries(), libraryNotice(root)));
+step("the list of what is in it, and checksums");
 write(`bpe-${version}.cdx.json`, Buffer.from(await makeSbom(root, archives)));
 writeSums();
+console.log(`all of it is in ${directory}`);
 
 /** Builds, checks and packs the executable and the native parts of one target. */
 async function release(target: Target): Promise<Archive> {

@@ -286,6 +286,12 @@ class Abilities(Home):
             with self.assertRaises(bpe.BpeError):
                 tokenizer.to_tiktoken()
 
+    def test_what_needs_numpy_says_so(self) -> None:
+        with bpe.train(self.corpus, 300) as tokenizer, mock.patch.dict(sys.modules, {"numpy": None}):
+            for call in (lambda: tokenizer.encode_file(self.corpus), lambda: tokenizer.encode_batch(["a"], as_array=True)):
+                with self.assertRaisesRegex(bpe.BpeError, "need numpy\nhint: pip install numpy"):
+                    call()
+
     def test_a_tokenizer_gets_tokens_without_a_text(self) -> None:
         with bpe.train(self.corpus, 300, special_tokens=[END], pad_to=8) as before:
             with before.extend(special_tokens=["<|tool|>"], seed_tokens=[" mitochondrion"]) as after:
@@ -294,7 +300,7 @@ class Abilities(Home):
                 self.same_as_hf(after)
                 text = "a mitochondrion<|tool|>of mitochondria" + END
                 self.assertEqual(after.encode(text), after.to_tiktoken().encode(text, allowed_special="all"))
-                again = after.extend(texts=["ab ab ab"], vocab_size="+2", rename={"<|tool|>": "<|call|>"})
+                again = after.extend(texts=["zqxw zqxw zqxw"], vocab_size="+2", rename={"<|tool|>": "<|call|>"})
                 self.assertEqual(again.encode("<|call|>"), [after.id_limit - 1])
                 self.assertEqual(again.id_limit, after.id_limit + 2)
                 again.save(self.home / "again")
