@@ -1,6 +1,6 @@
 // Builds dist/bpe: one executable with the program, its workers and Bun in it.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
@@ -27,16 +27,20 @@ let embedded: Promise<readonly string[]> | undefined;
 /** Says what is done now. */
 export const step = (what: string): void => console.log(`  ${what}`);
 
-/** Files that every executable has in it, made once: kernels, tables of patterns, and the manual for `bpe help docs/NAME.md`. */
+/** Files that every executable has in it, made once: kernels, tables of patterns, the manual, and the text that its samples read. */
 async function makeEmbedded(): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
   // Only now: who names a file of src/pattern before does not see those that `buildKernel` has made there.
+  const sample = `${import.meta.dir}/dist/sample/LICENSE.txt`;
+  mkdirSync(`${import.meta.dir}/dist/sample`, { recursive: true });
+  copyFileSync(`${import.meta.dir}/LICENSE`, sample);
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
   return [
     ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
     ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
     ...new Bun.Glob("docs/*.md").scanSync({ cwd: import.meta.dir, absolute: true }),
+    sample,
   ];
 }
 
@@ -58,7 +62,7 @@ export async function buildExecutable(
       `${import.meta.dir}/src/cli/serve-worker.ts`,
       ...(await embedded),
     ],
-    loader: { ".md": "file", ".tables": "file", ".wasm": "file" },
+    loader: { ".md": "file", ".tables": "file", ".txt": "file", ".wasm": "file" },
     // All beside the entry, where src/runtime/embedded.ts says they are.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     define: { BPE_COMMIT: JSON.stringify(commit()) },
@@ -93,7 +97,7 @@ const warmEntry = "test/warm-server.ts";
 /** A hash of all that the executables are made from. */
 function digestOfSources(): string {
   const hash = new Bun.CryptoHasher("sha256").update(`${Bun.version} ${commit()}\n`);
-  const paths = ["build.ts", warmEntry, "package-lock.json", "{src,scripts}/**/*", "docs/*.md"]
+  const paths = ["build.ts", warmEntry, "package-lock.json", "LICENSE", "{src,scripts}/**/*", "docs/*.md"]
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync(import.meta.dir)])
     .filter((path) => !path.includes("node_modules/"));
   for (const path of paths.sort()) {

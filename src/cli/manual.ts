@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { usageError } from "../errors.ts";
-import { readPage } from "../runtime/embedded.ts";
+import { readPage, readSample } from "../runtime/embedded.ts";
 import { slashed } from "../runtime/windows.ts";
 import { isTerminal, plain, stylesFor, terminalColumns } from "./output.ts";
 
@@ -11,17 +11,28 @@ import { isTerminal, plain, stylesFor, terminalColumns } from "./output.ts";
 
 /**
  * A page with links that can be followed by `bpe help`: laid out for a terminal, elsewhere as it was written. `docs` alone is
- * the list of pages.
+ * the list of pages, and `docs/LICENSE` the text that their samples read.
  */
 export function manualPage(typed: string): string {
   const path = posix.normalize(slashed(typed)).replace(/^docs\/?$/, "docs/README.md");
   const page = pageAt(path);
+  const sample = path === "docs/LICENSE" ? readSample() : null;
+  if (sample !== null) return sample;
   if (page !== null) {
-    const followed = withPlainLinks(page, "docs");
+    const followed = withSample(withPlainLinks(page, "docs"));
     return isTerminal(1) ? laidOut(followed, Math.min(terminalColumns(1), columnsMax)) : followed;
   }
   throw usageError(`there is no page "${typed}"`, "bpe help docs lists the pages");
 }
+
+/** A page whose samples read LICENSE says below its title how to get it. */
+const withSample = (page: string): string =>
+  /^```(?:sh|python) run\n(?:(?!```).*\n)*?.*\bLICENSE\b/m.test(page)
+    ? page.replace(
+        /^# .*\n/,
+        (title) => `${title}\nThe samples read LICENSE: \`bpe help docs/LICENSE > LICENSE\` writes it.\n`,
+      )
+    : page;
 
 const pageAt = (path: string) => (path.startsWith("docs/") ? readPage(path.slice("docs/".length)) : null);
 

@@ -40,10 +40,16 @@ export const embeddedDirectory = import.meta.dir;
 const pageDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../docs`;
 
 /** A page of the manual by its name in docs/, such as "eval.md"; null if there is none. Only the command line shows them. */
-export function readPage(name: string): string | null {
-  if (!/^[\w-]+\.md$/.test(name)) return null;
+export const readPage = (name: string): string | null =>
+  /^[\w-]+\.md$/.test(name) ? readOrNull(`${pageDirectory}/${name}`) : null;
+
+/** LICENSE: the text that samples of the manual read. */
+export const readSample = (): string | null =>
+  readOrNull(isEmbedded ? `${import.meta.dir}/LICENSE.txt` : `${import.meta.dir}/../../LICENSE`);
+
+function readOrNull(path: string): string | null {
   try {
-    return readFileSync(`${pageDirectory}/${name}`, "utf8");
+    return readFileSync(path, "utf8");
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { checkComplete, parseInvocation } from "../../src/cli/arguments.ts";
@@ -351,4 +351,22 @@ describe("examples", () => {
       ]);
     }
   });
+});
+
+test("the text that samples of pages read is in the program, and the pages say so", () => {
+  const read = (page: string) => bpe(["help", page]).stdout;
+  expect(read("docs/LICENSE")).toBe(readFileSync("LICENSE", "utf8"));
+  const said = "The samples read LICENSE: `bpe help docs/LICENSE > LICENSE` writes it.";
+  const pages = readdirSync("docs").filter((name) => name.endsWith(".md"));
+  const reading = pages.filter((name) =>
+    [...readFileSync(`docs/${name}`, "utf8").matchAll(/^```(?:sh|python) run\n(.*?)^```/gms)].some(
+      ([, script]) => script!.includes("LICENSE"),
+    ),
+  );
+  expect(reading.length).toBeGreaterThan(10);
+  for (const name of pages) {
+    const shown = read(`docs/${name}`);
+    expect([name, shown.includes(said)]).toEqual([name, reading.includes(name)]);
+    if (reading.includes(name)) expect(shown.split("\n")[2]).toBe(said);
+  }
 });
