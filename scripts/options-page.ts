@@ -31,6 +31,7 @@ export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("serve.md", "serve"),
   ...of("evaluate.md", "eval", "diff"),
   ...of("extend.md", "prune", "truncate", "ids truncate"),
+  ...of("your-model.md", "convert"),
 };
 
 function of(page: string, ...names: readonly string[]): Record<string, string> {

@@ -79,6 +79,6 @@ def _texts(name: str, value: Any, places: ExitStack) -> Iterator[str]:
         raise TypeError(f"{name} must be text, a number or a path, found {type(value).__name__}")
 
 
-diff, eval, explain, inspect, prune, tokens, truncate = map(
-    Command, ("diff", "eval", "explain", "inspect", "prune", "tokens", "truncate")
+convert, diff, eval, explain, inspect, prune, tokens, truncate = map(
+    Command, ("convert", "diff", "eval", "explain", "inspect", "prune", "tokens", "truncate")
 )

@@ -5,7 +5,7 @@ import { textMeasures } from "../evaluation/measures.ts";
 import { encodingOptions } from "../options/encoding-table.ts";
 import { idsDecoding, idsEncoding, idsTraining, idsTruncating } from "../options/ids-tables.ts";
 import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
-import { comparison, truncation } from "../options/tokenizer-tables.ts";
+import { comparison, conversion, truncation } from "../options/tokenizer-tables.ts";
 import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
 
 /** The tables that `--measure` prints. */
@@ -590,6 +590,25 @@ export const commands: readonly CommandSpec[] = [
     examples: [{ what: "Two sizes", command: "bpe truncate tokenizer -n 400,300 -o smaller" }],
   },
   {
+    name: "convert",
+    files: "<tokenizer>",
+    reads: "tokenizer",
+    filesDescription: "tokenizer directory, or one of its files",
+    description: "write a tokenizer as other kinds of files",
+    details: "Ids stay: what is written is loaded, and compared.",
+    options: [
+      ...Object.values(conversion),
+      outputDirectory,
+      ...besideTokenizer,
+      ...unattended,
+      ...everywhere,
+    ],
+    examples: [
+      { what: "As all kinds", command: "bpe convert tokenizer/tokenizer.tiktoken -o converted" },
+      { what: "For llama.cpp", command: "bpe convert tokenizer --format gguf -o converted" },
+    ],
+  },
+  {
     name: "ids train",
     files: "<file>...",
     reads: "files",
@@ -697,7 +716,7 @@ export const commands: readonly CommandSpec[] = [
 
 /** Commands of two words, by the first one: what they are for. */
 export const commandGroups = {
-  ids: "train, encode, decode, inspect ids instead of text; cut their vocabulary",
+  ids: "train, encode, decode, truncate, inspect ids",
 } as const;
 
 /** The commands of a group. */

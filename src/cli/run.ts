@@ -36,6 +36,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   eval: async () => (await import("./eval-command.ts")).runEval,
   prune: async () => (await import("./prune-command.ts")).runPrune,
   truncate: async () => (await import("./prune-command.ts")).runTruncate,
+  convert: async () => (await import("./convert-command.ts")).runConvert,
   "ids train": async () => (await import("./ids-command.ts")).runTrainIds,
   "ids encode": async () => (await import("./ids-command.ts")).runEncodeIds,
   "ids decode": async () => (await import("./ids-command.ts")).runDecodeIds,

@@ -1,4 +1,5 @@
 import { noSystem } from "../runtime/no-system.browser.ts";
+import { gguf } from "./gguf.ts";
 import { gpt2 } from "./gpt2.ts";
 import { tiktoken } from "./tiktoken.ts";
 import { huggingface } from "./tokenizer-json.ts";
@@ -8,5 +9,6 @@ export const formatCode = {
   huggingface: async () => huggingface,
   gpt2: async () => gpt2,
   tiktoken: async () => tiktoken,
+  gguf: async () => gguf,
   tekken: noSystem,
 };

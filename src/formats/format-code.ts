@@ -3,5 +3,6 @@ export const formatCode = {
   huggingface: async () => (await import("./tokenizer-json.ts")).huggingface,
   gpt2: async () => (await import("./gpt2.ts")).gpt2,
   tiktoken: async () => (await import("./tiktoken.ts")).tiktoken,
+  gguf: async () => (await import("./gguf.ts")).gguf,
   tekken: async () => (await import("./tekken.ts")).tekken,
 };

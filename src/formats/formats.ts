@@ -6,6 +6,8 @@ export type FormatEntry = {
   readonly name: string;
   /** What `--format` writes, for its help; undefined: this is only read. */
   readonly written?: string;
+  /** Only written where it is named. */
+  readonly isOnRequest?: boolean;
   /** What its files are called in a directory of a tokenizer: one set of names, or another. */
   readonly names: readonly (readonly string[])[];
   /** Whether a file is of this format, by its first 4 KB as Latin-1. A format of several files is known by their names. */
@@ -46,6 +48,14 @@ export const formats: readonly FormatEntry[] = [
     names: [["tekken.json"]],
     matches: (head) => /^\s*\{/.test(head) && head.includes('"default_num_special_tokens"'),
     load: formatCode.tekken,
+  },
+  {
+    name: "gguf",
+    written: "tokenizer.gguf, for llama.cpp, only if named",
+    isOnRequest: true,
+    names: [],
+    matches: () => false,
+    load: formatCode.gguf,
   },
 ];
 

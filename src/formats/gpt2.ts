@@ -62,7 +62,7 @@ function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
 }
 
 /** The merges as `left right` lines in byte-to-character form, in the order learned. */
-const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
+export const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
   mergeRows(vocabulary, ["", " ", "\n"], plainSpelling);
 
 /** SHA-256 over the merge lines, in hex: the record's name for the result. */
@@ -255,7 +255,13 @@ function prune(
 }
 
 export const gpt2: TokenizerFormat = {
-  writing: { files: filesOf, obstacle: beyondOtherFiles },
+  writing: {
+    files: filesOf,
+    obstacle: (tokenizer) =>
+      tokenizer.vocabulary.others?.areWhole === true
+        ? "it cannot say that a whole pretoken becomes a token which no merge makes"
+        : beyondOtherFiles(tokenizer),
+  },
   read,
   extend,
   rename: renamedVocab,

@@ -6,6 +6,7 @@ import {
   isSpecialEntry,
   keptBytesMax,
   notKept,
+  otherOfEntry,
   specialOfEntry,
   type TokenBytes,
   type Vocabulary,
@@ -60,9 +61,10 @@ export function idRows(
       kernel.writeIds(first, rowCount, places.separators, places.spelling, to, limit),
     append: (chunk, id) => {
       const entry = entries[id]!;
+      const key = specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key;
+      if (isSpecialEntry(entry) && key === undefined) return;
       chunk.ascii(before);
-      if (isSpecialEntry(entry))
-        chunk.text(JSON.stringify(specialTokens[specialOfEntry(entry)]!).slice(1, -1));
+      if (isSpecialEntry(entry)) chunk.text(JSON.stringify(key).slice(1, -1));
       else appendToken(chunk, tokenBytes, entry, jsonSpelling);
       chunk.ascii(between);
       chunk.decimal(id);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { escapeBytes } from "../bytes/escape.ts";
 import type { Normalization } from "../bytes/normalization.ts";
 import { carriageReturn, lineFeed, space, zero } from "../bytes/text.ts";
 import { assert, exitCode, UserError } from "../errors.ts";
@@ -29,6 +30,7 @@ import {
   copyTokenBytes,
   type FinishedTokenizer,
   isSpecialEntry,
+  otherOfEntry,
   type Vocabulary,
 } from "../vocabulary/vocabulary.ts";
 import { checkId, checkOwnIds } from "./assemble-model.ts";
@@ -55,8 +57,11 @@ export function rankRows(vocabulary: Vocabulary): Generator<Uint8Array> {
     write: (kernel, first, to, limit) => kernel.writeRanks(first, size, places.digits, to, limit),
     append: (chunk, id) => {
       const token = entries[id]!;
-      if (isSpecialEntry(token)) return;
-      chunk.ascii(toBase64(copyTokenBytes(tokenBytes, token)));
+      const bytes = isSpecialEntry(token)
+        ? otherOfEntry(vocabulary, token)?.bytes
+        : copyTokenBytes(tokenBytes, token);
+      if (bytes === undefined) return;
+      chunk.ascii(toBase64(bytes));
       chunk.ascii(" ");
       chunk.decimal(id);
       chunk.ascii("\n");
@@ -77,10 +82,11 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
   if (exportForm.kind === "splits" && exportForm.mayLeaveGaps) {
     return "the pattern may leave text unmatched, which tiktoken drops; with |[\\s\\S] at its end it takes every character";
   }
-  const tokenCount = vocabulary.tokenIds.length;
-  if (tokenCount + vocabulary.specialTokens.length !== vocabulary.size) {
+  if (vocabulary.tokenIds.some((id) => isSpecialEntry(vocabulary.entries[id]!))) {
     return "a special token shares the id of a token, and tiktoken merges in the order of ids";
   }
+  if (vocabulary.others?.areWhole === false && vocabulary.others.tokens.length > 0)
+    return `nothing gives the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", and in a file of ranks a whole pretoken would`;
   return beyondOtherFiles(tokenizer);
 }
 

@@ -84,7 +84,7 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
       end_of_word_suffix: null,
       fuse_unk: false,
       byte_fallback: false,
-      ignore_merges: false,
+      ignore_merges: vocabulary.others?.areWhole === true,
       ...(like?.root?.model as JsonObject | undefined),
     },
   };

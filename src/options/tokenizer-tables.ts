@@ -1,4 +1,5 @@
-import { path, sizes } from "./kinds.ts";
+import { writtenFormats } from "../formats/formats.ts";
+import { path, sizes, words } from "./kinds.ts";
 import { tableOf } from "./option.ts";
 
 // The options of commands that are about two tokenizers, or make one of another.
@@ -13,6 +14,17 @@ export const truncation = tableOf({
     topic: "tokens",
     description: "how many tokens stay, special tokens included",
     details: "Several sizes, separated by commas: -n 64k,32k writes DIR/65536 and DIR/32768.",
+  },
+});
+
+/** Of `bpe convert`. */
+export const conversion = tableOf({
+  formats: {
+    name: "format",
+    kind: words(writtenFormats),
+    topic: "output",
+    description: "which kinds of files to write",
+    default: "all that can hold the tokenizer, without gguf",
   },
 });
 

@@ -18,6 +18,7 @@ export {
   describeLlamaCpp,
   exportForm,
   huggingfaceForm,
+  llamaCppOf,
   mayLeaveGaps,
   type PatternExport,
   portableForm,

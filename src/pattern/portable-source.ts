@@ -222,6 +222,13 @@ const isNothing = (node: Node) => node.kind === "sequence" && node.items.length 
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
+/** The pre-tokenizer that llama.cpp has for a pattern, as HF's files say it. */
+export function llamaCppOf(form: PatternExport) {
+  const regexes = form.kind === "byte-level" ? patterns.gpt2.sources : form.regexes;
+  const isOne = (pattern: NamedPattern) => areEqual(huggingfaceForm(pattern), regexes);
+  return Object.values(named).find(isOne)?.llamaCpp;
+}
+
 /** Which pre-tokenizer llama.cpp has for a pattern, in words; `null` names a user's own regular expression. */
 export function describeLlamaCpp(name: string | null): string {
   const { llamaCpp } = (name === null ? undefined : named[name]) ?? {};

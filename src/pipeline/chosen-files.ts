@@ -1,6 +1,6 @@
 import { checkOptions, textsArgument } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
-import { formats, writtenFormats } from "../formats/formats.ts";
+import { type FormatEntry, formats, writtenFormats } from "../formats/formats.ts";
 import type { OutputFile, TokenizerFormat } from "../formats/output-file.ts";
 import { exportForm } from "../pattern/pattern.ts";
 import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
@@ -21,12 +21,18 @@ export function checkFormatNames(call: string, options: SaveOptions): readonly s
 }
 
 /** @internal The formats that are written, by their names, with their code. */
-export type LoadedFormats = ReadonlyMap<string, TokenizerFormat>;
+export type LoadedFormats = ReadonlyMap<string, TokenizerFormat & Pick<FormatEntry, "isOnRequest">>;
 
 /** @internal */
 export async function loadFormats(): Promise<LoadedFormats> {
   const written = formats.filter((format) => format.written !== undefined);
-  return new Map(await Promise.all(written.map(async ({ name, load }) => [name, await load()] as const)));
+  return new Map(
+    await Promise.all(
+      written.map(
+        async ({ name, load, isOnRequest = false }) => [name, { ...(await load()), isOnRequest }] as const,
+      ),
+    ),
+  );
 }
 
 /** @internal The files of the formats named, or of all that can hold the tokenizer. A UserError if one that is named cannot. */
@@ -35,8 +41,8 @@ export function chosenFiles(
   names: readonly string[] | undefined,
   tokenizer: FinishedTokenizer,
 ): OutputFile[] {
-  return [...formats].flatMap(([name, { writing }]) => {
-    if (names?.includes(name) === false) return [];
+  return [...formats].flatMap(([name, { writing, isOnRequest }]) => {
+    if (names === undefined ? isOnRequest : !names.includes(name)) return [];
     const obstacle = writing!.obstacle(tokenizer);
     if (obstacle === null) return writing!.files(tokenizer);
     if (names === undefined) return [];

@@ -266,7 +266,7 @@ type Recorded = {
 };
 
 /** The options in the record of a training beside the file. */
-function trainedOptions(path: string): object | undefined {
+export function trainedOptions(path: string): object | undefined {
   const recordPath = join(path, "..", recordName);
   if (!isFile(recordPath)) return undefined;
   const { options } = readJson(recordPath) as { options?: unknown };

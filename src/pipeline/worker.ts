@@ -30,6 +30,7 @@ const loaders: Record<JobName, () => Promise<Serve>> = {
     return serveJob(() => loadingJob, post);
   },
   pruning: async () => serveJob((await import("./prune-tokenizer.ts")).pruningJob, post),
+  converting: async () => serveJob((await import("./convert-tokenizer.ts")).convertingJob, post),
   merging: async () => (await import("../merge/merge-helpers.ts")).helpMerging,
 };
 

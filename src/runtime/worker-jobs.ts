@@ -1,5 +1,12 @@
 /** What a worker can be started for. pipeline/worker.ts says which code that is. */
-export type JobName = "counting" | "encoding" | "evaluating" | "loading" | "pruning" | "merging";
+export type JobName =
+  | "counting"
+  | "encoding"
+  | "evaluating"
+  | "loading"
+  | "pruning"
+  | "converting"
+  | "merging";
 
 /** A worker as this program uses it: a part of what the web and Bun have. */
 export type WorkerThread = {

@@ -89,13 +89,16 @@ function placeWholes(
  * A UserError if `small` does not have the first merges of `big` and no others, or finds other pretokens or added tokens. Only
  * merges that end the derivation of a token are compared: no other one is ever made. Returns the derivations of `big`.
  */
-export function checkFirstMerges(big: TokenizerParts, small: TokenizerParts): Derivations {
-  const refuse = (what: string): never => {
+export function checkFirstMerges(
+  big: TokenizerParts,
+  small: TokenizerParts,
+  refuse = (what: string): never => {
     throw new UserError(
       `"${small.description.path}" does not have the first merges of "${big.description.path}": ${what}`,
       { hint: "bpe truncate makes a tokenizer that does" },
     );
-  };
+  },
+): Derivations {
   if (cuttingOf(big) !== cuttingOf(small)) refuse("they cut or normalize text differently");
   if (addedOf(big) !== addedOf(small)) refuse("their added tokens differ");
   if (bytesOf(big) !== bytesOf(small)) refuse("one of them lacks some bytes");

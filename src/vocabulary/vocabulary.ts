@@ -126,6 +126,15 @@ export type Vocabulary = {
   /** How many of the special tokens, the last ones, have ids behind the size asked for: they fill it to a multiple, or are `Like.laterTokens`. */
   readonly reservedCount: number;
   readonly entries: Int32Array;
+  /**
+   * Tokens that no merge makes, by their key in HF's files: their entries are those behind the special tokens'. An entry
+   * behind all of these is an id without a token. Absent after a training, which has none of either.
+   */
+  readonly others?: {
+    readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
+    /** A pretoken that equals one of them becomes it. */
+    readonly areWhole: boolean;
+  };
 };
 
 /** What the formats write: the vocabulary, how HF's files say where text is cut, and what a model needs to know. */
@@ -161,6 +170,10 @@ export function isSpecialEntry(entry: number): boolean {
 export function specialOfEntry(entry: number): number {
   return -1 - entry;
 }
+
+/** The token of an entry that no merge makes; undefined for any other entry. */
+export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: number) =>
+  others?.tokens[specialOfEntry(entry) - specialTokens.length];
 
 /** Gives ids to all tokens. A UserError if a special token equals a learned one and the rule does not let them share an id. */
 export function buildVocabulary(options: VocabularyOptions): Vocabulary {

@@ -87,6 +87,7 @@ test("a log that is what the run reads or writes is refused, by any name, and no
     ["prune tok --text corpus.txt -n 260 -o out", "corpus.txt"],
     ["prune tok --text corpus.txt -n 260 -o out", "tok/tokenizer.json"],
     ["truncate tok -n 260 -o out", "tok/tokenizer.json"],
+    ["convert tok -o out", "tok/tokenizer.json"],
     // Mistakes that are found before anything is looked at, or after.
     ["train corpus.txt -n 262 -o out --vocab-sise 3", "corpus.txt"],
     ["train texts none.txt -n 262 -o out", "texts/more/a.txt"],

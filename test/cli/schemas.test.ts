@@ -87,6 +87,9 @@ describe("docs/training.schema.json", () => {
     run("prune", "full/400", "--text", corpus, "-n", "350", "-o", "pruned");
     expect(misfits(schema, recordOf("pruned"), schema)).toEqual([]);
     expect(misfits(schema, { ...recordOf("pruned"), pruned: 1 }, schema)).not.toEqual([]);
+    run("convert", "plain", "-o", "converted");
+    expect(misfits(schema, recordOf("converted"), schema)).toEqual([]);
+    expect(misfits(schema, { ...recordOf("converted"), converted: 1 }, schema)).not.toEqual([]);
     run("truncate", "full/400", "-n", "350,320", "-o", "truncated");
     for (const path of ["truncated", "truncated/320"])
       expect(misfits(schema, recordOf(path), schema)).toEqual([]);

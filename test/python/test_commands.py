@@ -38,6 +38,8 @@ class Commands(Home):
             self.assertEqual(answer, json.loads(said.stdout))
         pruned = bpe.prune(self.tokenizer, text=corpus, vocab_size=300, output=self.home / "pruned", progress=False)
         self.assertEqual((pruned["size"], len(bpe.Tokenizer.load(self.home / "pruned"))), (300, 300))
+        made = bpe.convert(self.large / "tokenizer.tiktoken", output=self.home / "made", format="huggingface")
+        self.assertEqual(made["files"][0], "tokenizer.json")
         cut = bpe.truncate(self.tokenizer, vocab_size=[300, 350], output=self.home / "cut")
         self.assertEqual((cut["sizes"], len(bpe.Tokenizer.load(self.home / "cut/350"))), ([300, 350], 350))
 

@@ -1,0 +1,55 @@
+import { counted, seconds } from "../bytes/quantities.ts";
+import { usageError } from "../errors.ts";
+import { conversion } from "../options/tokenizer-tables.ts";
+import { describeLlamaCpp } from "../pattern/pattern.ts";
+import { convertTokenizer } from "../pipeline/convert-tokenizer.ts";
+import { shellLine } from "../runtime/hints.ts";
+import { placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
+import type { Invocation } from "./arguments.ts";
+import { lockOutputs } from "./data-output.ts";
+import type { Output } from "./output.ts";
+import { onStop } from "./stop.ts";
+import { rowLines } from "./summary-rows.ts";
+import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+
+/** `bpe convert`: the same tokenizer in other files. */
+export async function runConvert(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { options, files, typed } = invocation;
+  const path = files[0]!;
+  const directory = options.text("output")!;
+  if (directory === "") throw usageError("--output is empty", "name a directory, e.g. --output converted");
+  const formatNames = options.value(conversion.formats);
+  const loadOptions = readBesideTokenizer(options);
+  checkOutputDirectory(directory);
+  await lockOutputs(invocation, output, [placeOf(directory)]);
+  const parts = await openTokenizer({ path, ...loadOptions }, true, output);
+  if ((parts.controlTokens?.length ?? 0) > 0)
+    output.warn("special tokens are never found in a text by tekken.json; by the new files they are");
+  if (formatNames?.includes("gguf") === true) {
+    const said = describeLlamaCpp(parts.description.patternName);
+    if (said.includes(";")) output.warn(`llama.cpp: ${said}`);
+  }
+  const converted = await convertTokenizer({
+    ...{ path, loadOptions, parts, formatNames, output: directory },
+    command: shellLine(["bpe", "convert", ...typed]),
+    arguments: ["convert", ...typed],
+    startMs,
+    guard: onStop,
+  });
+  const elapsedMs = Math.round(performance.now() - startMs);
+  const result = { ...converted, elapsedMs, output: directory };
+  output.succeed(
+    (columns) =>
+      rowLines(
+        [
+          ["tokens", counted(result.size, "token")],
+          ["time", seconds(elapsedMs / 1000)],
+          ["written", `${directory}: ${result.files.join(", ")}`],
+        ],
+        columns,
+      ),
+    result,
+  );
+}

@@ -1,0 +1,169 @@
+import { encodeBytes } from "../bytes/byte-characters.ts";
+import { assert } from "../errors.ts";
+import { llamaCppOf } from "../pattern/pattern.ts";
+import { beyondOtherFiles, roleNames } from "../vocabulary/model-settings.ts";
+import {
+  copyTokenBytes,
+  type FinishedTokenizer,
+  isSpecialEntry,
+  otherOfEntry,
+  specialOfEntry,
+} from "../vocabulary/vocabulary.ts";
+import { mergeLines } from "./gpt2.ts";
+import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
+
+/**
+ * GGUF without a model, as llama.cpp reads vocabularies: magic, version, the number of tensors, that of fields, the fields.
+ * A field is its key, the type of its value, and the value. Texts have their length in bytes before them, lists the type of
+ * their elements and their count. Numbers are little-endian.
+ */
+function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
+  const { vocabulary, model, exportForm } = tokenizer;
+  const roles = roleNames.flatMap((role) => {
+    const s = vocabulary.specialTokens.indexOf(model.roles[role] ?? "");
+    return s < 0 ? [] : [{ key: keyOfRole[role], id: vocabulary.specialIds[s]! }];
+  });
+  const fields = new Fields();
+  fields.text("general.architecture", "llama");
+  fields.text("general.name", "tokenizer");
+  fields.text("tokenizer.ggml.model", "gpt2");
+  fields.text("tokenizer.ggml.pre", llamaCppOf(exportForm)!.name);
+  for (const { key, id } of roles) fields.number(key, id);
+  fields.flag("tokenizer.ggml.add_bos_token", model.addsBos);
+  if (model.chatTemplate !== null) fields.text("tokenizer.chat_template", model.chatTemplate);
+  const { size, mergeCount } = vocabulary;
+  fields.list("tokenizer.ggml.token_type", valueTypes.int32, size);
+  for (let id = 0; id < size; id++) fields.chunk.append(uint32(typeOf(tokenizer, id)));
+  fields.list("tokenizer.ggml.tokens", valueTypes.text, size);
+  const listCount = fields.count + 1;
+  yield head(listCount);
+  yield fields.chunk.take();
+  for (let id = 0; id < size; id++) {
+    fields.value(keyOf(tokenizer, id));
+    if (fields.chunk.isFull) yield fields.chunk.take();
+  }
+  fields.list("tokenizer.ggml.merges", valueTypes.text, mergeCount);
+  yield fields.chunk.take();
+  yield* mergeTexts(tokenizer);
+}
+
+const keyOfRole = {
+  bos: "tokenizer.ggml.bos_token_id",
+  eos: "tokenizer.ggml.eos_token_id",
+  pad: "tokenizer.ggml.padding_token_id",
+  unk: "tokenizer.ggml.unknown_token_id",
+} as const;
+
+const valueTypes = { uint32: 4, int32: 5, flag: 7, text: 8, list: 9 } as const;
+/** llama.cpp's: of ordinary tokens, of special ones, of added tokens that are not special, of ids without a token. */
+const tokenTypes = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
+
+const encoder = new TextEncoder();
+const uint32 = (value: number) => new Uint8Array(Uint32Array.of(value).buffer);
+const uint64 = (value: number) => new Uint8Array(BigUint64Array.of(BigInt(value)).buffer);
+
+function head(fieldCount: number): Uint8Array {
+  const chunk = new Chunk();
+  chunk.ascii("GGUF");
+  chunk.append(uint32(3));
+  chunk.append(uint64(0));
+  chunk.append(uint64(fieldCount));
+  return chunk.take();
+}
+
+class Fields {
+  readonly chunk = new Chunk();
+  count = 0;
+
+  value(text: string): void {
+    const bytes = encoder.encode(text);
+    this.chunk.append(uint64(bytes.length));
+    this.chunk.append(bytes);
+  }
+
+  text(key: string, text: string): void {
+    this.key(key, valueTypes.text);
+    this.value(text);
+  }
+
+  number(key: string, value: number): void {
+    this.key(key, valueTypes.uint32);
+    this.chunk.append(uint32(value));
+  }
+
+  flag(key: string, value: boolean): void {
+    this.key(key, valueTypes.flag);
+    this.chunk.append(Uint8Array.of(Number(value)));
+  }
+
+  /** The elements come behind it. */
+  list(key: string, elementType: number, length: number): void {
+    this.key(key, valueTypes.list);
+    this.chunk.append(uint32(elementType));
+    this.chunk.append(uint64(length));
+  }
+
+  private key(key: string, type: number): void {
+    this.value(key);
+    this.chunk.append(uint32(type));
+    this.count++;
+  }
+}
+
+function typeOf({ vocabulary, like }: FinishedTokenizer, id: number): number {
+  const entry = vocabulary.entries[id]!;
+  if (!isSpecialEntry(entry) || otherOfEntry(vocabulary, entry) !== undefined) return tokenTypes.normal;
+  const content = vocabulary.specialTokens[specialOfEntry(entry)];
+  if (content === undefined) return tokenTypes.unused;
+  const isLater = like?.laterTokens.some((token) => token.content === content && !token.special);
+  return isLater ? tokenTypes.userDefined : tokenTypes.control;
+}
+
+function keyOf({ vocabulary }: FinishedTokenizer, id: number): string {
+  const entry = vocabulary.entries[id]!;
+  if (!isSpecialEntry(entry)) return encodeBytes(copyTokenBytes(vocabulary.tokenBytes, entry));
+  return (
+    vocabulary.specialTokens[specialOfEntry(entry)] ?? otherOfEntry(vocabulary, entry)?.key ?? `[PAD${id}]`
+  );
+}
+
+/** The merges as texts: the lines of merges.txt. */
+function* mergeTexts({ vocabulary }: FinishedTokenizer): Generator<Uint8Array> {
+  const fields = new Fields();
+  let rest = "";
+  const decoder = new TextDecoder();
+  for (const chunk of mergeLines(vocabulary)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) fields.value(line);
+    yield fields.chunk.take();
+  }
+}
+
+/** llama.cpp's pre-tokenizers that take a pretoken which is in the vocabulary as a whole. */
+const takesWhole = new Set(["llama-bpe", "tekken"]);
+
+function obstacle(tokenizer: FinishedTokenizer): string | null {
+  const pre = llamaCppOf(tokenizer.exportForm);
+  if (pre === undefined) return "llama.cpp has no pre-tokenizer for this pattern";
+  const { others } = tokenizer.vocabulary;
+  const areWhole = others?.areWhole === true;
+  if (areWhole !== takesWhole.has(pre.name) && (others?.tokens.length ?? 0) > 0) {
+    const rule = areWhole ? "merges" : "takes whole";
+    return `no merge makes some of its tokens, and llama.cpp's pre-tokenizer ${pre.name} ${rule} a pretoken that is one of them`;
+  }
+  return beyondOtherFiles(tokenizer);
+}
+
+function neverRead(): never {
+  assert(false, "nothing is recognized as this format");
+}
+
+export const gguf: TokenizerFormat = {
+  writing: {
+    obstacle,
+    files: (tokenizer): OutputFile[] => [{ name: "tokenizer.gguf", chunks: () => ggufFile(tokenizer) }],
+  },
+  read: neverRead,
+  prune: neverRead,
+};

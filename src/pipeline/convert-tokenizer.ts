@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import { UserError } from "../errors.ts";
+import { formats } from "../formats/formats.ts";
+import { likeAt } from "../formats/like.ts";
+import { loadTokenizerParts, tokenizerFileOf } from "../formats/load-tokenizer.ts";
+import { recordName, trainingFile } from "../formats/training-json.ts";
+import { exportForm } from "../pattern/pattern.ts";
+import { describeCounts } from "../store/content-hash.ts";
+import { type Guard, unguarded } from "../store/staged-file.ts";
+import { packTokenList, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { checkFirstMerges } from "../tokenizer/truncate-vocabulary.ts";
+import { vocabularyOf } from "../tokenizer/vocabulary-of.ts";
+import { settleModelLike } from "../vocabulary/model-settings.ts";
+import type { FinishedTokenizer } from "../vocabulary/vocabulary.ts";
+import { chosenFiles, loadFormats } from "./chosen-files.ts";
+import { startJob } from "./job.ts";
+import { trainedOptions } from "./prune-tokenizer.ts";
+import { headOf, publishFiles, recordedPattern } from "./write-result.ts";
+
+type Opened = { readonly path: string; readonly loadOptions: LoadOptions; readonly parts: TokenizerParts };
+
+/** What the thread that converts does: a large tokenizer takes seconds without a pause. */
+export function convertingJob() {
+  let before: TokenizerParts;
+  return {
+    /** The tokenizer as it is written. */
+    async finish({ path, loadOptions, parts }: Opened): Promise<FinishedTokenizer> {
+      before = parts;
+      const like = await likeAt(path, loadOptions);
+      const { patternName: name, patternSources: sources } = parts.description;
+      const specials = like.specialTokens.map(({ content }) => content);
+      return {
+        vocabulary: vocabularyOf(parts),
+        normalization: parts.normalization,
+        exportForm: exportForm({ name, sources }),
+        model: settleModelLike(like, specials, {}),
+        like,
+      };
+    },
+    /** Loads what was written, and compares. */
+    async check({ directory, names }: { readonly directory: string; readonly names: readonly string[] }) {
+      for (const { name, names: sets } of formats) {
+        const file = sets[0]?.[0];
+        if (file === undefined || !names.includes(file)) continue;
+        checkSame(before, await loadTokenizerParts(join(directory, file)), name);
+      }
+    },
+  };
+}
+
+/** A UserError if the files of a format would give other ids. */
+function checkSame(before: TokenizerParts, after: TokenizerParts, format: string): void {
+  const refuse = (what: string): never => {
+    throw new UserError(`"${before.description.path}" cannot be converted to ${format}: ${what}`, {
+      hint: "name other formats: --format",
+    });
+  };
+  const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
+  for (let id = 0; id < limit; id++) {
+    const isSame = Buffer.compare(tokenBytesOf(before.tokens, id), tokenBytesOf(after.tokens, id)) === 0;
+    if (!isSame) refuse(`the id ${id} would be another token`);
+  }
+  const idsOf = (parts: TokenizerParts) =>
+    JSON.stringify(
+      allAddedTokens(parts)
+        .map(({ id, content }) => [id, content])
+        .sort(),
+    );
+  if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have other ids");
+  checkFirstMerges(comparable(before), comparable(after), refuse);
+  checkFirstMerges(comparable(after), comparable(before), refuse);
+}
+
+/** Patterns that HF's files say alike are one, and so are special tokens, whether they are found in a text or not. */
+function comparable(parts: TokenizerParts): TokenizerParts {
+  const { patternName: name, patternSources: sources } = parts.description;
+  const form = exportForm({ name: name === "gpt2" ? "r50k" : name, sources });
+  const patternSources = form.kind === "splits" ? form.regexes : [];
+  const { wholeTokens } = parts.model;
+  const added = new Set(allAddedTokens(parts).map(({ content }) => content));
+  // The text of an added token is cut out before there are pretokens.
+  const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
+    id,
+    wholeTokens!.bytes.subarray(wholeTokens!.starts[t]!, wholeTokens!.starts[t + 1]!),
+  ]).filter(([, bytes]) => !added.has(Buffer.from(bytes).toString()));
+  return {
+    ...parts,
+    model: { ...parts.model, wholeTokens: packTokenList(wholes) },
+    addedTokens: allAddedTokens(parts),
+    controlTokens: [],
+    description: { ...parts.description, patternSources },
+  };
+}
+
+export type Conversion = Opened & {
+  /** Those that were asked for; undefined: all that can hold it. */
+  readonly formatNames: readonly string[] | undefined;
+  readonly output: string;
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly startMs: number;
+  readonly guard?: Guard;
+};
+
+/** Writes a tokenizer in other formats. What was written is loaded and compared before it takes its place. */
+export async function convertTokenizer(options: Conversion) {
+  const { path, loadOptions, parts, formatNames, output, guard = unguarded } = options;
+  const thread = startJob<ReturnType<typeof convertingJob>>("converting");
+  try {
+    const shared = { ...parts, tokens: { ...parts.tokens } };
+    const tokenizer = await thread.ask("finish", { path, loadOptions, parts: shared });
+    const files = chosenFiles(await loadFormats(), formatNames, tokenizer);
+    const names = [...files.map(({ name }) => name), recordName];
+    const { paths } = tokenizerFileOf(path);
+    const source = await describeCounts(paths);
+    const { patternName, patternSources } = parts.description;
+    const { specialTokens, specialIds } = tokenizer.vocabulary;
+    const record = () => ({
+      ...headOf(options),
+      converted: { tokenizer: source },
+      files: names,
+      options: {
+        ...trainedOptions(paths[0]!),
+        vocabSize: parts.tokens.tokenCount,
+        specialTokens,
+        specialIds: [...specialIds],
+        padTo: 1,
+        reservedTokens: [],
+        normalization: parts.normalization,
+        pattern: recordedPattern({ name: patternName, sources: patternSources }),
+      },
+    });
+    const check = (directory: string) => thread.ask("check", { directory, names });
+    await publishFiles(output, [...files, trainingFile(record)], { guard, check });
+    return { size: parts.tokens.tokenCount, files: names };
+  } finally {
+    thread.end();
+  }
+}

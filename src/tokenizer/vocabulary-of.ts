@@ -1,0 +1,67 @@
+import { encodeBytes } from "../bytes/byte-characters.ts";
+import { keptBytesMax, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { deriveTokens, Reach } from "./prune-vocabulary.ts";
+import { haveAllBytes, tokenBytesOf } from "./token-table.ts";
+import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
+
+/**
+ * A tokenizer that was loaded as what is written of a training. Its merges are those that end the derivation of a token: no
+ * other one is ever made (docs/internals/encode.md, "The first merges"). Tokens without a merge are `others`.
+ */
+export function vocabularyOf(parts: TokenizerParts): Vocabulary {
+  const { tokens, model, description } = parts;
+  if (!haveAllBytes(model.byteIds, tokens)) refuse(description.path, "its vocabulary lacks some bytes");
+  const { reaches, left, right, last } = deriveTokens(parts);
+  const merged = Uint32Array.from(reaches.keys().filter((id) => reaches[id] === Reach.merging));
+  merged.sort((a, b) => last[a]! - last[b]!);
+  const tokenIds = Int32Array.of(...model.byteIds, ...merged);
+  const entries = new Int32Array(tokens.idLimit).fill(noToken);
+  const numbers = new Int32Array(tokens.idLimit);
+  tokenIds.forEach((id, token) => {
+    entries[id] = numbers[id] = token;
+  });
+  const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+  specials.forEach(({ id }, s) => {
+    entries[id] = -1 - s;
+  });
+  const numbered = (halves: Int32Array) => Int32Array.from(merged, (id) => numbers[halves[id]!]!);
+  const others: { key: string; bytes: Uint8Array }[] = [];
+  for (let id = 0; id < tokens.idLimit; id++) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (entries[id] !== noToken || bytes.length === 0) continue;
+    entries[id] = -1 - specials.length - others.length;
+    others.push({ key: tokens.rawIds?.has(id) ? Buffer.from(bytes).toString() : encodeBytes(bytes), bytes });
+  }
+  const halves = { left: numbered(left), right: numbered(right) };
+  return {
+    size: tokens.idLimit,
+    mergeCount: merged.length,
+    ...halves,
+    tokenBytes: { ...keptBytes(parts, tokenIds), ...halves },
+    tokenIds,
+    specialTokens: specials.map(({ content }) => content),
+    specialIds: Int32Array.from(specials, ({ id }) => id),
+    reservedCount: 0,
+    entries,
+    others: { tokens: others, areWhole: model.wholeTokens !== null },
+  };
+}
+
+/** The entry of an id without a token: it stands for nothing that is listed. */
+const noToken = -(2 ** 31);
+
+function keptBytes({ tokens }: TokenizerParts, ids: Int32Array): Omit<TokenBytes, "left" | "right"> {
+  const lengths = Uint32Array.from(ids, (id) => tokens.starts[id + 1]! - tokens.starts[id]!);
+  const starts = new Int32Array(ids.length).fill(notKept);
+  let end = 0;
+  lengths.forEach((length, token) => {
+    if (length > keptBytesMax) return;
+    starts[token] = end;
+    end += length;
+  });
+  const kept = new Uint8Array(end);
+  ids.forEach((id, token) => {
+    if (starts[token] !== notKept) kept.set(tokenBytesOf(tokens, id), starts[token]);
+  });
+  return { tokenCount: ids.length, lengths, starts, kept };
+}

@@ -1,0 +1,192 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Tiktoken } from "tiktoken";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import { patterns } from "../../src/pattern/pattern.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { bpe, put, scratch } from "../binary.ts";
+import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
+
+const home = scratch();
+const probes = [
+  madeText(1, 400),
+  madeText(3, 300),
+  "zqx",
+  `a${specialTokens.join("b")}  \n\n 漢字é lowest  low 123`,
+];
+const run = (...args: string[]) => bpe(["convert", ...args], { cwd: home });
+let outputs = 0;
+const newPath = () => `converted-${outputs++}`;
+
+function converted(path: string, ...more: string[]): string {
+  const into = newPath();
+  const { code, stderr } = run(path, "-o", into, "-q", ...more);
+  expect([stderr, code]).toEqual(["", 0]);
+  return join(home, into);
+}
+
+const read = (...path: string[]) => readFileSync(join(...path), "utf8");
+const alone = (name: string, content: string) => put(scratch(), name, content);
+
+/** The ids of HF, of tiktoken and our own, where there are files for them, are those of the tokenizer before. */
+async function expectSameIds(
+  before: Tokenizer,
+  directory: string,
+  sources: readonly string[],
+): Promise<void> {
+  const names = readdirSync(directory);
+  const loaded = await Promise.all(
+    ["tokenizer.json", "vocab.json", "tokenizer.tiktoken"]
+      .filter((name) => names.includes(name))
+      .map((name) => Tokenizer.load(join(directory, name))),
+  );
+  const theirs = names.includes("tokenizer.json")
+    ? HuggingFace.fromString(read(directory, "tokenizer.json"))
+    : undefined;
+  const lines = names.includes("tokenizer.tiktoken")
+    ? read(directory, "tokenizer.tiktoken").trim().split("\n")
+    : [];
+  const ranks = lines.map((line) => line.split(" ")).map(([token, rank]) => `! ${rank} ${token}`);
+  const special = Object.fromEntries(before.specialTokens);
+  const tiktoken = ranks.length === 0 ? undefined : new Tiktoken(ranks.join("\n"), special, sources[0]);
+  for (const probe of probes) {
+    const ids = [...before.encode(probe)];
+    for (const tokenizer of loaded) expect([...tokenizer.encode(probe)]).toEqual(ids);
+    if (theirs !== undefined) expect(await huggingFaceIds(theirs, probe)).toEqual(ids);
+    if (tiktoken !== undefined) expect([...tiktoken.encode(probe, "all")]).toEqual(ids);
+  }
+  tiktoken?.free();
+}
+
+/** The fields of a GGUF file. */
+function fieldsOf(path: string): Record<string, unknown> {
+  const bytes = readFileSync(path);
+  let pos = 24;
+  const long = () => Number(bytes.readBigUInt64LE((pos += 8) - 8));
+  const value = (type: number): unknown => {
+    if (type === 4 || type === 5) return bytes.readUInt32LE((pos += 4) - 4);
+    if (type === 7) return bytes[pos++] === 1;
+    if (type === 8) {
+      const length = long();
+      return bytes.toString("utf8", pos, (pos += length));
+    }
+    const inner = value(4) as number;
+    return Array.from({ length: long() }, () => value(inner));
+  };
+  expect([bytes.toString("latin1", 0, 4), bytes.readUInt32LE(4), bytes.readUInt32LE(8)]).toEqual([
+    "GGUF",
+    3,
+    0,
+  ]);
+  const count = bytes.readUInt32LE(16);
+  const fields = Array.from({ length: count }, () => [value(8), value(value(4) as number)]);
+  expect(pos).toBe(bytes.length);
+  return Object.fromEntries(fields);
+}
+
+for (const [pattern, compat] of [
+  ["gpt2", "cs336"],
+  ["cl100k", "rustbpe"],
+  ["starcoder", "huggingface"],
+] as const) {
+  test(`from every format to every other: ${pattern}, ${compat}`, async () => {
+    const made = writeTokenizer(pattern, compat);
+    const { sources } = patterns[pattern];
+    const json = alone("tokenizer.json", read(made, "tokenizer.json"));
+    const before = await Tokenizer.load(json);
+    const all = converted(json);
+    const isRanked = compat !== "huggingface";
+    expect(readdirSync(all).includes("tokenizer.tiktoken")).toBe(isRanked);
+    await expectSameIds(before, all, sources);
+    // The files that were made are converted again; the record beside them says what they do not.
+    for (const name of ["vocab.json", ...(isRanked ? ["tokenizer.tiktoken"] : [])]) {
+      const again = converted(join(all, name));
+      await expectSameIds(before, again, sources);
+      const [files, others] = [all, again].map((directory) => readdirSync(directory));
+      expect(others).toEqual(files);
+      for (const file of ["vocab.json", "merges.txt", "tokenizer.json"])
+        expect(read(again, file) === read(all, file)).toBe(true);
+    }
+  });
+}
+
+describe("other people's files", () => {
+  const json = jsonOf(writeTokenizer("cl100k"));
+  const vocab: Record<string, number> = { ...json.model.vocab, zqx: 1000, qqq: 2000 };
+  const withWholes = { ...json, model: { ...json.model, vocab, ignore_merges: true } };
+
+  test("tokens that no merge makes, and ids without a token: as ranks and back, in tiktoken and in HF", async () => {
+    const path = alone("tokenizer.json", JSON.stringify(withWholes));
+    const before = await Tokenizer.load(path);
+    const ranks = converted(path, "--format", "tiktoken");
+    await expectSameIds(before, ranks, patterns.cl100k.sources);
+    const back = converted(join(ranks, "tokenizer.tiktoken"), "--format", "huggingface");
+    expect(jsonOf(back).model.ignore_merges).toBe(true);
+    await expectSameIds(before, back, patterns.cl100k.sources);
+  });
+
+  test("gguf has the tokens with their ids and types, the merges in their order, and llama.cpp's name of the pattern", () => {
+    const path = alone("tokenizer.json", JSON.stringify(withWholes));
+    const { stderr } = run(path, "--format", "gguf", "-o", "gguf");
+    expect(stderr).toContain("pre-tokenizer llama-bpe; it cuts otherwise at white space that ends a text");
+    const fields = fieldsOf(join(home, "gguf", "tokenizer.gguf"));
+    const [tokens, types] = ["tokens", "token_type"].map(
+      (name) => fields[`tokenizer.ggml.${name}`] as unknown[],
+    );
+    expect(fields["tokenizer.ggml.pre"]).toBe("llama-bpe");
+    expect(fields["tokenizer.ggml.merges"]).toEqual(
+      json.model.merges.map((halves) => (halves as string[]).join(" ")),
+    );
+    expect(tokens).toHaveLength(2001);
+    for (const [token, id] of Object.entries(vocab))
+      expect([tokens![id], types![id]]).toEqual([token, specialTokens.includes(token) ? 3 : 1]);
+    expect([tokens![1500], types![1500]]).toEqual(["[PAD1500]", 5]);
+    expect(fields["tokenizer.ggml.eos_token_id"]).toBe(vocab["<|endoftext|>"]);
+  });
+
+  for (const [name, change, format, message] of [
+    ["a normal form", { normalizer: { type: "NFC" } }, "gpt2", "it cannot say that text is normalized (NFC)"],
+    [
+      "whole tokens",
+      { model: withWholes.model },
+      "gpt2",
+      "a whole pretoken becomes a token which no merge makes",
+    ],
+    [
+      "tokens that nothing gives",
+      { model: { ...json.model, vocab } },
+      "tiktoken",
+      'nothing gives the token "zqx"',
+    ],
+    [
+      "merges in another order than ids",
+      { model: { ...json.model, merges: json.model.merges.toReversed() } },
+      "tiktoken",
+      "nothing gives the token",
+    ],
+    [
+      "a pattern that llama.cpp does not know",
+      { pre_tokenizer: jsonOf(writeTokenizer("nanochat")).pre_tokenizer },
+      "gguf",
+      "llama.cpp has no pre-tokenizer for this pattern",
+    ],
+    ["an unknown format", {}, "tekken", 'unknown value "tekken"'],
+  ] as const) {
+    test(`${name} is refused for ${format}, and nothing is written`, () => {
+      const into = newPath();
+      const path = alone("tokenizer.json", JSON.stringify({ ...json, ...change }));
+      const { code, stderr } = run(path, "--format", format, "-o", into, "-q");
+      expect([stderr, code]).toEqual([expect.stringContaining(message), format === "tekken" ? 2 : 1]);
+      expect(existsSync(join(home, into))).toBe(false);
+    });
+  }
+
+  test("the tokenizer itself as output", () => {
+    const path = alone("tokenizer.json", JSON.stringify(json));
+    const { code, stderr } = run(path, "-o", dirname(path));
+    expect([stderr, code]).toEqual([expect.stringMatching(/which this run|is in --output/), 2]);
+    expect(readdirSync(dirname(path))).toEqual(["tokenizer.json"]);
+  });
+});
