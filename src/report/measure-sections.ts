@@ -1,13 +1,22 @@
 import { grouped } from "../bytes/quantities.ts";
 import { bestOf } from "../evaluation/measures.ts";
-import { barHtml, keyHtml } from "./charts.ts";
+import { barHtml, dotPlot, keyHtml, legendHtml, linearAxis } from "./charts.ts";
 import { type Html, html, type Section } from "./html.ts";
 import type { CostlyWords, MeasureCell, MeasureTable } from "./report-data.ts";
 
 /** All measures of all tokenizers. The first table is that of the texts. Null without tables. */
-export function measureSection(names: readonly string[], tables: readonly MeasureTable[]): Section | null {
+export function measureSection(
+  names: readonly string[],
+  tables: readonly MeasureTable[],
+  sizes: readonly number[] = [],
+): Section | null {
   if (tables.length === 0) return null;
   const isCompared = names.length > 1;
+  const [texts] = tables as readonly [MeasureTable];
+  const shownCount = texts.shownCount ?? texts.measures.length;
+  const more = [columnsOf(texts, shownCount), ...tables.slice(1)].filter(
+    ({ measures }) => measures.length > 0,
+  );
   return {
     id: "measures",
     title: "Measures",
@@ -15,18 +24,51 @@ export function measureSection(names: readonly string[], tables: readonly Measur
     text: `↑ more is better, ↓ less is better. Bars begin at 0; the longest of a group fills its cell.${
       isCompared ? " The best of each group is bold, in a frame." : ""
     }`,
-    content: html`${isCompared ? html`<p class="counts"><label><input type="checkbox"> counts behind the shares</label></p>` : undefined}
-${tables.map(
-  (table, i) => html`${i === 0 ? undefined : html`<h3>${table.title}</h3>`}
-<p class="measure-chooser" hidden><label>measure <select>${table.measures.map(
-    ({ name }, column) => html`<option value="${column + 1}">${name}</option>`,
-  )}</select></label></p>
-${measureTable(names, table)}`,
-)}
+    content: html`${isCompared && texts.drawn !== undefined ? dotsOf(names, sizes, texts, texts.drawn) : undefined}
+${isCompared ? html`<p class="counts"><label><input type="checkbox"> counts behind the shares</label></p>` : undefined}
+${chosenTable(names, columnsOf(texts, 0, shownCount))}
+${more.length === 0 ? undefined : html`<details><summary>All other measures</summary>${more.map((table) => html`<h3>${table.title}</h3>${chosenTable(names, table)}`)}</details>`}
 <details><summary>What the measures say</summary><dl class="formulas">${tables.map(({ measures }) =>
       measures.map(({ name, formula }) => html`<div><dt>${name}</dt><dd>${formula}</dd></div>`),
     )}</dl></details>`,
   };
+}
+
+/** Some columns of a table, from `first` to before `end`. */
+const columnsOf = (table: MeasureTable, first: number, end?: number): MeasureTable => ({
+  ...table,
+  measures: table.measures.slice(first, end),
+  groups: table.groups.map(({ name, cells }) => ({ name, cells: cells.map((row) => row.slice(first, end)) })),
+});
+
+/** A table, and on a narrow screen the choice of one of its measures. */
+const chosenTable = (names: readonly string[], table: MeasureTable) => html`
+<p class="measure-chooser" hidden><label>measure <select>${table.measures.map(
+  ({ name }, column) => html`<option value="${column + 1}">${name}</option>`,
+)}</select></label></p>
+${measureTable(names, table)}`;
+
+/** A measure as dots, texts down, each tokenizer with its colour and its size. */
+function dotsOf(
+  names: readonly string[],
+  sizes: readonly number[],
+  { measures, groups }: MeasureTable,
+  drawn: number,
+): Html {
+  const cells = groups.map((group) => group.cells.map((row) => row[drawn]!));
+  const values = cells.flatMap((row) => row.flatMap(({ value }) => value ?? []));
+  if (values.length === 0) return html``;
+  const rows = groups.map(({ name }, g) => ({
+    name,
+    dots: cells[g]!.map(({ value, shown }, t) =>
+      value === null ? null : { x: value, y: 0, label: `${names[t]!}: ${shown}` },
+    ),
+  }));
+  const keys = names.map((name, colour) => ({
+    name: sizes[colour] === undefined ? name : `${name}, ${grouped(sizes[colour])} tokens`,
+    colour,
+  }));
+  return html`${legendHtml(keys)}${dotPlot(linearAxis(measures[drawn]!.name, values), rows)}`;
 }
 
 /** A head is narrow, and "UTF-8" is one word. */

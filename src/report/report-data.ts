@@ -18,6 +18,8 @@ export type ReportData = ReportFrame & ReportBody;
 /** What stands above and below the sections. */
 export type ReportFrame = {
   readonly title: string;
+  /** What was found, in a sentence. */
+  readonly finding?: string | undefined;
   /** The first numbers that a reader sees. */
   readonly highlights: readonly Highlight[];
   readonly warnings?: readonly string[];
@@ -34,6 +36,8 @@ export type ReportBody = {
   readonly tokenizers: readonly ReportTokenizer[];
   readonly compression?: Compression | undefined;
   readonly measures?: readonly MeasureTable[];
+  /** How many tokens each tokenizer has. */
+  readonly sizes?: readonly number[];
   readonly compared?: TextComparison | undefined;
   readonly costliest?: readonly CostlyWords[];
   /** Texts cut by the first tokenizer. */
@@ -105,6 +109,10 @@ export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 /** Values of tokenizers, a row each, in groups that are compared within themselves: of one text, of one cost. */
 export type MeasureTable = {
   readonly title: string;
+  /** So many measures, the first ones, are shown at once; the others behind a click. All, if it is not given. */
+  readonly shownCount?: number;
+  /** Which measure is also drawn as dots. */
+  readonly drawn?: number;
   readonly measures: readonly Pick<Measure<never>, "name" | "better" | "formula">[];
   readonly groups: readonly {
     readonly name: string;

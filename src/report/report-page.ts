@@ -34,10 +34,10 @@ const made = (section: Section): PageSection => ({ ...section, html: sectionHtml
 
 /** What the page says of the tokenizers: all between its head and its end. */
 export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGenerator<PageSection> {
-  const { tokenizers, compression, measures = [], compared, costliest = [], samples } = data;
+  const { tokenizers, compression, measures = [], sizes, compared, costliest = [], samples } = data;
   const names = tokenizers.map(({ name }) => name);
   const soFar: (Section | null)[] = [
-    measureSection(names, measures),
+    measureSection(names, measures, sizes),
     compared === undefined ? null : textComparisonSection(compared),
     costliestSection(names, costliest),
     compression === undefined ? null : compressionSection(compression),
@@ -92,7 +92,10 @@ const longestShownOfSeveral = 12;
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /** The head, and an index of the sections. */
-export function pageHead({ title, highlights }: ReportFrame, sections: readonly PageSection[]): Html {
+export function pageHead(
+  { title, finding, highlights }: ReportFrame,
+  sections: readonly PageSection[],
+): Html {
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(pageScript)}`,
@@ -117,6 +120,7 @@ ${trustedHtml(reportMark)}
 <body>
 <header>
 <h1>${title}</h1>
+${finding === undefined ? undefined : html`<p class="finding">${finding}</p>`}
 <dl class="highlights">${highlights.map(
     ({ name, value, note }) =>
       html`<div><dt>${name}</dt><dd>${value}</dd>${note && html`<dd class="quiet">${note}</dd>`}</div>`,

@@ -166,11 +166,16 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   const { tokenizers } = JSON.parse(done.stdout);
   const values = new Set([...page.matchAll(/data-v="([^"]*)"/g)].map(([, value]) => value));
   for (const { texts } of tokenizers) {
-    for (const { bytesPerToken, fertility, tokensPerCharacter } of texts) {
-      for (const value of [bytesPerToken, fertility, tokensPerCharacter])
+    for (const { bytesPerToken, fertility, charactersPerToken } of texts) {
+      for (const value of [bytesPerToken, fertility, charactersPerToken])
         expect(values).toContain(String(Number(value.toPrecision(9))));
     }
   }
+  const finding = page.match(/<p class="finding">(.*?)<\/p>/)![1]!;
+  expect(finding).toMatch(
+    /^&lt;b&gt;one needs \d.*? % \w+ tokens than two on all texts together, with \d+ tokens/,
+  );
+  expect(page.match(/<circle class="dot c[01]"[^>]*r="5"/g)).toHaveLength(2 * 3);
   expect(page.includes("<b>one")).toBe(false);
   expect(page.includes('class="above"')).toBe(true);
   expect(bpe([...args, "--csv", "--report", path]).stderr).toEndWith(`\nwritten ${path}\n`);

@@ -82,6 +82,31 @@ test("what has no value is a dash without a bar", () => {
   expect(measureSection(["p"], [])).toBeNull();
 });
 
+test("a measure is drawn as dots with names and sizes, and the measures behind the first ones wait for a click", () => {
+  const cells = [
+    [1, 2, 5],
+    [3, null, 5],
+    [2, 3, 5],
+  ];
+  const table = { ...tableOf(cells, cells), shownCount: 2, drawn: 1 };
+  const [dots, shown, rest] = sectionHtml(
+    measureSection(["p", "q", "r"], [table], [300, 32_000, 5])!,
+  ).text.split(/<table|<summary>All other/);
+  expect([...dots!.matchAll(/<\/i>([^<]*)<\/li>/g)].map(([, name]) => name)).toEqual([
+    ...["p, 300 tokens", "q, 32,000 tokens", "r, 5 tokens"],
+  ]);
+  expect([...dots!.matchAll(/<circle class="dot (c\d)" cx="([\d.]+)%"/g)].map(([, c, x]) => c! + x)).toEqual([
+    ...["c0" + "0", "c2" + "100", "c0" + "0", "c2" + "100"],
+  ]);
+  expect(dots).toContain("<title>r: 3.0</title>");
+  const headsOf = (text: string) => [...text.matchAll(/title="(f\(\d\))"/g)].map(([, formula]) => formula);
+  expect(headsOf(shown!)).toEqual(["f(1)", "f(2)"]);
+  expect(headsOf(rest!)).toEqual([]);
+  const whole = sectionHtml(measureSection(["p", "q", "r"], [table])!).text;
+  expect(headsOf(whole)).toEqual(["f(1)", "f(2)", "f(3)"]);
+  expect(measureSection(["p"], [table])!.content.text).not.toContain("<circle");
+});
+
 test("of one tokenizer the texts are compared, and none of them is the best", () => {
   const text = page(["p"], tableOf([[1, 4, 2]], [[4, 2, 2]]));
   expect(rowsOf(text)).toEqual(["text 0: 1.0 4.0 2.0", "text 1: 4.0 2.0 2.0"]);
