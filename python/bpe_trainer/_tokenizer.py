@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     import tokenizers
 
     from . import _cuts
+    from . import _types as t
     from ._server import Child
-    from ._types import PathLike, Texts
 else:
     numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
     _cuts = Later("bpe_trainer._cuts")
+    t = Later("bpe_trainer._types")
 
 #: Where each token of a text begins and ends in it.
 Spans = list[tuple[int, int]]
@@ -567,7 +568,7 @@ class Tokenizer:
 
     def extend(
         self,
-        files: Union[PathLike, Sequence[PathLike], Texts, None] = None,
+        files: Union[t.PathLike, Sequence[t.PathLike], t.Texts, None] = None,
         vocab_size: Union[int, str, Sequence[int], None] = None,
         **options: Any,
     ) -> "Tokenizer":
