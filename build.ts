@@ -27,7 +27,7 @@ let embedded: Promise<readonly string[]> | undefined;
 /** Says what is done now. */
 export const step = (what: string): void => console.log(`  ${what}`);
 
-/** Files that every executable has in it, made once: kernels, tables of patterns, the manual, and the text that its samples read. */
+/** Files that every executable has in it, made once: kernels, tables of patterns, the playground, the manual, and the text that its samples read. */
 async function makeEmbedded(): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
@@ -36,7 +36,9 @@ async function makeEmbedded(): Promise<readonly string[]> {
   mkdirSync(`${import.meta.dir}/dist/sample`, { recursive: true });
   copyFileSync(`${import.meta.dir}/LICENSE`, sample);
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
+  const { buildPlayground } = await import("./scripts/playground.ts");
   return [
+    await buildPlayground(`${import.meta.dir}/dist/playground`),
     ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
     ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
     ...new Bun.Glob("docs/*.md").scanSync({ cwd: import.meta.dir, absolute: true }),
@@ -62,7 +64,7 @@ export async function buildExecutable(
       `${import.meta.dir}/src/cli/serve-worker.ts`,
       ...(await embedded),
     ],
-    loader: { ".md": "file", ".tables": "file", ".txt": "file", ".wasm": "file" },
+    loader: { ".html": "file", ".md": "file", ".tables": "file", ".txt": "file", ".wasm": "file" },
     // All beside the entry, where src/runtime/embedded.ts says they are.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     define: { BPE_COMMIT: JSON.stringify(commit()) },
@@ -122,6 +124,7 @@ async function buildIfChanged(): Promise<void> {
     ...(isWindows ? [] : [warmPath]),
     "dist/kernel/digest",
     "dist/patterns",
+    "dist/playground/playground.html",
   ].map((part) => resolve(import.meta.dir, part));
   if (parts.every((part) => existsSync(part)) && readFileSync(stamp, "utf8") === stampNow()) {
     console.log(`${executable} is up to date`);

@@ -61,6 +61,9 @@ const forBrowsers: BunPlugin = {
   },
 };
 
+/** What makes a script for browsers of the sources. */
+export const browserPlugins = [takePlaces([".browser", ".library"]), forBrowsers];
+
 /** Compiles all libraries into `directory`: a folder for each, and one with the modules of the kernel. */
 export async function compileLibraries(directory: string, commit: string): Promise<void> {
   rmSync(directory, { recursive: true, force: true });

@@ -84,6 +84,7 @@ async function release(target: Target): Promise<Archive> {
   const name = `bpe-${version}-${target.triple}`;
   const files: ArchivedFile[] = [
     { path: `${name}/${path.endsWith(".exe") ? "bpe.exe" : "bpe"}`, bytes, isExecutable: true },
+    { path: `${name}/playground.html`, bytes: readFileSync(join(root, "dist/playground/playground.html")) },
     { path: `${name}/NOTICE`, bytes: Buffer.from(noticeText) },
     ...documents.map(([file, text]) => ({ path: `${name}/${file}`, bytes: Buffer.from(text) })),
     ...besideProgram.map(({ path, text }) => ({ path: `${name}/${path}`, bytes: Buffer.from(text) })),

@@ -696,6 +696,15 @@ export const commands: readonly CommandSpec[] = [
     examples: [{ what: "As another program starts it", command: "bpe serve --tokenizer tokenizer" }],
   },
   {
+    name: "playground",
+    files: "",
+    description: "write a page that trains, to learn from",
+    details:
+      "Writes one HTML file, which needs no network: it trains in the browser, and shows every merge. bpe help docs/learn.md leads through it.",
+    options: [{ ...outputFile, description: "where the page goes" }, ...unattended, ...everywhere],
+    examples: [{ what: "For a course", command: "bpe playground -o playground.html" }],
+  },
+  {
     name: "completions",
     files: "<shell>",
     filesDescription: "bash, zsh or fish",

@@ -48,7 +48,6 @@ export function programHelp(page: Page): string {
     `${styles.bold("Usage:")} bpe <command> [options]`,
     "",
     ...table([...rows, ...groups, ...others], page),
-    "",
     ...wrapCommand(commands[0]!.examples[0]!.command, page.columns),
   ]);
 }

@@ -44,6 +44,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   "ids inspect": async () => (await import("./ids-command.ts")).runInspectIds,
   image: async () => (await import("./image-command.ts")).runImage,
   serve: async () => (await import("./serve-command.ts")).runServe,
+  playground: async () => (await import("./playground-command.ts")).runPlayground,
   completions: async () => (await import("./completions-command.ts")).runCompletions,
 };
 

@@ -85,9 +85,6 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
   if (vocabulary.tokenIds.some((id) => isSpecialEntry(vocabulary.entries[id]!))) {
     return "a special token shares the id of a token, and tiktoken merges in the order of ids";
   }
-  if (vocabulary.tokenIds.some((id, token, ids) => token > 256 && id < ids[token - 1]!)) {
-    return "tiktoken merges in the order of ids, and the merges have another order";
-  }
   if (vocabulary.others?.areWhole === false && vocabulary.others.tokens.length > 0)
     return `nothing gives the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", and in a file of ranks a whole pretoken would`;
   return beyondOtherFiles(tokenizer);
@@ -97,10 +94,18 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
  * Loads a file of ranks, as tiktoken has it. Pattern and special tokens are not in it: the user gives them, or a record beside
  * it has them, or the file is a known one.
  */
-function read([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts {
+const read = ([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts =>
+  partsOfRanks(bytes, path, options, knownRanks(bytes), recordedTraining(path));
+
+/** The same, with what is known of the ranks, and what their training recorded. */
+export function partsOfRanks(
+  bytes: Uint8Array,
+  path: string,
+  options: LoadOptions,
+  known: KnownRanks | undefined = undefined,
+  recorded: RecordedTraining | null = null,
+): TokenizerParts {
   const tokens = scanRanks(bytes) ?? refuseRanks(bytes, path);
-  const known = knownRanks(bytes);
-  const recorded = recordedTraining(path);
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
   const pattern = options.pattern ?? patternOf(sources, path);
   if (pattern.name === null) checkTakesAll(pattern.sources, path);

@@ -164,7 +164,8 @@ function warningsOf(training: Training, { vocabulary, invalidByteCount }: Traine
 export class TrainedTokenizer extends TextTokenizer {
   /** @internal */
   constructor(
-    private readonly training: Training,
+    /** @internal */
+    readonly training: Training,
     /** @internal */
     readonly trained: TrainedInMemory,
     private readonly formats: LoadedFormats,

@@ -207,7 +207,7 @@ const choosers = (tokenizers: TextComparison["tokenizers"]) =>
   )}</p>`;
 
 /** The first two cuts of a passage. page-script.js does the same with any two. */
-function passageHtml({ bytes, cuts: [left, right] }: Passage): Html {
+export function passageHtml({ bytes, cuts: [left, right] }: Passage): Html {
   const lengthsOf = (tokens: readonly SampleToken[]) => tokens.map((token) => token.bytes.length);
   const pieces: Html[] = [];
   let plainStart = 0;

@@ -4,12 +4,16 @@ declare module "*.wasm" {
   export default path;
 }
 
-/** The script and the style sheet of a report, as text. */
+/** The script and the style sheets of pages, as text. */
 declare module "*/page-script.js" {
   const text: string;
   export default text;
 }
 declare module "*/page-style.css" {
+  const text: string;
+  export default text;
+}
+declare module "*/playground-style.css" {
   const text: string;
   export default text;
 }

@@ -55,6 +55,11 @@ function readOrNull(path: string): string | null {
   }
 }
 
+const playgroundDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/playground`;
+
+/** The page to learn from (scripts/playground.ts). */
+export const readPlayground = (): Uint8Array => readFileSync(`${playgroundDirectory}/playground.html`);
+
 const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
 
 /** Whether the kernel is the one with assertions, which tests run. */

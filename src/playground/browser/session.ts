@@ -1,0 +1,66 @@
+import { JobThread } from "../../pipeline/job.ts";
+import type { StageProgress } from "../../pipeline/stage-progress.ts";
+import type { WorkerThread } from "../../runtime/worker-jobs.ts";
+import type { Corpus, PlaygroundJob, Settings, TrainAnswer } from "../playground-job.ts";
+import { startScript } from "./page-parts.ts";
+
+type Thread = JobThread<PlaygroundJob, StageProgress>;
+
+/** What was trained, the worker that knows it, and how it was asked for. */
+export type Trained = TrainAnswer & {
+  readonly thread: Thread;
+  readonly corpus: Corpus;
+  readonly settings: Settings;
+};
+
+const startThread = (hear: (progress: StageProgress) => void): Thread =>
+  new JobThread("the worker", startScript() as unknown as WorkerThread, hear);
+
+/** The training that the page shows. A new one has a worker of its own, so it can be ended at once, and then the old one stays. */
+export class Session {
+  trained: Trained | undefined;
+  private running: Thread | undefined;
+  private readonly listeners: ((trained: Trained) => void)[] = [];
+
+  /** Calls `take` with each training that ends. */
+  onTrained(take: (trained: Trained) => void): void {
+    this.listeners.push(take);
+  }
+
+  async train(corpus: Corpus, settings: Settings, hear: (progress: StageProgress) => void): Promise<Trained> {
+    this.cancel();
+    const thread = startThread(hear);
+    this.running = thread;
+    try {
+      const answer = await thread.ask("train", { corpus, settings });
+      this.trained?.thread.end();
+      this.trained = { ...answer, thread, corpus, settings };
+      for (const take of this.listeners) take(this.trained);
+      return this.trained;
+    } catch (error) {
+      thread.end();
+      throw error;
+    } finally {
+      if (this.running === thread) this.running = undefined;
+    }
+  }
+
+  /** Ends a training that runs. What waits for it waits for ever, and nobody asks. */
+  cancel(): void {
+    this.running?.end();
+    this.running = undefined;
+  }
+
+  /** Asks a worker of its own, which ends with the answer. */
+  async alone<Answer>(
+    ask: (thread: Thread) => Promise<Answer>,
+    hear: (progress: StageProgress) => void,
+  ): Promise<Answer> {
+    const thread = startThread(hear);
+    try {
+      return await ask(thread);
+    } finally {
+      thread.end();
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import { escapeBytes } from "../../bytes/escape.ts";
+import { grouped } from "../../bytes/quantities.ts";
+import { barChart } from "../../report/charts.ts";
+import { html, tokenHtml } from "../../report/html.ts";
+import { byteCount, placesOfMerges, tokenCountOf } from "../joined-text.ts";
+import { bytesOfToken, mergeCountOf } from "../learned.ts";
+import { at, onClick, show, times } from "./page-parts.ts";
+import type { Session, Trained } from "./session.ts";
+import { ShownText } from "./shown-text.ts";
+
+const runnersUp = 6;
+const calmMs = 1000;
+/** So long the slider rests before all pairs of the corpus are counted. */
+const restMs = 60;
+
+/** The text after any number of merges: a slider, what comes next, and what else could have come. */
+export class WatchView {
+  private readonly slider = at<HTMLInputElement>("watch-slider");
+  private readonly shown = new ShownText(at("watch-text"));
+  private trained: Trained | undefined;
+  private places: Uint32Array = new Uint32Array(0);
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private asking: ReturnType<typeof setTimeout> | undefined;
+  /** Steps of less work wait for one answer at a time: the last one asked for counts. */
+  private isAsking = false;
+
+  constructor(
+    session: Session,
+    private readonly choose: (token: number) => void,
+  ) {
+    session.onTrained((trained) => this.open(trained));
+    this.slider.addEventListener("input", () => this.goTo(this.slider.valueAsNumber));
+    onClick(at("watch"), "step", (step) => this.step(Number(step)));
+    onClick(at("watch-text"), "token", (token) => this.choose(Number(token)));
+    onClick(at("watch-next"), "token", (token) => this.choose(Number(token)));
+    at("watch-play").addEventListener("click", () => this.play(this.timer === undefined));
+    at("watch-own").addEventListener("change", () => void this.openOwn());
+  }
+
+  private open(trained: Trained): void {
+    this.play(false);
+    this.trained = trained;
+    this.slider.max = String(mergeCountOf(trained.learned));
+    this.openText(trained.head);
+    this.goTo(0);
+  }
+
+  private openText(text: Trained["head"]): void {
+    this.trained = { ...this.trained!, head: text };
+    this.places = placesOfMerges(text, mergeCountOf(this.trained.learned));
+    this.shown.open(text);
+  }
+
+  /** The reader's own text; without one, the beginning of the corpus. */
+  private async openOwn(): Promise<void> {
+    const text = at<HTMLTextAreaElement>("watch-own").value;
+    const { thread, head } = this.trained!;
+    const bytes = new TextEncoder().encode(text);
+    this.openText(text === "" ? head : await thread.ask("cut", bytes));
+    this.goTo(this.slider.valueAsNumber);
+  }
+
+  /** The text after so many merges. */
+  goTo(merges: number): void {
+    const { learned, head } = this.trained!;
+    const most = mergeCountOf(learned);
+    const step = Math.max(0, Math.min(most, merges));
+    this.slider.value = String(step);
+    this.slider.ariaValueText = `${grouped(step)} of ${grouped(most)} merges`;
+    this.shown.showAfter(step);
+    const tokens = tokenCountOf(head, step);
+    const perToken = (head.bytes.length / Math.max(1, tokens)).toFixed(2);
+    at("watch-count").textContent =
+      `After ${grouped(step)} of ${grouped(most)} merges: ${grouped(tokens)} tokens, ${perToken} bytes per token`;
+    this.showNext(step);
+    clearTimeout(this.asking);
+    this.asking = setTimeout(() => void this.askRunnersUp(), restMs);
+  }
+
+  /** The merge that comes next, or that nothing does. */
+  private showNext(step: number): void {
+    const { learned } = this.trained!;
+    if (step === mergeCountOf(learned)) {
+      show(at("watch-next"), html`<p>All merges are made.</p>`);
+      return;
+    }
+    const [left, right, made] = [learned.left[step]!, learned.right[step]!, byteCount + step].map((token) =>
+      tokenHtml(bytesOfToken(learned, token, 161)),
+    );
+    const count = learned.pairCounts[step]!;
+    show(
+      at("watch-next"),
+      html`<p>Next: ${left} + ${right} → <button type="button" class="plain" data-token="${byteCount + step}">${made}</button>.
+      The pair stands in the corpus ${times(count)}, and no other one stands there more often. In this text it changes ${counted(this.places[step]!)}.</p>`,
+    );
+  }
+
+  /** The worker counts all pairs of the corpus at this step. */
+  private async askRunnersUp(): Promise<void> {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    try {
+      for (let shown = -1; shown !== this.slider.valueAsNumber; ) {
+        const { thread, learned } = this.trained!;
+        shown = this.slider.valueAsNumber;
+        const { top, tiedCount } = await thread.ask("pairs", { merges: shown, most: runnersUp });
+        if (thread !== this.trained!.thread) continue;
+        const name = (token: number) => escapeBytes(bytesOfToken(learned, token, 40)).replaceAll(" ", "␣");
+        const groups = top.map(({ left, right, count }) => ({
+          name: `${name(left)} + ${name(right)}`,
+          values: [count],
+          texts: [grouped(count)],
+        }));
+        const chart = { title: "The most frequent pairs", kind: "pair", series: ["occurrences"], groups };
+        const tie =
+          tiedCount < 2
+            ? undefined
+            : html`<p class="quiet">${grouped(tiedCount)} pairs stand equally often: the trainer's rule for ties says which one is merged first.</p>`;
+        show(at("watch-pairs"), groups.length === 0 ? html`` : html`${barChart(chart)}${tie}`);
+      }
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
+  private step(step: number): void {
+    this.play(false);
+    this.goTo(this.slider.valueAsNumber + step);
+  }
+
+  /** Plays the merges: the first ones slowly, later ones faster, so that any vocabulary takes about a minute. */
+  private play(isPlaying: boolean): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const button = at("watch-play");
+    button.textContent = isPlaying ? "Pause" : "Play";
+    button.ariaPressed = String(isPlaying);
+    if (!isPlaying) return;
+    const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const most = mergeCountOf(this.trained!.learned);
+    if (this.slider.valueAsNumber === most) this.goTo(0);
+    const next = () => {
+      const merges = this.slider.valueAsNumber;
+      this.goTo(merges + (isCalm ? 1 : 1 + Math.floor(merges / 120)));
+      if (this.slider.valueAsNumber === most) this.play(false);
+      else this.timer = setTimeout(next, wait());
+    };
+    const wait = () => (isCalm ? calmMs : Math.max(60, 700 - 20 * this.slider.valueAsNumber));
+    this.timer = setTimeout(next, wait());
+  }
+}
+
+const counted = (places: number) => (places === 1 ? "1 place" : `${grouped(places)} places`);

@@ -1,0 +1,217 @@
+import { UserError } from "../errors.ts";
+import { partsOfRanks } from "../formats/tiktoken.ts";
+import type { Compat } from "../merge/merges.ts";
+import { resolvePattern } from "../pattern/pattern.ts";
+import { serveJob, type Tell } from "../pipeline/job.ts";
+import type { StageProgress } from "../pipeline/stage-progress.ts";
+import { partsOfJson } from "../pipeline/text-tokenizer.ts";
+import { type TrainedTokenizer, trainTokenizer } from "../pipeline/train-in-browser.ts";
+import type { TrainingStatistics } from "../pipeline/trained-facts.ts";
+import { cuttingOf } from "../pipeline/training.ts";
+import type { SampleToken } from "../report/report-data.ts";
+import { TextEncoding } from "../tokenizer/text-encoding.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { type JoinedText, joinText, joinWords, pairsOfMerges } from "./joined-text.ts";
+import { type Learned, wordsWith } from "./learned.ts";
+import {
+  countOfPair,
+  countPairs,
+  type JoinedWords,
+  pairsWithCount,
+  type RankedPair,
+  topPairs,
+} from "./pair-ranking.ts";
+import { type Parting, partingOf, type RuleResult, sameMerges } from "./rule-parting.ts";
+
+/** How a tokenizer is trained, as the page asks for it. */
+export type Settings = {
+  readonly vocabSize: number;
+  readonly pattern: string;
+  readonly specialTokens: readonly string[];
+  readonly compat: Compat;
+};
+
+/** Files and text are the corpus: the text first. */
+export type Corpus = { readonly text: string; readonly files: readonly Blob[] };
+
+export type TrainAnswer = {
+  readonly learned: Learned;
+  readonly statistics: TrainingStatistics;
+  readonly warnings: readonly string[];
+  /** The beginning of the corpus, cut. */
+  readonly head: JoinedText;
+};
+
+export type RuleAnswer = {
+  readonly parting: Parting | null;
+  /** How many merges each two rules make alike. */
+  readonly same: readonly { readonly rules: readonly [Compat, Compat]; readonly merges: number }[];
+  readonly mergeCounts: readonly { readonly rule: Compat; readonly count: number }[];
+  /** Rules that take no such pattern, and why. */
+  readonly refused: readonly { readonly rule: Compat; readonly reason: string }[];
+};
+
+export type CompareRequest = {
+  readonly file: Blob;
+  readonly name: string;
+  /** For a file of ranks, which does not say it. */
+  readonly pattern: string;
+  readonly text: Uint8Array;
+};
+
+/** Two cuts of a text; or why there are none. */
+export type CompareAnswer =
+  | { readonly refusal: string }
+  | { readonly kind: string; readonly left: readonly SampleToken[]; readonly right: readonly SampleToken[] };
+
+const shownBytesMax = 20_000;
+export const rules = ["huggingface", "rustbpe", "cs336"] as const;
+
+/** What a worker of the page does: it trains once, and then answers about that. */
+export class PlaygroundJob {
+  private tokenizer: TrainedTokenizer | undefined;
+  private words: JoinedWords | undefined;
+
+  constructor(private readonly tell: Tell<StageProgress>) {}
+
+  async train({ corpus, settings }: { corpus: Corpus; settings: Settings }): Promise<TrainAnswer> {
+    const warnings: string[] = [];
+    const tokenizer = await trainOn(corpus, settings, {
+      onProgress: (progress) => this.tell(progress),
+      onWarning: (warning) => warnings.push(warning),
+    });
+    this.tokenizer = tokenizer;
+    const { learned, words } = learnedBy(tokenizer);
+    this.words = words;
+    const head = await headOf(corpus);
+    return { learned, statistics: tokenizer.statistics, warnings, head: this.cut(head) };
+  }
+
+  /** The text as the training cuts it. */
+  cut(text: Uint8Array): JoinedText {
+    const { training, trained } = this.tokenizer!;
+    const { left, right } = trained.vocabulary;
+    return joinText(wholeCharacters(text), cuttingOf(training), pairsOfMerges(left, right));
+  }
+
+  /** The pairs that stand most often in the corpus after so many merges: the one that is merged first, then the runners-up. */
+  pairs({ merges, most }: { merges: number; most: number }): { top: RankedPair[]; tiedCount: number } {
+    const { left, right } = this.tokenizer!.trained.vocabulary;
+    const counts = countPairs(this.words!, merges);
+    const isNext = (pair: RankedPair) => pair.left === left[merges] && pair.right === right[merges];
+    const others = topPairs(counts, most + 1).filter((pair) => !isNext(pair));
+    const next = { left: left[merges]!, right: right[merges]!, count: 0 };
+    if (merges === left.length) return { top: others.slice(0, most), tiedCount: 0 };
+    next.count = countOfPair(counts, next.left, next.right);
+    return { top: [next, ...others].slice(0, most), tiedCount: pairsWithCount(counts, next.count) };
+  }
+
+  wordsWith({ token, most }: { token: number; most: number }) {
+    return wordsWith(this.words!, token, most);
+  }
+
+  files(): [name: string, bytes: Uint8Array][] {
+    return [...this.tokenizer!.files()];
+  }
+
+  async rules({ corpus, settings }: { corpus: Corpus; settings: Settings }): Promise<RuleAnswer> {
+    const results: RuleResult[] = [];
+    const refused: { rule: Compat; reason: string }[] = [];
+    for (const rule of rules) {
+      try {
+        const trained = await trainOn(corpus, { ...settings, compat: rule }, { onProgress: this.tell });
+        results.push({ rule, ...learnedBy(trained) });
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        refused.push({ rule, reason: error.message });
+      }
+    }
+    const [first, ...others] = results;
+    const same = results.flatMap((a, i) =>
+      results.slice(i + 1).map((b) => {
+        return { rules: [a.rule, b.rule] as const, merges: sameMerges(a.learned, b.learned) };
+      }),
+    );
+    return {
+      parting: first === undefined || others.length === 0 ? null : partingOf([first, ...others]),
+      mergeCounts: results.map(({ rule, learned }) => ({ rule, count: learned.left.length })),
+      ...{ same, refused },
+    };
+  }
+
+  async compare({ file, name, pattern, text }: CompareRequest): Promise<CompareAnswer> {
+    try {
+      const other = partsOfFile(new Uint8Array(await file.arrayBuffer()), name, pattern);
+      const left = tokensOf(this.tokenizer!.parts, text);
+      const right = tokensOf(other, text);
+      return { kind: other.description.kind, left, right };
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      return { refusal: error.hint === undefined ? error.message : `${error.message}: ${error.hint}` };
+    }
+  }
+}
+
+function trainOn(
+  { text, files }: Corpus,
+  settings: Settings,
+  told: { onProgress: (progress: StageProgress) => void; onWarning?: (warning: string) => void },
+): Promise<TrainedTokenizer> {
+  const pasted = text === "" ? [] : [new Blob([text])];
+  return trainTokenizer({ ...settings, ...told, files: [...pasted, ...files] });
+}
+
+function learnedBy({ trained }: TrainedTokenizer): { learned: Learned; words: JoinedWords } {
+  const { vocabulary, ledger, words } = trained;
+  const { left, right, tokenIds: ids, specialTokens, specialIds } = vocabulary;
+  const { createdCounts, endCounts, pairCounts, tokensAfter } = ledger;
+  const { starts, counts } = words;
+  return {
+    learned: {
+      ...{ left, right, ids, specialTokens, specialIds },
+      ...{ createdCounts, endCounts, pairCounts, tokensAfter },
+    },
+    words: { ...joinWords(words, pairsOfMerges(left, right)), starts, counts },
+  };
+}
+
+async function headOf({ text, files }: Corpus): Promise<Uint8Array> {
+  const all = new Blob([text, ...files]);
+  return new Uint8Array(await all.slice(0, shownBytesMax).arrayBuffer());
+}
+
+/** Without a character that is not whole at the end. */
+function wholeCharacters(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end > bytes.length - 4 && end > 0 && (bytes[end - 1]! & 0xc0) === 0x80) end--;
+  const lead = bytes[end - 1] ?? 0;
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  return end - 1 + length > bytes.length ? bytes.subarray(0, end - 1) : bytes;
+}
+
+/** A tokenizer.json, or ranks. */
+function partsOfFile(bytes: Uint8Array, name: string, pattern: string): TokenizerParts {
+  if (/^\s*\{/.test(String.fromCharCode(...bytes.subarray(0, 100)))) return partsOfJson(bytes);
+  return partsOfRanks(bytes, name, { pattern: resolvePattern(pattern) });
+}
+
+function tokensOf(parts: TokenizerParts, text: Uint8Array): SampleToken[] {
+  const encoding = new TextEncoding(parts);
+  encoding.pushText(text, 0, text.length);
+  const tokens = Array.from(encoding.out.flush(), (id) => ({ id, bytes: tokenBytesOf(parts.tokens, id) }));
+  if (tokens.reduce((sum, { bytes }) => sum + bytes.length, 0) === text.length) return tokens;
+  throw new UserError("this tokenizer changes the text before it cuts it, so the cuts cannot be compared");
+}
+
+/** In a worker: answers the messages of the page. */
+export function servePlayground(scope: {
+  postMessage(message: unknown, transfer: ArrayBuffer[]): void;
+  onmessage: ((event: { data: never }) => void) | null;
+}): void {
+  const serve = serveJob<StageProgress>(
+    (tell) => new PlaygroundJob(tell),
+    (message, transfer = []) => scope.postMessage(message, transfer),
+  );
+  scope.onmessage = ({ data }) => serve(data);
+}

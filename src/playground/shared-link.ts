@@ -1,0 +1,46 @@
+import type { Compat } from "../merge/merges.ts";
+import type { Settings } from "./playground-job.ts";
+
+/** What a link holds: the settings, and a text if it is short. */
+export type AskedSettings = Settings & { readonly text: string };
+
+/** A longer text makes a link that programs cut. */
+const linkTextMax = 1500;
+
+export function hashOf({ text, vocabSize, pattern, specialTokens, compat }: AskedSettings): string {
+  const fields = new URLSearchParams({ n: String(vocabSize), pattern, rule: compat });
+  for (const token of specialTokens) fields.append("special", token);
+  if (text.length <= linkTextMax && text !== "") fields.set("text", text);
+  return `#${fields}`;
+}
+
+const compats: readonly string[] = ["cs336", "huggingface", "rustbpe"] satisfies Compat[];
+
+/** The settings in a hash. What is none of ours is left out: a link may come from anybody. */
+export function readHash(hash: string): Partial<AskedSettings> {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const size = Number(fields.get("n"));
+  const [pattern, rule, text] = [fields.get("pattern"), fields.get("rule"), fields.get("text")];
+  if (!fields.has("n")) return {};
+  return {
+    ...(Number.isSafeInteger(size) && size >= 256 && size <= 1_000_000 && { vocabSize: size }),
+    ...(pattern !== null && { pattern }),
+    ...(rule !== null && compats.includes(rule) && { compat: rule as Compat }),
+    ...(text !== null && { text }),
+    specialTokens: fields.getAll("special").filter((token) => /^\S+$/.test(token)),
+  };
+}
+
+/** An argument as a shell takes it. */
+const quoted = (argument: string) =>
+  /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+
+/** The command that makes the same files from the same text. */
+export function commandOf(
+  { vocabSize, pattern, specialTokens, compat }: Settings,
+  files: readonly string[],
+): string {
+  const specials = specialTokens.flatMap((token) => ["-s", token]);
+  const options = ["-n", String(vocabSize), ...specials, "--pattern", pattern, "--compat", compat];
+  return ["bpe", "train", ...files, ...options, "-o", "tokenizer"].map(quoted).join(" ");
+}

@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import {
+  keyOf,
+  mergePair,
+  countPairs as naivePairs,
+  train as naiveTrain,
+  wordsOf,
+} from "../../examples/learn.ts";
+import { resolvePattern } from "../../src/pattern/pattern.ts";
+import { trainTokenizer } from "../../src/pipeline/train-in-browser.ts";
+import {
+  forEachToken,
+  type JoinedText,
+  joinText,
+  joinWords,
+  pairsOfMerges,
+  placesOfMerges,
+  tokenCountOf,
+} from "../../src/playground/joined-text.ts";
+import { countOfPair, countPairs, topPairs } from "../../src/playground/pair-ranking.ts";
+import { plainCutting } from "../../src/text/cutting.ts";
+import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
+import { randomNumbers } from "../vocabulary/made-merges.ts";
+
+const random = randomNumbers(20261124);
+const letters = ["a", "b", "ab", " ", " a", "é", "\n", "aaa", "🦊", "1"];
+const randomText = (parts: number) =>
+  Array.from({ length: parts }, () => letters[random(letters.length)]!).join("");
+const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+
+function tokensAt(text: JoinedText, merges: number, from = 0, end = text.bytes.length): string[] {
+  const tokens: string[] = [];
+  forEachToken(text, merges, [from, end], (_, start, stop) =>
+    tokens.push(latin1(text.bytes.slice(start, stop))),
+  );
+  return tokens;
+}
+
+test("after any number of merges a text is cut, and pairs are counted, as by making the merges one by one", async () => {
+  for (const rule of ["cs336", "rustbpe", "huggingface"] as const) {
+    const text = randomText(400);
+    const naive = naiveTrain(text, 256 + 60, rule);
+    const trained = await trainTokenizer({ texts: [text], vocabSize: 256 + 60, compat: rule });
+    const { vocabulary, words, ledger } = trained.trained;
+    const { left, right, tokenBytes } = vocabulary;
+    const name = (token: number) => latin1(copyTokenBytes(tokenBytes, token));
+    expect(Array.from(left, (token, m) => [name(token), name(right[m]!)])).toEqual(
+      naive.merges.map((pair) => [pair.left, pair.right]),
+    );
+    const pairs = pairsOfMerges(left, right);
+    const lineWise = rule === "huggingface";
+    const cut = joinText(
+      Buffer.from(text),
+      plainCutting(resolvePattern("gpt2", { lineWise }).compiled),
+      pairs,
+    );
+    const table = { ...joinWords(words, pairs), starts: words.starts, counts: words.counts };
+    let own = (lineWise ? text.split(/(?<=\n)/) : [text]).flatMap(wordsOf).map((word) => [...word]);
+    const places = placesOfMerges(cut, left.length);
+    for (let merges = 0; merges <= left.length; merges++) {
+      expect(tokensAt(cut, merges)).toEqual(own.flat());
+      expect(tokenCountOf(cut, merges)).toBe(own.flat().length);
+      const counted = countPairs(table, merges);
+      const wanted = naivePairs(own.map((tokens) => ({ tokens, count: 1 })));
+      const top = topPairs(counted, 1000);
+      expect(
+        Object.fromEntries(top.map((pair) => [keyOf(name(pair.left), name(pair.right)), pair.count])),
+      ).toEqual(Object.fromEntries(wanted.map((pair) => [keyOf(pair.left, pair.right), pair.count])));
+      expect(top.map(({ count }) => count)).toEqual(top.map(({ count }) => count).sort((a, b) => b - a));
+      expect(topPairs(counted, 3)).toEqual(top.slice(0, 3));
+      if (merges === left.length) break;
+      expect(countOfPair(counted, left[merges]!, right[merges]!)).toBe(ledger.pairCounts[merges]!);
+      const before = own.flat().length;
+      own = own.map((tokens) => mergePair(tokens, name(left[merges]!), name(right[merges]!)));
+      expect(places[merges]).toBe(before - own.flat().length);
+    }
+  }
+});
+
+test("special tokens are whole from the start, also those of one byte, and nothing is joined across them", () => {
+  const pairs = pairsOfMerges(Int32Array.of(97, 256), Int32Array.of(97, 256));
+  const cutting = plainCutting(resolvePattern("[^\\n]+|\\n").compiled, ["<|x|>", "!"]);
+  const text = joinText(Buffer.from("aa<|x|>aaaa!aa!"), cutting, pairs);
+  const numbers: number[] = [];
+  forEachToken(text, 2, [0, text.bytes.length], (token) => numbers.push(token));
+  expect(numbers).toEqual([256, -1, 257, -2, 256, -2]);
+  expect(tokensAt(text, 0)).toEqual(["a", "a", "<|x|>", "a", "a", "a", "a", "!", "a", "a", "!"]);
+  expect([...placesOfMerges(text, 2)]).toEqual([4, 1]);
+});
+
+test("a run of one letter is joined from the left", () => {
+  const pairs = pairsOfMerges(Int32Array.of(97, 256), Int32Array.of(97, 97));
+  const text = joinText(Buffer.from("aaaaaaa"), plainCutting(resolvePattern("a+").compiled), pairs);
+  expect(tokensAt(text, 1)).toEqual(["aa", "aa", "aa", "a"]);
+  expect(tokensAt(text, 2)).toEqual(["aa", "aa", "aaa"]);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { train as naiveTrain } from "../../examples/learn.ts";
+import { PlaygroundJob, rules } from "../../src/playground/playground-job.ts";
+
+const settings = { vocabSize: 300, pattern: "gpt2", specialTokens: [], compat: "cs336" as const };
+const compared = (text: string, vocabSize = 300) =>
+  new PlaygroundJob(() => {}).rules({ corpus: { text, files: [] }, settings: { ...settings, vocabSize } });
+const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+
+test("rules part where naive trainers part, and each takes what its naive trainer takes", async () => {
+  const text = "low low lower newest widest abab baba\nzx xz zx\n wider older\n";
+  const { parting, same } = await compared(text);
+  const naive = rules.map((rule) =>
+    naiveTrain(text, 300, rule).merges.map(({ left, right }) => [left, right]),
+  );
+  const apart = (a: string[][], b: string[][]) => a.findIndex((pair, m) => String(pair) !== String(b[m]));
+  for (const { rules: both, merges } of same) {
+    const [a, b] = both.map((rule) => naive[rules.indexOf(rule)]!) as [string[][], string[][]];
+    expect(merges).toBe(apart(a, b) < 0 ? Math.min(a.length, b.length) : apart(a, b));
+  }
+  expect(parting!.same).toBe(Math.min(...same.map(({ merges }) => merges)));
+  parting!.choices.forEach(({ rule, taken, tied, tiedCount }, i) => {
+    expect(rule).toBe(rules[i]!);
+    expect([latin1(taken!.left), latin1(taken!.right)]).toEqual(naive[i]![parting!.same]!);
+    expect(tied.every(({ count }) => count === taken!.count)).toBe(true);
+    expect(tiedCount).toBeGreaterThan(1);
+  });
+  expect(parting!.isTie).toBe(true);
+});
+
+test("rules that count otherwise part without a tie; and a text without ties parts nobody", async () => {
+  // A pretoken that crosses a line end is two for Hugging Face, whose trainer reads lines.
+  const lines = await compared(`${"\n\n".repeat(9)}${"ab ".repeat(3)}`, 260);
+  expect(lines.parting!.isTie).toBe(false);
+  const plain = await compared("aaa aaa", 257);
+  expect(plain.parting).toBeNull();
+});
+
+test("a rule that does not take the pattern is told, and the others are compared", async () => {
+  const job = new PlaygroundJob(() => {});
+  const corpus = { text: "low low lower", files: [] };
+  const { refused, mergeCounts } = await job.rules({ corpus, settings: { ...settings, pattern: "[a-z]+" } });
+  expect(refused).toEqual([{ rule: "rustbpe", reason: expect.stringContaining("leave text unmatched") }]);
+  expect(mergeCounts.map(({ rule }) => rule)).toEqual(["huggingface", "cs336"]);
+});
