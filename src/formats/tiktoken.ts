@@ -85,6 +85,9 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
   if (vocabulary.tokenIds.some((id) => isSpecialEntry(vocabulary.entries[id]!))) {
     return "a special token shares the id of a token, and tiktoken merges in the order of ids";
   }
+  if (vocabulary.tokenIds.some((id, token, ids) => token > 256 && id < ids[token - 1]!)) {
+    return "tiktoken merges in the order of ids, and the merges have another order";
+  }
   if (vocabulary.others?.areWhole === false && vocabulary.others.tokens.length > 0)
     return `nothing gives the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", and in a file of ranks a whole pretoken would`;
   return beyondOtherFiles(tokenizer);

@@ -164,7 +164,7 @@ describe("other people's files", () => {
       "merges in another order than ids",
       { model: { ...json.model, merges: json.model.merges.toReversed() } },
       "tiktoken",
-      "nothing gives the token",
+      "the merges have another order",
     ],
     [
       "a pattern that llama.cpp does not know",
@@ -182,6 +182,19 @@ describe("other people's files", () => {
       expect(existsSync(join(home, into))).toBe(false);
     });
   }
+
+  test("without --format, a format that cannot hold it is left out", async () => {
+    const [first, second, ...merges] = json.model.merges;
+    const model = { ...json.model, merges: [second, first, ...merges] };
+    const path = alone("tokenizer.json", JSON.stringify({ ...json, model }));
+    const into = converted(path);
+    expect(readdirSync(into)).not.toContain("tokenizer.tiktoken");
+    await expectSameIds(await Tokenizer.load(path), into, []);
+    const { stderr } = run(path, "--format", "tiktoken", "-o", "never");
+    expect(stderr).toContain(
+      "--format tiktoken: tiktoken merges in the order of ids, and the merges have another order",
+    );
+  });
 
   test("the tokenizer itself as output", () => {
     const path = alone("tokenizer.json", JSON.stringify(json));
