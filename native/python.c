@@ -150,11 +150,39 @@ static PyObject *number(Model *self, uint32_t id) {
   return object;
 }
 
+/* A list as every Python from 3.10 to 3.14 has it. The limited API does not say so: in a later one it takes a call for each item. */
+typedef struct {
+  PyObject ob_base;
+  Py_ssize_t ob_size;
+  PyObject **ob_item;
+} List;
+static bool knows_lists;
+
+/* Fills a new list up to an id that has no object yet; returns how many it has then. */
+static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t id_limit, const uint8_t *ids, uint32_t id_bytes, size_t count) {
+  size_t i = 0;
+  for (; i < count; i++) {
+    uint32_t id = id_at(ids, id_bytes, i);
+    PyObject *object = id < id_limit ? numbers[id] : NULL;
+    if (object == NULL) break;
+    Py_INCREF(object);
+    items[i] = object;
+  }
+  return i;
+}
+
 static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
-  uint32_t id_bytes = self->image.id_bytes;
+  uint32_t id_bytes = self->image.id_bytes, id_limit = self->image.id_limit;
   size_t count = size / id_bytes;
   PyObject *list = PyList_New((Py_ssize_t)count);
   for (size_t i = 0; list != NULL && i < count; i++) {
+    if (knows_lists) {
+      PyObject **items = ((List *)list)->ob_item + i;
+      const uint8_t *from = ids + i * id_bytes;
+      i += id_bytes == 2 ? fill_known(items, self->numbers, id_limit, from, 2, count - i)
+                         : fill_known(items, self->numbers, id_limit, from, 4, count - i);
+      if (i == count) break;
+    }
     PyObject *object = number(self, id_at(ids, id_bytes, i));
     if (object == NULL) Py_CLEAR(list);
     else PyList_SetItem(list, (Py_ssize_t)i, object);
@@ -683,9 +711,11 @@ static PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT, "bpe_trainer._native", NULL, sizeof(State), NULL, module_slots, visit_module, clear_module, free_module};
 
 PyMODINIT_FUNC PyInit__native(void) {
-  enum { MULTIPLE_INTERPRETERS_SLOT = 3, PYTHON_3_12 = 0x030c0000 };
-  PyObject *version = PySys_GetObject("hexversion");
-  if (version != NULL && PyLong_AsLong(version) >= PYTHON_3_12)
+  enum { MULTIPLE_INTERPRETERS_SLOT = 3, PYTHON_3_12 = 0x030c0000, PYTHON_3_15 = 0x030f0000 };
+  PyObject *given = PySys_GetObject("hexversion");
+  long version = given == NULL ? PYTHON_3_15 : PyLong_AsLong(given);
+  knows_lists = version < PYTHON_3_15;
+  if (given != NULL && version >= PYTHON_3_12)
     module_slots[1] = (PyModuleDef_Slot){MULTIPLE_INTERPRETERS_SLOT, (void *)2};
   return PyModuleDef_Init(&module_def);
 }
