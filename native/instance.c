@@ -101,6 +101,7 @@ struct Instance {
   wasm_rt_memory_t *memory;
   uint64_t set_up_size;
   uint32_t text, capacity; /* address and size of the text's region */
+  size_t pushed;           /* bytes of text so far, up to HUGE_AFTER */
 };
 
 static const char damaged[] = "the image is damaged";
@@ -263,8 +264,22 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
 /* So far a look at what comes next may reach: a character, and a byte behind it. */
 enum { LOOKAHEAD = 4 };
 
+/* Behind so much text the tables are large, and are read at random places: huge pages save 0.06 to 0.1 of the time of many
+ * scripts, and cost up to 4 MB. Less text would not pay for them. */
+#define HUGE_AFTER ((size_t)1 << 22)
+
+static void count_text(Instance *instance, size_t size) {
+  if (instance->pushed >= HUGE_AFTER) return;
+  instance->pushed = size < HUGE_AFTER ? instance->pushed + size : HUGE_AFTER;
+#ifdef MADV_HUGEPAGE
+  /* Where the system has none, nothing changes. */
+  if (instance->pushed >= HUGE_AFTER) (void)madvise(instance->memory->data, instance->memory->size, MADV_HUGEPAGE);
+#endif
+}
+
 const char *section_push(Section *section, const uint8_t *text, size_t size) {
   const char *error = NULL;
+  count_text(section->instance, size);
   while (size > 0 && error == NULL) {
     /* A window that is full is encoded once more text comes: at a section's end it is taken at once. */
     if (section->limit >= WINDOW) error = take_text(section, section->limit - LOOKAHEAD, section->limit, section->limit, false);
