@@ -106,6 +106,11 @@ test("every part works by click and by keyboard", async () => {
   await page.fill("#watch-own", "the other text");
   await page.keyboard.press("Tab");
   await page.waitForFunction(() => document.getElementById("watch-text")!.textContent === "the other text");
+  await page.fill("#watch-own", "");
+  await page.keyboard.press("Tab");
+  await page.waitForFunction(() =>
+    document.getElementById("watch-text")!.textContent!.startsWith("Universal"),
+  );
   await page.fill("#token-query", " the");
   await page.waitForFunction(() => document.querySelector("#token-view .t")?.textContent === "␣the");
   expect(await page.locator("#token-view .node").count()).toBe(7);

@@ -25,7 +25,7 @@ export class WatchView {
   private isAsking = false;
 
   constructor(
-    session: Session,
+    private readonly session: Session,
     private readonly choose: (token: number) => void,
   ) {
     session.onTrained((trained) => this.open(trained));
@@ -54,7 +54,7 @@ export class WatchView {
   /** The reader's own text; without one, the beginning of the corpus. */
   private async openOwn(): Promise<void> {
     const text = at<HTMLTextAreaElement>("watch-own").value;
-    const { thread, head } = this.trained!;
+    const { thread, head } = this.session.trained!;
     const bytes = new TextEncoder().encode(text);
     this.openText(text === "" ? head : await thread.ask("cut", bytes));
     this.goTo(this.slider.valueAsNumber);
