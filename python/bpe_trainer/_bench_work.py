@@ -74,7 +74,7 @@ def texts_of_file(ask: Ask, limit: int = -1) -> list[str]:
 
 
 def equal_texts(ask: Ask, length: int) -> list[str]:
-    """Texts of so many characters, one behind the other; what is left of a document is no text."""
+    """Texts of so many characters, one behind the other; what is left of a document is not text."""
     parts = documents(ask, CALLS_CHARACTERS)
     texts = [part[at : at + length] for part in parts for at in range(0, len(part) - length + 1, length)]
     return texts[:CALLS]

@@ -112,7 +112,7 @@ def unpickled(path: str, options: Sequence[str], fingerprint: Union[str, None], 
     for name in () if files is None else (path, *(name for name, _ in files)):
         parts = name.replace(os.sep, "/").split("/")
         if not name or os.path.isabs(name) or os.path.splitdrive(name)[0] or ".." in parts:
-            raise BpeError(f"the pickled tokenizer has {name[:200]!r}, which is no name of a file in its directory")
+            raise BpeError(f"the pickled tokenizer has {name[:200]!r}, which is not a name of a file in its directory")
     return Source(path, None, options, files=files, fingerprint=fingerprint)
 
 

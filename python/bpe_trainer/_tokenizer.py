@@ -99,7 +99,7 @@ class Tokenizer:
         if not os.path.isdir(directory):
             name = os.fsdecode(directory)
             raise BpeError(
-                f'"{name}" is no directory, and nothing is fetched here'
+                f'"{name}" is not a directory, and nothing is fetched here'
                 f"\nhint: hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
             )
         return cls.load(directory)

@@ -223,7 +223,7 @@ def _may_be_text(path: str) -> bool:
 
 
 def _refuse_columns(texts: t.Any) -> None:
-    """Refuses what is no list of texts but has some: of a dict and of a table Python would take the names."""
+    """Refuses what is not a list of texts but has some: of a dict and of a table Python would take the names."""
     named = texts if isinstance(texts, dict) else getattr(texts, "column_names", getattr(texts, "columns", None))
     if named is None:
         return

@@ -86,7 +86,7 @@ def use_file(path: str, home: str, is_quick: bool) -> tuple[str, int, int]:
     size, seen = 0, b""
     try:
         if not os.path.isfile(path):
-            raise Failed(f"{given} is no regular file" if os.path.lexists(path) else f"{given}: no such file")
+            raise Failed(f"{given} is not a regular file" if os.path.lexists(path) else f"{given}: no such file")
         if is_quick and os.path.getsize(path) > QUICK_BYTES:
             with open(path, "rb") as file, open(link, "wb") as out:
                 data = file.read(QUICK_BYTES)
@@ -286,7 +286,7 @@ def run(options: argparse.Namespace, home: str) -> None:
 def _number(least: int) -> Any:
     def number(text: str) -> int:
         if not text.isascii() or not text.isdigit() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number of at least {least}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least {least}")
         return int(text)
 
     return number

@@ -101,7 +101,7 @@ function readView(options: Invocation["options"], textCount: number): Evaluation
   return { measures: [...measures], wordCount };
 }
 
-/** A term is encoded twice by each tokenizer, and printed: it is no text. */
+/** A term is encoded twice by each tokenizer, and printed: it is not text. */
 const termBytesMax = 1024;
 
 function checkTerm(place: string, term: string, exitCode: number): void {

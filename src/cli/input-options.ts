@@ -102,7 +102,7 @@ const planBytesMax = 2 ** 28;
 /** The plan in a file, which is small beside a corpus. A pipe is not waited for, as by no option that names such a file. */
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
-    throw new UserError(`--ranges: "${path}" is no regular file`, {
+    throw new UserError(`--ranges: "${path}" is not a regular file`, {
       hint: "--ranges - reads a plan from standard input",
     });
   }
@@ -110,7 +110,7 @@ function planChunks(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Copies each path that is no regular file (a pipe, a device) to a file without a name. Returns the descriptors of these
+ * Copies each path that is not a regular file (a pipe, a device) to a file without a name. Returns the descriptors of these
  * files, open at their beginning, by path. So whoever reads them never waits: a pipe may have no writer, or a slow one, and
  * signals are served only while other threads do the waiting.
  */

@@ -12,7 +12,7 @@ export type NotText = {
   readonly hint: string;
 };
 
-/** How many bytes decide. A zero byte among them means that the input is no text; a later one is part of a text. */
+/** How many bytes decide. A zero byte among them means that the input is not text; a later one is part of a text. */
 export const headBytesMax = 1 << 13;
 
 /** How an input that begins with `head` is compressed, if it is a compression that we read. */
@@ -93,7 +93,7 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
 /** Least share of characters with a zero byte: spaces and line ends alone are about that many. */
 const zeroShareLeast = 0.1;
 
-/** The first bytes of a format that is no text, what the format is, and what helps. Bytes are written as Latin-1. */
+/** The first bytes of a format that is not text, what the format is, and what helps. Bytes are written as Latin-1. */
 type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;

@@ -27,7 +27,7 @@ export type FoundInputs = {
 /**
  * The files that the arguments name, in their order, each inspected. An argument is a path; or, if no such path exists, a
  * glob (`*`, `?`, `[]`, `**`; hidden files are left out); or a directory, which stands for the files below it. Files of
- * one argument are in byte order of their paths. A file that is no text is an error if it is named, and skipped in a
+ * one argument are in byte order of their paths. A file that is not text is an error if it is named, and skipped in a
  * directory.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {

@@ -113,7 +113,7 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
   return found;
 }
 
-/** The same; or, if the file is no text, what it is. For a stream that is known only once it is read. */
+/** The same; or, if the file is not text, what it is. For a stream that is known only once it is read. */
 export function lookAt(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
   const stats = tryRead(path, () => statSync(path));
@@ -229,7 +229,7 @@ export async function inspectFirstStream(
   return inputs.with(index, found);
 }
 
-/** Refuses a stream whose first bytes show that it is no text, or that it holds records and no format was given. */
+/** Refuses a stream whose first bytes show that it is not text, or that it holds records and no format was given. */
 export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;
   if (isBinaryText) return;

@@ -159,7 +159,9 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
   for (const token in entries) {
     checkId(entries[token], token, path);
     if (!token.isWellFormed())
-      throw new UserError(`"${path}": the token ${shown(token)} has half a surrogate pair, which is no text`);
+      throw new UserError(
+        `"${path}": the token ${shown(token)} has half a surrogate pair, which is not text`,
+      );
   }
   return entries as Record<string, number>;
 }

@@ -49,11 +49,11 @@ export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> 
   if (chunk.length > 0) yield chunk.take();
 }
 
-/** The merges over ids that a path names: a directory, or a file in it. Undefined if it is no tokenizer of ids. */
+/** The merges over ids that a path names: a directory, or a file in it. Undefined if it is not a tokenizer of ids. */
 export function idMergesPath(path: string): string | undefined {
   const stats = statOf(path);
   const isNamed = stats?.isFile() && ["merges.txt", "tokenizer.json"].includes(basename(path));
-  // Anything else, a pipe, is no tokenizer, and nothing is looked for below it.
+  // Anything else, a pipe, is not a tokenizer, and nothing is looked for below it.
   if (!isNamed && !stats?.isDirectory()) return undefined;
   const mergesPath = join(isNamed ? dirname(path) : path, "merges.txt");
   return isFile(mergesPath) && readStart(mergesPath) === head ? mergesPath : undefined;

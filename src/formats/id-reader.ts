@@ -192,7 +192,7 @@ const shownWord = (word: string) =>
   escapeBytes(Buffer.from(word.slice(0, idLengthMax), "latin1")) + (word.length > idLengthMax ? "…" : "");
 
 function notAnId(path: string, word: string): UserError {
-  return new UserError(`${nameOf(path)}: "${shownWord(word)}" is no id`, {
+  return new UserError(`${nameOf(path)}: "${shownWord(word)}" is not an id`, {
     hint: "ids are decimal numbers with white space between; bpe encode makes them of text",
   });
 }
@@ -323,7 +323,7 @@ class DecimalLines {
 
   private notAnId(bytes: Uint8Array, pos: number): UserError {
     const [word] = /^[^\t-\r ]*/.exec(latin1(bytes.subarray(pos, pos + 40)))!;
-    return new UserError(`"${this.path}": ${this.line}: "${shownWord(word)}" is no id`, {
+    return new UserError(`"${this.path}": ${this.line}: "${shownWord(word)}" is not an id`, {
       hint: "each line is a document: decimal whole numbers, separated by spaces",
     });
   }

@@ -27,7 +27,7 @@ export function tokenizerFileOf(path: string): TokenizerFile {
       hint: "use it with bpe ids encode, bpe ids decode or bpe ids inspect",
     });
   }
-  if (!stats.isDirectory() && !stats.isFile()) throw new UserError(`"${path}" is no regular file`);
+  if (!stats.isDirectory() && !stats.isFile()) throw new UserError(`"${path}" is not a regular file`);
   return fileAt(stats.isFile() ? path : firstIn(path));
 }
 

@@ -97,14 +97,14 @@ function flatten(value: unknown, path: string): Record<string, unknown>[] {
   const step = objectAt(value, path, "a pre-tokenizer");
   if (step.type !== "Sequence") return [step];
   const inner = step.pretokenizers;
-  if (!Array.isArray(inner)) throw new UserError(`"${path}": the pre-tokenizer's sequence is no list`);
+  if (!Array.isArray(inner)) throw new UserError(`"${path}": the pre-tokenizer's sequence is not a list`);
   return inner.flatMap((part) => flatten(part, path));
 }
 
 function readSplit(step: Record<string, unknown>, path: string): string {
   const pattern = objectAt(step.pattern, path, "the pattern of a Split");
   const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
-  if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is no text`);
+  if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is not text`);
   if (step.behavior === "Isolated") return source;
   // It keeps matches and drops the text between them: the same as Isolated, if there is no such text.
   const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));

@@ -84,7 +84,7 @@ function readVocab(
   { count, firstId, path }: { count: number; firstId: number; path: string },
 ): PackedTokens {
   if (!Array.isArray(value) || value.length < count) {
-    throw new UserError(`"${path}": vocab is no list of ${count} tokens`);
+    throw new UserError(`"${path}": vocab is not a list of ${count} tokens`);
   }
   const tokens = value.slice(0, count).map((entry, rank) => {
     const token = objectAt(entry, path, `token ${rank}`);
@@ -133,7 +133,7 @@ function formerSpecialsFor(version: unknown, path: string): readonly string[] {
 }
 
 function listed(value: unknown, path: string): string[] {
-  if (!Array.isArray(value)) throw new UserError(`"${path}": special_tokens is no list`);
+  if (!Array.isArray(value)) throw new UserError(`"${path}": special_tokens is not a list`);
   return value.map((entry, rank) => {
     const token = objectAt(entry, path, `special token ${rank}`);
     if (token.rank !== rank || typeof token.token_str !== "string") {

@@ -281,7 +281,7 @@ function readRoot(bytes: Uint8Array, path: string) {
   return { root, modelJson, scan };
 }
 
-/** A byte order mark is no JSON. */
+/** A byte order mark is not JSON. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** HF takes only these types, too: "true" is no flag. */
@@ -374,7 +374,7 @@ function readAddedTokens(
   path: string,
 ): AddedTokens {
   if (value === undefined || value === null) return { tokens: [], notes: [] };
-  if (!Array.isArray(value)) throw new UserError(`"${path}": added_tokens is no list`);
+  if (!Array.isArray(value)) throw new UserError(`"${path}": added_tokens is not a list`);
   const byContent = new Map<string, AddedToken>();
   const changes: string[] = [];
   let nextId = vocab.size;

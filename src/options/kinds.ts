@@ -234,7 +234,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   read: ([text], name) =>
     text!.split(separator).map((part) => {
       if (/^\d+(\.\d+)?$/.test(part)) return Number(part);
-      throw usageError(`${name} ${text}: "${part}" is no number`);
+      throw usageError(`${name} ${text}: "${part}" is not a number`);
     }),
   wanted: "an array of numbers",
   take: (value) =>

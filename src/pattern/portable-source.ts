@@ -234,5 +234,5 @@ export function describeLlamaCpp(name: string | null): string {
   const { llamaCpp } = (name === null ? undefined : named[name]) ?? {};
   if (llamaCpp === undefined) return "has no pre-tokenizer for this pattern";
   const { name: preTokenizer, differsAt } = llamaCpp;
-  return `pre-tokenizer ${preTokenizer}${differsAt === undefined ? "" : `; it cuts otherwise at ${differsAt}`}`;
+  return `pre-tokenizer ${preTokenizer}${differsAt === undefined ? "" : `; it cuts differently at ${differsAt}`}`;
 }

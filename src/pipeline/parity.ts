@@ -19,7 +19,7 @@ export function settleParity(asked: AskedParity, spell: Spelling): Parity | unde
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
   if (wrong !== undefined) {
     throw usageError(
-      `${spell("language-ratio")}: ${wrong} is no number from ${ratioMin} to ${ratioMax}`,
+      `${spell("language-ratio")}: ${wrong} is not a number from ${ratioMin} to ${ratioMax}`,
       "one for each language, as in 1,2,2.5",
     );
   }
@@ -28,7 +28,7 @@ export function settleParity(asked: AskedParity, spell: Spelling): Parity | unde
     const isSize = Number.isSafeInteger(size) && size >= 1 && size <= countMax;
     if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
       throw usageError(
-        `${spell("language-window")} ${size}:${alpha} is no number of choices and factor above 0`,
+        `${spell("language-window")} ${size}:${alpha} is not a number of choices and factor above 0`,
         "as in 100:2.0: of 100 choices no language has more than twice its share",
       );
     }

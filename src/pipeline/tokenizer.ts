@@ -42,7 +42,7 @@ export type EncodeFileOptions = EncodeOptions & {
   readonly inputFormat?: InputFormat | undefined;
   /** The field, or column, that holds the text of a record. Default: `text`. */
   readonly textField?: string | undefined;
-  /** `text`: what is no text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
+  /** `text`: what is not text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
   readonly binary?: "text" | undefined;
   /** A special token to put behind each file, or each record of it. */
   readonly appendToken?: string | undefined;

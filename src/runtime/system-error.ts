@@ -116,7 +116,9 @@ export function openRegularFile(path: string): number {
   const stats = fstatSync(fd);
   if (stats.isFile()) return fd;
   closeSync(fd);
-  throw new UserError(`"${path}" is ${stats.isDirectory() ? "a directory, not a file" : "no regular file"}`);
+  throw new UserError(
+    `"${path}" is ${stats.isDirectory() ? "a directory, not a file" : "not a regular file"}`,
+  );
 }
 
 /** Opens it in the same way, reads from it, and closes it. */

@@ -404,7 +404,7 @@ export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([
 
 const checksumOf = (json: string) => xxHash64(json).toString(16);
 
-/** The files of an output. Undefined if one is no regular file in a plain directory, or may be another user's. */
+/** The files of an output. Undefined if one is not a regular file in a plain directory, or may be another user's. */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;

@@ -74,12 +74,12 @@ function openWithoutLink(path: string, access: number): number {
 const notOpened: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link",
   EISDIR: "it is a directory",
-  ENXIO: "it is no regular file",
+  ENXIO: "it is not a regular file",
 };
 
 function checkFound(path: string, stats: Stats): void {
   if (stats.isDirectory()) throw new Untrusted(path, "it is a directory");
-  if (!stats.isFile()) throw new Untrusted(path, "it is no regular file");
+  if (!stats.isFile()) throw new Untrusted(path, "it is not a regular file");
   checkOwner(path, stats);
 }
 

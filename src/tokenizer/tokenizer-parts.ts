@@ -84,7 +84,7 @@ export type Numbering = { readonly size: number; readonly newIds: Int32Array; re
 
 export const gone = -1;
 
-/** The new id of an id in a file. A UserError if its token is gone, or if it is no id. */
+/** The new id of an id in a file. A UserError if its token is gone, or if it is not an id. */
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== gone) return newId;

@@ -25,7 +25,7 @@ function birthsOf({ reaches, left, right, last }: Derivations, { starts }: Token
 }
 
 const idsWhere = (reaches: Uint8Array, is: (reach: number, id: number) => boolean) =>
-  Uint32Array.from(reaches.keys().filter((id) => is(reaches[id]!, id)));
+  Uint32Array.from(reaches.keys()).filter((id) => is(reaches[id]!, id));
 
 /**
  * The vocabulary that the first merges make: as many as `sizeWanted` has room for. Bytes and added tokens stay, tokens that

@@ -12,9 +12,9 @@ export function vocabularyOf(parts: TokenizerParts): Vocabulary {
   const { tokens, model, description } = parts;
   if (!haveAllBytes(model.byteIds, tokens)) refuse(description.path, "its vocabulary lacks some bytes");
   const { reaches, left, right, last } = deriveTokens(parts);
-  const merged = Uint32Array.from(reaches.keys().filter((id) => reaches[id] === Reach.merging));
+  const merged = Uint32Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.merging);
   merged.sort((a, b) => last[a]! - last[b]!);
-  const tokenIds = Int32Array.of(...model.byteIds, ...merged);
+  const tokenIds = Int32Array.from([...model.byteIds, ...merged]);
   const entries = new Int32Array(tokens.idLimit).fill(noToken);
   const numbers = new Int32Array(tokens.idLimit);
   tokenIds.forEach((id, token) => {

@@ -130,6 +130,6 @@ const llama3: ChatTemplate = {
 
 export const chatTemplates: Readonly<Record<string, ChatTemplate>> = { chatml, gemma, llama3 };
 
-/** The template of this name; undefined if what was asked for is no name. */
+/** The template of this name; undefined if what was asked for is not a name. */
 export const namedTemplate = (asked: string | undefined): ChatTemplate | undefined =>
   asked !== undefined && Object.hasOwn(chatTemplates, asked) ? chatTemplates[asked] : undefined;

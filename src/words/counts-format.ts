@@ -160,7 +160,7 @@ export function parseHeader(path: string, bytes: Uint8Array): Record<string, unk
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;
   }
-  throw headerError(path, "is no JSON object");
+  throw headerError(path, "is not a JSON object");
 }
 
 /** The options of a header. A UserError for a missing or unknown key, or another Unicode version. */

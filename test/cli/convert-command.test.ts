@@ -130,7 +130,7 @@ describe("other people's files", () => {
   test("gguf has the tokens with their ids and types, the merges in their order, and llama.cpp's name of the pattern", () => {
     const path = alone("tokenizer.json", JSON.stringify(withWholes));
     const { stderr } = run(path, "--format", "gguf", "-o", "gguf");
-    expect(stderr).toContain("pre-tokenizer llama-bpe; it cuts otherwise at white space that ends a text");
+    expect(stderr).toContain("pre-tokenizer llama-bpe; it cuts differently at white space that ends a text");
     const fields = fieldsOf(join(home, "gguf", "tokenizer.gguf"));
     const [tokens, types] = ["tokens", "token_type"].map(
       (name) => fields[`tokenizer.ggml.${name}`] as unknown[],

@@ -322,10 +322,10 @@ describe("decoding", () => {
 describe("what is refused", () => {
   const good = put(home, "good.txt", "1 2 1 2\n");
 
-  test("what is no id, or too large, with its place", () => {
+  test("what is not an id, or too large, with its place", () => {
     for (const [content, message] of [
-      ["1 2\n3 x4 5\n", 'line 2: "x4" is no id'],
-      ["1 -2\n", 'line 1: "-2" is no id'],
+      ["1 2\n3 x4 5\n", 'line 2: "x4" is not an id'],
+      ["1 -2\n", 'line 1: "-2" is not an id'],
       ["1\n1048576\n", "line 2: the id 1048576"],
       ["\n\n", "holds no ids"],
     ] as const) {

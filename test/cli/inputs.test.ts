@@ -29,7 +29,7 @@ const commands = [
   ["plan"],
 ] as const;
 
-describe("what is no text", () => {
+describe("what is not text", () => {
   const archive = Buffer.from(`PK\x03\x04\x14\0${"\0\x01".repeat(20_000)}`, "latin1");
   put(home, "a.zip", archive);
   put(home, "a.zip.gz", gzipSync(archive));

@@ -45,7 +45,7 @@ describe("what has no end", () => {
   test.each([
     ["--counts", ["train", "--counts", "/dev/zero", "-n", "300", "-o", "x"], "is a device"],
     ["--text", ["eval", at("learned"), "--text", "/dev/zero"], "is a device"],
-    ["--ranges", ["count", "--ranges", "/dev/zero"], "is no regular file"],
+    ["--ranges", ["count", "--ranges", "/dev/zero"], "is not a regular file"],
   ])("as %s is refused, and nothing is left of it", (_, args, message) => {
     const { code, stderr } = run(args);
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);

@@ -163,7 +163,7 @@ test("a chat template and a pattern of one's own are in it", () => {
 test("the summary and inspect say which pre-tokenizer llama.cpp has", () => {
   for (const [pattern, said] of [
     ["llama3", "pre-tokenizer llama-bpe"],
-    ["o200k", "pre-tokenizer gpt-4o; it cuts otherwise at marks, and cases beyond ASCII"],
+    ["o200k", "pre-tokenizer gpt-4o; it cuts differently at marks, and cases beyond ASCII"],
     ["nanochat", "has no pre-tokenizer for this pattern"],
   ]) {
     expect(trainCard("-p", pattern!, "--summary", "full").stderr).toContain(`\nllama.cpp   ${said}\n`);

@@ -58,7 +58,10 @@ test("a small file that is a pipe is refused by every option and argument, and n
   ]) {
     const { code, stdout, stderr } = bpe(command);
     expect([command, code, stdout]).toEqual([command, 1, ""]);
-    expect([command, stderr]).toEqual([command, expect.stringContaining(`"${small}" is no regular file\n`)]);
+    expect([command, stderr]).toEqual([
+      command,
+      expect.stringContaining(`"${small}" is not a regular file\n`),
+    ]);
   }
 });
 

@@ -166,7 +166,7 @@ describe("bpe tokens", () => {
     expect(stdout).toEndWith("two\\x0alines.txt\n");
   });
 
-  test("writes nothing but stdout, and nothing there if a file is no text, or is missing", () => {
+  test("writes nothing but stdout, and nothing there if a file is not text, or is missing", () => {
     const before = readdirSync(home);
     put(home, "cut.txt.gz", gzipSync(text).subarray(0, 200));
     for (const [args, code, message] of [

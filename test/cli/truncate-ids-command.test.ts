@@ -122,7 +122,7 @@ describe("what is refused, and nothing is written", () => {
       "the id 700… is not below 700",
     ],
     [
-      "a file that is no tokenizer",
+      "a file that is not a tokenizer",
       ["ids.npy", "--from", "cs336", "--to", "ids.npy"],
       1,
       "not a known kind of tokenizer",

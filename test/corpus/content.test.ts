@@ -14,7 +14,7 @@ const bytes = (latin1: string) => Buffer.from(latin1, "latin1");
 const whatIs = (content: Content) => (typeof content === "object" ? content.what : content);
 const whatIn = (head: Uint8Array) => whatIs(contentOf(head, "x"));
 
-describe("what is no text is told by its first bytes", () => {
+describe("what is not text is told by its first bytes", () => {
   for (const [what, head] of heads) test(what, () => expect(whatIn(bytes(head))).toBe(what));
 
   test("also packed", () => {
@@ -149,7 +149,7 @@ test("a hint says what helps, and --binary text insists", () => {
   }
 });
 
-test("a directory leaves out what is no text, and says what it was", () => {
+test("a directory leaves out what is not text, and says what it was", () => {
   const root = scratch();
   put(root, "a.txt", "text");
   put(root, "b.png", bytes("\x89PNG\r\n\x1a\n\0\0"));

@@ -86,7 +86,7 @@ test("a head of damaged data is an error; one that is cut short is not", () => {
 
 const shapeOf = (json: string, isWhole = true) => jsonShapeOf(Buffer.from(json), isWhole, "text").kind;
 
-test("lines of objects, arrays of them, documents and what is no JSON are told apart", () => {
+test("lines of objects, arrays of them, documents and what is not JSON are told apart", () => {
   const cases: [json: string, kind: string][] = [
     ['{"text":"a"}\n{"text":"b"}\n', "jsonl"],
     ['{"id":1}\r\n{"id":2}', "jsonl"],

@@ -76,7 +76,7 @@ export const oddPaths: readonly OddPath[] = [
   { name: "a device that is full, and endless", path: "/dev/full", waits: true },
   { name: "no terminal", path: "/dev/tty" },
   { name: "a descriptor that is closed", path: "/dev/fd/99" },
-  { name: "a descriptor that is no number", path: "/proc/self/fd/x" },
+  { name: "a descriptor that is not a number", path: "/proc/self/fd/x" },
   { name: "a file that cannot be read", path: "/proc/self/mem" },
   { name: "a file that can only be written", path: "/proc/self/clear_refs" },
   { name: "new in a system of the kernel", path: "/proc/x" },

@@ -21,7 +21,7 @@ test("shapes as Python writes them are read", () => {
   expect(counts).toEqual([1, 7, 12, 24, 0]);
 });
 
-test("a shape that is no list of whole numbers, or of more than there can be, is damaged", () => {
+test("a shape that is not a list of whole numbers, or of more than there can be, is damaged", () => {
   for (const shape of [
     "(1e3,)",
     "(0x10,)",

@@ -347,7 +347,7 @@ describe("tekken.json", () => {
     await expect(Tokenizer.load(write(json))).rejects.toThrow('token 300 is {"rank":301');
     json.vocab.length = 299;
     await expect(Tokenizer.load(write(json))).rejects.toThrow(
-      `vocab is no list of ${rankLines.length} tokens`,
+      `vocab is not a list of ${rankLines.length} tokens`,
     );
   });
 

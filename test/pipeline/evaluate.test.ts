@@ -253,7 +253,7 @@ test("any number of threads gives the same result", async () => {
   for (const other of others) expect(other).toEqual(alone!);
 });
 
-test("a special token that has digits is no number, and ends one", async () => {
+test("a special token that has digits is not a number, and ends one", async () => {
   const special = await changed((json) =>
     json.added_tokens.push({ id: 900, content: "7<20>8", ...addedToken }),
   );

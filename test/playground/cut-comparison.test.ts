@@ -35,7 +35,7 @@ test("a tokenizer.json, and ranks, are compared with what was trained, by paragr
   }
 });
 
-test("what is no tokenizer is refused in words", async () => {
+test("what is not a tokenizer is refused in words", async () => {
   const job = await trained(text, 300);
   const told = async (content: string) =>
     job.compare({ file: new Blob([content]), name: "a.txt", pattern: "gpt2", text: Buffer.from(text) });

@@ -321,12 +321,12 @@ class Files(Bench):
         (self.home / "gone").symlink_to("nowhere")
         for name, message in {
             "nothing": '"nothing": no such file',
-            ".": '"." is no regular file',
+            ".": '"." is not a regular file',
             "empty": '"empty" is empty',
             "latin": '"latin" is not UTF-8 near byte 0: all libraries here take text',
             "cut": '"cut" is not UTF-8 near byte 1: all libraries here take text',
-            "pipe": '"pipe" is no regular file',
-            "gone": '"gone" is no regular file',
+            "pipe": '"pipe" is not a regular file',
+            "gone": '"gone" is not a regular file',
             "a\x1b\n": '"a\\x1b\\n": no such file',
         }.items():
             done = self.run_bench(name)
@@ -336,9 +336,9 @@ class Files(Bench):
     def test_wrong_arguments_are_named(self) -> None:
         for arguments, named in [
             ((), "file"),
-            (("x", "-n", "256"), "'256' is no number of at least 257"),
-            (("x", "--runs", "0"), "'0' is no number"),
-            (("x", "--runs", "x"), "'x' is no number"),
+            (("x", "-n", "256"), "'256' is not a number of at least 257"),
+            (("x", "--runs", "0"), "'0' is not a number"),
+            (("x", "--runs", "x"), "'x' is not a number"),
             (("x", "--only", "hf"), "'hf' is none of tokenizers, "),
             (("x", "-p", "spaces"), "'spaces'"),
             (("x", "--work", "lines"), "'lines' is none of train, "),

@@ -209,9 +209,9 @@ class Lists(unittest.TestCase):
         (_, content), *others = files
         self.assertEqual(kind(path, options, fingerprint, files).vocab_size, 260)
         for name in ("../../x", "/x", "tokenizer/../../x", "", ".."):
-            with self.assertRaisesRegex(bpe.BpeError, "is no name of a file in its directory"):
+            with self.assertRaisesRegex(bpe.BpeError, "is not a name of a file in its directory"):
                 kind(path, options, fingerprint, ((name, content), *others))
-            with self.assertRaisesRegex(bpe.BpeError, "is no name of a file in its directory"):
+            with self.assertRaisesRegex(bpe.BpeError, "is not a name of a file in its directory"):
                 kind(name, options, fingerprint, files)
 
 

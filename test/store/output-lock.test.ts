@@ -226,7 +226,7 @@ test("a directory that is no result is not restored as one", () => {
 
 test("a pipe or a link in the place of a lock is refused at once, and the error names it", () => {
   makePipe(lockFile);
-  expect(() => takeLock(placeOf(out))).toThrow(`"${lockFile}" is not used: it is no regular file`);
+  expect(() => takeLock(placeOf(out))).toThrow(`"${lockFile}" is not used: it is not a regular file`);
   expect(readdirSync(home)).toEqual([".out.bpe-lock"]);
 });
 

@@ -37,7 +37,7 @@ const writeWhole = (path: string, chunks: Iterable<Uint8Array>) =>
 
 const text = () => readFileSync(path, "utf8");
 
-test("a file below what is no directory is not begun", () => {
+test("a file below what is not a directory is not begun", () => {
   expect(() => stageFile(join(home, "none", "out.tsv"))).toThrow(`there is no directory "${home}/none"`);
 });
 

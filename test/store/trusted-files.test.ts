@@ -34,7 +34,7 @@ test("a pipe, a link and a directory are refused at once, by name", () => {
   mkdirSync(join(home, "directory"));
   makePipe(join(home, "pipe"));
   expect(refusal(() => openFound(join(home, "pipe")))).toBe(
-    `"${join(home, "pipe")}" is not used: it is no regular file`,
+    `"${join(home, "pipe")}" is not used: it is not a regular file`,
   );
   expect(refusal(() => openFound(join(home, "link")))).toEndWith("it is a symbolic link");
   expect(refusal(() => openFound(join(home, "directory")))).toEndWith("it is a directory");

@@ -218,10 +218,10 @@ describe("decode", () => {
         "its numbers are <f2",
       ],
       ["text.npy", Buffer.from("just some text here"), "it is not an .npy file"],
-      ["words.txt", Buffer.from("12 -1 x"), '"-1" is no id'],
-      ["text.txt", Buffer.from("12 Größe à"), '"Größe" is no id'],
-      ["nbsp.txt", Buffer.from("à 1"), '"à" is no id'],
-      ["bytes.txt", Buffer.from([0x31, 0x20, 0xff, 0x85, 0x9f]), String.raw`"\xff\x85\x9f" is no id`],
+      ["words.txt", Buffer.from("12 -1 x"), '"-1" is not an id'],
+      ["text.txt", Buffer.from("12 Größe à"), '"Größe" is not an id'],
+      ["nbsp.txt", Buffer.from("à 1"), '"à" is not an id'],
+      ["bytes.txt", Buffer.from([0x31, 0x20, 0xff, 0x85, 0x9f]), String.raw`"\xff\x85\x9f" is not an id`],
     ] as const;
     for (const [name, content, message] of cases) {
       const { code, stderr } = bpe(["decode", put(home, name, content), "--tokenizer", tokenizer]);

@@ -57,7 +57,7 @@ describe("a pipe that stands for a file of a tokenizer", () => {
       const directory = join(home, `pipe-${name}`);
       mkdirSync(directory);
       const pipe = makePipe(join(directory, name));
-      expect(refused(["inspect", pipe])).toStartWith(`bpe: error: "${pipe}" is no regular file`);
+      expect(refused(["inspect", pipe])).toStartWith(`bpe: error: "${pipe}" is not a regular file`);
     }
   });
 
@@ -67,7 +67,7 @@ describe("a pipe that stands for a file of a tokenizer", () => {
     put(directory, "vocab.json", readFileSync(join(made, "vocab.json")));
     const merges = makePipe(join(directory, "merges.txt"));
     expect(refused(["inspect", join(directory, "vocab.json")])).toStartWith(
-      `bpe: error: "${merges}" is no regular file`,
+      `bpe: error: "${merges}" is not a regular file`,
     );
     expect(refused(["inspect", directory])).toStartWith(`bpe: error: "${directory}" holds no tokenizer`);
   });

@@ -288,10 +288,10 @@ describe("a wrong file is refused", () => {
     };
     expect(wrong({})).toBe("some.counts is cut short: the counts end before their time");
     const said = (what: string) => `some.counts: its header ${what}`;
-    expect(wrong({}, "7")).toBe(said("is no JSON object"));
-    expect(wrong({}, "[]")).toBe(said("is no JSON object"));
-    expect(wrong({}, "null")).toBe(said("is no JSON object"));
-    expect(wrong({}, "{")).toBe(said("is no JSON object"));
+    expect(wrong({}, "7")).toBe(said("is not a JSON object"));
+    expect(wrong({}, "[]")).toBe(said("is not a JSON object"));
+    expect(wrong({}, "null")).toBe(said("is not a JSON object"));
+    expect(wrong({}, "{")).toBe(said("is not a JSON object"));
     expect(wrong({ minCount: 3 })).toBe(said('says "minCount", which this program does not know'));
     expect(wrong({ specialTokens: undefined })).toBe(said('is not right: it has no "specialTokens"'));
     expect(wrong({ patterns: [] })).toBe(said('is not right: its "patterns" is [], no list of at least one'));

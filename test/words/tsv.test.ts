@@ -323,8 +323,8 @@ test("a header that says more, less or something else is refused, and the error 
   expect(changed({ unicode: "1.0" })).toBe(
     `words.tsv was made with the letters of Unicode 1.0, and this program has those of ${unicodeVersion}`,
   );
-  expect(headMessageOf("#bpe-counts\t{")).toBe(said("is no JSON object"));
-  expect(headMessageOf('#bpe-counts\t{"version":1}\u00e9\n')).toBe(said("is no JSON object"));
+  expect(headMessageOf("#bpe-counts\t{")).toBe(said("is not a JSON object"));
+  expect(headMessageOf('#bpe-counts\t{"version":1}\u00e9\n')).toBe(said("is not a JSON object"));
   expect(headMessageOf(`#bpe-counts\t{"a":"${"x".repeat(1 << 24)}`)).toBe(
     said("is longer than any header that bpe writes"),
   );

@@ -237,7 +237,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
     }
   });
 
-  test("a column that is missing, or is no text", () => {
+  test("a column that is missing, or is not text", () => {
     const path = written("columns.parquet", ["x"]);
     expect(withField(path, "body")).toThrow(`"${path}" has no column "body"`);
     try {
