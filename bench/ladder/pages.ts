@@ -2,7 +2,6 @@
 //
 //   node scripts/bun.mjs bench/ladder/pages.ts
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { drawLadder } from "./chart.ts";
 import { type Ladder, writeReport } from "./report.ts";
 
@@ -15,5 +14,5 @@ export function writePages(ladder: Ladder, directory: string): void {
 
 if (import.meta.main) {
   const record = readFileSync(`${import.meta.dir}/../record/ladder.json`, "utf8");
-  writePages(JSON.parse(record), resolve(import.meta.dir, "../../docs/internals"));
+  writePages(JSON.parse(record), import.meta.dir);
 }

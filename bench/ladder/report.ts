@@ -97,7 +97,7 @@ ${list([
   [
     "4.",
     `*linked*: an occurrence is a position that knows its neighbours, so no word is read. Counts only fall
-     ([merge.md](merge.md)), so only new pairs are pushed, and the top is corrected when it is looked at.`,
+     ([merge.md](../../docs/internals/merge.md)), so only new pairs are pushed, and the top is corrected when it is looked at.`,
   ],
   [
     "5.",

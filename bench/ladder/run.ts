@@ -1,15 +1,15 @@
 // The ladder: the same merges learned in every way from the textbook's to ours, on words that grow tenfold.
 //
 //   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
-//                                            [--output docs/internals]
+//                                            [--output bench/ladder]
 //
 // Words are made from the text (default: documentation of the installed packages). Every run is a process of its own,
 // stopped after `--bound` seconds; the merges of each are compared with ours. Runs that are short are repeated, medians
-// taken. Writes ladder.md and ladder.svg into `--output`, and a record if that is docs/internals/.
+// taken. Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { circumstances, keepRecord, median } from "../record.ts";
 import { buildCpp, compilerVersion } from "./cpp/build.ts";
@@ -21,7 +21,8 @@ import type { Comparison, Ladder, RungResult } from "./report.ts";
 import { type Measured, measure, ourName, type Rung, rungsOf } from "./rungs.ts";
 import { mergeSize } from "./words-file.ts";
 
-const docs = resolve(import.meta.dir, "../../docs/internals");
+const home = import.meta.dir;
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
@@ -29,7 +30,7 @@ const { positionals, values } = parseArgs({
     merges: { type: "string", default: "31744" },
     bound: { type: "string", default: "20" },
     rounds: { type: "string", default: "3" },
-    output: { type: "string", default: docs },
+    output: { type: "string", default: home },
   },
 });
 const mergeCountMax = Number(values.merges);
@@ -170,5 +171,5 @@ function compareInTurns(rungs: readonly Rung[], input: string): Comparison {
 
 function writeFindings(ladder: Ladder): void {
   writePages(ladder, values.output);
-  if (values.output === docs) keepRecord("ladder", ladder);
+  if (values.output === home) keepRecord("ladder", ladder);
 }
