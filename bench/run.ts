@@ -148,12 +148,13 @@ function inPython(path: string, title: string, form: "lists" | "arrays"): Cost[]
     existsSync(join(root, "dist", name, "bin/python")),
   );
   return environments.flatMap((environment) => {
-    const found = pythonTablesOf(environment, path).find((each) => each.title === title)!;
-    return found.rows.flatMap(({ name, isRight, texts, medianSeconds, ...row }) => {
+    const found = pythonTablesOf(environment, path).find((each) => each.title === title);
+    return (found?.rows ?? []).flatMap(({ name, isRight, texts, medianSeconds, ...row }) => {
       const isAsked =
-        name.endsWith(", arrays") === (form === "arrays") && (environment === "peers" || name !== "bpe");
+        name.endsWith(", arrays") === (form === "arrays") &&
+        (environment === "peers" || !name.startsWith("bpe"));
       if (!isAsked || isRight !== true || medianSeconds === null) return [];
-      const calls = found.work.startsWith("calls-") ? texts! : 1;
+      const calls = found!.work.startsWith("calls-") ? texts! : 1;
       return {
         name: name.replace(", arrays", "") + (environment === "peers" ? "" : " 1.0.0rc3"),
         seconds: medianSeconds / calls,

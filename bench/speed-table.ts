@@ -12,6 +12,11 @@ export type Row = { readonly work: string; readonly costs: readonly Cost[] };
 /** Three digits, and no more zeros than these need. */
 const shown = (number: number) => String(Number(number.toPrecision(3)));
 
+function time(seconds: number): string {
+  if (seconds < 1e-3) return `${shown(seconds * 1e6)} µs`;
+  return seconds < 0.1 ? `${shown(seconds * 1e3)} ms` : `${shown(seconds)} s`;
+}
+
 const fastest = (costs: readonly Cost[]): Cost | undefined =>
   costs.toSorted((one, other) => one.seconds - other.seconds)[0];
 
@@ -38,7 +43,7 @@ function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
     if (number === undefined) return "–";
     const isBest =
       costs.length > 1 && costs.every((other) => number <= (other[key] ?? Number.POSITIVE_INFINITY));
-    const text = key !== "megabytes" && number < 1e-3 ? `${shown(number * 1e6)} µs` : shown(number);
+    const text = key === "megabytes" || number >= 1e-2 ? shown(number) : time(number);
     return isBest ? `**${text}**` : text;
   };
   return `${bold("seconds")}, ${bold("processorSeconds")}, ${bold("megabytes")}`;
@@ -65,10 +70,6 @@ const essence = [
   ["in Python, a batch of 10 MB, as lists", "Python, a batch, lists"],
   ["in Python, a call of 200 characters", "Python, a call of 200 characters"],
 ] as const;
-
-function time(seconds: number): string {
-  return seconds < 1e-3 ? `${shown(seconds * 1e6)} µs` : `${shown(seconds)} s`;
-}
 
 /** The few rows of README: times and peaks alone. */
 export function readmeTable(rows: readonly Row[]): string {
