@@ -77,7 +77,7 @@ export function beyondOtherFiles({
   const other = [...like.specialTokens, ...like.laterTokens].find((token) => !isPlain(token));
   return other === undefined
     ? null
-    : `the added token ${JSON.stringify(other.content)} is no plain special token`;
+    : `the added token ${JSON.stringify(other.content)} is not a plain special token`;
 }
 
 /** A token in a configuration: its text, or an object with it. */

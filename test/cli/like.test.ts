@@ -449,7 +449,7 @@ test("what cannot be taken is refused, and nothing is written", () => {
     broken               | 1 | "broken/tokenizer.json"
     config               | 1 | "config/tokenizer_config.json": what is in it
     packed.gz            | 1 | "packed.gz" is packed with gzip
-    plain --format gpt2  | 1 | --format gpt2: the added token "<mask>" is no plain special token
+    plain --format gpt2  | 1 | --format gpt2: the added token "<mask>" is not a plain special token
     plain --format tiktoken | 1 | --format tiktoken:
     plain -n 257         | 2 | --vocab-size 257 is too small
     plain -s <x> -s <x>  | 2 | special token "<x>" is given twice
