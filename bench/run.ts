@@ -219,7 +219,7 @@ function* worksInPython(path: string): Generator<readonly [work: string, run: ()
   }
   for (const length of [20, 200, 2000]) {
     const name = `Python, a call of ${length.toLocaleString("en")} characters`;
-    yield [name, () => inPython(path, `encode ${length} letters`, "lists")];
+    yield [name, () => inPython(path, `calls of ${length}`, "lists")];
   }
 }
 

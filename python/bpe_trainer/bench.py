@@ -38,7 +38,7 @@ TABLES = (
     ("train, as rustbpe", "train", "rustbpe", ("bpe", "rustbpe", "gigatoken", "bpeasy")),
     ("encode, a batch", "batch", "huggingface", (*LISTS, *ARRAYS)),
     ("encode it again", "again", "huggingface", (*LISTS, *ARRAYS)),
-    *((f"encode {length} letters", f"calls-{length}", "huggingface", (*LISTS, ARRAYS[1])) for length in (20, 200, 2000)),
+    *((f"calls of {length}", f"calls-{length}", "huggingface", (*LISTS, ARRAYS[1])) for length in (20, 200, 2000)),
     ("encode, the file", "file", "huggingface", ARRAYS),
 )
 WORKS = ("train", "batch", "again", "calls", "file")
