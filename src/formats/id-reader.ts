@@ -288,7 +288,7 @@ class DecimalLines {
         this.endNumber();
         this.endLine();
       } else if (byte === 0x20 || byte === 0x09 || byte === 0x0d) this.endNumber();
-      else throw this.notAnId(bytes, pos);
+      else throw this.notAnId(bytes.subarray(0, byteCount), pos);
     }
     this.flush();
     this.isLineStart = bytes[byteCount - 1] === lineFeed;

@@ -326,6 +326,7 @@ describe("what is refused", () => {
     for (const [content, message] of [
       ["1 2\n3 x4 5\n", 'line 2: "x4" is not an id'],
       ["1 -2\n", 'line 1: "-2" is not an id'],
+      ["1 -2", 'line 1: "-2" is not an id'],
       ["1\n1048576\n", "line 2: the id 1048576"],
       ["\n\n", "holds no ids"],
     ] as const) {
