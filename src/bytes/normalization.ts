@@ -28,7 +28,7 @@ export function readNormalization(option: string, typed: string): Normalization 
 export const normalizationCheck: Check<Normalization> = (value, name) => {
   const steps = text(value, name);
   if (stepsOf(steps).every((step) => normalizationSteps.includes(step))) return steps;
-  throw new Mismatch(value, name, `no list of ${normalizationSteps.join(", ")}`);
+  throw new Mismatch(value, name, `not a list of ${normalizationSteps.join(", ")}`);
 };
 
 /**

@@ -9,7 +9,7 @@ export type Check<T> = (value: unknown, name: string) => T;
 
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
-/** A value is wrong: `its "start" is -1, no whole number from 0 to 100`. */
+/** A value is wrong: `its "start" is -1, not a whole number from 0 to 100`. */
 export class Mismatch extends Error {
   constructor(value: unknown, name: string, wanted: string) {
     const what = name === "" ? "it is" : `its "${name}" is`;
@@ -55,18 +55,18 @@ export const wholeNumber =
   (min = 0, max = Number.MAX_SAFE_INTEGER): Check<number> =>
   (value, name) => {
     if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
-    throw new Mismatch(value, name, `no whole number from ${min} to ${max}`);
+    throw new Mismatch(value, name, `not a whole number from ${min} to ${max}`);
   };
 
 export const amount: Check<number> = (value, name) => {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
-  throw new Mismatch(value, name, "no number from 0");
+  throw new Mismatch(value, name, "not a number from 0");
 };
 
 /** A time in milliseconds since 1970, in the range of a `Date`. */
 export const time: Check<number> = (value, name) => {
   if (typeof value === "number" && Math.abs(value) <= dateMsMax) return value;
-  throw new Mismatch(value, name, "no time in milliseconds");
+  throw new Mismatch(value, name, "not a time in milliseconds");
 };
 
 const dateMsMax = 8.64e15;
@@ -74,7 +74,7 @@ const dateMsMax = 8.64e15;
 /** Text without half a surrogate pair, which no UTF-8 file can hold. */
 export const text: Check<string> = (value, name) => {
   if (typeof value === "string" && value.isWellFormed()) return value;
-  throw new Mismatch(value, name, "no text");
+  throw new Mismatch(value, name, "not text");
 };
 
 /** Linux's limit. */
@@ -83,7 +83,7 @@ const pathLengthMax = 4096;
 /** The path of a file: text that the system accepts as one. */
 export const path: Check<string> = (value, name) => {
   if (typeof value === "string" && /^[^\0]+$/s.test(value) && value.length < pathLengthMax) return value;
-  throw new Mismatch(value, name, "no path");
+  throw new Mismatch(value, name, "not a path");
 };
 
 /** Text of a certain form; `wanted` says what other text is not, as in "no hash". */
@@ -121,7 +121,7 @@ export const orNull =
 export const listOf =
   <T>(check: Check<T>): Check<T[]> =>
   (value, name) => {
-    if (!Array.isArray(value)) throw new Mismatch(value, name, "no list");
+    if (!Array.isArray(value)) throw new Mismatch(value, name, "not a list");
     return value.map((item, i) => check(item, `${name}[${i}]`));
   };
 
@@ -130,7 +130,7 @@ export const tupleOf =
   <T extends readonly unknown[]>(...checks: { readonly [I in keyof T]: Check<T[I]> }): Check<T> =>
   (value, name) => {
     if (!Array.isArray(value) || value.length !== checks.length) {
-      throw new Mismatch(value, name, `no list of ${checks.length}`);
+      throw new Mismatch(value, name, `not a list of ${checks.length}`);
     }
     return checks.map((check, i) => check(value[i], `${name}[${i}]`)) as unknown as T;
   };
@@ -148,7 +148,7 @@ export const fieldsOf = <F extends Fields>(fields: F): Check<{ readonly [K in ke
   const checks = Object.entries(fields);
   return (value, name) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new Mismatch(value, name, "no object");
+      throw new Mismatch(value, name, "not an object");
     }
     const prefix = name === "" ? "" : `${name}.`;
     const checked: Record<string, unknown> = {};
@@ -255,7 +255,7 @@ export function parseJson(text: string, path: string): unknown {
 /** A JSON object, or an error that says where there is none. */
 export function objectAt(value: unknown, path: string, what: string): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new UserError(`"${path}": ${what} is missing or no object`);
+    throw new UserError(`"${path}": ${what} is missing or not an object`);
   }
   return value as Record<string, unknown>;
 }

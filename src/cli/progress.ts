@@ -109,7 +109,7 @@ type Figures = ReturnType<typeof measure>;
 /** Where the total is unknown, share and time left are, too. */
 function measure(progress: StageProgress, elapsedSeconds: number) {
   const { stage, total, unit, distinctWordCount } = progress;
-  // For compressed files this is computed from a share, and is no whole number.
+  // For compressed files this is computed from a share, and is not a whole number.
   const done = Math.round(progress.done);
   const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
   return {

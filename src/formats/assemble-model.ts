@@ -169,7 +169,7 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
 /** Checks an id of a file or an option. */
 export function checkId(id: unknown, token: string, path: string): number {
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
-    throw new UserError(`"${path}": the id of ${shown(token)} is ${shown(id)}, no whole number`);
+    throw new UserError(`"${path}": the id of ${shown(token)} is ${shown(id)}, not a whole number`);
   }
   if (id >= idLimitMax) {
     throw new UserError(`"${path}": the id ${id} of ${shown(token)} is too large`, {

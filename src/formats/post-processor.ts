@@ -64,7 +64,8 @@ const id = wholeNumber();
 
 /** `["<s>", 0]` */
 function pair(value: unknown, name: string): number {
-  if (!Array.isArray(value) || value.length !== 2) throw new Mismatch(value, name, "no pair of token and id");
+  if (!Array.isArray(value) || value.length !== 2)
+    throw new Mismatch(value, name, "not a pair of token and id");
   return id(value[1], name);
 }
 

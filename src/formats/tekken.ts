@@ -73,7 +73,7 @@ function numberAt(
 ): number {
   const value = config[name];
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
-    throw new UserError(`"${path}": ${name} is ${shown(value)}, no whole number up to ${max}`);
+    throw new UserError(`"${path}": ${name} is ${shown(value)}, not a whole number up to ${max}`);
   }
   return value;
 }

@@ -303,7 +303,7 @@ function checkModel(model: Record<string, unknown>, path: string): void {
 }
 
 function readMerges(merges: unknown, path: string): [string, string][] {
-  if (!Array.isArray(merges)) throw new UserError(`"${path}": the model's merges are missing or no list`);
+  if (!Array.isArray(merges)) throw new UserError(`"${path}": the model's merges are missing or not a list`);
   return merges.map((merge, rank) => {
     if (typeof merge === "string") {
       const parts = merge.split(" ");

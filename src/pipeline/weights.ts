@@ -35,7 +35,7 @@ export function weightsOf(paths: readonly string[], weights: readonly InputWeigh
       );
     }
     throw usageError(
-      `${shown} has no effect: no input fits "${glob}"`,
+      `${shown} has no effect: no input matches "${glob}"`,
       name === null
         ? "use the path as the input is named, a folder above it, or a glob; without a slash, it matches names at any depth"
         : `"${name}" is read as a name; where it is the beginning of a path, ./${name}=${glob}`,

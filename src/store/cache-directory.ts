@@ -61,7 +61,7 @@ export const entryId = (optionsHash: string, sizeBytes: number, sha256: string):
   `${optionsHash}-${sizeBytes}-${sha256}`;
 export const entryName = (id: EntryId) => `bpe-${id}.words`;
 
-export const entryIdCheck = textLike(/^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/, "no name of a content");
+export const entryIdCheck = textLike(/^[0-9a-f]{16}-\d{1,16}-[0-9a-f]{64}$/, "not the name of a content");
 
 export function entryIdOf(name: string): EntryId | undefined {
   return /^bpe-([0-9a-f]{16}-\d{1,16}-[0-9a-f]{64})\.words$/.exec(name)?.[1];

@@ -138,7 +138,7 @@ export function optionsToState({ patterns, specialTokens, normalization, isLinew
 
 const patterns: Check<string[]> = (value, name) => {
   const sources = listOf(text)(value, name);
-  if (sources.length === 0) throw new Mismatch(value, name, "no list of at least one");
+  if (sources.length === 0) throw new Mismatch(value, name, "not a list of at least one");
   return sources;
 };
 
@@ -148,7 +148,7 @@ export const optionFields = {
   normalization: optional(normalizationCheck),
   isLinewise: flag,
 };
-const headerFields = { ...optionFields, unicode: textLike(/^\d[\d.]{0,19}$/, "no version") };
+const headerFields = { ...optionFields, unicode: textLike(/^\d[\d.]{0,19}$/, "not a version") };
 const totalFields = { wordCount: wholeNumber(), byteCount: wholeNumber(), pretokenCount: wholeNumber() };
 
 /** Parses the JSON object of a header. A UserError if the bytes are none. */

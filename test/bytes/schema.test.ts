@@ -55,30 +55,33 @@ test("values of the right kind pass as they are", () => {
 });
 
 test("values of another kind, or out of range, are named and shown", () => {
-  expect(failureOf(wholeNumber(1, 3), 4)).toBe("it is 4, no whole number from 1 to 3");
+  expect(failureOf(wholeNumber(1, 3), 4)).toBe("it is 4, not a whole number from 1 to 3");
   for (const value of [0, 1.5, -1, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, "1", null, [1], true]) {
-    expect(failureOf(wholeNumber(1), value)).toContain("no whole number from 1 to 9007199254740991");
+    expect(failureOf(wholeNumber(1), value)).toContain("not a whole number from 1 to 9007199254740991");
   }
-  for (const value of [8.65e15, Number.NaN, -9e15, "0"]) expect(failureOf(time, value)).toContain("no time");
-  for (const value of ["\ud800", 1, null, {}]) expect(failureOf(text, value)).toContain("no text");
-  for (const value of ["", "a\0", "x".repeat(4096)]) expect(failureOf(path, value)).toContain("no path");
+  for (const value of [8.65e15, Number.NaN, -9e15, "0"])
+    expect(failureOf(time, value)).toContain("not a time");
+  for (const value of ["\ud800", 1, null, {}]) expect(failureOf(text, value)).toContain("not text");
+  for (const value of ["", "a\0", "x".repeat(4096)]) expect(failureOf(path, value)).toContain("not a path");
   expect(failureOf(flag, 1)).toBe("it is 1, neither true nor false");
   expect(failureOf(oneOf(["a", "b"]), "c")).toBe('it is "c", none of a, b');
-  expect(failureOf(oneOrMore(text), [])).toBe("it is [], no text");
+  expect(failureOf(oneOrMore(text), [])).toBe("it is [], not text");
   for (const value of ["abc", "", null, ["a"]])
     expect(failureOf(textLike(/^[ab]+$/, "no word"), value)).toContain("no word");
   for (const value of [[], ["a"], ["a", 1, 2], "a1", { length: 2 }])
-    expect(failureOf(tupleOf(text, wholeNumber()), value)).toContain("no list of 2");
-  expect(failureOf(tupleOf(text, wholeNumber()), ["a", "1"])).toContain('its "[1]" is "1", no whole number');
-  expect(failureOf(listOf(text), { length: 1e9 })).toBe('it is {"length":1000000000}, no list');
+    expect(failureOf(tupleOf(text, wholeNumber()), value)).toContain("not a list of 2");
+  expect(failureOf(tupleOf(text, wholeNumber()), ["a", "1"])).toContain(
+    'its "[1]" is "1", not a whole number',
+  );
+  expect(failureOf(listOf(text), { length: 1e9 })).toBe('it is {"length":1000000000}, not a list');
 });
 
 test("an error says where in the whole the value stands, or that it is missing", () => {
   const check = fieldsOf({ options: fieldsOf({ names: listOf(text) }) });
-  expect(failureOf(check, { options: { names: ["a", 7] } })).toBe('its "options.names[1]" is 7, no text');
+  expect(failureOf(check, { options: { names: ["a", 7] } })).toBe('its "options.names[1]" is 7, not text');
   expect(failureOf(check, { options: {} })).toBe('it has no "options.names"');
-  expect(failureOf(check, { options: [] })).toBe('its "options" is [], no object');
-  expect(failureOf(check, null)).toBe("it is null, no object");
+  expect(failureOf(check, { options: [] })).toBe('its "options" is [], not an object');
+  expect(failureOf(check, null)).toBe("it is null, not an object");
 });
 
 test("a field that an object only inherits is missing", () => {

@@ -74,24 +74,24 @@ describe("what does not fit is refused with its line", () => {
   test("lines that bpe plan did not write", () => {
     refused([one, '{"path": '], "plan.jsonl, line 2: it is not JSON");
     refused([one, "7"], "plan.jsonl, line 2: ");
-    refused([one, "null"], "plan.jsonl, line 2: it is null, no object");
-    refused([one, "[]"], "plan.jsonl, line 2: it is [], no object");
+    refused([one, "null"], "plan.jsonl, line 2: it is null, not an object");
+    refused([one, "[]"], "plan.jsonl, line 2: it is [], not an object");
     refused([one, "{}"], 'plan.jsonl, line 2: it has no "path"');
-    refused([edited({ start: "0" })], 'line 1: its "start" is "0", no whole number');
+    refused([edited({ start: "0" })], 'line 1: its "start" is "0", not a whole number');
     refused([edited({ end: 5 })], "line 1: it was changed after bpe plan wrote it");
     refused([edited({ end: 1e12 })], "are not within a file of");
-    refused([edited({ start: -1 })], 'its "start" is -1, no whole number from 0 to');
-    refused([edited({ end: 0.5 })], 'its "end" is 0.5, no whole number');
+    refused([edited({ start: -1 })], 'its "start" is -1, not a whole number from 0 to');
+    refused([edited({ end: 0.5 })], 'its "end" is 0.5, not a whole number');
     refused(["", ""], "plan.jsonl holds no ranges");
   });
 
   test("lines with the right digest of wild values", () => {
     const forged = (change: object) => forge(one, change);
-    refused([forged({ modifiedMs: 1e300 })], 'line 1: its "modifiedMs" is 1e+300, no time');
-    refused([forged({ path: "a\0b" })], 'line 1: its "path" is "a\\u0000b", no path');
-    refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, no path`);
+    refused([forged({ modifiedMs: 1e300 })], 'line 1: its "modifiedMs" is 1e+300, not a time');
+    refused([forged({ path: "a\0b" })], 'line 1: its "path" is "a\\u0000b", not a path');
+    refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, not a path`);
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
-    refused([forged({ textField: 7 })], 'its "textField" is 7, no text');
+    refused([forged({ textField: 7 })], 'its "textField" is 7, not text');
     const inside = "line 1: it is cut within a document that cannot be cut";
     refused([forged({ startsInside: true })], inside);
     refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);

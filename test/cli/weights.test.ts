@@ -138,7 +138,7 @@ describe("bpe train --weight", () => {
     expect(problem("--weight", "hi.txt:1000001")[1]).toContain('"hi.txt" has the weight 1000001');
     expect(problem("--weight", "fr.txt:2")).toEqual([
       2,
-      'bpe: error: the weight "fr.txt:2" has no effect: no input fits "fr.txt"',
+      'bpe: error: the weight "fr.txt:2" has no effect: no input matches "fr.txt"',
     ]);
     expect(train("refused", ...files, "--weight", "a=b.txt:2").stderr).toContain("./a=b.txt");
     expect(problem("--weight", "*:0")[1]).toContain("every input has the weight 0");

@@ -363,7 +363,7 @@ describe("tekken.json", () => {
       const json = tekken();
       json.config[name] = value;
       await expect(Tokenizer.load(write(json))).rejects.toThrow(
-        `${name} is ${JSON.stringify(value)}, no whole`,
+        `${name} is ${JSON.stringify(value)}, not a whole`,
       );
     }
   });
@@ -416,15 +416,18 @@ describe("training.json beside a file of ranks", () => {
       [{ files, options: { pattern: { name: "x" } } }, 'it has no "options.pattern.regex"'],
       [
         { files, options: { pattern: { ...pattern, regex: 1e308 } } },
-        'its "options.pattern.regex" is 1e+308, no text',
+        'its "options.pattern.regex" is 1e+308, not text',
       ],
       [
         { files, options: { pattern: { ...pattern, regex: [] } } },
-        'its "options.pattern.regex" is [], no text',
+        'its "options.pattern.regex" is [], not text',
       ],
-      [{ files, options: { pattern, specialTokens: [{}] } }, 'its "options.specialTokens[0]" is {}, no text'],
+      [
+        { files, options: { pattern, specialTokens: [{}] } },
+        'its "options.specialTokens[0]" is {}, not text',
+      ],
       [{ files, options: { pattern, compat: "x" } }, 'its "options.compat" is "x", none of cs336'],
-      [{ files: null, options: { pattern } }, 'its "files" is null, no list'],
+      [{ files: null, options: { pattern } }, 'its "files" is null, not a list'],
       [{ options: { pattern } }, 'it has no "files"'],
       [{ files }, 'it has no "options"'],
     ] as const) {

@@ -52,12 +52,12 @@ test("what cannot be told is an obstacle that names it", () => {
     [template([special("<s>")]), "does not have the text once"],
     [template([text, special("<s>"), text]), "does not have the text once"],
     [template([special("<pad>"), text]), 'no "special_tokens.<pad>"'],
-    [{ type: "BertProcessing", cls: ["<s>"], sep: ["</s>", 4] }, "no pair of token and id"],
-    [{ type: "BertProcessing", cls: ["<s>", -1], sep: ["</s>", 4] }, "no whole number"],
+    [{ type: "BertProcessing", cls: ["<s>"], sep: ["</s>", 4] }, "not a pair of token and id"],
+    [{ type: "BertProcessing", cls: ["<s>", -1], sep: ["</s>", 4] }, "not a whole number"],
     [{ ...byteLevel(true, true), trim_offsets: "yes" }, "neither true nor false"],
     [{ type: "ByteLevel", trim_offsets: true }, 'no "ByteLevel.add_prefix_space"'],
-    [sequence(7 as never), "no object"],
-    ["ByteLevel", "no object"],
+    [sequence(7 as never), "not an object"],
+    ["ByteLevel", "not an object"],
     [{}, 'no "post_processor.type"'],
   ] as const) {
     expect(readPostProcessor(value).obstacle).toContain(obstacle);

@@ -195,7 +195,7 @@ test("what is unusual is left to JSON", () => {
     "a token twice": '{"model":{"vocab":{"a":0,"b":1,"ab":2,"a":3},"merges":["a b"]}}',
     "a model twice": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]},"model":{}}',
     "a merge of three": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b "]}}',
-    "an id that is no whole number": '{"model":{"vocab":{"a":0,"b":1.0,"ab":2},"merges":["a b"]}}',
+    "an id that is not a whole number": '{"model":{"vocab":{"a":0,"b":1.0,"ab":2},"merges":["a b"]}}',
     "an id too large": '{"model":{"vocab":{"a":0,"b":16777216,"ab":2},"merges":["a b"]}}',
     "an unknown token": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a c"]}}',
     "half a surrogate pair": '{"model":{"vocab":{"a":0,"b":1,"ab":2,"\\ud800":3},"merges":["a b"]}}',
@@ -234,7 +234,7 @@ test("what was parsed as JSON or lines gives the model that its usual spelling g
 test("an error says which token or merge is wrong, with its value", () => {
   const messageOf = (vocab: Record<string, unknown>, ...merges: [string, string][]) =>
     errorOf(() => scanParsed(checkIds(vocab, "x.json"), merges, "y.txt")).message;
-  expect(messageOf({ a: 0, b: 1.5 })).toBe('"x.json": the id of "b" is 1.5, no whole number');
+  expect(messageOf({ a: 0, b: 1.5 })).toBe('"x.json": the id of "b" is 1.5, not a whole number');
   expect(messageOf({ a: 0, b: 2 ** 24 })).toBe('"x.json": the id 16777216 of "b" is too large');
   expect(messageOf({ a: 0, "b\ud800": 1 })).toContain("half a surrogate pair");
   const vocab = { a: 0, b: 1, ab: 2 };

@@ -60,8 +60,8 @@ describe("the inputs that a weight is for", () => {
     const weights = [weightOf("*", 0), weightOf("en", 0.5), weightOf("a.txt", 3)];
     expect(weightsOf(paths, weights)).toEqual([3, 3, 0, 0.5, 0, 0, 0]);
     const problem = (...some: ReturnType<typeof weightOf>[]) => errorOf(() => weightsOf(paths, some)).message;
-    expect(problem(weightOf("fr", 2))).toBe('the weight "fr:2" has no effect: no input fits "fr"');
-    expect(problem(weightOf("n.txt", 2))).toContain("no input fits");
+    expect(problem(weightOf("fr", 2))).toBe('the weight "fr:2" has no effect: no input matches "fr"');
+    expect(problem(weightOf("n.txt", 2))).toContain("no input matches");
     expect(problem(weightOf("en", 2), weightOf("*", 1))).toContain(
       "later weights fit everything that it fits",
     );

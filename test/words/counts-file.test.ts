@@ -294,16 +294,18 @@ describe("a wrong file is refused", () => {
     expect(wrong({}, "{")).toBe(said("is not a JSON object"));
     expect(wrong({ minCount: 3 })).toBe(said('says "minCount", which this program does not know'));
     expect(wrong({ specialTokens: undefined })).toBe(said('is not right: it has no "specialTokens"'));
-    expect(wrong({ patterns: [] })).toBe(said('is not right: its "patterns" is [], no list of at least one'));
-    expect(wrong({ patterns: "a" })).toBe(said('is not right: its "patterns" is "a", no list'));
-    expect(wrong({ specialTokens: [7] })).toBe(said('is not right: its "specialTokens[0]" is 7, no text'));
+    expect(wrong({ patterns: [] })).toBe(
+      said('is not right: its "patterns" is [], not a list of at least one'),
+    );
+    expect(wrong({ patterns: "a" })).toBe(said('is not right: its "patterns" is "a", not a list'));
+    expect(wrong({ specialTokens: [7] })).toBe(said('is not right: its "specialTokens[0]" is 7, not text'));
     expect(wrong({ isLinewise: 0 })).toBe(
       said('is not right: its "isLinewise" is 0, neither true nor false'),
     );
     for (const count of [-1, 1.5, "7", null, 2 ** 53]) {
       expect(wrong({ wordCount: count })).toBe(
         said(
-          `is not right: its "wordCount" is ${JSON.stringify(count)}, no whole number from 0 to 9007199254740991`,
+          `is not right: its "wordCount" is ${JSON.stringify(count)}, not a whole number from 0 to 9007199254740991`,
         ),
       );
     }
