@@ -1,8 +1,9 @@
 import { bytes, counted, grouped, seconds, speed } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
-import { usageError } from "../errors.ts";
-import { baseOf, idFormatOf } from "../formats/id-formats.ts";
+import { expectedTextBytes, hasFields, sizeOfRanges } from "../corpus/input.ts";
+import type { KeptField } from "../corpus/records/kept-fields.ts";
+import { UserError, usageError } from "../errors.ts";
+import { baseOf, type IdFormat, idFormatOf } from "../formats/id-formats.ts";
 import { type IdType, idTypeFor } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { encodingOptions } from "../options/encoding-table.ts";
@@ -15,7 +16,13 @@ import {
   encodingThreadsFor,
   startEncodingWorkers,
 } from "../pipeline/encode-corpus.ts";
-import { type AskedFiles, type EncodedFiles, encodeIntoFiles, pathsToLock } from "../pipeline/id-files.ts";
+import {
+  type AskedFiles,
+  type EncodedFiles,
+  encodeIntoFiles,
+  noFields,
+  pathsToLock,
+} from "../pipeline/id-files.ts";
 import { invalidBytes } from "../pipeline/warnings.ts";
 import { shellQuoted } from "../runtime/hints.ts";
 import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
@@ -65,6 +72,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
           );
     if (planned === undefined) found = await inspectStreams(found, reading);
     const inputs = planned?.inputs ?? found.inputs;
+    const plain = files?.keptFields && inputs.find(({ format }) => !hasFields(format));
+    if (plain !== undefined) throw new UserError(`"${plain.path}": ${noFields}`);
     const type = options.dtype ?? files?.format.typeFor?.(parts.tokens.idLimit) ?? idTypeFor(parts);
     const encoding: EncodeIntoOptions = {
       inputs,
@@ -141,7 +150,7 @@ function readOptions(invocation: Invocation) {
   const { options } = invocation;
   const output = options.outputFile();
   const tokenizer = readTokenizerOptions(invocation);
-  const ofFiles = [idType, encodingOptions.idsFormat, encodingOptions.shardSize, encodingOptions.documentEnd];
+  const ofFiles = [idType, ...Object.values(encodingOptions)];
   const given = ofFiles.find(({ name }) => options.has(name));
   if (output === undefined && given !== undefined)
     throw usageError(`--${given.name} is for files of ids`, "name one: -o ids.npy");
@@ -175,7 +184,16 @@ function readFiles(output: string, options: Invocation["options"]): AskedFiles |
     throw usageError("--dtype is not for parquet: its ids are int32");
   const shardSize = options.value(encodingOptions.shardSize);
   const documentEnd = options.value(encodingOptions.documentEnd);
+  const keptFields = options.value(encodingOptions.keepField);
+  if (keptFields !== undefined) checkKept(keptFields, format);
   const isPlain = shardSize === undefined && !format.hasDocuments && baseOf(output, format) !== output;
   if (isPlain && placeOfFile(output) === null) return undefined;
-  return { base: baseOf(output, format), format, shardSize, documentEnd };
+  return { base: baseOf(output, format), format, shardSize, documentEnd, keptFields };
+}
+
+function checkKept(fields: readonly KeptField[], { name, keepsFields }: IdFormat): void {
+  if (!keepsFields)
+    throw usageError(`--keep-field is for parquet, and these files are ${name}`, "give --ids-format parquet");
+  const twice = fields.find((field, i) => fields.findIndex(({ name }) => name === field.name) < i);
+  if (twice !== undefined) throw usageError(`--keep-field names "${twice.name}" twice`);
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { UserError } from "../errors.ts";
 import { sleepSync } from "../runtime/host.ts";
 import { nameOf, statOf, tryRead } from "../runtime/system-error.ts";
+import type { KeptField } from "./records/kept-fields.ts";
 
 /** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */
 export type Input = {
@@ -17,6 +18,8 @@ export type Input = {
   readonly isBinaryText: boolean;
   /** The field, or column, that holds the text of a record. Formats other than `text` need it. */
   readonly textField: string;
+  /** Other fields that stay beside the text. */
+  readonly keptFields?: readonly KeptField[] | undefined;
   /** The file as it is on disk, compressed or not; 0 for a stream. */
   readonly sizeBytes: number;
   /** Which file the path named: another file put in its place is noticed. */

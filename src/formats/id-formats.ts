@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { grown } from "../bytes/arrays.ts";
 import { bytes, grouped } from "../bytes/quantities.ts";
+import type { KeptColumns } from "../corpus/records/kept-fields.ts";
 import { UserError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
 import {
@@ -21,12 +22,14 @@ export type IdFormat = {
   readonly endings: readonly [string, ...string[]];
   /** Whether its files say where documents are. */
   readonly hasDocuments?: boolean;
+  /** Whether they hold fields of records, too. */
+  readonly keepsFields?: boolean;
   /** More ids do not fit a file. */
   readonly idCountMax?: number;
   /** The type of ids that its readers expect of a tokenizer, if it is not that of .npy; `idLimit`: above every id. */
   readonly typeFor?: (idLimit: number) => IdType;
   /** Takes ids, and where documents end; in the order of the endings. */
-  open(files: readonly ByteSink[], type: IdType): IdWriter;
+  open(files: readonly ByteSink[], type: IdType, kept?: KeptColumns): IdWriter;
 };
 
 /** Sizes are fields of 32 bits, with a sign. */
@@ -43,11 +46,12 @@ export const idFormats: readonly IdFormat[] = [
     name: "parquet",
     hasDocuments: true,
     endings: [".parquet"],
+    keepsFields: true,
     typeFor: () => "uint32",
-    open([rows]) {
+    open([rows], _type, kept) {
       // Loading it takes some milliseconds, for a format that few runs write.
       const { ParquetIds } = require("./parquet-ids.ts") as typeof import("./parquet-ids.ts");
-      return new ParquetIds(rows!);
+      return new ParquetIds(rows!, kept);
     },
   },
   {

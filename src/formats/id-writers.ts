@@ -1,4 +1,5 @@
 import { lineFeed, putDecimal, space } from "../bytes/text.ts";
+import type { KeptValue } from "../corpus/records/kept-fields.ts";
 import type { Task } from "../corpus/task.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
@@ -33,8 +34,8 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
 
 /** Takes ids in the order of the inputs, or of the ranges given. */
 export type IdSink = {
-  /** Takes the next ids, valid during the call; for records also the positions where they end. */
-  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void;
+  /** Takes the next ids, valid during the call; for records also the positions where they end, and what is kept of them. */
+  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly KeptValue[]): void;
   /** An input of plain text ends. */
   endInput(): void;
   /** All ids of a task are written. */
@@ -189,12 +190,13 @@ function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number 
 export function appending(writer: IdSink, id: number): IdSink {
   const ids = Uint32Array.of(id);
   return {
-    write(written, recordEnds) {
+    write(written, recordEnds, kept) {
       if (recordEnds === undefined) writer.write(written);
       else
         writer.write(
           insertBehind(written, recordEnds, id),
           recordEnds.map((end, r) => end + r + 1),
+          kept,
         );
     },
     endInput() {

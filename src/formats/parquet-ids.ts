@@ -1,21 +1,36 @@
+import type { ColumnChunk, SchemaElement } from "hyparquet";
+import { writeColumn } from "hyparquet-writer/src/column.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
+import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "../corpus/records/kept-fields.ts";
 import { UserError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
 import type { IdWriter } from "./id-writers.ts";
 
-/** A row group ends with the document in which it gets so many ids: 4 MB. */
+/** A row group ends with the document in which it gets so many ids, or as much of fields: 4 MB. */
 const groupIds = 1 << 20;
 /** The size of a page is a field of 32 bits, with a sign. */
 const pageIdsMax = 2 ** 29 - 1;
 
 /** `input_ids`: a list of int32, as pyarrow and `datasets` lay lists out. No list and no id of one is null. */
-const schema = [
-  { name: "root", num_children: 1 },
+const idsColumn = [
   { name: "input_ids", repetition_type: "REQUIRED", num_children: 1, converted_type: "LIST" },
   { name: "list", repetition_type: "REPEATED", num_children: 1 },
   { name: "element", repetition_type: "REQUIRED", type: "INT32" },
 ] as const;
+
+const rootOf = (kept: number): SchemaElement => ({ name: "root", num_children: 1 + kept });
+const fieldTypes = {
+  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  int: { type: "INT64" },
+  double: { type: "DOUBLE" },
+  bool: { type: "BOOLEAN" },
+} as const;
+const elementOf = (name: string, kind: KeptKind): SchemaElement => ({
+  name,
+  repetition_type: "OPTIONAL",
+  ...fieldTypes[kind],
+});
 
 /**
  * A Parquet file with a row for each document. The library writes an id in some 100 ns, as it makes levels and values one by
@@ -26,7 +41,7 @@ export class ParquetIds implements IdWriter {
   private readonly bytes = new ByteWriter();
   private readonly file = new ParquetWriter({
     writer: this.bytes,
-    schema: [...schema],
+    schema: [],
     codec: "UNCOMPRESSED",
     createdBy: "bpe",
   });
@@ -34,13 +49,28 @@ export class ParquetIds implements IdWriter {
   private ids = new Int32Array(groupIds);
   private count = 0;
   private ends: number[] = [];
+  /** And what is kept of them, by column. */
+  private values: KeptValue[][];
+  private keptBytes = 0;
 
-  constructor(private readonly out: ByteSink) {}
+  constructor(
+    private readonly out: ByteSink,
+    private readonly kept = new KeptColumns([]),
+  ) {
+    this.values = kept.fields.map(() => []);
+  }
 
-  write(ids: Uint16Array | Uint32Array, documentEnds?: Uint32Array): void {
+  write(
+    ids: Uint16Array | Uint32Array,
+    documentEnds: Uint32Array = new Uint32Array(0),
+    kept: readonly KeptValue[] = [],
+  ): void {
     let from = 0;
-    for (const end of documentEnds ?? []) {
+    const { length: width } = this.values;
+    for (let d = 0; d < documentEnds.length; d++) {
+      const end = documentEnds[d]!;
       this.append(ids.subarray(from, end));
+      for (let k = 0; k < width; k++) this.keep(k, kept[d * width + k]!);
       this.endInput();
       from = end;
     }
@@ -51,7 +81,7 @@ export class ParquetIds implements IdWriter {
   endInput(): void {
     this.ends.push(this.count);
     // A row takes a little room, too, if it is empty.
-    if (this.count + this.ends.length >= groupIds) this.writeGroup();
+    if (this.count + this.ends.length + this.keptBytes / 4 >= groupIds) this.writeGroup();
   }
 
   drained(): Promise<void> | undefined {
@@ -62,8 +92,16 @@ export class ParquetIds implements IdWriter {
     // Ids behind the last document are one.
     if (this.count > (this.ends.at(-1) ?? 0)) this.ends.push(this.count);
     if (this.ends.length > 0) this.writeGroup();
+    const { fields } = this.kept;
+    const columns = this.kept.settled().map((kind, k) => elementOf(fields[k]!.name, kind));
+    this.file.schema = [rootOf(fields.length), ...idsColumn, ...columns];
     this.file.finish();
     this.flush();
+  }
+
+  private keep(k: number, value: KeptValue): void {
+    this.values[k]!.push(this.kept.taken(k, value));
+    this.keptBytes += keptBytesOf(value);
   }
 
   private append(ids: Uint16Array | Uint32Array): void {
@@ -119,15 +157,41 @@ export class ParquetIds implements IdWriter {
       data_page_offset: BigInt(startByte),
     };
     const num_rows = BigInt(ends.length);
+    const columns = [{ file_offset: BigInt(startByte), meta_data }, ...this.writeKept()];
+    const groupSize = BigInt(bytes.offset - startByte);
     file.row_groups.push({
-      columns: [{ file_offset: BigInt(startByte), meta_data }],
-      total_byte_size: size,
-      total_compressed_size: size,
+      columns,
+      total_byte_size: groupSize,
+      total_compressed_size: groupSize,
       num_rows,
     });
     file.num_rows += num_rows;
     this.count = 0;
     this.ends = [];
+  }
+
+  /** The columns of the fields; the library lays them out. */
+  private writeKept(): ColumnChunk[] {
+    const { bytes, values, kept } = this;
+    const columns = kept.settled().map((kind, k) => {
+      const { name } = kept.fields[k]!;
+      const element = elementOf(name, kind);
+      const column = {
+        ...{ columnName: name, element, schemaPath: [rootOf(values.length), element] },
+        ...{ codec: "UNCOMPRESSED" as const, compressors: {}, stats: false, pageSize: 1 << 20 },
+        ...{ columnIndex: false, offsetIndex: false },
+        // A dictionary would have one entry for 0 and -0.
+        ...(kind === "double" && { encoding: "PLAIN" as const }),
+      };
+      const definitionLevels = values[k]!.map((value) => (value === null ? 0 : 1));
+      const pageData = { values: values[k]!, definitionLevels, repetitionLevels: [], maxDefinitionLevel: 1 };
+      const { chunk } = writeColumn({ writer: bytes, column, pageData });
+      this.flush();
+      return chunk;
+    });
+    this.values = values.map(() => []);
+    this.keptBytes = 0;
+    return columns;
   }
 
   private flush(): void {

@@ -1,5 +1,5 @@
 import { idFormatNames } from "../formats/id-writers.ts";
-import { text, whole, word } from "./kinds.ts";
+import { keptFields, text, whole, word } from "./kinds.ts";
 import { tableOf } from "./option.ts";
 
 /** The options of `bpe encode` that say into which files ids go. */
@@ -27,5 +27,14 @@ export const encodingOptions = tableOf({
     description: "special token that ends documents in plain text",
     details: "A record is one document, and so is a file of plain text without it.",
     default: "<|endoftext|> or the like, if the tokenizer has it",
+  },
+  keepField: {
+    name: "keep-field",
+    kind: keptFields,
+    topic: "output",
+    description: "fields of records that parquet has as columns",
+    details:
+      "With commas between. The first value decides what a column holds; NAME:text, NAME:int, NAME:double or NAME:bool say it. Objects and lists are kept as their JSON, null as null; a missing field is an error.",
+    sample: "id,url",
   },
 });

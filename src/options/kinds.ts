@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { readNormalization } from "../bytes/normalization.ts";
 import { grouped } from "../bytes/quantities.ts";
 import { described } from "../bytes/schema.ts";
+import { type KeptField, keptKinds } from "../corpus/records/kept-fields.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { InputWeight } from "../formats/training-json.ts";
 import { nearest } from "../runtime/hints.ts";
@@ -174,6 +175,25 @@ export const words = <const Word extends string>(
   schema: { type: "array", items: { enum: [...all, ...besides] } },
   python: inPython("t.Sequence[str]", "listed"),
 });
+
+/** Fields that stay beside the ids of their record: `id,score:double`. */
+export const keptFields: Kind<readonly KeptField[]> = {
+  value: "LIST",
+  read: ([text], name) => text!.split(",").map((field) => readKeptField(name, field)),
+  wanted: "an array of names of fields",
+  take: (value, place) => (isTexts(value) ? value.map((field) => readKeptField(place, field)) : wrong),
+  type: "readonly string[]",
+  schema: { type: "array", items: { type: "string" } },
+  python: inPython("t.Sequence[str]", "listed"),
+};
+
+function readKeptField(option: string, typed: string): KeptField {
+  const kind = keptKinds.find((kind) => typed.endsWith(`:${kind}`));
+  const name = kind === undefined ? typed : typed.slice(0, -kind.length - 1);
+  if (name === "") throw usageError(`${option}: a name is missing`, "names with commas between: id,url");
+  if (name === "input_ids") throw usageError(`${option}: input_ids is the column of the ids`);
+  return { name, kind };
+}
 
 /** Steps, with commas between. */
 export const normalization = (steps: readonly string[]): Kind<string> => ({

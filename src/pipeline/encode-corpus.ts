@@ -10,6 +10,8 @@ import {
 } from "../corpus/input.ts";
 import type { CutSettings } from "../corpus/plan-file.ts";
 import { TextMemory } from "../corpus/range-reader.ts";
+import { type KeptValue, keptBytesOf } from "../corpus/records/kept-fields.ts";
+import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import { UserError } from "../errors.ts";
 import { appending, type IdSink, type IdType, idWriterFor } from "../formats/id-writers.ts";
@@ -168,7 +170,7 @@ async function encodeTasks(
 /** Passes the output of tasks on to a sink of ids, and adds up in `all` what they found. A text that is not a record ends with its last task. */
 function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink<IdsPart, EncodedTask> {
   return {
-    write: ({ ids, recordEnds }) => sink.write(ids, recordEnds),
+    write: ({ ids, recordEnds, kept }) => sink.write(ids, recordEnds, kept),
     endTask(task, found) {
       const { endsInput, inputIndex } = task;
       addEncoded(all, found);
@@ -250,8 +252,12 @@ type EncodeSetup = {
   readonly textBytesMax?: number;
 };
 
-/** A part of the output: ids, and the positions among them where records end. */
-export type IdsPart = OutputPart & { readonly ids: Ids; readonly recordEnds: Uint32Array | undefined };
+/** A part of the output: ids, the positions among them where records end, and what is kept of these records. */
+export type IdsPart = OutputPart & {
+  readonly ids: Ids;
+  readonly recordEnds: Uint32Array | undefined;
+  readonly kept: readonly KeptValue[];
+};
 
 /** What was encoded. */
 export type EncodedText = {
@@ -299,11 +305,12 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
     const growthBytesMax = textBytesMax && kernelShare * textBytesMax;
     this.encoding = new TextEncoding(parts, undefined, { growthBytesMax });
     const { out } = this.encoding;
-    if (keepsIds) this.output = new IdsOutput(out);
+    const output = keepsIds ? new IdsOutput(out) : undefined;
+    if (output !== undefined) this.output = output;
     const memory = new TextMemory(textBytesMax);
-    const endRecord = () => {
+    const endRecord = (batch: RecordBatch, r: number) => {
       this.recordCount++;
-      if (keepsIds) out.endRecord();
+      output?.endRecord(batch, r);
     };
     this.texts = new TaskTexts(this.encoding, { inputs, memory, windowBytes, endRecord });
   }
@@ -362,7 +369,20 @@ export function startEncoding(setup: EncodeSetup): TaskEncoder {
 
 /** The ids that are gathered, as parts of the output. */
 export class IdsOutput implements PartMaker<IdsPart> {
+  private kept: KeptValue[] = [];
+  private keptBytes = 0;
+
   constructor(private readonly out: IdBuffer) {}
+
+  endRecord({ kept, count }: RecordBatch, r: number): void {
+    this.out.endRecord();
+    const width = kept.length / count;
+    for (let k = r * width; k < (r + 1) * width; k++) {
+      const value = kept[k]!;
+      this.kept.push(value);
+      this.keptBytes += keptBytesOf(value);
+    }
+  }
 
   get isEmpty(): boolean {
     return this.out.isEmpty;
@@ -371,7 +391,9 @@ export class IdsOutput implements PartMaker<IdsPart> {
   take(spare: ArrayBuffer | undefined): IdsPart {
     const recordEnds = this.out.takeRecordEnds();
     const ids = this.out.take(spare);
-    return { ids, recordEnds, memory: ids.buffer, sizeBytes: ids.byteLength };
+    const { kept, keptBytes } = this;
+    [this.kept, this.keptBytes] = [[], 0];
+    return { ids, recordEnds, kept, memory: ids.buffer, sizeBytes: ids.byteLength + keptBytes };
   }
 }
 

@@ -1,7 +1,18 @@
 import { rmSync } from "node:fs";
 import { grouped } from "../bytes/quantities.ts";
-import { type Checked, checkOr, fieldsOf, flag, listOf, orNull, wholeNumber } from "../bytes/schema.ts";
+import {
+  type Checked,
+  checkOr,
+  fieldsOf,
+  flag,
+  listOf,
+  oneOf,
+  optional,
+  orNull,
+  wholeNumber,
+} from "../bytes/schema.ts";
 import { canBeCutByBytes, type Input, type Range, wholeRange } from "../corpus/input.ts";
+import { KeptColumns, type KeptField, type KeptValue, keptKinds } from "../corpus/records/kept-fields.ts";
 import type { Task } from "../corpus/task.ts";
 import { UserError } from "../errors.ts";
 import type { IdFormat } from "../formats/id-formats.ts";
@@ -25,6 +36,8 @@ export type AskedFiles = {
   readonly shardSize: number | undefined;
   /** The special token that ends documents in plain text; undefined: one with a name that is known. */
   readonly documentEnd: string | undefined;
+  /** Fields of the records that stay beside their ids. */
+  readonly keptFields?: readonly KeptField[] | undefined;
 };
 
 /** What is locked: the files; of shards, what says which there are. */
@@ -46,14 +59,15 @@ export async function encodeIntoFiles(
   guard: Guard,
 ): Promise<EncodedFiles> {
   const { inputs, ranges, type, appendId } = encoding;
-  const { format, shardSize, documentEnd: typed } = asked;
+  const { format, shardSize, documentEnd: typed, keptFields } = asked;
   if (format.hasDocuments) refuseParts(inputs, ranges, format);
+  const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
   const documentEnd = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
   const documentEndId =
     documentEnd === undefined ? undefined : specialTokenId(parts, documentEnd, "to end documents");
   const request = () => ({
     tokenizer: fingerprintOf(parts),
-    ...{ format: format.name, type, shardSize, appendId, documentEndId },
+    ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,
   });
@@ -64,7 +78,7 @@ export async function encodeIntoFiles(
     try {
       const sink = appendId === undefined ? files : appending(files, appendId);
       const rest = formerFileCount === 0 ? ranges : files.rest;
-      encoded = await encodeCorpus({ ...encoding, ranges: rest }, sink, encoding.report);
+      encoded = await encodeCorpus({ ...encoding, inputs: withFields, ranges: rest }, sink, encoding.report);
       await files.finish();
     } catch (error) {
       await files.discard();
@@ -87,6 +101,9 @@ function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { 
     { hint: "encode the whole file, or its ranges as .npy" },
   );
 }
+
+/** Also told before anything is read, where that shows. */
+export const noFields = "--keep-field is for records, and plain text has no fields";
 
 /** What tells an input from another. What a stream holds is not known, so that nothing can go on with it. */
 function factsOf({
@@ -143,6 +160,8 @@ const manifestFields = fieldsOf({
   request: (value: unknown) => value as object,
   shards: listOf(shard),
   next: orNull(point),
+  /** What the columns of fields hold. */
+  keptKinds: optional(listOf(orNull(oneOf(keptKinds)))),
 });
 type Manifest = Checked<typeof manifestFields>;
 
@@ -188,6 +207,7 @@ class IdFiles implements IdSink {
   private readonly ranges: readonly Range[];
   private readonly shards: Shard[];
   private readonly request: object;
+  private readonly kept: KeptColumns;
   /** How many shards have been begun, and the one that is being written. */
   private begunCount: number;
   private shard: OpenShard | undefined;
@@ -211,6 +231,7 @@ class IdFiles implements IdSink {
     this.shards = [...(manifest?.shards ?? [])];
     this.begunCount = this.shards.length;
     this.isDone = manifest?.next === null;
+    this.kept = new KeptColumns(options.keptFields ?? [], manifest?.keptKinds);
     const { ids, documents, ...place } = manifest?.next ?? atStart;
     [this.skippedIds, this.skippedDocuments] = [ids, documents];
     [this.isOpen, this.hasEnded] = [place.isOpen, place.hasEnded];
@@ -243,9 +264,11 @@ class IdFiles implements IdSink {
     return this.shards.reduce((sum, { documents }) => sum + documents, 0);
   }
 
-  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array): void {
+  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept: readonly KeptValue[] = []): void {
     this.throwError();
     const ends = recordEnds ?? endsBehind(ids, this.options.documentEndId);
+    const { length: width } = this.kept.fields;
+    if (width > 0 && kept.length !== width * ends.length) throw new UserError(noFields);
     let from = Math.min(this.skippedIds, ids.length);
     let first = Math.min(this.skippedDocuments, ends.length);
     this.skippedIds -= from;
@@ -259,7 +282,7 @@ class IdFiles implements IdSink {
       const [to, next] = isFull ? [ends[last]!, last + 1] : [ids.length, last];
       if (to > from || next > first) {
         const inPart = ends.subarray(first, next).map((end) => end - from);
-        this.opened().write(ids.subarray(from, to), inPart);
+        this.opened().write(ids.subarray(from, to), inPart, kept.slice(width * first, width * next));
       }
       if (isFull) this.endShard(this.pointBehind(to, next));
       [from, first] = [to, next];
@@ -312,7 +335,7 @@ class IdFiles implements IdSink {
   }
 
   private opened(): OpenShard {
-    this.shard ??= new OpenShard(this.options, this.pathsOf(this.begunCount++));
+    this.shard ??= new OpenShard(this.options, this.pathsOf(this.begunCount++), this.kept);
     return this.shard;
   }
 
@@ -320,6 +343,8 @@ class IdFiles implements IdSink {
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
+    // Here, and not where it is written: that comes later, and the next values may be there first.
+    this.kept.settled();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
       await before;
@@ -351,8 +376,9 @@ class IdFiles implements IdSink {
   }
 
   private writeManifest(next: Point | null): Promise<void> {
-    const { request, shards } = this;
-    const manifest: Manifest = { format: manifestFormat, request, shards, next };
+    const { request, shards, kept } = this;
+    const keptKinds = kept.fields.length > 0 ? kept.kinds : undefined;
+    const manifest: Manifest = { format: manifestFormat, request, shards, next, keptKinds };
     return writeStaged(this.manifestPath, this.options.guard, async (file) => {
       file.write(new TextEncoder().encode(`${JSON.stringify(manifest, null, 1)}\n`));
     });
@@ -417,6 +443,7 @@ class OpenShard {
   constructor(
     private readonly options: IdFilesOptions,
     private readonly paths: readonly string[],
+    kept: KeptColumns,
   ) {
     const { format, type, guard, inputs, shardSize } = options;
     new WrittenPlaces(paths.map((path) => ({ name: `"${path}"`, path, kind: "file" }))).keepFrom(inputs);
@@ -426,7 +453,7 @@ class OpenShard {
       const places = shardSize === undefined ? [] : paths.map(placeOfFile).filter((place) => place !== null);
       for (const place of places) this.locks.push(takeLockNow(place));
       for (const path of paths) this.files.push(stageFile(path));
-      this.writer = format.open(this.files, type);
+      this.writer = format.open(this.files, type, kept);
     } catch (error) {
       this.discard();
       throw error;
@@ -437,8 +464,8 @@ class OpenShard {
     return this.writer.idCount;
   }
 
-  write(ids: Uint16Array | Uint32Array, ends: Uint32Array): void {
-    this.writer.write(ids, ends);
+  write(ids: Uint16Array | Uint32Array, ends: Uint32Array, kept: readonly KeptValue[]): void {
+    this.writer.write(ids, ends, kept);
     this.documentCount += ends.length;
     const { name, idCountMax = Number.POSITIVE_INFINITY } = this.options.format;
     if (this.idCount <= idCountMax) return;

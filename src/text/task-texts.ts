@@ -35,8 +35,8 @@ export type TaskTextsOptions = {
   readonly memory?: TextMemory;
   /** How files are mapped to the taker's text, if nobody but the kernel looks at it. */
   readonly mapping?: Mapping | undefined;
-  /** Called behind each record. */
-  readonly endRecord?: () => void;
+  /** Called behind each record, with its place in the batch. */
+  readonly endRecord?: (batch: RecordBatch, r: number) => void;
 };
 
 const windowBytesUsual = 1 << 20;
@@ -106,8 +106,8 @@ export class TaskTexts {
   private takePages(source: FileSource, pages: PagesTask): Generator<number, RangeStatistics> {
     this.pages ??= this.loadParquet();
     this.records = this.pages;
-    const { textField } = this.options.inputs[pages.inputIndex]!;
-    return this.takeRecords(this.pages.read(source, pages, textField), source.path);
+    const input = this.options.inputs[pages.inputIndex]!;
+    return this.takeRecords(this.pages.read(source, pages, input), source.path);
   }
 
   /** Loads the reader of Parquet and its packages. That takes some 10 ms, and most runs read no Parquet. */
@@ -266,7 +266,7 @@ export class TaskTexts {
           while (!pretokens.take(part)) yield bytesDoneBefore;
         } else if (end - start <= pushedBytes) chain.pushText(batch.text.bytes, start, end);
         else yield* this.pushRecord(start, end, bytesDoneBefore, path);
-        this.options.endRecord?.();
+        this.options.endRecord?.(batch, r);
         start = end;
       }
       if (isDirect) pretokens.start(0, false);

@@ -60,11 +60,21 @@ test("the ending names the format, and what files cannot be is refused", () => {
     [["-o", "d.txt"], '--output "d.txt" ends in neither .npy nor .bin'],
     [["-o", "d/", "--ids-format", "olmo"], '--output "d/" is a directory'],
     [["-o", "d.parquet", "--dtype", "uint16"], "--dtype is not for parquet"],
+    [["--keep-field", "id"], "--keep-field is for files of ids"],
+    [["-o", "d.npy", "--keep-field", "id"], "--keep-field is for parquet, and these files are npy"],
+    [["-o", "d.parquet", "--keep-field", "id,a,id:text"], '--keep-field names "id" twice'],
+    [["-o", "d.parquet", "--keep-field", "input_ids"], "--keep-field: input_ids is the column of the ids"],
+    [["-o", "d.parquet", "--keep-field", "id,"], "--keep-field: a name is missing"],
   ];
   for (const [options, message] of refused) {
     const { code, stderr } = encode(...options);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   }
+  const plain = encode("-o", "f.parquet", "--keep-field", "id");
+  expect([plain.code, plain.stderr]).toEqual([
+    1,
+    expect.stringContaining(`"${text}": --keep-field is for records, and plain text has no fields`),
+  ]);
   const { code, stderr } = encode("-o", "d", "--ids-format", "olmo", "--document-end", "<|no|>");
   expect([code, stderr]).toEqual([1, expect.stringContaining('no special token "<|no|>" to end documents')]);
   expect(readdirSync(join(home)).filter((name) => name.startsWith("."))).toEqual([]);

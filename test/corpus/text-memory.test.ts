@@ -33,7 +33,7 @@ function read(path: string, roomBytes: number): { sizes: number[]; claimedBytes:
     } else {
       const reader = new ParquetReader(1 << 20, room);
       for (const pages of planInputPages(input!)) {
-        if (pages !== undefined) readAll(reader, reader.read(source, pages, "text"));
+        if (pages !== undefined) readAll(reader, reader.read(source, pages, input!));
       }
     }
     return { sizes, claimedBytes };

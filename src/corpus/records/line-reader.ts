@@ -23,6 +23,7 @@ import {
 import { assert, UserError } from "../../errors.ts";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
+import { type KeptField, keptValue } from "./kept-fields.ts";
 import { RecordBatch } from "./record-batch.ts";
 
 /** The lines of a format: where a record begins, and what its text is. */
@@ -51,7 +52,7 @@ export type LineRange = Range & {
 };
 
 /** How records are found: in lines (`jsonl`, `fasta`), or in the lines that `JsonLinesStream` makes (`json`). */
-export type RecordInput = Pick<Input, "format" | "textField">;
+export type RecordInput = Pick<Input, "format" | "textField" | "keptFields">;
 
 /** Glue: bytes of a range -> lines -> texts of records. */
 export class LineReader {
@@ -76,8 +77,8 @@ export class LineReader {
    * set the end of `range` before it goes on.
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
-    const { format, textField } = input;
-    const lines = format === "fasta" ? new FastaLines() : new JsonLines(textField);
+    const { format, textField, keptFields } = input;
+    const lines = format === "fasta" ? new FastaLines() : new JsonLines(textField, keptFields);
     this.lines = lines;
     this.window ??= new RangeReader(this.windowBytes, allocateText, (keptBytes, place) =>
       recordTooLong(keptBytes, place, this.lines),
@@ -146,11 +147,15 @@ function recordTooLong(keptBytes: number, place: string, { tooLongHint }: Record
 /** JSON lines: each line is an object of its own, and the text of its record is one of its fields. */
 class JsonLines implements RecordLines {
   readonly tooLongHint = "each line has to be a JSON object of its own";
-  private readonly cursor = lineCursor();
+  private readonly cursor: LineCursor;
   private readonly field: FieldName;
 
-  constructor(private readonly textField: string) {
+  constructor(
+    private readonly textField: string,
+    private readonly keptFields: readonly KeptField[] = [],
+  ) {
     this.field = fieldName(textField);
+    this.cursor = lineCursor(keptFields.map(({ name }) => fieldName(name)));
   }
 
   firstPos(bytes: Uint8Array): number {
@@ -161,7 +166,8 @@ class JsonLines implements RecordLines {
     const { cursor } = this;
     const validEnd = validLines(text.bytes, end);
     cursor.pos = pos;
-    const lineCount = readLines(text, validEnd, this.field, batch, cursor);
+    const { lineCount, keptFault } = readLines(text, validEnd, this.field, batch, cursor, this.keptFields);
+    if (keptFault !== undefined) return { lineCount, fault: keptFault };
     if (cursor.fault === lineFault.none && validEnd === end) return { lineCount };
     return {
       lineCount,
@@ -180,18 +186,45 @@ function readLines(
   field: FieldName,
   batch: RecordBatch,
   cursor: LineCursor,
-): number {
+  keptFields: readonly KeptField[],
+): { lineCount: number; keptFault?: LinesRead["fault"] } {
   let lineCount = 0;
   cursor.fault = lineFault.none;
   while (cursor.pos < end) {
     cursor.outPos = batch.byteCount;
     readLine(text, field, batch.text, cursor);
     if (cursor.fault !== lineFault.none) break;
-    if (!cursor.isBlank) batch.endRecord(cursor.outPos);
+    if (!cursor.isBlank) {
+      batch.endRecord(cursor.outPos);
+      const keptFault = keepFields(text.bytes, keptFields, cursor.keptSpans, batch);
+      if (keptFault !== undefined) return { lineCount, keptFault };
+    }
     lineCount++;
   }
-  return lineCount;
+  return { lineCount };
 }
+
+/** Appends what is kept of a record; says what of it cannot be kept. */
+function keepFields(
+  bytes: Uint8Array,
+  fields: readonly KeptField[],
+  spans: Int32Array,
+  batch: RecordBatch,
+): LinesRead["fault"] {
+  for (const [k, field] of fields.entries()) {
+    const start = spans[2 * k]!;
+    if (start < 0) {
+      const hint = "a field that --keep-field names has to be in each record; null will do";
+      return { what: `no field "${field.name}"`, hint };
+    }
+    const value = keptValue(utf8.decode(bytes.subarray(start, spans[2 * k + 1])), field);
+    if (value === undefined) return { what: faultText(lineFault.loneSurrogate, field.name) };
+    batch.kept.push(value);
+  }
+  return undefined;
+}
+
+const utf8 = new TextDecoder();
 
 /** Where the first line that is not valid UTF-8 begins; `end` if all are valid. */
 function validLines(bytes: Uint8Array, end: number): number {
@@ -271,14 +304,19 @@ type LineCursor = {
   isBlank: boolean;
   /** The objects and arrays that are open around the current value, outermost first: `{` or `[`. */
   nesting: Uint8Array;
+  /** Top-level fields of which the place is noted: where the value begins and ends, as it is written; -1: nowhere. */
+  readonly kept: readonly FieldName[];
+  readonly keptSpans: Int32Array;
 };
 
-export const lineCursor = (): LineCursor => ({
+export const lineCursor = (kept: readonly FieldName[] = []): LineCursor => ({
   pos: 0,
   outPos: 0,
   fault: lineFault.none,
   isBlank: false,
   nesting: new Uint8Array(64),
+  kept,
+  keptSpans: new Int32Array(2 * kept.length),
 });
 
 /** The name of a top-level field, and its usual form in JSON, quotes included. */
@@ -312,6 +350,8 @@ for (let value = 0; value < 16; value++) {
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;
   const outStart = cursor.outPos;
+  const { kept, keptSpans } = cursor;
+  if (kept.length > 0) keptSpans.fill(-1);
   cursor.isBlank = false;
   cursor.fault = lineFault.fieldMissing;
   let pos = skipBlanks(bytes, cursor.pos);
@@ -335,6 +375,7 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
       pos = skipKey(text, pos);
       const isField = pos >= 0 && isKey(bytes, keyStart, field);
       pos = skipBlanks(bytes, pos);
+      const valueStart = pos;
       if (isField) {
         if (bytes[pos] === quote) {
           cursor.outPos = outStart;
@@ -345,6 +386,8 @@ export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCu
           pos = skipValue(text, pos, cursor);
         }
       } else pos = skipValue(text, pos, cursor);
+      for (let k = 0; k < kept.length; k++)
+        if (pos >= 0 && isKey(bytes, keyStart, kept[k]!)) keptSpans.set([valueStart, pos], 2 * k);
       pos = skipBlanks(bytes, pos);
       if (bytes[pos] === comma) pos++;
       else break;

@@ -1,5 +1,6 @@
 import { grown } from "../../bytes/arrays.ts";
 import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../../bytes/text.ts";
+import type { KeptValue } from "./kept-fields.ts";
 
 /**
  * RecordBatch: the texts of some records, end to end, without separators. A reader of records fills it; counting and
@@ -8,6 +9,7 @@ import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } fr
  *   FIELD    TYPE         LENGTH       MEANING
  *   text     Text         ends[last]   bytes of all texts
  *   ends     Int32Array   count        record r is text.bytes[ends[r - 1] .. ends[r]); record 0 begins at 0
+ *   kept     KeptValue[]  k * count    what is kept of its fields: of record r, kept[k * r .. k * (r + 1))
  *
  * The texts "ab", "" and "c" give bytes = "abc", ends = [2, 2, 3], count = 3.
  */
@@ -15,6 +17,7 @@ export class RecordBatch {
   text: Text;
   ends = new Int32Array(1 << 8);
   count = 0;
+  kept: KeptValue[] = [];
 
   constructor(private readonly makeText: TextMaker = allocateText) {
     this.text = makeText(1 << 12);
@@ -27,6 +30,7 @@ export class RecordBatch {
   /** Empties the batch and makes room for texts of `byteCount` bytes in all. */
   restart(byteCount: number): void {
     this.count = 0;
+    this.kept = [];
     if (byteCount <= this.text.bytes.length - paddingBytes) return;
     const old = this.text.bytes;
     this.text = this.makeText(byteCount);

@@ -63,7 +63,7 @@ function textsOf(
     expect(pages.firstRow).toBe(rowCount);
     inputBytes += pages.inputBytes;
     let done = 0;
-    for (done of reader.read(source, pages, "text")) {
+    for (done of reader.read(source, pages, input)) {
       const { text, ends, count } = reader.batch;
       for (let r = 0; r < count; r++) {
         texts.push(Buffer.from(text.bytes.subarray(r === 0 ? 0 : ends[r - 1]!, ends[r]!)).toString());
@@ -134,7 +134,7 @@ describe("the texts of a Parquet file", () => {
     let count = 0;
     for (const pages of planInputPages(input)) {
       if (pages === undefined) continue;
-      for (const _ of reader.read(source, pages, "text")) {
+      for (const _ of reader.read(source, pages, input)) {
         count += reader.batch.count;
         expect(reader.batch.byteCount).toBeLessThanOrEqual(1 << 20);
       }
@@ -151,7 +151,7 @@ describe("the texts of a Parquet file", () => {
     const counts: number[] = [];
     for (const pages of planInputPages(input)) {
       if (pages === undefined) continue;
-      for (const _ of reader.read(source, pages, "text")) {
+      for (const _ of reader.read(source, pages, input)) {
         counts.push(reader.batch.count);
         reader.batch.restart(0);
       }

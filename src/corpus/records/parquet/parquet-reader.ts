@@ -2,8 +2,10 @@ import { isUtf8 } from "node:buffer";
 import type { CompressionCodec } from "hyparquet";
 import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
 import { releaseText } from "../../../bytes/text.ts";
+import type { Input } from "../../input.ts";
 import { type FileSource, readFully, TextMemory } from "../../range-reader.ts";
 import { RecordBatch } from "../record-batch.ts";
+import { KeptColumns } from "./kept-columns.ts";
 import {
   decompressPage,
   NullValue,
@@ -28,6 +30,7 @@ export class ParquetReader {
   offsetByte = 0;
   /** The dictionary read last: neighbouring page groups mostly refer to the same one. */
   private dictionary: { path: string; startByte: number; values: PageValues } | undefined;
+  private keptColumns: KeptColumns | undefined;
 
   constructor(
     private readonly batchBytes = batchSizeBytes,
@@ -36,8 +39,14 @@ export class ParquetReader {
   ) {}
 
   /** Reads the texts of a page group into `batch`, some at a time; yields how many bytes of the group are done. */
-  *read(source: FileSource, group: PageGroup, textField: string): Generator<number, void> {
+  *read(
+    source: FileSource,
+    group: PageGroup,
+    { textField, keptFields = [] }: Pick<Input, "textField" | "keptFields">,
+  ): Generator<number, void> {
     const { path } = source;
+    if (keptFields.length > 0 && this.keptColumns?.path !== path)
+      this.keptColumns = new KeptColumns(source, keptFields, this.memory);
     let row = group.firstRow;
     const nameText = () => `"${path}": the page of row ${row + 1}`;
     const dictionaryPage =
@@ -64,6 +73,7 @@ export class ParquetReader {
           }
           this.fill(values, v, end, byteCount);
           this.checkTexts(path, row + v, textField);
+          if (keptFields.length > 0) this.keptColumns!.read(source, row + v, row + end, this.batch.kept);
           v = end;
           if (v < valueCount) yield this.offsetByte - group.startByte;
         }

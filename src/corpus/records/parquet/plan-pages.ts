@@ -76,7 +76,7 @@ function textColumnOf(
 /** Memory for a byte of metadata: the library may make an object of five bytes. Measured: 57 bytes. */
 const memoryPerMetadataByte = 60;
 
-function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof parquetMetadata> {
+export function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof parquetMetadata> {
   const { path, sizeBytes } = source;
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
   const begins = text(readFully(source, 0, Math.min(magic.length, sizeBytes)));
@@ -106,7 +106,7 @@ const cutOff = (path: string) =>
   new UserError(`"${path}" is cut off: it begins like a Parquet file, but does not end like one`);
 
 /** The columns of the table: the children of the first element, without their own children. */
-function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
+export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   const columns: SchemaElement[] = [];
   for (let i = 1; i < schema.length; ) {
     columns.push(schema[i]!);
@@ -146,7 +146,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   return column.repetition_type !== "REQUIRED";
 }
 
-function placeOf(chunk: ColumnChunk | undefined) {
+export function placeOf(chunk: ColumnChunk | undefined) {
   const metadata = chunk?.meta_data;
   if (chunk?.crypto_metadata !== undefined) throw new Error("the column is encrypted");
   if (metadata === undefined) throw new Error("a row group lacks the column");

@@ -1,0 +1,159 @@
+import { parquetSchema, type SchemaElement, type SchemaTree } from "hyparquet";
+import { readPage } from "hyparquet/src/column.js";
+import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js";
+import { compressors } from "hyparquet-compressors";
+import { UserError } from "../../../errors.ts";
+import { type FileSource, readFully, type TextMemory } from "../../range-reader.ts";
+import type { KeptField, KeptValue } from "../kept-fields.ts";
+import { pageAt, pageMemoryBytes, placeOf, readingFile, readMetadata, valueCountOf } from "./plan-pages.ts";
+
+type Column = {
+  readonly field: KeptField;
+  readonly schemaPath: SchemaTree[];
+  readonly chunks: readonly (ReturnType<typeof placeOf> & {
+    readonly firstRow: number;
+    readonly endRow: number;
+  })[];
+};
+
+/** Pages that were read last: those of the next rows mostly follow. */
+type Place = {
+  chunk: Column["chunks"][number] | undefined;
+  /** Where the next page begins, and the first row of that page. */
+  nextByte: number;
+  nextRow: number;
+  dictionary: ArrayLike<unknown> | undefined;
+  /** The values of a page that ends before `nextRow`. */
+  values: ArrayLike<unknown>;
+};
+
+/** Columns of a Parquet file that stay beside the texts. The library decodes their pages. */
+export class KeptColumns {
+  readonly path: string;
+  private readonly columns: readonly Column[];
+  private readonly places: Place[];
+
+  constructor(
+    source: FileSource,
+    fields: readonly KeptField[],
+    private readonly memory: TextMemory,
+  ) {
+    const { path } = source;
+    this.path = path;
+    this.columns = readingFile(path, () => columnsOf(source, fields, memory));
+    this.places = fields.map(() => ({
+      chunk: undefined,
+      nextByte: 0,
+      nextRow: 0,
+      dictionary: undefined,
+      values: [],
+    }));
+  }
+
+  /** Appends the values of rows [first, end) to `kept`, row by row. */
+  read(source: FileSource, first: number, end: number, kept: KeptValue[]): void {
+    for (let row = first; row < end; row++) {
+      for (const [c, column] of this.columns.entries()) {
+        const place = this.places[c]!;
+        if (row < place.nextRow - place.values.length || row >= place.nextRow)
+          readingFile(this.path, () => this.seek(source, column, place, row));
+        const value = place.values[row - (place.nextRow - place.values.length)];
+        kept.push(keptOf(value, column, this.path));
+      }
+    }
+  }
+
+  /** Reads the page of the column that has the row. */
+  private seek(source: FileSource, { chunks, schemaPath }: Column, place: Place, row: number): void {
+    if (place.chunk === undefined || row < place.nextRow || row >= place.chunk.endRow) {
+      const chunk = chunks.find(({ firstRow, endRow }) => row >= firstRow && row < endRow);
+      if (chunk === undefined) throw new Error(`a column has no row ${row + 1}`);
+      Object.assign(place, { chunk, nextByte: chunk.startByte, nextRow: chunk.firstRow });
+      place.dictionary = undefined;
+    }
+    const { codec, endByte, endRow } = place.chunk!;
+    const { element } = schemaPath[1]!;
+    const decoder = {
+      pathInSchema: [element.name],
+      type: element.type!,
+      element,
+      schemaPath,
+      codec,
+      compressors,
+      parsers,
+    };
+    for (place.values = []; row >= place.nextRow; ) {
+      if (place.nextByte >= endByte) throw new Error(`a column ends before row ${row + 1}`);
+      const { header, dataByte, endByte: pageEnd } = pageAt(source, place.nextByte, endByte);
+      const count = valueCountOf(header);
+      place.nextByte = pageEnd;
+      place.nextRow += count;
+      if (place.nextRow > endRow) throw new Error(`a column has more than its ${endRow} rows`);
+      const isDictionary = header.type === "DICTIONARY_PAGE";
+      if (!isDictionary && (count === 0 || row >= place.nextRow)) continue;
+      const sizeBytes = pageMemoryBytes(pageEnd - dataByte, codec, header.uncompressed_page_size);
+      this.memory.claim(sizeBytes + valueBytes * count, () => `"${this.path}": the page of row ${row + 1}`);
+      const bytes = readFully(source, dataByte, pageEnd);
+      const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
+      const { data } = readPage(reader, header, decoder, place.dictionary as never, undefined, 0);
+      if (isDictionary) place.dictionary = convert(data!, decoder);
+      else place.values = data!;
+      if (!isDictionary && data!.length !== count) throw new Error(`a page has not its ${count} values`);
+    }
+  }
+}
+
+/** What an array has for a value that is an object. */
+const valueBytes = 64;
+
+const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const stringFromBytes = (bytes: Uint8Array) => bytes && text.decode(bytes);
+const parsers = { ...DEFAULT_PARSERS, stringFromBytes, jsonFromBytes: stringFromBytes };
+
+function columnsOf(source: FileSource, fields: readonly KeptField[], memory: TextMemory): Column[] {
+  const { path } = source;
+  const metadata = readMetadata(source, memory);
+  const root = parquetSchema(metadata);
+  return fields.map((field) => {
+    const { name } = field;
+    const [column, second] = root.children.filter(({ element }) => element.name === name);
+    const hint = `--keep-field can keep text, numbers and booleans; the file has: ${root.children.map(({ element }) => element.name).slice(0, 20)}`;
+    if (column === undefined || second !== undefined)
+      throw new UserError(`"${path}" has ${second ? "several columns" : "no column"} "${name}"`, { hint });
+    if (!isKeepable(column.element))
+      throw new UserError(`"${path}": column "${name}" holds ${shownType(column.element)}`, { hint });
+    let endRow = 0;
+    const chunks = metadata.row_groups.map(({ columns, num_rows }) => {
+      const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema.join("\0") === name);
+      const firstRow = endRow;
+      endRow += Number(num_rows);
+      return { ...placeOf(chunk), firstRow, endRow };
+    });
+    return { field, schemaPath: [root, column], chunks };
+  });
+}
+
+const typeOf = ({ logical_type, converted_type, type }: SchemaElement) =>
+  logical_type?.type ?? converted_type ?? type ?? "an unknown type";
+const shownType = (element: SchemaElement) =>
+  element.num_children || element.repetition_type === "REPEATED" ? "a group of columns" : typeOf(element);
+
+function isKeepable(element: SchemaElement): boolean {
+  if (element.num_children || element.repetition_type === "REPEATED") return false;
+  const types = ["BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE", "BYTE_ARRAY"];
+  return (
+    types.includes(element.type!) &&
+    /^(STRING|UTF8|ENUM|JSON|INTEGER|U?INT_\d+|BOOLEAN|INT32|INT64|FLOAT|DOUBLE|BYTE_ARRAY)$/.test(
+      typeOf(element),
+    )
+  );
+}
+
+function keptOf(value: unknown, { field: { name, kind }, schemaPath }: Column, path: string): KeptValue {
+  if (value === null) return null;
+  // The library has none for a place of a dictionary that is not there.
+  if (value === undefined) throw new UserError(`"${path}" is damaged: column "${name}" lacks a value`);
+  if (kind === "text") return String(value);
+  const isWhole = /^INT/.test(schemaPath[1]!.element.type!);
+  return isWhole ? BigInt(value as number | bigint) : (value as KeptValue);
+}
