@@ -1,6 +1,6 @@
-// Runs all tests, or those whose path has one of the words given: `node scripts/test.mjs test/words`. What begins with "-" is
-// given to Bun. `--long` runs the random tests, with more rounds (test/rounds.ts), and those of the command line, each run in a
-// process of its own (test/binary.ts).
+// Checks types and style, and runs all tests; or only those whose path has one of the words given: `node scripts/test.mjs
+// test/words`. What begins with "-" is given to Bun. `--long` runs the random tests, with more rounds (test/rounds.ts), and those
+// of the command line, each run in a process of its own (test/binary.ts).
 //
 // A file of tests runs in a process of its own: one that ran other files before takes up to three times as long where tests
 // make many memories, and what it prints can be shown together. Prints what the files that failed have to say, then how many
@@ -40,6 +40,8 @@ if (files.length === 0) {
   console.error(`no tests in ${words.join(", ")}`);
   process.exit(1);
 }
+/** Scripts of package.json that check the whole tree; they take their turns as a file of tests does. */
+const checks = words.length === 0 && !isLong ? ["typecheck", "lint"] : [];
 
 const findBun = [join(root, "scripts/bun.mjs"), "-e", "console.log(process.execPath)"];
 const bun = spawnSync(process.execPath, findBun, { encoding: "utf8" }).stdout.trim();
@@ -56,11 +58,15 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-/** What came of a file: how many tests passed and failed, and what to show if any did. */
-async function play(file, index) {
+/** What came of a file or a check: how many tests passed and failed, and what to show if any did. */
+async function play(name, index) {
   const directory = join(temporary, String(index));
   mkdirSync(directory);
-  const child = spawn(bun, ["test", "--only-failures", "--timeout", String(hangMs), ...flags, `./${file}`], {
+  const isCheck = checks.includes(name);
+  const [program, args] = isCheck
+    ? ["npm", ["run", "--silent", name]]
+    : [bun, ["test", "--only-failures", "--timeout", String(hangMs), ...flags, `./${name}`]];
+  const child = spawn(program, args, {
     cwd: root,
     env: { ...process.env, TMPDIR: directory, ...(isLong ? longVariables : manyMemories) },
     stdio: ["ignore", "pipe", "pipe"],
@@ -78,33 +84,36 @@ async function play(file, index) {
   const told = (what) =>
     Number([...output.matchAll(new RegExp(`^ *(\\d+) ${what}$`, "gm"))].at(-1)?.[1] ?? 0);
   const left = readdirSync(directory);
-  const hasFailed = code !== 0 || !/^ *\d+ pass$/m.test(output) || left.length > 0;
+  const hasFailed = code !== 0 || (!isCheck && !/^ *\d+ pass$/m.test(output)) || left.length > 0;
   const notes = [
     // Without Bun's head and end: those of all files are added up.
     output
       .replace(/^bun test v.*$/m, "")
       .replace(/^ *\d+ pass$[\s\S]*?^Ran .*$/m, "")
-      .replaceAll(`${file}:\n`, ""),
+      .replaceAll(`${name}:\n`, ""),
     ...(signal === null ? [] : [`ended by ${signal}`]),
     ...(left.length === 0 ? [] : [`left in the temporary directory: ${left.join(", ")}`]),
   ];
   return {
-    heading: `${file}:`,
+    heading: `${name}:`,
     notes: notes.map((note) => note.trim()).filter((note) => note !== ""),
     hasFailed,
-    pass: told("pass"),
+    pass: isCheck ? Number(!hasFailed) : told("pass"),
     // A file that did not come to its end has failed, whatever its tests said.
     fail: Math.max(told("fail"), Number(hasFailed)),
   };
 }
 
-console.error(`${files.length} files of tests, ${jobCount} at a time; a dot is a file that passed:`);
+console.error(
+  `${[...checks, `${files.length} files of tests`].join(", ")}; ${jobCount} at a time, a dot is one that passed:`,
+);
 const results = [];
-const waiting = files.entries();
+const jobs = [...checks, ...files];
+const waiting = jobs.entries();
 async function playSome() {
-  for (const [index, file] of waiting) {
+  for (const [index, name] of waiting) {
     if (stoppedBy !== undefined) return;
-    const result = await play(file, index);
+    const result = await play(name, index);
     results.push(result);
     process.stderr.write(result.hasFailed ? "F" : ".");
   }
@@ -117,6 +126,6 @@ for (const { heading, notes } of results.filter(({ hasFailed }) => hasFailed)) {
   console.log(["", heading, ...notes].join("\n"));
 }
 const sum = (what) => results.reduce((total, result) => total + result[what], 0);
-console.log(`\n ${sum("pass")} pass\n ${sum("fail")} fail\n in ${results.length} of ${files.length} files`);
+console.log(`\n ${sum("pass")} pass\n ${sum("fail")} fail\n in ${results.length} of ${jobs.length} files`);
 // Not at once: what a failed file said may still be on its way into a pipe.
-process.exitCode = results.length < files.length || results.some(({ hasFailed }) => hasFailed) ? 1 : 0;
+process.exitCode = results.length < jobs.length || results.some(({ hasFailed }) => hasFailed) ? 1 : 0;
