@@ -5,7 +5,7 @@ import { textMeasures } from "../evaluation/measures.ts";
 import { encodingOptions } from "../options/encoding-table.ts";
 import { idsDecoding, idsEncoding, idsTraining, idsTruncating } from "../options/ids-tables.ts";
 import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
-import { comparison, conversion, truncation } from "../options/tokenizer-tables.ts";
+import { comparison, conversion, measuring, truncation } from "../options/tokenizer-tables.ts";
 import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
 
 /** The tables that `--measure` prints. */
@@ -14,6 +14,7 @@ export const measureWords = [
   "texts",
   "parity",
   "vocabulary",
+  "model",
   "all",
 ] as const;
 
@@ -460,6 +461,7 @@ export const commands: readonly CommandSpec[] = [
         description: "also measure, and print, how numbers are cut",
         details: "Tokens per group of three digits, and how often tokens end where groups do.",
       },
+      measuring.model,
       {
         name: "measure",
         value: "LIST",
@@ -468,7 +470,7 @@ export const commands: readonly CommandSpec[] = [
         excludes: completeOutputs,
         description: "print these tables: e.g. fertility, or all",
         details:
-          "Names with commas between. Each measure is a table of tokenizers and texts. Of one text, or of one tokenizer, several measures are one table, if it fits. Three more tables: texts has the sizes of the texts, parity how alike the texts are in what they cost, vocabulary how many tokens are not whole characters. all is one table; of several texts and tokenizers, of the texts together.",
+          "Names with commas between. Each measure is a table of tokenizers and texts. Of one text, or of one tokenizer, several measures are one table, if it fits. More tables: texts has the sizes of the texts, parity how alike the texts are in what they cost, vocabulary how many tokens are not whole characters, model what --model says. all is one table; of several texts and tokenizers, of the texts together.",
         default: "bytes_per_token",
       },
       {
@@ -498,6 +500,10 @@ export const commands: readonly CommandSpec[] = [
       {
         what: "On texts of several languages, for a spreadsheet",
         command: "bpe eval tokenizer --text en=english.txt --text de='german/*.txt' --csv > measures.csv",
+      },
+      {
+        what: "What two vocabularies cost a model",
+        command: "bpe eval tokenizer gpt2=gpt2/tokenizer.json --text corpus.txt --model d=4096,layers=32",
       },
       {
         what: "Two tokenizers side by side, on texts and terms",

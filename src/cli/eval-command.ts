@@ -2,10 +2,11 @@ import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { exitCode, UserError, usageError } from "../errors.ts";
 import type { Evaluation, TextFacts } from "../evaluation/evaluation.ts";
-import { digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
+import { costMeasures, digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
 import { costliestMax } from "../evaluation/word-encoder.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { oneOf, readNamed, readTextFile } from "../options/kinds.ts";
+import { measuring } from "../options/tokenizer-tables.ts";
 import { evaluate } from "../pipeline/evaluate.ts";
 import { invalidBytes } from "../pipeline/warnings.ts";
 import { shellLine } from "../runtime/hints.ts";
@@ -25,7 +26,8 @@ import { openTokenizers } from "./tokenizer-options.ts";
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { typedTexts, terms, numbers, reading, workers, memoryLimitBytes, print } = readOptions(invocation);
+  const { typedTexts, terms, numbers, model, reading, workers, memoryLimitBytes, print } =
+    readOptions(invocation);
   const reportPath = await takeReportPlace(invocation, output);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
@@ -35,7 +37,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
   const evaluated = await evaluate(
-    { tokenizers, texts, terms, numbers, workerCountFor, budget, scratch },
+    { tokenizers, texts, terms, numbers, model, workerCountFor, budget, scratch },
     (progress) => output.progress(progress),
   );
   const { evaluation } = evaluated;
@@ -79,6 +81,7 @@ function readOptions(invocation: Invocation) {
     typedTexts,
     terms: readTerms(invocation),
     numbers: options.has("numbers") || view.measures.some((name) => digitMeasureNames.has(name)),
+    model: options.value(measuring.model),
     reading: readingOf(options),
     workers: options.number("workers"),
     memoryLimitBytes: options.number("memory-limit"),
@@ -87,12 +90,21 @@ function readOptions(invocation: Invocation) {
 }
 
 const digitMeasureNames = new Set(digitMeasures.map(({ key }) => key));
+const modelTables = [...costMeasures.map(({ key }) => key), "model"];
 
 /** What a terminal shows. */
 function readView(options: Invocation["options"], textCount: number): EvaluationView {
   const typed = options.text("measure")?.split(",");
-  const usual = ["bytes_per_token", ...(options.has("numbers") ? digitMeasureNames : [])];
+  const hasModel = options.has("model");
+  const usual = [
+    "bytes_per_token",
+    ...(options.has("numbers") ? digitMeasureNames : []),
+    ...(hasModel ? modelTables : []),
+  ];
   const measures = new Set(typed?.map((name) => oneOf("--measure", name.trim(), measureWords)) ?? usual);
+  const ofModel = modelTables.find((name) => measures.has(name));
+  if (ofModel !== undefined && !hasModel)
+    throw usageError(`--measure ${ofModel} needs --model`, "e.g. --model d=4096,layers=32");
   if (measures.has("parity") && textCount < 2)
     throw usageError("--measure parity compares texts, and there is only one");
   const wordCount = options.number("words") ?? 0;

@@ -10,6 +10,7 @@ import {
   type CostParity,
   type Measure,
   type Measures,
+  modelMeasures,
   parityCosts,
   parityMeasures,
   shownValue,
@@ -19,6 +20,7 @@ import {
   type VocabularyFacts,
   vocabularyMeasures,
 } from "../evaluation/measures.ts";
+import type { ModelCost } from "../evaluation/model-cost.ts";
 import type { Evaluated, NamedText } from "../pipeline/evaluate.ts";
 import type {
   CostlyWord,
@@ -150,6 +152,11 @@ function measureTables({ texts, tokenizers }: Evaluation): MeasureTable[] {
     },
     parityTable(tokenizers),
     tableOf<VocabularyFacts>("Vocabularies", vocabularyMeasures, [{ name: "", of: tokenizers }]),
+    tableOf<ModelCost>(
+      "Model",
+      modelMeasures,
+      tokenizers[0]!.modelCost === null ? [] : [{ name: "", of: tokenizers.map((of) => of.modelCost!) }],
+    ),
     tableOf<TermTokens>(
       "Terms",
       termMeasures,

@@ -6,6 +6,7 @@ import {
   type CostParity,
   type Measure,
   type Measures,
+  modelMeasures,
   parityCosts,
   parityMeasures,
   shownValue,
@@ -55,6 +56,7 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
     ...(flat === undefined ? measureSections(evaluation, chosen, columns) : [flat]),
     ...(isAsked("parity") && texts.length > 1 ? paritySections(evaluation, columns) : []),
     ...(isAsked("vocabulary") ? [vocabularySection(evaluation, columns)] : []),
+    ...(isAsked("model") && evaluation.model !== null ? [modelSection(evaluation, columns)] : []),
     ...termSections(evaluation, columns),
     ...(view.wordCount > 0 ? wordSections(evaluation, view.wordCount, columns) : []),
   ];
@@ -189,8 +191,8 @@ const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measur
 
 /** How alike the texts are in their costs, and what the vocabulary has. */
 function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
-  const costs = texts.length > 1 ? parityCosts : [];
-  const ofParity = costs.flatMap((cost) =>
+  const compared = texts.length > 1 ? parityCosts : [];
+  const ofParity = compared.flatMap((cost) =>
     parityMeasures.map((measure) => {
       const results = tokenizers.map(({ parity }) => cost.of(parity!));
       return flatRow(measure, results, `${measure.name} ${cost.name}`);
@@ -199,7 +201,9 @@ function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
   const ofVocabulary = vocabularyMeasures.map((measure) =>
     flatRow(measure, tokenizers, `vocabulary, ${measure.name}`),
   );
-  return [...ofParity, ...ofVocabulary];
+  const costs = tokenizers.flatMap(({ modelCost }) => modelCost ?? []);
+  const ofModel = costs.length === 0 ? [] : modelMeasures.map((measure) => flatRow(measure, costs));
+  return [...ofParity, ...ofVocabulary, ...ofModel];
 }
 
 function flatGrid(subjects: Axis, rows: readonly FlatRow[], isByText: boolean): Grid {
@@ -297,6 +301,20 @@ function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
   const marked = grid.bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
   const text = `tokens, those of them that are no whole characters, and those that join parts of several. Of the last two lower is better${marked}.`;
   return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
+}
+
+/** What a model has to do for a token, and the share of the vocabulary. */
+function modelSection(evaluation: Evaluation, columns: number): Line[] {
+  const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
+  const grid = {
+    subjects: tokenizersOf(evaluation),
+    items: { noun: "measures", names: modelMeasures.map(({ name }) => name) },
+    cells: modelMeasures.map((measure) => costs.map((of) => shownValue(measure, of))),
+    bests: modelMeasures.map(() => new Set<number>()),
+  };
+  const { d, layers, context } = evaluation.model!;
+  const text = `${grouped(layers)} layers of width ${grouped(d)}, a context of ${grouped(context)} tokens.`;
+  return [...headLines("model", text, columns), ...gridLines(grid, columns)];
 }
 
 function termSections(evaluation: Evaluation, columns: number): Line[][] {

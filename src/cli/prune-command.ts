@@ -13,7 +13,7 @@ import { lockOutputs } from "./data-output.ts";
 import { openInputs, readReading } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { type Row, rowLines } from "./summary-rows.ts";
+import { embeddingsRow, type Row, rowLines } from "./summary-rows.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 
 /** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
@@ -46,7 +46,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const result = { ...pruned, size: sizes[0]!, goneCount, tokenCount, elapsedMs, output: asked.output };
   output.succeed(
     (columns) => [
-      ...summaryOf({ ...result, sizes, goneCounts, text: ofText }, columns),
+      ...summaryOf({ ...result, path: asked.path, sizes, goneCounts, text: ofText }, columns),
       ...corpusNoteLines(found),
     ],
     { ...result, skipped: found.skipped },
@@ -76,10 +76,14 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   });
   const elapsedMs = Math.round(performance.now() - startMs);
   const result = { ...truncated, elapsedMs, output: asked.output };
-  output.succeed((columns) => summaryOf({ ...result, goneCounts, text: "" }, columns), result);
+  output.succeed(
+    (columns) => summaryOf({ ...result, path: asked.path, goneCounts, text: "" }, columns),
+    result,
+  );
 }
 
 type Result = Pruned & {
+  readonly path: string;
   /** How much of the text was of tokens that are gone. */
   readonly text: string;
   readonly elapsedMs: number;
@@ -103,6 +107,7 @@ function summaryOf(
     ],
     ["time", seconds(result.elapsedMs / 1000)],
     ["written", `${place}: ${names.join(", ")}`],
+    embeddingsRow(result.path, join(result.output, first)),
   ];
   return rowLines(rows, columns, 13);
 }

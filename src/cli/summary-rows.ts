@@ -1,9 +1,14 @@
 import { escapeText } from "../bytes/escape.ts";
+import { shellLine } from "../runtime/hints.ts";
 
 // Rows for people: a name, and what there is to say beside it, on lines that fit.
 
 /** A text, or a list whose items stay whole where lines end. One that says nothing is no row. */
 export type Row = readonly [name: string, text: string | readonly string[]];
+
+/** How rows of an embedding move from one tokenizer to another. */
+export const embeddingsRow = (before: string, after: string) =>
+  ["embeddings", `${shellLine(["bpe", "diff", before, after, "--pieces"])} FILE has the old ids`] as const;
 
 /** Rows that people read elsewhere than on a terminal, and what is fitted for all of them. */
 export const usualColumns = 80;

@@ -11,6 +11,7 @@ import { shellLine } from "../runtime/hints.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
+  embeddingsRow,
   nameColumns,
   namesWithin,
   type Row,
@@ -162,6 +163,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
     hasCorpus ? timeRow(trained, record) : inBoth("time", ms(record.timings.totalMs)),
     memoryRow(record),
     writtenRow(output, options.sizes, record.files),
+    inBoth(...embeddingsRow(base.path, join(output, String(options.sizes?.at(-1) ?? "")))),
     inBoth("kept", keptPath === null ? "" : [keptPath]),
   ];
   return summaryLines(rows, outcome);

@@ -9,6 +9,7 @@ import {
   type TermTokens,
   type VocabularyFacts,
 } from "./measures.ts";
+import { type ModelCost, type ModelShape, modelCost } from "./model-cost.ts";
 import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 
@@ -18,6 +19,8 @@ export type Evaluation = {
   readonly version: 1;
   /** The regular expression that finds the words, each with the white space before it: one for all tokenizers. */
   readonly wordPattern: string;
+  /** Whose costs are computed; null without one. */
+  readonly model: ModelShape | null;
   readonly texts: readonly TextFacts[];
   readonly tokenizers: readonly TokenizerResult[];
 };
@@ -48,6 +51,8 @@ export type TokenizerResult = VocabularyFacts & {
   readonly parity: Parity | null;
   /** Of each given term, in their order. */
   readonly terms: readonly TermTokens[];
+  /** null without a model. */
+  readonly modelCost: ModelCost | null;
 };
 
 export type TextMeasures = Measures & {
@@ -105,12 +110,15 @@ export class TokenizerMeasures {
   private readonly allCounts: TokenCounts;
   private allNumbers: NumberCounts | null = null;
   private readonly classes: ReturnType<typeof classesOf>;
+  private readonly modelCost: ModelCost | null;
 
   constructor(
     private readonly tokenizer: NamedTokenizer,
     private readonly terms: readonly TermTokens[],
+    model: ModelShape | null,
   ) {
     const { tokens } = tokenizer.parts;
+    this.modelCost = model && modelCost(model, tokens.idLimit);
     this.allCounts = new Float64Array(tokens.idLimit);
     this.classes = classesOf(tokenizer.parts);
   }
@@ -150,6 +158,7 @@ export class TokenizerMeasures {
       overall: this.measure(all, this.allCounts, costs),
       parity: parityOf(facts, this.texts),
       terms: this.terms,
+      modelCost: this.modelCost,
     };
   }
 
@@ -183,21 +192,37 @@ export class TokenizerMeasures {
       notUtf8Share: ratio(notUtf8Tokens, tokens - specialCount),
       mixedTokens,
       numbers: numbers && numberMeasures(numbers),
+      flopsPerByte: this.modelCost && ratio(this.modelCost.flopsPerToken * tokens, bytes),
+      relativeCost: null,
     };
   }
 }
 
 /** The result of all tokenizers on all texts. */
-export const evaluationOf = (
+export function evaluationOf(
   facts: readonly TextFacts[],
   tokenizers: readonly TokenizerMeasures[],
-): Evaluation => ({
-  format: "bpe-evaluation",
-  version: 1,
-  wordPattern: placedWordPattern,
-  texts: facts,
-  tokenizers: tokenizers.map((measures) => measures.result(facts)),
-});
+  model: ModelShape | null,
+): Evaluation {
+  const results = tokenizers.map((measures) => measures.result(facts));
+  const [first] = results;
+  const beside = <Of extends Measures>(of: Of, other: Measures): Of => ({
+    ...of,
+    relativeCost: of.flopsPerByte && ratio(of.flopsPerByte, other.flopsPerByte!),
+  });
+  return {
+    format: "bpe-evaluation",
+    version: 1,
+    wordPattern: placedWordPattern,
+    model,
+    texts: facts,
+    tokenizers: results.map((result) => ({
+      ...result,
+      texts: result.texts.map((text, i) => beside(text, first!.texts[i]!)),
+      overall: beside(result.overall, first!.overall),
+    })),
+  };
+}
 
 // Classes of tokens; 0 for whole characters.
 /** A part of one character. */

@@ -1,4 +1,5 @@
 import { grouped } from "../bytes/quantities.ts";
+import type { ModelCost } from "./model-cost.ts";
 
 // What is measured: the types of the results, and behind them the one list of measures that CSV, the terminal and the report
 // are made of.
@@ -26,6 +27,10 @@ export type Measures = {
   readonly mixedTokens: number;
   /** null where they are not asked for. */
   readonly numbers: NumberMeasures | null;
+  /** Of a model; null without one. */
+  readonly flopsPerByte: number | null;
+  /** Divided by those of the first tokenizer. */
+  readonly relativeCost: number | null;
 };
 
 /** The numbers of a text, which are runs of decimal digits, and how its tokens cut them. docs/evaluate.md has the formulas. */
@@ -114,6 +119,11 @@ export type Measure<Of> = {
 
 const decimal = (digits: number) => (value: number) => value.toFixed(digits);
 const percent = (value: number) => `${(100 * value).toFixed(2)} %`;
+/** 7241748480 -> "7.24 G" */
+function scaled(value: number): string {
+  const unit = Math.min(5, Math.max(0, Math.floor(Math.log10(Number(value.toPrecision(3))) / 3)));
+  return `${Number((value / 1000 ** unit).toPrecision(3))} ${["", "k", "M", "G", "T", "P"][unit]}`.trim();
+}
 
 /** The measures of a tokenizer on a text, and on all of them together, in the order of the columns of CSV. */
 export const textMeasures: readonly Measure<Measures>[] = [
@@ -303,10 +313,67 @@ export const textMeasures: readonly Measure<Measures>[] = [
     value: (of) => of.numbers?.fromLeftShare ?? null,
     shown: percent,
   },
+  {
+    key: "flops_per_byte",
+    name: "FLOPs per byte",
+    better: "lower",
+    formula: "FLOPs of the model for a token, divided by bytes per token",
+    value: (of) => of.flopsPerByte,
+    shown: scaled,
+  },
+  {
+    key: "relative_cost",
+    name: "cost beside the first",
+    better: "lower",
+    formula: "FLOPs per byte divided by those of the first tokenizer",
+    value: (of) => of.relativeCost,
+    shown: decimal(3),
+  },
 ];
 
+const from = (key: string) => textMeasures.findIndex((measure) => measure.key === key);
+
 /** Those that are measured only when they are asked for. */
-export const digitMeasures = textMeasures.slice(textMeasures.findIndex(({ key }) => key === "numbers"));
+export const digitMeasures = textMeasures.slice(from("numbers"), from("flops_per_byte"));
+
+/** Those that need a model. */
+export const costMeasures = textMeasures.slice(from("flops_per_byte"));
+
+/** What a vocabulary costs a model, whatever the text. */
+export const modelMeasures: readonly Measure<ModelCost>[] = [
+  {
+    key: "flops_per_token",
+    name: "FLOPs per token",
+    better: null,
+    formula: "of a forward pass",
+    value: (of) => of.flopsPerToken,
+    shown: scaled,
+  },
+  {
+    key: "head_flops_share",
+    name: "of these the head",
+    better: null,
+    formula: "FLOPs of the head divided by all",
+    value: (of) => of.headFlopsShare,
+    shown: percent,
+  },
+  {
+    key: "parameters",
+    name: "parameters",
+    better: null,
+    formula: "of embedding, head and layers",
+    value: (of) => of.embeddingParameters + of.headParameters + of.layerParameters,
+    shown: scaled,
+  },
+  {
+    key: "vocabulary_share",
+    name: "of these embedding and head",
+    better: null,
+    formula: "parameters of embedding and head divided by all",
+    value: (of) => of.vocabularyShare,
+    shown: percent,
+  },
+];
 
 /** The measures of a vocabulary, without any text. */
 export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [

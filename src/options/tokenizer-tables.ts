@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
+import { type ModelShape, readModelShape } from "../evaluation/model-cost.ts";
 import { writtenFormats } from "../formats/formats.ts";
-import { path, sizes, words } from "./kinds.ts";
+import { type Kind, path, readTextFile, sizes, texts, words, wrong } from "./kinds.ts";
 import { tableOf } from "./option.ts";
 
 // The options of commands that are about two tokenizers, or make one of another.
@@ -25,6 +27,30 @@ export const conversion = tableOf({
     topic: "output",
     description: "which kinds of files to write",
     default: "all that can hold the tokenizer, without gguf",
+  },
+});
+
+/** Numbers of a model, or files that have them. */
+const modelShape: Kind<ModelShape> = {
+  ...texts("FILE|NAME=N,…"),
+  read: (typed, name) =>
+    readModelShape(typed, name, (value) =>
+      value.includes("=") && !existsSync(value) ? undefined : readTextFile(name, value),
+    ),
+  take: () => wrong,
+};
+
+/** Of `bpe eval`. */
+export const measuring = tableOf({
+  model: {
+    name: "model",
+    kind: modelShape,
+    reads: "files",
+    topic: "output",
+    description: "also what the vocabulary costs this model to run",
+    details:
+      "A config.json of transformers, or numbers: d=4096,layers=32 and more (bpe help docs/evaluate.md). The last value wins: --model config.json --model context=16384.",
+    sample: "config.json",
   },
 });
 

@@ -13,6 +13,7 @@ import {
   textFacts,
 } from "../evaluation/evaluation.ts";
 import type { TermTokens } from "../evaluation/measures.ts";
+import type { ModelShape } from "../evaluation/model-cost.ts";
 import {
   countSpecialTokens,
   gatherTextWords,
@@ -50,6 +51,8 @@ export type EvaluateOptions = {
   readonly terms?: readonly string[];
   /** Whether it is measured how numbers are cut. */
   readonly numbers?: boolean;
+  /** The model whose costs are computed. */
+  readonly model?: ModelShape | undefined;
   /** How many threads work on so much text. */
   readonly workerCountFor: (textBytes: number) => number;
   /** A thread gets at least so many words of a text. */
@@ -150,9 +153,9 @@ export type Evaluated = {
  * between slices of work.
  */
 export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
-  const { tokenizers, texts, terms = [] } = options;
+  const { tokenizers, texts, terms = [], model = null } = options;
   const measures = tokenizers.map(
-    (tokenizer) => new TokenizerMeasures(tokenizer, termTokens(tokenizer, terms)),
+    (tokenizer) => new TokenizerMeasures(tokenizer, termTokens(tokenizer, terms), model),
   );
   const tokenCounts: TokenCounts[][] = tokenizers.map(() => []);
   const facts: TextFacts[] = [];
@@ -181,7 +184,7 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
   } finally {
     threads.close();
   }
-  return { evaluation: evaluationOf(facts, measures), tokenCounts };
+  return { evaluation: evaluationOf(facts, measures, model), tokenCounts };
 }
 
 function termTokens({ parts }: NamedTokenizer, terms: readonly string[]): TermTokens[] {

@@ -274,6 +274,42 @@ describe("bpe eval", () => {
     expect(evaluateJson([...named, "--text", english]).tokenizers[0]!.terms).toEqual([]);
   });
 
+  test("--model: FLOPs a byte are those a token by bytes a token, and beside those of the first", () => {
+    const model = ["--model", "d=64,layers=2", "--model", "tied=1"];
+    const { model: shape, tokenizers: found } = evaluateJson([...two, ...model]);
+    expect(shape).toMatchObject({ d: 64, layers: 2, tied: 1 });
+    const [first, second] = found as [Evaluation["tokenizers"][0], Evaluation["tokenizers"][0]];
+    for (const { modelCost, texts, overall, vocabularySize } of found) {
+      expect(modelCost!.embeddingParameters).toBe(64 * vocabularySize);
+      for (const { flopsPerByte, bytesPerToken } of [...texts, overall])
+        expect(flopsPerByte! * bytesPerToken!).toBeCloseTo(modelCost!.flopsPerToken, 3);
+    }
+    expect([first.overall.relativeCost, ...first.texts.map((of) => of.relativeCost)]).toEqual([1, 1, 1]);
+    expect(second.texts[1]!.relativeCost).toBe(
+      second.texts[1]!.flopsPerByte! / first.texts[1]!.flopsPerByte!,
+    );
+    const heads = linesOf(...two, ...model).filter((_, i, lines) => i === 0 || lines[i - 1] === "");
+    expect(heads.map((line) => line.split(":")[0])).toEqual([
+      "bytes per token",
+      "FLOPs per byte",
+      "cost beside the first",
+      "model",
+    ]);
+    expect(linesOf(...two, ...model, "--measure", "model").at(-1)).toMatch(
+      /^of these embedding and head( +[\d.]+ %){2}$/,
+    );
+    expect(linesOf(...two, ...model, "--measure", "all").at(-4)).toMatch(
+      /^FLOPs per token +-( +[\d.]+ M){2}$/,
+    );
+    const csv = (...args: string[]) =>
+      linesOf(...two, "--csv", ...args).map((line) => line.split(",").slice(-2));
+    expect(csv(...model)[1]).toEqual([String(first.texts[0]!.flopsPerByte), "1"]);
+    expect(csv().slice(0, 2)).toEqual([
+      ["flops_per_byte", "relative_cost"],
+      ["", ""],
+    ]);
+  });
+
   test("a directory of several sizes stands for all of them, the smallest first", () => {
     const sizes = scratch();
     mkdirSync(join(sizes, "run"));
@@ -299,6 +335,14 @@ describe("bpe eval", () => {
       [[named[0]!, "--text", put(directory, "empty.txt", "")], 1, "the corpus is empty"],
       [[directory, "--text", english], 1, "holds no tokenizer"],
       [[named[0]!, "--text", english, "--term", ""], 2, "--term is empty"],
+      [[named[0]!, "--text", english, "--model", "d=4"], 2, "--model: layers is missing"],
+      [
+        [named[0]!, "--text", english, "--model", english],
+        1,
+        `--model "${english}": it is not a config.json`,
+      ],
+      [[named[0]!, "--text", english, "--model", join(directory, "a.json")], 1, "no such file"],
+      [[named[0]!, "--text", english, "--measure", "model"], 2, "--measure model needs --model"],
       [
         [named[0]!, "--text", english, "--term", "é".repeat(513)],
         2,

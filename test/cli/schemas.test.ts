@@ -164,6 +164,7 @@ test("eval --json, diff --json and tokens --json are as their schemas say, and s
   const made = writeTokenizer("cl100k", "huggingface");
   const cases: [schema: string, ...args: string[]][] = [
     ["evaluation", "eval", "plain", made, "--text", corpus, records],
+    ["evaluation", "eval", "plain", "--text", corpus, "--model", "d=4,layers=2"],
     ["difference", "diff", "plain", made],
     ["difference", "diff", "plain", made, "--text", corpus],
     ["tokens", "tokens", corpus, records, "texts", "--tokenizer", made],

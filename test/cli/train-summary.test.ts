@@ -179,6 +179,7 @@ new tokens  5, ids 266 to 270; ${bytesPerToken.toFixed(3)} bytes per token (base
 time        T: counting T, merging T
 memory      M at its peak
 written     extended: tokenizer.json, vocab.json, merges.txt and 4 more
+embeddings  bpe diff base extended --pieces FILE has the old ids
 `.slice(1),
   );
   expect(endOf(train(...extend, "--pad-to", "64", "--summary", "full"))).toContain(

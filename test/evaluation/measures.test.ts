@@ -47,6 +47,8 @@ const measures: Measures = {
   notUtf8Share: 18,
   mixedTokens: 19,
   numbers,
+  flopsPerByte: 30,
+  relativeCost: 31,
 };
 
 describe("the list of measures", () => {
@@ -78,6 +80,8 @@ describe("the list of measures", () => {
       ["long_numbers", 25],
       ["from_right_share", 27],
       ["from_left_share", 29],
+      ["flops_per_byte", 30],
+      ["relative_cost", 31],
     ]);
   });
 
@@ -95,6 +99,8 @@ describe("the list of measures", () => {
       characters_per_token: "higher",
       words_per_token: "higher",
       fertility: "lower",
+      flops_per_byte: "lower",
+      relative_cost: "lower",
       single_token_words: "higher",
       single_token_share: "higher",
       continued_words: "lower",

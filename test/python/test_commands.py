@@ -29,9 +29,16 @@ class Commands(Home):
             (bpe.diff(self.large, small, text=self.corpus), ["diff", large, small, "--text", corpus]),
             (bpe.tokens(corpus, tokenizer=self.large), ["tokens", corpus, "--tokenizer", large]),
             (
-                bpe.eval(large, {"b": small}, text={"t": [corpus, corpus]}, term=["a b", "c"], workers=1, numbers=True),
+                bpe.eval(
+                    *(large, {"b": small}),
+                    text={"t": [corpus, corpus]},
+                    term=["a b", "c"],
+                    workers=1,
+                    numbers=True,
+                    model={"d": 64, "layers": 2},
+                ),
                 [*("eval", large, f"b={small}", "--text", f"t={corpus}", "--text", f"t={corpus}"), "-w1", "--numbers"]
-                + ["--term", "a b", "--term", "c"],
+                + ["--term", "a b", "--term", "c", "--model", "d=64,layers=2"],
             ),
         ):
             said = subprocess.run([find_executable(), *command, "--json", "--quiet"], stdout=subprocess.PIPE, check=True)
@@ -56,6 +63,7 @@ class Commands(Home):
     def test_what_is_wrong_is_said_in_the_words_of_python(self) -> None:
         for raised, said, call in (
             (bpe.BpeError, "workers: 0 is too small", lambda: bpe.eval(self.large, text=self.corpus, workers=0)),
+            (bpe.BpeError, "^model: layers is missing", lambda: bpe.eval(self.large, text=self.corpus, model={"d": 4})),
             (bpe.BpeError, "give a vocab_size of 257", lambda: bpe.prune(self.large, text=self.corpus, vocab_size=9, output="x")),
             (bpe.BpeError, "unknown option nonsense\nhint: bpe inspect --help", lambda: bpe.inspect(self.large, nonsense=1)),
             (bpe.BpeError, "no such file", lambda: bpe.inspect(self.home / "absent")),
