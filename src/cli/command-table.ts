@@ -458,6 +458,7 @@ export const commands: readonly CommandSpec[] = [
       {
         name: "numbers",
         topic: "output",
+        rare: true,
         description: "also measure, and print, how numbers are cut",
         details: "Tokens per group of three digits, and how often tokens end where groups do.",
       },
@@ -470,7 +471,7 @@ export const commands: readonly CommandSpec[] = [
         excludes: completeOutputs,
         description: "print these tables: e.g. fertility, or all",
         details:
-          "Names with commas between. Each measure is a table of tokenizers and texts. Of one text, or of one tokenizer, several measures are one table, if it fits. More tables: texts has the sizes of the texts, parity how alike the texts are in what they cost, vocabulary how many tokens are not whole characters, model what --model says. all is one table; of several texts and tokenizers, of the texts together.",
+          "Names with commas between. Each measure is a table of tokenizers and texts; of one text, or of one tokenizer, several are one table. More tables: texts has their sizes, parity how alike they are in what they cost, vocabulary how many tokens are not whole characters, model what --model says. all is one table, of the texts together.",
         default: "bytes_per_token",
       },
       {

@@ -27,6 +27,8 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const parts = await openTokenizer({ path, ...loadOptions }, true, output);
   if ((parts.controlTokens?.length ?? 0) > 0)
     output.warn("special tokens are never found in a text by tekken.json; by the new files they are");
+  if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)
+    output.warn("special tokens are found in a text by these files; by tekken.json they never are");
   if (formatNames?.includes("gguf") === true) {
     const said = describeLlamaCpp(parts.description.patternName);
     if (said.includes(";")) output.warn(`llama.cpp: ${said}`);

@@ -1,6 +1,6 @@
-import { noSystem } from "../runtime/no-system.browser.ts";
 import { gguf } from "./gguf.ts";
 import { gpt2 } from "./gpt2.ts";
+import { tekken } from "./tekken.ts";
 import { tiktoken } from "./tiktoken.ts";
 import { huggingface } from "./tokenizer-json.ts";
 
@@ -10,5 +10,5 @@ export const formatCode = {
   gpt2: async () => gpt2,
   tiktoken: async () => tiktoken,
   gguf: async () => gguf,
-  tekken: noSystem,
+  tekken: async () => tekken,
 };

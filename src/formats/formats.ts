@@ -45,13 +45,15 @@ export const formats: readonly FormatEntry[] = [
   },
   {
     name: "tekken",
+    written: "tekken.json, for mistral-common",
+    isOnRequest: true,
     names: [["tekken.json"]],
     matches: (head) => /^\s*\{/.test(head) && head.includes('"default_num_special_tokens"'),
     load: formatCode.tekken,
   },
   {
     name: "gguf",
-    written: "tokenizer.gguf, for llama.cpp, only if named",
+    written: "tokenizer.gguf, for llama.cpp (these two only if named)",
     isOnRequest: true,
     names: [],
     matches: () => false,

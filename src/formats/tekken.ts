@@ -1,6 +1,9 @@
+import { isUtf8 } from "node:buffer";
 import { decodeText } from "../bytes/json-walk.ts";
 import { objectAt, parseJson, shown } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
+import { type PatternExport, patterns } from "../pattern/pattern.ts";
+import { toBase64 } from "../runtime/host.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { PackedTokens } from "../tokenizer/encoding-model.ts";
 import { modelOfRanks } from "../tokenizer/merge-by-rank.ts";
@@ -14,10 +17,19 @@ import {
   refuse,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
+import {
+  copyTokenBytes,
+  type FinishedTokenizer,
+  isSpecialEntry,
+  otherOfEntry,
+  specialOfEntry,
+  type Vocabulary,
+} from "../vocabulary/vocabulary.ts";
 import { refuseOptions } from "./assemble-model.ts";
-import type { OutputFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
+import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";
 import { JsonRewriter } from "./rewrite-json.ts";
+import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
 /**
  * Loads Mistral's `tekken.json`, as the package mistral-common does. The ranks are of tiktoken's kind. Special tokens have the
@@ -167,5 +179,72 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
-/** Its sizes are fixed in it, so it has no room for more tokens. */
-export const tekken: TokenizerFormat = { read, prune };
+/** Why a tokenizer cannot be written in this format, or null. mistral-common hands the merging to tiktoken. */
+function obstacle(tokenizer: FinishedTokenizer): string | null {
+  const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
+  const patternCount = sourcesOf(tokenizer.exportForm).length;
+  if (patternCount !== 1) return `it has one regular expression, and this pattern has ${patternCount}`;
+  const specialCount = specialIds.length;
+  if (specialIds.some((id) => id >= specialCount))
+    return "its special tokens have the first ids, and here other tokens have some of these";
+  if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
+    return "the 256 bytes, in their order, have the ids behind those of special tokens, and here they have others";
+  if (
+    entries.some((entry) => isSpecialEntry(entry) && bytesOfEntry(tokenizer.vocabulary, entry) === undefined)
+  )
+    return "each id has a token, and here some have none";
+  if (specialCount > specialCountMax) return `it has room for ${specialCountMax} special tokens`;
+  return obstacleOfRanks(tokenizer);
+}
+
+const sourcesOf = (form: PatternExport) => (form.kind === "splits" ? form : patterns.gpt2).sources;
+
+/** The bytes of an entry; undefined if there is no token. */
+function bytesOfEntry(vocabulary: Vocabulary, entry: number): Uint8Array | undefined {
+  if (!isSpecialEntry(entry)) return copyTokenBytes(vocabulary.tokenBytes, entry);
+  const text = vocabulary.specialTokens[specialOfEntry(entry)];
+  return text === undefined ? otherOfEntry(vocabulary, entry)?.bytes : new TextEncoder().encode(text);
+}
+
+function* tekkenFile({ vocabulary, exportForm }: FinishedTokenizer): Generator<Uint8Array> {
+  const { size, specialTokens, entries } = vocabulary;
+  const specialCount = specialTokens.length;
+  const config = {
+    pattern: sourcesOf(exportForm)[0],
+    num_vocab_tokens: size - specialCount,
+    default_vocab_size: size,
+    default_num_special_tokens: specialCount,
+    version: "v3",
+  };
+  const chunk = new Chunk();
+  const list = (name: string, rows: readonly object[]) =>
+    `,\n"${name}": [${rows.map((row) => `\n${JSON.stringify(row)}`).join(",")}\n]`;
+  chunk.text(`{"config": ${JSON.stringify(config)}`);
+  const special = Array.from(entries.subarray(0, specialCount), (entry, rank) => ({
+    rank,
+    token_str: specialTokens[specialOfEntry(entry)]!,
+    is_control: true,
+  }));
+  chunk.text(`${list("special_tokens", special)},\n"vocab": [`);
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for (let rank = 0; rank < size - specialCount; rank++) {
+    const bytes = bytesOfEntry(vocabulary, entries[specialCount + rank]!)!;
+    const token_str = isUtf8(bytes) ? decoder.decode(bytes) : null;
+    chunk.text(
+      `${rank === 0 ? "" : ","}\n${JSON.stringify({ rank, token_bytes: toBase64(bytes), token_str })}`,
+    );
+    if (chunk.isFull) yield chunk.take();
+  }
+  chunk.text("\n]}\n");
+  yield chunk.take();
+}
+
+/** What is read has fixed sizes, so no tokens are put into it. */
+export const tekken: TokenizerFormat = {
+  writing: {
+    obstacle,
+    files: (tokenizer) => [{ name: "tekken.json", chunks: () => tekkenFile(tokenizer) }],
+  },
+  read,
+  prune,
+};

@@ -74,7 +74,7 @@ const base64Digits = new TextEncoder().encode(
 );
 
 /** Why a tokenizer cannot be written in this format, or null. */
-function obstacle(tokenizer: FinishedTokenizer): string | null {
+export function obstacle(tokenizer: FinishedTokenizer): string | null {
   const { vocabulary, exportForm } = tokenizer;
   if (exportForm.kind === "splits" && exportForm.regexes.length > 1) {
     return "tiktoken takes one regular expression, and this pattern is a sequence of several";

@@ -49,7 +49,7 @@ export const measuring = tableOf({
     topic: "output",
     description: "also what the vocabulary costs this model to run",
     details:
-      "A config.json of transformers, or numbers: d=4096,layers=32 and more (bpe help docs/evaluate.md). The last value wins: --model config.json --model context=16384.",
+      "A config.json, or numbers: d=4096,layers=32 and more (bpe help docs/evaluate.md). The last value wins: --model config.json --model context=16384.",
     sample: "config.json",
   },
 });
@@ -62,7 +62,6 @@ export const comparison = tableOf({
     writes: "file",
     topic: "output",
     description: "write what each token of <b> is in <a>, for embeddings",
-    details:
-      "A table: new, the id in <b>; old, that of the same token in <a>, or those of its pieces; token.",
+    details: "A table: new, the id in <b>; old, that or those of its pieces in <a>; token.",
   },
 });

@@ -138,6 +138,8 @@ export type PatternExport =
   | {
       readonly kind: "splits";
       readonly regexes: readonly string[];
+      /** As tiktoken has it. */
+      readonly sources: readonly string[];
       /** Text may be left between matches, which HF keeps and tiktoken drops. */
       readonly mayLeaveGaps: boolean;
     };
@@ -152,7 +154,8 @@ export function exportForm(pattern: {
     pattern.name === null
       ? (pattern.huggingfaceSources ?? pattern.sources.map((source) => portableForm(source, fancyRegex)))
       : huggingfaceForm(patterns[pattern.name as keyof typeof patterns]);
-  return { kind: "splits", regexes, mayLeaveGaps: pattern.sources.some(mayLeaveGaps) };
+  const { sources } = pattern;
+  return { kind: "splits", regexes, sources, mayLeaveGaps: sources.some(mayLeaveGaps) };
 }
 
 /** The regular expressions that HF's engine must be given for a named pattern. */

@@ -115,6 +115,10 @@ for (const [pattern, compat] of [
 describe("other people's files", () => {
   const json = jsonOf(writeTokenizer("cl100k"));
   const vocab: Record<string, number> = { ...json.model.vocab, zqx: 1000, qqq: 2000 };
+  const ordinary = Object.fromEntries(
+    Object.entries(json.model.vocab).filter(([token]) => !specialTokens.includes(token)),
+  );
+  const bytesTurned = { ...ordinary, "!": ordinary['"']!, '"': ordinary["!"]! };
   const withWholes = { ...json, model: { ...json.model, vocab, ignore_merges: true } };
 
   test("tokens that no merge makes, and ids without a token: as ranks and back, in tiktoken and in HF", async () => {
@@ -125,6 +129,45 @@ describe("other people's files", () => {
     const back = converted(join(ranks, "tokenizer.tiktoken"), "--format", "huggingface");
     expect(jsonOf(back).model.ignore_merges).toBe(true);
     await expectSameIds(before, back, patterns.cl100k.sources);
+  });
+
+  test("tekken.json: special tokens first, and the same ids from what is made of it", async () => {
+    const text = (id: number) => `<|${id}|>`;
+    const texts = new Map([...Object.entries(ordinary)].map(([token, id]) => [token, id + 3]));
+    const vocab = {
+      ...Object.fromEntries(texts),
+      ...Object.fromEntries([0, 1, 2].map((id) => [text(id), id])),
+    };
+    const added_tokens = [0, 1, 2].map((id) => ({ ...json.added_tokens[0]!, id, content: text(id) }));
+    const path = alone(
+      "tokenizer.json",
+      JSON.stringify({ ...json, added_tokens, model: { ...json.model, vocab } }),
+    );
+    const before = await Tokenizer.load(path);
+    const { stderr, code } = run(path, "--format", "tekken", "-o", "tekken");
+    expect([code, stderr]).toEqual([0, expect.stringContaining("by tekken.json they never are")]);
+    const written = JSON.parse(read(home, "tekken", "tekken.json"));
+    expect(written.config).toMatchObject({
+      pattern: patterns.cl100k.sources[0],
+      default_num_special_tokens: 3,
+    });
+    expect(written.vocab.slice(0, 3)).toEqual([
+      { rank: 0, token_bytes: "AA==", token_str: "\0" },
+      { rank: 1, token_bytes: "AQ==", token_str: "\x01" },
+      { rank: 2, token_bytes: "Ag==", token_str: "\x02" },
+    ]);
+    expect(written.vocab[255]).toEqual({ rank: 255, token_bytes: "/w==", token_str: null });
+    expect(written.special_tokens[2]).toEqual({ rank: 2, token_str: text(2), is_control: true });
+    const after = await Tokenizer.load(join(home, "tekken"));
+    const back = await Tokenizer.load(converted(join(home, "tekken"), "--format", "huggingface"));
+    expect(converted(join(home, "tekken"), "--format", "tekken")).toBeString();
+    for (const probe of probes) {
+      const ids = [...before.encode(probe)];
+      expect([...after.encode(probe)]).toEqual(ids);
+      expect([...back.encode(probe)]).toEqual(ids);
+    }
+    expect([[...before.encode(text(1))], [...back.encode(text(1))]]).toEqual([[1], [1]]);
+    expect(after.decode([1])).toEqual(new TextEncoder().encode(text(1)));
   });
 
   test("gguf has the tokens with their ids and types, the merges in their order, and llama.cpp's name of the pattern", () => {
@@ -172,13 +215,26 @@ describe("other people's files", () => {
       "gguf",
       "llama.cpp has no pre-tokenizer for this pattern",
     ],
-    ["an unknown format", {}, "tekken", 'unknown value "tekken"'],
+    ["special tokens behind the others", {}, "tekken", "its special tokens have the first ids"],
+    [
+      "bytes in another order",
+      { added_tokens: [], model: { ...json.model, vocab: bytesTurned } },
+      "tekken",
+      "the 256 bytes, in their order, have the ids behind those of special tokens",
+    ],
+    [
+      "ids without a token",
+      { added_tokens: [], model: { ...json.model, vocab: { ...ordinary, zqx: 2000 } } },
+      "tekken",
+      "each id has a token",
+    ],
+    ["an unknown format", {}, "nonsense", 'unknown value "nonsense"'],
   ] as const) {
     test(`${name} is refused for ${format}, and nothing is written`, () => {
       const into = newPath();
       const path = alone("tokenizer.json", JSON.stringify({ ...json, ...change }));
       const { code, stderr } = run(path, "--format", format, "-o", into, "-q");
-      expect([stderr, code]).toEqual([expect.stringContaining(message), format === "tekken" ? 2 : 1]);
+      expect([stderr, code]).toEqual([expect.stringContaining(message), format === "nonsense" ? 2 : 1]);
       expect(existsSync(join(home, into))).toBe(false);
     });
   }

@@ -8,7 +8,7 @@ import { mergesSha256 } from "../../src/formats/gpt2.ts";
 import { tiktoken } from "../../src/formats/tiktoken.ts";
 import { recordFormat, type TrainingRecord, trainingFile } from "../../src/formats/training-json.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
-import type { PatternExport } from "../../src/pattern/pattern.ts";
+import { type PatternExport, patterns } from "../../src/pattern/pattern.ts";
 import { loadFormats } from "../../src/pipeline/chosen-files.ts";
 import { type AskedModelSettings, settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { buildVocabulary, copyTokenBytes, type FinishedTokenizer } from "../../src/vocabulary/vocabulary.ts";
@@ -35,7 +35,8 @@ const byteLevel: PatternExport = { kind: "byte-level" };
 const asSplits = {
   kind: "splits",
   mayLeaveGaps: false,
-  regexes: ["'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"],
+  regexes: patterns.gpt2.sources,
+  sources: patterns.gpt2.sources,
 } as const satisfies PatternExport;
 const merges = naiveMerges(text, 200);
 let directoryCount = 0;
