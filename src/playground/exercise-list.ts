@@ -5,13 +5,17 @@ import type { CompiledPattern } from "../pattern/pattern.ts";
 import { byteCount, forEachToken, joinWords, pairsOfMerges } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
 
-/** A question with one right answer. Text is text of the reader: it is shown as text, never as HTML. */
-export type Exercise = {
+/** Text is text of the reader: it is shown as text, never as HTML. */
+export type Question = {
   readonly id: string;
   readonly title: string;
   readonly question: string;
   /** What the question is about, in lines. */
   readonly given: readonly string[];
+};
+
+/** A question with one right answer. */
+export type Exercise = Question & {
   readonly answer: string;
   /** Null if the answer is right; else what is wrong with it. */
   readonly check: (given: string) => string | null;

@@ -12,8 +12,9 @@ import type { SampleToken } from "../report/report-data.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { type Exercise, exercisesOf, type Question } from "./exercise-list.ts";
 import { type JoinedText, joinText, joinWords, pairsOfMerges } from "./joined-text.ts";
-import { type Learned, wordsWith } from "./learned.ts";
+import { findTokens, type Learned, wordsWith } from "./learned.ts";
 import {
   countOfPair,
   countPairs,
@@ -71,7 +72,9 @@ export const rules = ["huggingface", "rustbpe", "cs336"] as const;
 /** What a worker of the page does: it trains once, and then answers about that. */
 export class PlaygroundJob {
   private tokenizer: TrainedTokenizer | undefined;
-  private words: JoinedWords | undefined;
+  private learned: Learned | undefined;
+  private joined: JoinedWords | undefined;
+  private asked: readonly Exercise[] = [];
 
   constructor(private readonly tell: Tell<StageProgress>) {}
 
@@ -82,10 +85,16 @@ export class PlaygroundJob {
       onWarning: (warning) => warnings.push(warning),
     });
     this.tokenizer = tokenizer;
-    const { learned, words } = learnedBy(tokenizer);
-    this.words = words;
+    const learned = learnedBy(tokenizer);
+    this.learned = learned;
     const head = await headOf(corpus);
     return { learned, statistics: tokenizer.statistics, warnings, head: this.cut(head) };
+  }
+
+  /** Joined when they are first asked for, so that the page shows what was learned before. */
+  private get words(): JoinedWords {
+    this.joined ??= wordsOf(this.tokenizer!);
+    return this.joined;
   }
 
   /** The text as the training cuts it. */
@@ -98,7 +107,7 @@ export class PlaygroundJob {
   /** The pairs that stand most often in the corpus after so many merges: the one that is merged first, then the runners-up. */
   pairs({ merges, most }: { merges: number; most: number }): { top: RankedPair[]; tiedCount: number } {
     const { left, right } = this.tokenizer!.trained.vocabulary;
-    const counts = countPairs(this.words!, merges);
+    const counts = countPairs(this.words, merges);
     const isNext = (pair: RankedPair) => pair.left === left[merges] && pair.right === right[merges];
     const others = topPairs(counts, most + 1).filter((pair) => !isNext(pair));
     const next = { left: left[merges]!, right: right[merges]!, count: 0 };
@@ -107,8 +116,32 @@ export class PlaygroundJob {
     return { top: [next, ...others].slice(0, most), tiedCount: pairsWithCount(counts, next.count) };
   }
 
+  find({ query, most }: { query: string; most: number }): number[] {
+    return findTokens(this.learned!, query, most);
+  }
+
   wordsWith({ token, most }: { token: number; most: number }) {
-    return wordsWith(this.words!, token, most);
+    return wordsWith(this.words, token, most);
+  }
+
+  /** The exercises of a text. The answers stay here until they are asked for. */
+  exercises(text: string): Question[] {
+    const { pattern } = cuttingOf(this.tokenizer!.training);
+    this.asked = exercisesOf(text, pattern);
+    return this.asked.map(({ id, title, question, given }) => ({ id, title, question, given }));
+  }
+
+  /** Null if the answer is right; else what is wrong with it. */
+  check({ id, typed }: { id: string; typed: string }): string | null {
+    return this.exercise(id).check(typed);
+  }
+
+  answer(id: string): string {
+    return this.exercise(id).answer;
+  }
+
+  private exercise(id: string): Exercise {
+    return this.asked.find((exercise) => exercise.id === id)!;
   }
 
   files(): [name: string, bytes: Uint8Array][] {
@@ -121,7 +154,7 @@ export class PlaygroundJob {
     for (const rule of rules) {
       try {
         const trained = await trainOn(corpus, { ...settings, compat: rule }, { onProgress: this.tell });
-        results.push({ rule, ...learnedBy(trained) });
+        results.push({ rule, learned: learnedBy(trained), words: wordsOf(trained) });
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
         refused.push({ rule, reason: error.message });
@@ -162,18 +195,18 @@ function trainOn(
   return trainTokenizer({ ...settings, ...told, files: [...pasted, ...files] });
 }
 
-function learnedBy({ trained }: TrainedTokenizer): { learned: Learned; words: JoinedWords } {
-  const { vocabulary, ledger, words } = trained;
+function learnedBy({ trained: { vocabulary, ledger } }: TrainedTokenizer): Learned {
   const { left, right, tokenIds: ids, specialTokens, specialIds } = vocabulary;
   const { createdCounts, endCounts, pairCounts, tokensAfter } = ledger;
-  const { starts, counts } = words;
   return {
-    learned: {
-      ...{ left, right, ids, specialTokens, specialIds },
-      ...{ createdCounts, endCounts, pairCounts, tokensAfter },
-    },
-    words: { ...joinWords(words, pairsOfMerges(left, right)), starts, counts },
+    ...{ left, right, ids, specialTokens, specialIds },
+    ...{ createdCounts, endCounts, pairCounts, tokensAfter },
   };
+}
+
+function wordsOf({ trained: { vocabulary, words } }: TrainedTokenizer): JoinedWords {
+  const { starts, counts } = words;
+  return { ...joinWords(words, pairsOfMerges(vocabulary.left, vocabulary.right)), starts, counts };
 }
 
 async function headOf({ text, files }: Corpus): Promise<Uint8Array> {

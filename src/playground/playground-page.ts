@@ -35,11 +35,7 @@ export function playgroundPage(script: string, text: string): Html {
 <body>
 <header>
 <h1>How a tokenizer learns</h1>
-<p class="lead">A language model does not read letters. It reads <b>tokens</b>: pieces of text, each with a number. Byte-pair
-encoding (BPE) finds good pieces by counting. It begins with single bytes. It looks for the two pieces that stand side by side
-most often, and makes one token of them, everywhere. That is a <b>merge</b>. Then it looks again, some thousand times. Frequent
-words, such as ␣the with the space before it, become one token; rare words stay in several. More merges make a larger
-<b>vocabulary</b>, and fewer tokens for the same text.</p>
+${introduction}
 <nav aria-label="Sections"><ul>${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
 <noscript><p class="warning">This page trains a tokenizer in your browser, and needs JavaScript for it. It loads nothing from a network.</p></noscript>
 </header>
@@ -54,13 +50,6 @@ const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).di
 
 const sectionsOf = (text: string): Section[] => [
   watchSection,
-  trainSection(text),
-  {
-    id: "sizes",
-    title: "What a larger vocabulary changes",
-    text: "The same corpus, after more and more merges. The first merges help most; later ones are for rarer words.",
-    content: html`<figure id="sizes-chart"></figure>`,
-  },
   {
     id: "token",
     title: "Why is this token here?",
@@ -68,7 +57,14 @@ const sectionsOf = (text: string): Section[] => [
     text: "Search for a token by its text, or by its id as #300; or press one in the text above.",
     content: html`<form id="token-form" class="search" role="search"><label>Token <input id="token-query" type="search" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="text or #id"></label></form>
 <div id="token-found" class="found" aria-live="polite"></div>
-<div id="token-view"></div>`,
+<div id="token-view" tabindex="-1" role="group" aria-label="The token"></div>`,
+  },
+  trainSection(text),
+  {
+    id: "sizes",
+    title: "What a larger vocabulary changes",
+    text: "The same corpus, after more and more merges. The first merges help most; later ones are for rarer words.",
+    content: html`<figure id="sizes-chart"></figure>`,
   },
   {
     id: "rules",
@@ -100,15 +96,43 @@ const sectionsOf = (text: string): Section[] => [
   },
 ];
 
+/** Worked by hand: what each merge makes of a text (test/playground/playground-page.test.ts does it, too). */
+export const workedMerges: readonly (readonly [merge: string, pieces: string])[] = [
+  ["", "t h e ␣ p a t h ␣ t o ␣ t h e ␣ o t h e r ␣ t o o t h"],
+  ["t + h", "th e ␣ p a th ␣ t o ␣ th e ␣ o th e r ␣ t o o th"],
+  ["th + e", "the ␣ p a th ␣ t o ␣ the ␣ o the r ␣ t o o th"],
+];
+
+const workedHtml = ([merge, pieces]: readonly [string, string], i: number) => {
+  const tokens = pieces.split(" ");
+  const made = merge.replace(" + ", "");
+  const times = tokens.filter((token) => token === made).length;
+  const name = i === 0 ? "Letters" : html`Merge ${i}: <b>${merge}</b>, ${times} times`;
+  return html`<dt>${name} <span class="quiet">${tokens.length} tokens</span></dt>
+<dd>${tokens.map((token) => html`<i${token === made ? html` class="made"` : undefined}>${token}</i>`)}</dd>
+`;
+};
+
+const introduction = html`<div class="introduction"><p class="lead">A language model reads numbers, not letters. A <b>tokenizer</b> cuts text into pieces, the <b>tokens</b>; each has a
+number. Byte-pair encoding (BPE) learns good pieces from a text. It begins with single letters (bytes, to be exact). It counts
+which two tokens stand side by side most often, and joins them to one new token, everywhere. That is a <b>merge</b>:</p>
+<dl class="worked">${workedMerges.map(workedHtml)}</dl>
+<p class="lead">So it goes on, thousands of times. A frequent word becomes one token, often with the space before it, as ␣the; a
+rare word stays in pieces. All tokens are the <b>vocabulary</b>; each merge adds one. A larger vocabulary cuts the same text into fewer,
+longer tokens, but later merges help less and less.</p></div>`;
+
 const watchSection: Section = {
   id: "watch",
   title: "Watch it learn",
   isWide: true,
-  text: html`Move the slider: each step is one merge. Each colour is a token; what the next merge joins is framed. ↵ is a line end.`,
+  text: html`Play, or move the slider: each step is one merge. Each colour is a token; what the next merge joins is framed. ↵ is a line
+end; a letter with stripes is several tokens still.`,
   content: html`<p id="watch-count" role="status"></p>
 <p class="steps"><button type="button" data-step="-1000000" aria-label="To the first">|◀</button><button type="button" data-step="-1" aria-label="One merge back">◀</button><button type="button" id="watch-play" aria-pressed="false">Play</button><button type="button" data-step="1" aria-label="One merge on">▶</button><button type="button" data-step="1000000" aria-label="To the last">▶|</button><label class="slider"><span class="unseen">Merges made</span><input id="watch-slider" type="range" min="0" max="0" value="0"></label></p>
-<div id="watch-next"></div>
-<div id="watch-text" class="text watched" tabindex="0" role="region" aria-label="The text, cut into tokens"></div>
+<p id="watch-next">Next: <code class="t" id="next-left"></code> + <code class="t" id="next-right"></code> → <button type="button" class="plain"><code class="t" id="next-made"></code></button><span id="next-facts"></span></p>
+<p id="watch-done" hidden>All merges are made.</p>
+<div id="watch-text" class="text watched" tabindex="0" role="region" aria-label="The text, cut into tokens" aria-describedby="watch-token"></div>
+<p id="watch-token" class="quiet" role="status"></p>
 <div class="columns"><div><h3>The most frequent pairs now</h3><div id="watch-pairs"></div></div>
 <div><h3>Another text</h3><p class="quiet">Any text, cut by what was learned from the corpus.</p><textarea id="watch-own" rows="3" aria-label="Another text to cut" spellcheck="false"></textarea></div></div>`,
 };

@@ -14,6 +14,10 @@ afterAll(() => browser.close());
 const path = join(directory, "playground.html");
 expect(bpe(["playground", "-o", path, "-q"]).code).toBe(0);
 
+const other = join(directory, "other");
+const otherText = put(directory, "o.txt", "the low tower");
+expect(bpe(["train", otherText, "-n", "260", "-o", other, "-q", "-w", "1"]).code).toBe(0);
+
 type Opened = { page: Page; problems: string[]; requests: string[] };
 
 /** Opens the page without a network, and waits until it has trained. */
@@ -83,7 +87,7 @@ test("its files are those of bpe train, by three rules and five patterns", async
   await page.close();
 }, 120_000);
 
-test("every part works by click and by keyboard", async () => {
+test("every part works by click", async () => {
   const { page, problems } = await open();
   const tokens = async () =>
     Number((await page.textContent("#watch-count"))!.match(/: ([\d,]+) tokens/)![1]!.replace(",", ""));
@@ -93,7 +97,8 @@ test("every part works by click and by keyboard", async () => {
   expect(await page.textContent("#watch-count")).toContain("After 1 of ");
   expect(await tokens()).toBeLessThan(first);
   await page.keyboard.press("End");
-  expect(await page.textContent("#watch-next")).toBe("All merges are made.");
+  expect(await page.innerText("#watch-done")).toBe("All merges are made.");
+  expect(await page.isVisible("#watch-next")).toBe(false);
   await page.click("[data-step='-1']");
   await page.waitForSelector("#watch-pairs .bar");
   await page.click("[data-step='-1000000']");
@@ -120,25 +125,25 @@ test("every part works by click and by keyboard", async () => {
   await page.keyboard.press("Enter");
   await page.waitForSelector("#rules-view table");
   expect(await page.textContent("#rules-view")).toContain("merges are the same");
-  const other = join(directory, "other");
-  expect(
-    bpe(["train", put(directory, "o.txt", "the low tower"), "-n", "260", "-o", other, "-q", "-w", "1"]).code,
-  ).toBe(0);
   await page.setInputFiles("#compare-file", join(other, "tokenizer.tiktoken"));
   await page.waitForSelector("#compare-view .passage");
   const forms = page.locator("#exercise-list form");
   for (let i = 0; i < (await forms.count()); i++) {
     const form = forms.nth(i);
     await form.locator("input").fill("no answer");
-    await page.keyboard.press("Enter");
-    expect(await form.locator("output").getAttribute("class")).toBe("wrong");
+    await form.getByText("Check").click();
+    await form.locator("output.wrong").waitFor();
     await form.getByText("Show the answer").click();
-    const answer = (await form.locator("output").textContent())!.replace("The answer is ", "");
-    await form.locator("input").fill(answer);
-    await page.keyboard.press("Enter");
-    expect(await form.locator("output").textContent()).toBe("Right.");
+    const shown = form.locator("output", { hasText: "The answer is" });
+    await form.locator("input").fill((await shown.textContent())!.replace("The answer is ", ""));
+    await form.getByText("Check").click();
+    await form.locator("output.right", { hasText: "Right." }).waitFor();
   }
   expect(await page.textContent("#exercise-score")).toMatch(/^(\d+) of \1 solved$/);
+  // The text is coloured on a canvas, so a token is found by its place.
+  await page.locator("#watch-slider").fill("0");
+  await page.click("#watch-text p", { position: { x: 4, y: 12 } });
+  await page.waitForFunction(() => document.querySelector("#token-view .t")?.textContent === "U");
   expect(problems).toEqual([]);
   await page.close();
 }, 60_000);
@@ -191,6 +196,318 @@ test("a training is ended at once, and the vocabulary from before stays; what is
   expect(problems).toEqual([]);
   await page.close();
 });
+
+/** What has the focus, and whether it is seen. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const element = document.activeElement as HTMLElement;
+    const isSeen = element.getClientRects().length > 0 && element.matches(":focus-visible");
+    const isPage = element === document.body;
+    return { id: element.id, name: element.textContent!.trim(), isSeen, isPage };
+  });
+
+/** Tabs on to the element with this id, or with this text. */
+async function tabTo(page: Page, place: string, key = "Tab"): Promise<void> {
+  for (let tabs = 0; tabs < 200; tabs++) {
+    await page.keyboard.press(key);
+    const { id, name, isSeen, isPage } = await focused(page);
+    // Behind the last element comes the page itself.
+    if (isPage) continue;
+    expect([id, name, isSeen]).toEqual([id, name, true]);
+    if (id === place || name === place) return;
+  }
+  throw new Error(`no tab goes to ${place}`);
+}
+
+test("every part works by keyboard, and the focus is never lost", async () => {
+  const { page, problems } = await open({ viewport: { width: 390, height: 800 } });
+  const press = (...keys: string[]) =>
+    keys.reduce((done, key) => done.then(() => page.keyboard.press(key)), Promise.resolve());
+  const merges = () =>
+    page.locator("#watch-slider").evaluate((slider) => (slider as HTMLInputElement).valueAsNumber);
+  await tabTo(page, "Exercises");
+  await press("Enter");
+  expect(new URL(page.url()).hash).toBe("#exercises");
+  await page.goto(`${pathToFileURL(path)}#`);
+  await page.evaluate(() => document.body.focus());
+  await tabTo(page, "▶");
+  await press("Enter", "Space");
+  expect(await merges()).toBe(2);
+  await tabTo(page, "◀", "Shift+Tab");
+  await press("Enter");
+  expect(await merges()).toBe(1);
+  await tabTo(page, "Play");
+  await press("Enter");
+  await page.waitForFunction(
+    () => (document.getElementById("watch-slider") as HTMLInputElement).valueAsNumber > 2,
+  );
+  await press("Enter");
+  expect((await focused(page)).name).toBe("Play");
+  await tabTo(page, "watch-slider");
+  await press("End", "ArrowLeft", "ArrowLeft");
+  const last = Number(await page.getAttribute("#watch-slider", "max"));
+  expect(await merges()).toBe(last - 2);
+  await press("Home");
+  // From token to token in the text, and on to why one is there.
+  await tabTo(page, "watch-text");
+  await press("ArrowRight", "ArrowRight", "ArrowLeft");
+  expect(await page.textContent("#watch-token")).toMatch(/^U : id \d+, a byte/);
+  for (let i = 0; i < 700; i++) await press("ArrowRight");
+  expect(await page.locator("#watch-text").evaluate((place) => place.scrollTop)).toBeGreaterThan(0);
+  await press("Enter");
+  await page.waitForFunction(() => document.activeElement!.id === "token-view");
+  expect(`${await page.textContent("#watch-token")}`).toStartWith(
+    `${await page.textContent("#token-view .t")} : id`,
+  );
+  await tabTo(page, "token-query", "Shift+Tab");
+  await page.keyboard.type(" the");
+  await page.locator("#token-found button").first().waitFor();
+  await press("Tab", "Enter");
+  await page.waitForFunction(() => document.querySelector("#token-view .t")?.textContent === "␣the");
+  await tabTo(page, "See it happen");
+  await press("Enter");
+  await page.waitForFunction(() => document.activeElement!.id === "watch-slider");
+  expect(await page.textContent("#next-made")).toBe("␣the");
+  await tabTo(page, "␣the");
+  await press("Enter");
+  await page.waitForFunction(() => document.activeElement!.id === "token-view");
+  // A half of the tree, which then is the root.
+  await page.locator("#token-view .halves button").first().focus();
+  await press("Enter");
+  await page.waitForFunction(() => document.activeElement!.id === "token-view");
+  await tabTo(page, "train-size");
+  await page.keyboard.type("300");
+  await tabTo(page, "Train");
+  await press("Enter");
+  await page.waitForFunction(
+    () =>
+      /^Learned/.test(document.getElementById("train-status")!.textContent!) &&
+      (document.getElementById("watch-slider") as HTMLInputElement).max !== "744",
+  );
+  expect((await focused(page)).name).toBe("Train");
+  await tabTo(page, "rules-go");
+  await press("Enter");
+  await page.locator("#rules-view table").first().waitFor();
+  expect((await focused(page)).id).toBe("rules-go");
+  // A table that may be wider than the screen is scrolled by keys.
+  await press("Tab");
+  expect(await page.evaluate(() => document.activeElement!.getAttribute("aria-label"))).toBe(
+    "What each trainer takes",
+  );
+  await tabTo(page, "compare-file");
+  await page.locator("#exercise-list form").first().waitFor();
+  await tabTo(page, "exercise-text");
+  await press("Tab");
+  await page.keyboard.type("none");
+  await press("Enter");
+  await page.locator("#exercise-list output.wrong").first().waitFor();
+  await tabTo(page, "Show the answer");
+  await press("Enter");
+  await page.locator("#exercise-list output", { hasText: "The answer is" }).waitFor();
+  const [made] = await Promise.all([
+    page.waitForEvent("download"),
+    (async () => {
+      await tabTo(page, (await page.textContent("[data-file='vocab.json']"))!);
+      await press("Enter");
+    })(),
+  ]);
+  expect(made.suggestedFilename()).toBe("vocab.json");
+  await tabTo(page, "take-copy-link");
+  expect(problems).toEqual([]);
+  await page.close();
+}, 60_000);
+
+test("with reduced motion Play makes one merge a second, and nothing scrolls by itself", async () => {
+  for (const reducedMotion of ["reduce", "no-preference"] as const) {
+    const { page } = await open({ reducedMotion });
+    const isCalm = reducedMotion === "reduce";
+    expect(await page.evaluate(() => getComputedStyle(document.documentElement).scrollBehavior)).toBe(
+      isCalm ? "auto" : "smooth",
+    );
+    const merges = () =>
+      page.locator("#watch-slider").evaluate((slider) => (slider as HTMLInputElement).valueAsNumber);
+    await page.locator("#watch-slider").fill("300");
+    await page.clock.install({ time: 0 });
+    await page.clock.pauseAt(1_000);
+    await page.click("#watch-play");
+    await page.clock.runFor(990);
+    expect((await merges()) > 300).toBe(!isCalm);
+    if (isCalm) {
+      await page.clock.runFor(2_010);
+      expect(await merges()).toBe(303);
+    }
+    await page.close();
+  }
+});
+
+test("text has the contrast of AA against what is behind it, light and dark, in every part", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { page } = await open({ colorScheme });
+    await page.fill("#train-size", "100");
+    await page.fill("#token-query", "e");
+    await page.click("#rules-go");
+    await page.locator("#rules-view table").first().waitFor();
+    await page.setInputFiles("#compare-file", put(directory, "no.json", "{}"));
+    await page.locator("#compare-view .warning").waitFor();
+    const low = await page.evaluate(lowContrasts);
+    await page.setInputFiles("#compare-file", join(other, "tokenizer.tiktoken"));
+    await page.locator("#compare-view table").first().waitFor();
+    const form = page.locator("#exercise-list form").first();
+    for (const button of ["Check", "Show the answer"]) await form.getByText(button).click();
+    await form.locator("output", { hasText: "The answer is" }).waitFor();
+    await page.selectOption("#train-pattern", "");
+    await page.fill("#train-regex", "(");
+    await page.fill("#train-size", "300");
+    await page.click("#train-go");
+    await page.locator("#train-status .wrong").waitFor();
+    for (const details of await page.locator("details").all())
+      await details.evaluate((element) => element.setAttribute("open", ""));
+    low.texts.push(...(await page.evaluate(lowContrasts)).texts);
+    expect([colorScheme, low.texts]).toEqual([colorScheme, []]);
+    expect(low.seen).toBeGreaterThan(100);
+    // The colours of tokens on the canvas, and the frames of what is joined next.
+    expect(low.canvasColours).toBeGreaterThanOrEqual(4);
+    await page.close();
+  }
+});
+
+/** In the page: texts whose contrast to their background is below 4.5, or 3 for large ones. */
+function lowContrasts() {
+  type Colour = [number, number, number, number];
+  const colourOf = (text: string): Colour => {
+    const [r = 0, g = 0, b = 0, a = 1] = (text.match(/[\d.]+/g) ?? []).map(Number);
+    return [r, g, b, a];
+  };
+  const light = ([r, g, b]: Colour) =>
+    [r, g, b]
+      .map((value) => value / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i]!, 0);
+  const contrast = (a: Colour, b: Colour) => {
+    const [high, low] = [light(a), light(b)].sort((x, y) => y - x) as [number, number];
+    return (high + 0.05) / (low + 0.05);
+  };
+  const background = (from: Element): Colour => {
+    for (let at: Element | null = from; at !== null; at = at.parentElement) {
+      const colour = colourOf(getComputedStyle(at).backgroundColor);
+      if (colour[3] === 1) return colour;
+    }
+    return colourOf(
+      getComputedStyle(document.documentElement).getPropertyValue("color-scheme") === "dark"
+        ? "0 0 0"
+        : "255 255 255",
+    );
+  };
+  const texts: string[] = [];
+  let seen = 0;
+  const judge = (element: Element, text: string, style: CSSStyleDeclaration, colour: string) => {
+    seen++;
+    const isLarge = Number.parseFloat(style.fontSize) >= 24;
+    const ratio = contrast(colourOf(colour), background(element));
+    if (ratio < (isLarge ? 3 : 4.5))
+      texts.push(`${text.slice(0, 30)} ${ratio.toFixed(2)} ${element.tagName} ${element.className}`);
+  };
+  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = nodes.nextNode(); node !== null; node = nodes.nextNode()) {
+    const element = node.parentElement!;
+    if (
+      node.textContent!.trim() === "" ||
+      !element.checkVisibility() ||
+      element.closest("script, .unseen") !== null
+    )
+      continue;
+    const style = getComputedStyle(element);
+    judge(element, node.textContent!, style, element instanceof SVGElement ? style.fill : style.color);
+  }
+  for (const field of document.querySelectorAll<HTMLElement>("input, textarea, select")) {
+    if (!field.checkVisibility()) continue;
+    judge(field, field.id, getComputedStyle(field), getComputedStyle(field).color);
+    judge(
+      field,
+      `${field.id} ::placeholder`,
+      getComputedStyle(field),
+      getComputedStyle(field, "::placeholder").color,
+    );
+  }
+  const canvas = document.querySelector<HTMLCanvasElement>("#watch-text canvas")!;
+  const pixels = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height).data;
+  const counts = new Map<string, number>();
+  for (let i = 0; i < pixels.length; i += 4) {
+    const colour = pixels.slice(i, i + 4).join(" ");
+    if (pixels[i + 3] === 255) counts.set(colour, (counts.get(colour) ?? 0) + 1);
+  }
+  const text = getComputedStyle(document.querySelector("#watch-text p")!).color;
+  const fills = [...counts].filter(([, count]) => count > 3000);
+  for (const [fill] of fills)
+    if (contrast(colourOf(text), colourOf(fill)) < 4.5) texts.push(`a token on ${fill}`);
+  return { texts, seen, canvasColours: fills.length };
+}
+
+test("a step over many merges changes a few elements, measures nothing, and paints only what is seen", async () => {
+  const { page } = await open();
+  let seed = 20261126;
+  const letters = (below: number) => {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+    return Math.floor((seed / 2 ** 32) * below);
+  };
+  const word = () => Array.from({ length: 3 + letters(8) }, () => "etaoinshrdlu"[letters(12)]).join("");
+  const corpus = Array.from({ length: 60_000 }, word).join(" ");
+  await page.setInputFiles("#train-files", put(directory, "words.txt", corpus));
+  await page.fill("#train-size", "32256");
+  await train(page);
+  await page.locator("#watch").scrollIntoViewIfNeeded();
+  expect(await page.getAttribute("#watch-slider", "max")).toBe("32000");
+  const steps = Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? letters(32_000) : i));
+  const { changes, fills, reads, elements } = await page.evaluate(countWork, [0, ...steps]);
+  expect(Math.max(...changes)).toBeLessThanOrEqual(24);
+  expect(Math.max(...reads)).toBe(0);
+  // 500 pixels of lines of less than 180 letters.
+  expect(Math.max(...fills)).toBeLessThan(8_000);
+  expect(Math.max(...fills)).toBeGreaterThan(1_000);
+  expect(new Set(elements).size).toBe(1);
+  await page.close();
+}, 30_000);
+
+/** In the page: the work of each step, counted. */
+async function countWork(steps: number[]) {
+  const count = { fills: 0, reads: 0 };
+  const counting = (prototype: object, name: string, kind: keyof typeof count) => {
+    const own = (prototype as Record<string, (...given: unknown[]) => unknown>)[name]!;
+    Object.assign(prototype, {
+      [name](this: unknown, ...given: unknown[]) {
+        count[kind]++;
+        return own.apply(this, given);
+      },
+    });
+  };
+  counting(CanvasRenderingContext2D.prototype, "fillRect", "fills");
+  for (const prototype of [Element.prototype, Range.prototype])
+    for (const name of ["getBoundingClientRect", "getClientRects"]) counting(prototype, name, "reads");
+  const slider = document.getElementById("watch-slider") as HTMLInputElement;
+  const observer = new MutationObserver(() => {});
+  observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+  const work = {
+    changes: [] as number[],
+    fills: [] as number[],
+    reads: [] as number[],
+    elements: [] as number[],
+  };
+  for (const step of steps) {
+    Object.assign(count, { fills: 0, reads: 0 });
+    observer.takeRecords();
+    slider.value = String(step);
+    slider.dispatchEvent(new Event("input"));
+    work.changes.push(
+      observer
+        .takeRecords()
+        .reduce((sum, { addedNodes, removedNodes }) => sum + 1 + addedNodes.length + removedNodes.length, 0),
+    );
+    work.fills.push(count.fills);
+    work.reads.push(count.reads);
+    work.elements.push(document.querySelectorAll("#watch-text *").length);
+  }
+  return work;
+}
 
 test("no page is wider than its screen, from 320 pixels on, light and dark", async () => {
   for (const colorScheme of ["light", "dark"] as const) {

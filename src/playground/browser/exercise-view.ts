@@ -1,68 +1,62 @@
-import { resolvePattern } from "../../pattern/pattern.ts";
 import { type Html, html } from "../../report/html.ts";
-import { type Exercise, exercisesOf } from "../exercise-list.ts";
-import { at, messageOf, show } from "./page-parts.ts";
-import type { Session } from "./session.ts";
+import type { Question } from "../exercise-list.ts";
+import { at, show } from "./page-parts.ts";
+import type { Session, Thread } from "./session.ts";
 
 /** Questions on the reader's text. Each answer is checked when it is given, and shown only if it is asked for. */
 export class ExerciseView {
-  private exercises: readonly Exercise[] = [];
-  private pattern = "gpt2";
-  private head = "";
   private readonly text = at<HTMLTextAreaElement>("exercise-text");
+  /** The worker that knows the answers to what is shown. */
+  private thread: Thread | undefined;
 
-  constructor(session: Session) {
-    session.onTrained(({ head, settings }) => {
-      this.pattern = settings.pattern;
-      this.head = new TextDecoder().decode(head.bytes);
-      this.open();
-    });
-    this.text.addEventListener("change", () => this.open());
+  constructor(private readonly session: Session) {
+    session.onTrained(() => void this.open());
+    this.text.addEventListener("change", () => void this.open());
     const place = at("exercise-list");
     place.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.check(event.target as HTMLFormElement);
+      void this.check(event.target as HTMLFormElement);
     });
     place.addEventListener("click", (event) => {
       const button = (event.target as Element).closest<HTMLButtonElement>("button[data-reveal]");
-      if (button !== null) this.reveal(button.form!);
+      if (button !== null) void this.reveal(button.form!);
     });
   }
 
-  private open(): void {
-    try {
-      const text = this.text.value === "" ? this.head : this.text.value;
-      this.exercises = exercisesOf(text, resolvePattern(this.pattern).compiled);
-      show(at("exercise-list"), html`${this.exercises.map(exerciseHtml)}`);
-    } catch (error) {
-      show(at("exercise-list"), html`<p class="warning">${messageOf(error)}</p>`);
-    }
+  private async open(): Promise<void> {
+    const { head, thread } = this.session.trained!;
+    const text = this.text.value === "" ? new TextDecoder().decode(head.bytes) : this.text.value;
+    show(at("exercise-list"), html``);
+    at("exercise-score").textContent = "";
+    const questions = await thread.ask("exercises", text);
+    if (thread !== this.session.trained!.thread) return;
+    this.thread = thread;
+    show(at("exercise-list"), html`${questions.map(exerciseHtml)}`);
   }
 
-  private of(form: HTMLFormElement): Exercise {
-    return this.exercises.find(({ id }) => id === form.dataset.exercise)!;
+  private async check(form: HTMLFormElement): Promise<void> {
+    const typed = form.querySelector("input")!.value;
+    const wrong = await this.thread!.ask("check", { id: form.dataset.exercise!, typed });
+    tell(form, wrong ?? "Right.", wrong === null);
+    const forms = [...document.querySelectorAll("#exercise-list form")];
+    const right = forms.filter((one) => one.classList.contains("right")).length;
+    at("exercise-score").textContent = `${right} of ${forms.length} solved`;
   }
 
-  private check(form: HTMLFormElement): void {
-    const wrong = this.of(form).check(form.querySelector("input")!.value);
-    this.tell(form, wrong ?? "Right.", wrong === null);
-    const right = document.querySelectorAll("#exercise-list form.right").length;
-    at("exercise-score").textContent = `${right} of ${this.exercises.length} solved`;
-  }
-
-  private reveal(form: HTMLFormElement): void {
-    this.tell(form, `The answer is ${this.of(form).answer}`, false);
-  }
-
-  private tell(form: HTMLFormElement, what: string, isRight: boolean): void {
-    form.classList.toggle("right", isRight);
-    const status = form.querySelector("output")!;
-    status.textContent = what;
-    status.className = isRight ? "right" : "wrong";
+  private async reveal(form: HTMLFormElement): Promise<void> {
+    const answer = await this.thread!.ask("answer", form.dataset.exercise!);
+    tell(form, `The answer is ${answer}`, false);
   }
 }
 
-const exerciseHtml = ({ id, title, question, given }: Exercise, i: number): Html =>
+function tell(form: HTMLFormElement, what: string, isRight: boolean): void {
+  form.classList.toggle("right", isRight);
+  const status = form.querySelector("output")!;
+  status.textContent = what;
+  status.className = isRight ? "right" : "wrong";
+}
+
+const exerciseHtml = ({ id, title, question, given }: Question, i: number): Html =>
   html`<form class="exercise" data-exercise="${id}"><h3>${i + 1}. ${title}</h3>
 <p>${question}</p>
 <pre>${given.map((line, l) => html`${l > 0 ? html`<br>` : undefined}${line}`)}</pre>

@@ -22,9 +22,10 @@ export class RulesView {
 
   private async compare(): Promise<void> {
     const { trained } = this.session;
-    if (trained === undefined) return;
-    const button = at<HTMLButtonElement>("rules-go");
-    button.disabled = true;
+    const button = at("rules-go");
+    if (trained === undefined || button.ariaDisabled === "true") return;
+    // A button that is disabled would lose the focus.
+    button.ariaDisabled = "true";
     at("rules-status").textContent = "Training three times …";
     const { corpus, settings } = trained;
     try {
@@ -37,7 +38,7 @@ export class RulesView {
     } catch (error) {
       at("rules-status").textContent = messageOf(error);
     }
-    button.disabled = false;
+    button.ariaDisabled = null;
   }
 }
 

@@ -4,7 +4,7 @@ import type { WorkerThread } from "../../runtime/worker-jobs.ts";
 import type { Corpus, PlaygroundJob, Settings, TrainAnswer } from "../playground-job.ts";
 import { startScript } from "./page-parts.ts";
 
-type Thread = JobThread<PlaygroundJob, StageProgress>;
+export type Thread = JobThread<PlaygroundJob, StageProgress>;
 
 /** What was trained, the worker that knows it, and how it was asked for. */
 export type Trained = TrainAnswer & {
@@ -27,7 +27,7 @@ export class Session {
     this.listeners.push(take);
   }
 
-  async train(corpus: Corpus, settings: Settings, hear: (progress: StageProgress) => void): Promise<Trained> {
+  async train(corpus: Corpus, settings: Settings, hear: (progress: StageProgress) => void): Promise<void> {
     this.cancel();
     const thread = startThread(hear);
     this.running = thread;
@@ -35,13 +35,21 @@ export class Session {
       const answer = await thread.ask("train", { corpus, settings });
       this.trained?.thread.end();
       this.trained = { ...answer, thread, corpus, settings };
-      for (const take of this.listeners) take(this.trained);
-      return this.trained;
+      this.running = undefined;
+      await this.tellAll(this.trained);
     } catch (error) {
       thread.end();
       throw error;
     } finally {
       if (this.running === thread) this.running = undefined;
+    }
+  }
+
+  /** Each in a turn of its own: the page is drawn between them. */
+  private async tellAll(trained: Trained): Promise<void> {
+    for (const take of this.listeners) {
+      take(trained);
+      await new Promise((go) => setTimeout(go));
     }
   }
 

@@ -1,50 +1,78 @@
-import { escapeBytes } from "../../bytes/escape.ts";
-import { lineFeed, space } from "../../bytes/text.ts";
-import { forEachToken, type JoinedText, neverJoined } from "../joined-text.ts";
+import { forEachToken, type JoinedText } from "../joined-text.ts";
+import { blocksOf, type TextBlock } from "../text-blocks.ts";
 
-/** A block of text ends at a line end, or, if it gets longer than this, at a space. */
-const blockBytes = 480;
-
-/** What no merge joins with the text beside it: a word as the pattern cuts it. */
-type Word = {
+/** A block and where it is: its top and bottom in the text, and, once it was near the screen, the boxes of its units. */
+type Placed = TextBlock & {
   readonly element: HTMLElement;
-  readonly start: number;
-  readonly end: number;
+  top: number;
+  bottom: number;
+  /** Left, top, width and height of each unit, in the text. */
+  boxes: Float32Array | undefined;
 };
 
-type Block = {
-  readonly element: HTMLElement;
-  readonly words: readonly Word[];
-  /** The merges after which it is drawn now; -1: not yet. */
-  drawnAt: number;
-};
+type Colours = Record<"t0" | "t1" | "t2" | "t3" | "ink" | "rule" | "s0", string>;
+const colourNames = ["t0", "t1", "t2", "t3", "ink", "rule", "s0"] as const;
+
+/** So far around what is seen colours are painted, too: a text that is scrolled shows them at once. */
+const aroundPixels = 160;
+
+/** A part of a token on one line. */
+type Box = [left: number, top: number, right: number, bottom: number];
 
 /**
- * A text, coloured by its tokens after any number of merges. Only what is seen is drawn, and of that only the words that differ
- * from what is drawn there: a step costs little, however long the text is. Tokens have no room beside them, so the lines stay
- * where they are; and their colours begin anew in each word, so other words keep theirs.
+ * A text, coloured by its tokens after any number of merges. The text itself stays as it is; the colours are on a canvas behind
+ * it. So a step changes no element and moves no line, however many tokens it changes.
  */
 export class ShownText {
-  private blocks: Block[] = [];
+  private readonly canvas = document.createElement("canvas");
+  private readonly lines = document.createElement("div");
+  private readonly pen = this.canvas.getContext("2d")!;
+  private blocks: Placed[] = [];
   private text: JoinedText | undefined;
   private merges = 0;
+  /** The byte whose token the keys have chosen; -1: none. */
+  private cursor = -1;
+  private scrolled = 0;
+  private canvasTop = 0;
+  private colours: Colours | undefined;
+  private isPlaced = false;
 
-  constructor(private readonly place: HTMLElement) {
-    place.addEventListener("scroll", () => this.draw(), { passive: true });
-    new ResizeObserver(() => this.draw()).observe(place);
+  constructor(
+    private readonly place: HTMLElement,
+    /** Told the token that is pointed at, by a pointer or by keys. */
+    private readonly point: (token: number) => void,
+    private readonly choose: (token: number) => void,
+  ) {
+    place.replaceChildren(this.lines);
+    place.addEventListener("scroll", () => this.scroll(), { passive: true });
+    const resized = new ResizeObserver(() => this.layOut());
+    resized.observe(place);
+    resized.observe(this.lines);
+    for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+      matchMedia(query).addEventListener("change", () => {
+        this.colours = undefined;
+        this.draw();
+      });
+    }
+    place.addEventListener("pointermove", (event) => this.hear(event, this.point));
+    place.addEventListener("click", (event) => this.hear(event, this.choose));
+    place.addEventListener("keydown", (event) => this.press(event));
   }
 
   /** Another text. */
   open(text: JoinedText): void {
     this.text = text;
-    this.blocks = blocksOf(text).map((words) => {
+    this.cursor = -1;
+    this.blocks = blocksOf(text).map((block) => {
       const element = document.createElement("p");
       element.dir = "auto";
-      element.append(...words.map((word) => word.element));
-      return { element, words, drawnAt: -1 };
+      element.textContent = block.shown;
+      return { ...block, element, top: 0, bottom: 0, boxes: undefined };
     });
-    this.place.replaceChildren(...this.blocks.map(({ element }) => element));
-    this.place.scrollTop = 0;
+    this.isPlaced = false;
+    this.lines.replaceChildren(this.canvas, ...this.blocks.map(({ element }) => element));
+    if (this.scrolled > 0) this.place.scrollTop = 0;
+    requestAnimationFrame(() => this.isPlaced || this.layOut());
   }
 
   /** The text after so many merges. */
@@ -53,76 +81,194 @@ export class ShownText {
     this.draw();
   }
 
+  /** Finds the places of the blocks, after the page was laid out. */
+  private layOut(): void {
+    const { top } = this.lines.getBoundingClientRect();
+    for (const block of this.blocks) {
+      const box = block.element.getBoundingClientRect();
+      block.top = box.top - top;
+      block.bottom = box.bottom - top;
+      block.boxes = undefined;
+    }
+    const ratio = devicePixelRatio;
+    const [width, height] = [this.place.clientWidth, this.place.clientHeight + 2 * aroundPixels];
+    this.canvas.width = Math.ceil(width * ratio);
+    this.canvas.height = Math.ceil(height * ratio);
+    this.canvas.style.width = `${width}px`;
+    this.canvas.style.height = `${height}px`;
+    this.isPlaced = true;
+    this.moveCanvas();
+  }
+
+  private scroll(): void {
+    this.scrolled = this.place.scrollTop;
+    const around = this.scrolled - this.canvasTop;
+    if (around < 0 || around > 2 * aroundPixels) this.moveCanvas();
+  }
+
+  private moveCanvas(): void {
+    this.canvasTop = Math.max(0, this.scrolled - aroundPixels);
+    this.canvas.style.transform = `translateY(${this.canvasTop}px)`;
+    this.draw();
+  }
+
   private draw(): void {
-    const { top, bottom } = this.place.getBoundingClientRect();
-    const seen = this.blocks.filter(({ element, drawnAt }) => {
-      if (drawnAt === this.merges) return false;
-      const box = element.getBoundingClientRect();
-      return box.bottom >= top && box.top <= bottom;
-    });
-    for (const block of seen) this.drawBlock(block);
+    if (!this.isPlaced) return;
+    const { pen, canvas } = this;
+    const ratio = devicePixelRatio;
+    const bottom = this.canvasTop + canvas.height / ratio;
+    this.colours ??= coloursOf(this.place);
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    const framed: Box[] = [];
+    for (const block of this.blocks)
+      if (block.bottom >= this.canvasTop && block.top <= bottom) this.drawBlock(block, framed);
+    this.frame(framed, this.colours.ink, 1.5);
+    if (this.cursor >= 0) this.frame(this.boxesAt(this.cursor), this.colours.s0, 3);
   }
 
-  private drawBlock(block: Block): void {
+  private frame(boxes: readonly Box[], colour: string, width: number): void {
+    const { pen } = this;
+    pen.strokeStyle = colour;
+    pen.lineWidth = width * devicePixelRatio;
+    for (const [left, top, right, bottom] of boxes) pen.strokeRect(left, top, right - left, bottom - top);
+  }
+
+  /** Paints the tokens of a block, and finds what the next merge joins. */
+  private drawBlock(block: Placed, framed: Box[]): void {
+    const { pen, merges } = this;
     const { joinedBy } = this.text!;
-    const [low, high] = [block.drawnAt, this.merges].sort((a, b) => a - b) as [number, number];
-    const changes = ({ start, end }: Word) => {
-      // The last step is drawn, too: it frames what is joined next.
-      for (let pos = start + 1; pos < end; pos++)
-        if (joinedBy[pos]! >= low && joinedBy[pos]! <= high) return true;
-      return false;
+    const { t0, t1, t2, t3, rule } = this.colours!;
+    const { wordStarts, firstWord } = block;
+    const find = this.finder(block);
+    for (let w = 0; w + 1 < wordStarts.length; w++) {
+      const [from, to] = [wordStarts[w]!, wordStarts[w + 1]!];
+      // Colours begin anew in each word, so other words keep theirs when one changes.
+      const colours = (firstWord + w) % 2 === 0 ? [t0, t1] : [t2, t3];
+      let index = 0;
+      forEachToken(this.text!, merges, [from, to], (token, start, end) => {
+        const boxes = find(start, end);
+        pen.fillStyle = token < 0 ? rule : colours[index++ % 2]!;
+        for (const [left, top, right, bottom] of boxes) pen.fillRect(left, top, right - left, bottom - top);
+        if ((start > from && joinedBy[start] === merges) || (end < to && joinedBy[end] === merges))
+          framed.push(...boxes);
+      });
+    }
+  }
+
+  /** Finds the boxes of tokens on the canvas, in its own pixels; tokens are asked for in their order. */
+  private finder(block: Placed): (start: number, end: number) => Box[] {
+    block.boxes ??= this.measure(block);
+    const { boxes, unitStarts } = block;
+    const ratio = devicePixelRatio;
+    const snapped = (pixels: number) => Math.round(pixels * ratio);
+    let unit = 0;
+    return (start, end) => {
+      const found: Box[] = [];
+      while (unitStarts[unit + 1]! <= start) unit++;
+      for (let at = unit; unitStarts[at]! < end; at++) {
+        const [from, to] = [unitStarts[at]!, unitStarts[at + 1]!];
+        const part = boxes[4 * at + 2]! / (to - from);
+        const x = boxes[4 * at]!;
+        const y = boxes[4 * at + 1]! - this.canvasTop;
+        const left = snapped(x + part * (Math.max(start, from) - from));
+        const right = snapped(x + part * (Math.min(end, to) - from));
+        const top = snapped(y);
+        const last = found.at(-1);
+        if (last !== undefined && last[1] === top && last[2] === left) last[2] = right;
+        else if (last !== undefined && last[1] === top && last[0] === right) last[0] = left;
+        else found.push([left, top, right, snapped(y + boxes[4 * at + 3]!)]);
+      }
+      return found;
     };
-    for (const word of block.words) if (block.drawnAt < 0 || changes(word)) this.drawWord(word);
-    block.drawnAt = this.merges;
   }
 
-  private drawWord(word: Word): void {
-    const { merges } = this;
-    const { bytes, joinedBy } = this.text!;
-    const pieces: HTMLElement[] = [];
-    const isNext = (border: number) =>
-      border > word.start && border < word.end && joinedBy[border] === merges;
-    forEachToken(this.text!, merges, [word.start, word.end], (token, start, end) => {
-      const piece = document.createElement("i");
-      piece.textContent = shownText(bytes.subarray(start, end));
-      piece.dataset.token = String(token);
-      if (token < 0) piece.className = "special";
-      else if (isNext(end) || isNext(start)) piece.className = "next";
-      pieces.push(piece);
-    });
-    word.element.replaceChildren(...pieces);
+  /** Where each unit of a block is. */
+  private measure({ element, unitOffsets }: Placed): Float32Array {
+    const origin = this.lines.getBoundingClientRect();
+    const text = element.firstChild!;
+    const range = document.createRange();
+    const boxes = new Float32Array(4 * (unitOffsets.length - 1));
+    for (let unit = 0; unit + 1 < unitOffsets.length; unit++) {
+      range.setStart(text, unitOffsets[unit]!);
+      range.setEnd(text, unitOffsets[unit + 1]!);
+      const { left, top, width, height } = range.getBoundingClientRect();
+      boxes.set([left - origin.left, top - origin.top - 2, width, height + 4], 4 * unit);
+    }
+    return boxes;
+  }
+
+  /** The boxes of the token that has this byte. */
+  private boxesAt(byte: number): Box[] {
+    const found = this.tokenAt(byte);
+    return found === undefined ? [] : this.finder(found.block)(found.start, found.end);
+  }
+
+  /** The token that has this byte now. */
+  private tokenAt(byte: number): { block: Placed; token: number; start: number; end: number } | undefined {
+    const block = this.blocks.find(({ unitStarts }) => byte < unitStarts.at(-1)!);
+    const w = block?.wordStarts.findLastIndex((start) => start <= byte) ?? -1;
+    if (block === undefined || w < 0) return undefined;
+    let found: { block: Placed; token: number; start: number; end: number } | undefined;
+    forEachToken(
+      this.text!,
+      this.merges,
+      [block.wordStarts[w]!, block.wordStarts[w + 1]!],
+      (token, start, end) => {
+        if (start <= byte && byte < end) found = { block, token, start, end };
+      },
+    );
+    return found;
+  }
+
+  /** Tells the token under a pointer. */
+  private hear({ clientX, clientY }: MouseEvent, tell: (token: number) => void): void {
+    const origin = this.lines.getBoundingClientRect();
+    const [x, y] = [clientX - origin.left, clientY - origin.top];
+    const block = this.blocks.find(({ top, bottom }) => top <= y && y < bottom);
+    if (block?.boxes === undefined) return;
+    const { boxes, unitStarts } = block;
+    for (let unit = 0; unit + 1 < unitStarts.length; unit++) {
+      const [left, top, width, height] = boxes.subarray(4 * unit, 4 * unit + 4) as unknown as number[];
+      if (x < left! || x >= left! + width! || y < top! || y >= top! + height!) continue;
+      const length = unitStarts[unit + 1]! - unitStarts[unit]!;
+      tell(this.tokenAt(unitStarts[unit]! + Math.floor(((x - left!) / width!) * length))!.token);
+      return;
+    }
+  }
+
+  /** Keys go from token to token, and choose one. */
+  private press(event: KeyboardEvent): void {
+    const { key } = event;
+    if (event.altKey || event.ctrlKey || event.metaKey || this.text === undefined) return;
+    const at = this.tokenAt(this.cursor);
+    if (key === "Enter" && at !== undefined) this.choose(at.token);
+    else if (key === "ArrowRight" || key === "ArrowLeft") {
+      const next = key === "ArrowLeft" ? (at?.start ?? 0) - 1 : (at?.end ?? 0);
+      const found = this.tokenAt(Math.max(0, Math.min(this.text.bytes.length - 1, next)));
+      if (found === undefined) return;
+      this.cursor = found.start;
+      this.reveal(found.block);
+      this.point(found.token);
+      this.draw();
+    } else return;
+    event.preventDefault();
+  }
+
+  /** Scrolls so that the chosen token is seen. */
+  private reveal(block: Placed): void {
+    block.boxes ??= this.measure(block);
+    const unit = block.unitStarts.findLastIndex((start) => start <= this.cursor);
+    const [, top, , height] = block.boxes.subarray(4 * unit, 4 * unit + 4) as unknown as number[];
+    const seen = this.place.clientHeight;
+    if (top! < this.scrolled) this.place.scrollTop = top!;
+    else if (top! + height! > this.scrolled + seen) this.place.scrollTop = top! + height! - seen;
   }
 }
 
-/** Text as people read it; a line end has a sign. */
-function shownText(bytes: Uint8Array): string {
-  let shown = "";
-  let start = 0;
-  for (let pos = bytes.indexOf(lineFeed); pos >= 0; pos = bytes.indexOf(lineFeed, start)) {
-    shown += `${escapeBytes(bytes.subarray(start, pos))}↵`;
-    start = pos + 1;
-  }
-  return shown + escapeBytes(bytes.subarray(start));
-}
-
-/** The words of a text, in blocks. Until they are drawn they show their text. */
-function blocksOf({ bytes, joinedBy }: JoinedText): Word[][] {
-  const blocks: Word[][] = [];
-  let words: Word[] = [];
-  let start = 0;
-  const blockStart = () => words[0]?.start ?? start;
-  for (let pos = 1; pos <= bytes.length; pos++) {
-    if (pos < bytes.length && joinedBy[pos]! < neverJoined) continue;
-    const element = document.createElement("span");
-    element.textContent = shownText(bytes.subarray(start, pos));
-    words.push({ element, start, end: pos });
-    start = pos;
-    const isLineEnd = bytes[pos - 1] === lineFeed && bytes[pos] !== lineFeed;
-    const length = pos - blockStart();
-    const isLong = length >= blockBytes && (bytes[pos] === space || length >= 2 * blockBytes);
-    if (!isLineEnd && !isLong && pos < bytes.length) continue;
-    blocks.push(words);
-    words = [];
-  }
-  return blocks;
+function coloursOf(place: HTMLElement): Colours {
+  const style = getComputedStyle(place);
+  return Object.fromEntries(
+    colourNames.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
+  ) as Colours;
 }

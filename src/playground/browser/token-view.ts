@@ -1,7 +1,7 @@
 import { grouped } from "../../bytes/quantities.ts";
 import { type Html, html, tokenHtml } from "../../report/html.ts";
 import { byteCount } from "../joined-text.ts";
-import { absorbersOf, bytesOfToken, findTokens, idOfToken, type Learned } from "../learned.ts";
+import { absorbersOf, bytesOfToken, idOfToken, type Learned } from "../learned.ts";
 import { at, onClick, show, times, tokenButton } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";
 
@@ -16,28 +16,24 @@ export class TokenView {
   private trained: Trained | undefined;
   private readonly query = at<HTMLInputElement>("token-query");
 
-  constructor(
-    session: Session,
-    private readonly goTo: (merges: number) => void,
-  ) {
-    session.onTrained((trained) => {
+  constructor(session: Session, goTo: (merges: number) => void) {
+    session.onTrained(async (trained) => {
       this.trained = trained;
-      const [the] = findTokens(trained.learned, " the", 1);
+      const [the] = await trained.thread.ask("find", { query: " the", most: 1 });
       void this.choose(the ?? byteCount + trained.learned.left.length - 1);
     });
-    this.query.addEventListener("input", () => this.search());
+    this.query.addEventListener("input", () => void this.search());
     at("token-form").addEventListener("submit", (event) => event.preventDefault());
     onClick(at("token"), "token", (token) => void this.choose(Number(token)));
-    onClick(at("token"), "merge", (merge) => {
-      this.goTo(Number(merge));
-      at("watch").scrollIntoView();
-    });
+    onClick(at("token"), "merge", (merge) => goTo(Number(merge)));
   }
 
-  private search(): void {
-    const { learned } = this.trained!;
-    const found = findTokens(learned, this.query.value, foundMost);
-    const isAsked = this.query.value !== "";
+  private async search(): Promise<void> {
+    const { learned, thread } = this.trained!;
+    const query = this.query.value;
+    const found = await thread.ask("find", { query, most: foundMost });
+    if (query !== this.query.value || thread !== this.trained!.thread) return;
+    const isAsked = query !== "";
     const nothing = html`<span class="quiet">no such token here</span>`;
     show(
       at("token-found"),
@@ -55,8 +51,10 @@ export class TokenView {
     const words = token < 0 ? null : await thread.ask("wordsWith", { token, most: wordsMost });
     if (thread !== this.trained!.thread) return;
     const absorbers = absorbersOf(learned, token);
+    const view = at("token-view");
+    const hadFocus = view.contains(document.activeElement);
     show(
-      at("token-view"),
+      view,
       html`<p>${factsOf(learned, token)}</p>
 <div class="tree">${treeOf(learned, token, 0)}</div>
 <div class="columns"><div><h3>Words it stood in</h3>${
@@ -73,6 +71,8 @@ export class TokenView {
     );
     for (const node of document.querySelectorAll<HTMLElement>("#token-view .node"))
       node.style.flexGrow = node.dataset.bytes!;
+    // What was pressed is gone.
+    if (hadFocus) view.focus({ preventScroll: true });
   }
 }
 

@@ -10,6 +10,7 @@ import type { Session, Trained } from "./session.ts";
 /** The form of a training, its bar, and what came of it. */
 export class TrainView {
   private files: readonly File[] = [];
+  private isBusy = false;
   private readonly text = at<HTMLTextAreaElement>("train-text");
   private readonly bar = at<HTMLProgressElement>("train-bar");
   private readonly status = at("train-status");
@@ -18,7 +19,7 @@ export class TrainView {
     const form = at<HTMLFormElement>("train-form");
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.train();
+      if (!this.isBusy) void this.train();
     });
     at("train-cancel").addEventListener("click", () => this.cancel());
     const chooser = at<HTMLInputElement>("train-files");
@@ -79,9 +80,13 @@ export class TrainView {
   }
 
   private setBusy(isBusy: boolean): void {
+    this.isBusy = isBusy;
     this.bar.hidden = !isBusy;
-    at<HTMLButtonElement>("train-cancel").hidden = !isBusy;
-    at<HTMLButtonElement>("train-go").disabled = isBusy;
+    const [go, cancel] = [at("train-go"), at("train-cancel")];
+    // A button that is disabled or hidden would lose the focus.
+    if (document.activeElement === cancel) go.focus();
+    cancel.hidden = !isBusy;
+    go.ariaDisabled = isBusy ? "true" : null;
     if (isBusy) this.bar.value = 0;
   }
 

@@ -1,9 +1,9 @@
 import { escapeBytes } from "../../bytes/escape.ts";
 import { grouped } from "../../bytes/quantities.ts";
 import { barChart } from "../../report/charts.ts";
-import { html, tokenHtml } from "../../report/html.ts";
+import { html } from "../../report/html.ts";
 import { byteCount, placesOfMerges, tokenCountOf } from "../joined-text.ts";
-import { bytesOfToken, mergeCountOf } from "../learned.ts";
+import { bytesOfToken, idOfToken, type Learned, mergeCountOf } from "../learned.ts";
 import { at, onClick, show, times } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";
 import { ShownText } from "./shown-text.ts";
@@ -16,7 +16,7 @@ const restMs = 60;
 /** The text after any number of merges: a slider, what comes next, and what else could have come. */
 export class WatchView {
   private readonly slider = at<HTMLInputElement>("watch-slider");
-  private readonly shown = new ShownText(at("watch-text"));
+  private readonly shown: ShownText;
   private trained: Trained | undefined;
   private places: Uint32Array = new Uint32Array(0);
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -26,13 +26,15 @@ export class WatchView {
 
   constructor(
     private readonly session: Session,
-    private readonly choose: (token: number) => void,
+    choose: (token: number) => void,
   ) {
+    this.shown = new ShownText(at("watch-text"), (token) => this.tell(token), choose);
     session.onTrained((trained) => this.open(trained));
     this.slider.addEventListener("input", () => this.goTo(this.slider.valueAsNumber));
     onClick(at("watch"), "step", (step) => this.step(Number(step)));
-    onClick(at("watch-text"), "token", (token) => this.choose(Number(token)));
-    onClick(at("watch-next"), "token", (token) => this.choose(Number(token)));
+    at("next-made").parentElement!.addEventListener("click", () =>
+      choose(byteCount + this.slider.valueAsNumber),
+    );
     at("watch-play").addEventListener("click", () => this.play(this.timer === undefined));
     at("watch-own").addEventListener("change", () => void this.openOwn());
   }
@@ -80,19 +82,28 @@ export class WatchView {
   /** The merge that comes next, or that nothing does. */
   private showNext(step: number): void {
     const { learned } = this.trained!;
-    if (step === mergeCountOf(learned)) {
-      show(at("watch-next"), html`<p>All merges are made.</p>`);
-      return;
-    }
-    const [left, right, made] = [learned.left[step]!, learned.right[step]!, byteCount + step].map((token) =>
-      tokenHtml(bytesOfToken(learned, token, 161)),
-    );
-    const count = learned.pairCounts[step]!;
-    show(
-      at("watch-next"),
-      html`<p>Next: ${left} + ${right} → <button type="button" class="plain" data-token="${byteCount + step}">${made}</button>.
-      The pair stands in the corpus ${times(count)}, and no other one stands there more often. In this text it changes ${counted(this.places[step]!)}.</p>`,
-    );
+    const isLast = step === mergeCountOf(learned);
+    at("watch-next").hidden = isLast;
+    at("watch-done").hidden = !isLast;
+    if (isLast) return;
+    const parts = { left: learned.left[step]!, right: learned.right[step]!, made: byteCount + step };
+    for (const [name, token] of Object.entries(parts))
+      at(`next-${name}`).textContent = nameOf(learned, token);
+    at("next-facts").textContent =
+      `. The pair stands in the corpus ${times(learned.pairCounts[step]!)}, and no other one stands there more often. In this text it changes ${counted(this.places[step]!)}.`;
+  }
+
+  /** What a token of the text is. */
+  private tell(token: number): void {
+    const { learned } = this.trained!;
+    const origin =
+      token < 0
+        ? "a special token"
+        : token < byteCount
+          ? "a byte"
+          : `merge ${grouped(token - byteCount + 1)} made it`;
+    at("watch-token").textContent =
+      `${nameOf(learned, token)} : id ${idOfToken(learned, token)}, ${origin}. Press it to see why it is there.`;
   }
 
   /** The worker counts all pairs of the corpus at this step. */
@@ -105,9 +116,8 @@ export class WatchView {
         shown = this.slider.valueAsNumber;
         const { top, tiedCount } = await thread.ask("pairs", { merges: shown, most: runnersUp });
         if (thread !== this.trained!.thread) continue;
-        const name = (token: number) => escapeBytes(bytesOfToken(learned, token, 40)).replaceAll(" ", "␣");
         const groups = top.map(({ left, right, count }) => ({
-          name: `${name(left)} + ${name(right)}`,
+          name: `${nameOf(learned, left)} + ${nameOf(learned, right)}`,
           values: [count],
           texts: [grouped(count)],
         }));
@@ -149,5 +159,8 @@ export class WatchView {
     this.timer = setTimeout(next, wait());
   }
 }
+
+const nameOf = (learned: Learned, token: number) =>
+  escapeBytes(bytesOfToken(learned, token, 40)).replaceAll(" ", "␣");
 
 const counted = (places: number) => (places === 1 ? "1 place" : `${grouped(places)} places`);

@@ -1,0 +1,79 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { characterLengthAt, lineFeed, space } from "../bytes/text.ts";
+import { type JoinedText, neverJoined } from "./joined-text.ts";
+
+/**
+ * TextBlock: a part of a text as it is shown, which is the same at every step. A *unit* is what has one place on the screen: a
+ * character with the marks on it, or `\xNN` for a byte of none. A *word* is what no merge joins with the text beside it.
+ *
+ *   ARRAY        TYPE         LENGTH          MEANING
+ *   unitStarts   Uint32Array  unitCount + 1   byte of the text at which a unit begins; the last one is the end of the block
+ *   unitOffsets  Uint32Array  unitCount + 1   where it begins in `shown`, in UTF-16 units
+ *   wordStarts   Uint32Array  wordCount + 1   byte of the text at which a word begins
+ *
+ * "é a\n" has shown = "é a↵", unitStarts = [0, 2, 3, 4, 5], unitOffsets = [0, 1, 2, 3, 4]; the pattern's words are "é", " a", "\n".
+ */
+export type TextBlock = {
+  readonly shown: string;
+  readonly unitStarts: Uint32Array;
+  readonly unitOffsets: Uint32Array;
+  readonly wordStarts: Uint32Array;
+  /** How many words are before the block. */
+  readonly firstWord: number;
+};
+
+/** A block ends at a line end, or, if it gets longer than this, at a space. */
+const blockBytes = 480;
+
+export function blocksOf(text: JoinedText): TextBlock[] {
+  const { bytes } = text;
+  const blocks: TextBlock[] = [];
+  let wordStarts: number[] = [];
+  let firstWord = 0;
+  for (const [start, end] of wordsOf(text)) {
+    wordStarts.push(start);
+    const isLineEnd = bytes[end - 1] === lineFeed && bytes[end] !== lineFeed;
+    const length = end - wordStarts[0]!;
+    const isLong = length >= blockBytes && (bytes[end] === space || length >= 2 * blockBytes);
+    if (!isLineEnd && !isLong && end < bytes.length) continue;
+    blocks.push(blockOf(bytes, Uint32Array.of(...wordStarts, end), firstWord));
+    firstWord += wordStarts.length;
+    wordStarts = [];
+  }
+  return blocks;
+}
+
+function* wordsOf({ bytes, joinedBy }: JoinedText): Generator<[start: number, end: number]> {
+  for (let start = 0, pos = 1; pos <= bytes.length; pos++) {
+    if (pos < bytes.length && joinedBy[pos]! < neverJoined) continue;
+    yield [start, pos];
+    start = pos;
+  }
+}
+
+/** What stands on the character before it, or joins it to the next one. */
+const isMark = /^[\p{M}\p{Join_Control}\p{Variation_Selector}]$/u;
+
+function blockOf(bytes: Uint8Array, wordStarts: Uint32Array, firstWord: number): TextBlock {
+  const [from, end] = [wordStarts[0]!, wordStarts.at(-1)!];
+  const [starts, offsets]: [number[], number[]] = [[], []];
+  let shown = "";
+  for (let pos = from; pos < end; ) {
+    const length = Math.max(1, characterLengthAt(bytes, pos, end));
+    const text = bytes[pos] === lineFeed ? "↵" : escapeBytes(bytes.subarray(pos, pos + length));
+    const isEscaped = text.length === 4 * length;
+    if (starts.length === 0 || !isMark.test(text)) {
+      for (let byte = 0; byte < (isEscaped ? length : 1); byte++) {
+        starts.push(pos + byte);
+        offsets.push(shown.length + 4 * byte);
+      }
+    }
+    shown += text;
+    pos += length;
+  }
+  return {
+    ...{ shown, wordStarts, firstWord },
+    unitStarts: Uint32Array.of(...starts, end),
+    unitOffsets: Uint32Array.of(...offsets, shown.length),
+  };
+}
