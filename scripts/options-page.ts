@@ -19,14 +19,14 @@ export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("extend.md", "extend"),
   ...of("your-model.md", "like", "chat-template", "add-bos", "model-card"),
   ...of("evaluate.md", "text", "numbers", "report", "measure"),
-  ...of("encode.md", "tokenizer"),
+  ...of("encode.md", "tokenizer", "ids-format", "shard-size", "document-end", "keep-field"),
   ...of("many-machines.md", "counts", "save-counts", "ranges", "min-count"),
 };
 
 /** The pages of commands, likewise. */
 export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("train.md", "train"),
-  ...of("many-machines.md", "count", "plan"),
+  ...of("many-machines.md", "count", "plan", "ids join"),
   ...of("encode.md", "encode", "tokens", "decode", "image"),
   ...of("serve.md", "serve"),
   ...of("evaluate.md", "eval", "diff"),
@@ -65,7 +65,7 @@ const head = [
 ];
 const tail = [
   "## Limits",
-  "The page is made from the table by which the command line is read, so it has all options. What only the inputs show (a pattern that cuts a seed token, a vocabulary without room) is said by the run.",
+  "The page is made from the table by which the command line is read. What only the inputs show is said by the run.",
 ];
 
 /** What stands beside the table is Markdown; texts of the table are plain, with names of options among them. */

@@ -3,7 +3,7 @@
 
 import { textMeasures } from "../evaluation/measures.ts";
 import { encodingOptions } from "../options/encoding-table.ts";
-import { idsDecoding, idsEncoding, idsTraining, idsTruncating } from "../options/ids-tables.ts";
+import { idsDecoding, idsEncoding, idsJoining, idsTraining, idsTruncating } from "../options/ids-tables.ts";
 import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
 import { comparison, conversion, measuring, truncation } from "../options/tokenizer-tables.ts";
 import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
@@ -322,6 +322,11 @@ export const commands: readonly CommandSpec[] = [
         what: "A dataset, its documents apart",
         command:
           "bpe encode data --include '*.jsonl.zst' --tokenizer tokenizer --append-token '<|endoftext|>' -o data.bin",
+      },
+      {
+        what: "One of many machines: its slice of a plan, for bpe ids join",
+        command:
+          "bpe plan corpus.txt --tokenizer tokenizer -o slice1 && bpe encode --ranges slice1 --tokenizer tokenizer --ids-format part -o part1",
       },
     ],
   },
@@ -669,6 +674,22 @@ export const commands: readonly CommandSpec[] = [
     ],
   },
   {
+    name: "ids join",
+    files: "<file>...",
+    reads: "files",
+    filesDescription: "NAME.json of each part, in any order; globs",
+    description: "join parts that many machines encoded",
+    details:
+      "Parts are what bpe encode --ids-format part made of ranges of a plan. The files are those of one machine.",
+    options: [...Object.values(idsJoining), ...unattended, ...everywhere],
+    examples: [
+      {
+        what: "For Megatron, in shards",
+        command: "bpe ids join 'part*.json' --plan slice1 -o corpus --ids-format megatron --shard-size 100M",
+      },
+    ],
+  },
+  {
     name: "ids inspect",
     files: "<path>",
     reads: "tokenizer",
@@ -732,7 +753,7 @@ export const commands: readonly CommandSpec[] = [
 
 /** Commands of two words, by the first one: what they are for. */
 export const commandGroups = {
-  ids: "train, encode, decode, truncate, inspect ids",
+  ids: "train, encode, decode, truncate, join, inspect ids",
 } as const;
 
 /** The commands of a group. */

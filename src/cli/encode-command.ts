@@ -20,6 +20,7 @@ import {
   type AskedFiles,
   type EncodedFiles,
   encodeIntoFiles,
+  isPart,
   noFields,
   pathsToLock,
 } from "../pipeline/id-files.ts";
@@ -114,6 +115,11 @@ function summarize(
   }: { dtype: IdType | null; elapsedMs: number; path: string; files: AskedFiles | undefined },
 ): void {
   const { idCount, textBytes, invalidByteCount } = encoded;
+  if (files?.ifChanged && (encoded as EncodedFiles).isUnchanged) {
+    const message = `unchanged: "${files.base}.json" is of the same inputs with the same options`;
+    output.succeed(message, { changed: false, output: path });
+    return;
+  }
   const { fileCount, documentCount, formerFileCount = 0 } = encoded as Partial<EncodedFiles>;
   output.tell(invalidBytes({ count: invalidByteCount, became: "was encoded as a pretoken of its own" }));
   // What is read now is not what those files are of.
@@ -129,6 +135,7 @@ function summarize(
       idCount,
       invalidByteCount,
       ...(documentCount !== undefined && { documentCount, fileCount, formerFileCount }),
+      ...(files?.ifChanged && { changed: true }),
       skipped: found.skipped,
       dtype,
       elapsedMs: Math.round(elapsedMs),
@@ -139,9 +146,9 @@ function summarize(
 }
 
 /** Of files that say where documents are, or of several. */
-function filesLine(encoded: EncodedFile | EncodedFiles, files: AskedFiles | undefined): string[] {
+export function filesLine(encoded: object, files: AskedFiles | undefined): string[] {
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
-  const { documentCount, fileCount, formerFileCount } = encoded;
+  const { documentCount, fileCount, formerFileCount } = encoded as EncodedFiles;
   const former = formerFileCount > 0 ? `, ${grouped(formerFileCount)} of them there before` : "";
   return [`${counted(documentCount, "document")} in ${counted(fileCount, "file")}${former}`];
 }
@@ -166,8 +173,11 @@ function readOptions(invocation: Invocation) {
   };
 }
 
+/** So many ids of a part are written again where a machine stops. */
+const partIds = 1 << 28;
+
 /** The files of ids: how they are laid out, and what they are called. Undefined for a pipe, to which raw ids can be written. */
-function readFiles(output: string, options: Invocation["options"]): AskedFiles | undefined {
+export function readFiles(output: string, options: Invocation["options"]): AskedFiles | undefined {
   const format = idFormatOf(options.value(encodingOptions.idsFormat), output);
   if (format === undefined) {
     throw usageError(
@@ -182,13 +192,14 @@ function readFiles(output: string, options: Invocation["options"]): AskedFiles |
     );
   if (format.name === "parquet" && options.has("dtype"))
     throw usageError("--dtype is not for parquet: its ids are int32");
-  const shardSize = options.value(encodingOptions.shardSize);
+  const shardSize = options.value(encodingOptions.shardSize) ?? (isPart(format) ? partIds : undefined);
   const documentEnd = options.value(encodingOptions.documentEnd);
   const keptFields = options.value(encodingOptions.keepField);
+  const ifChanged = options.value(encodingOptions.ifChanged);
   if (keptFields !== undefined) checkKept(keptFields, format);
   const isPlain = shardSize === undefined && !format.hasDocuments && baseOf(output, format) !== output;
   if (isPlain && placeOfFile(output) === null) return undefined;
-  return { base: baseOf(output, format), format, shardSize, documentEnd, keptFields };
+  return { base: baseOf(output, format), format, shardSize, documentEnd, keptFields, ifChanged };
 }
 
 function checkKept(fields: readonly KeptField[], { name, keepsFields }: IdFormat): void {

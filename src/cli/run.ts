@@ -41,6 +41,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   "ids encode": async () => (await import("./ids-command.ts")).runEncodeIds,
   "ids decode": async () => (await import("./ids-command.ts")).runDecodeIds,
   "ids truncate": async () => (await import("./truncate-ids-command.ts")).runTruncateIds,
+  "ids join": async () => (await import("./join-command.ts")).runJoinIds,
   "ids inspect": async () => (await import("./ids-command.ts")).runInspectIds,
   image: async () => (await import("./image-command.ts")).runImage,
   serve: async () => (await import("./serve-command.ts")).runServe,

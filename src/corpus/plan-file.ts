@@ -228,6 +228,25 @@ export function readPlan(
   return { inputs, ranges };
 }
 
+/** The lines of a whole plan, in their order. Looks at no file that they name. */
+export function readPlanLines(text: string, source: string): PlanLine[] {
+  const lines = text.split("\n").flatMap((json, i) => {
+    const fail = (what: string, hint?: string): never => {
+      throw new UserError(`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
+    };
+    return json.trim() === "" ? [] : [parseLine(json, fail)];
+  });
+  lines.sort((a, b) => a.index - b.index);
+  const wrong = lines.findIndex(({ index }, i) => index !== i);
+  if (lines.length > 0 && wrong < 0) return lines;
+  throw new UserError(
+    `${source} has not all lines of one plan: number ${Math.max(0, wrong)} is missing or there twice`,
+    {
+      hint: "give the plan as bpe plan wrote it",
+    },
+  );
+}
+
 /**
  * Refuses a range that does not begin or end where `bpe plan` may have cut, as far as the bytes there show it: anyone can
  * make a digest. Lines of JSON are cut after line feeds. A text is cut before special tokens, or inside a document; a cut at

@@ -35,6 +35,17 @@ export type IdFormat = {
 /** Sizes are fields of 32 bits, with a sign. */
 const int32Max = 2 ** 31 - 1;
 
+/** Rows of Parquet. Loading it takes some milliseconds, for a format that few runs write. */
+const rows: Omit<IdFormat, "name" | "endings"> = {
+  hasDocuments: true,
+  keepsFields: true,
+  typeFor: () => "uint32",
+  open([file], _type, kept) {
+    const { ParquetIds } = require("./parquet-ids.ts") as typeof import("./parquet-ids.ts");
+    return new ParquetIds(file!, kept);
+  },
+};
+
 export const idFormats: readonly IdFormat[] = [
   { name: "npy", endings: [".npy"], open: ([ids], type) => new NpyWriter(ids!, type) },
   {
@@ -42,18 +53,9 @@ export const idFormats: readonly IdFormat[] = [
     endings: [".bin"],
     open: ([ids], type) => new BinaryWriter(ids!, type),
   },
-  {
-    name: "parquet",
-    hasDocuments: true,
-    endings: [".parquet"],
-    keepsFields: true,
-    typeFor: () => "uint32",
-    open([rows], _type, kept) {
-      // Loading it takes some milliseconds, for a format that few runs write.
-      const { ParquetIds } = require("./parquet-ids.ts") as typeof import("./parquet-ids.ts");
-      return new ParquetIds(rows!, kept);
-    },
-  },
+  { ...rows, name: "parquet", endings: [".parquet"] },
+  // For `bpe ids join` alone: the first and the last row may be pieces of documents.
+  { ...rows, name: "part", endings: [".part"] },
   {
     name: "megatron",
     hasDocuments: true,

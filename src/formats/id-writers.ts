@@ -12,7 +12,16 @@ const headBytes = 128;
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
 /** Whose files of ids there are: id-formats.ts. */
-export const idFormatNames = ["npy", "bin", "parquet", "megatron", "olmo", "datatrove", "llmc"] as const;
+export const idFormatNames = [
+  "npy",
+  "bin",
+  "parquet",
+  "megatron",
+  "olmo",
+  "datatrove",
+  "llmc",
+  "part",
+] as const;
 
 export type IdType = "uint16" | "uint32";
 export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);

@@ -1,5 +1,5 @@
 import { idFormatNames } from "../formats/id-writers.ts";
-import { keptFields, text, whole, word } from "./kinds.ts";
+import { flag, keptFields, text, whole, word } from "./kinds.ts";
 import { tableOf } from "./option.ts";
 
 /** The options of `bpe encode` that say into which files ids go. */
@@ -9,7 +9,8 @@ export const encodingOptions = tableOf({
     kind: word(idFormatNames, "NAME"),
     topic: "output",
     description: "whose files to write",
-    details: "parquet, megatron, olmo and datatrove keep the documents; npy, bin and llmc are ids alone.",
+    details:
+      "parquet, megatron, olmo and datatrove keep the documents; npy, bin and llmc are ids alone. part is for bpe ids join.",
     default: "by the ending of --output",
   },
   shardSize: {
@@ -20,10 +21,20 @@ export const encodingOptions = tableOf({
     details:
       "Each ends with the document in which it gets N ids. NAME.json says which are there; the same command goes on behind them.",
   },
+  ifChanged: {
+    name: "if-changed",
+    kind: flag,
+    topic: "nightly",
+    rare: true,
+    needs: { other: "shard-size", hint: "NAME.json says of what the files are" },
+    description: "replace shards of other inputs or options",
+    details: "If nothing changed, nothing is done. Inputs are compared by path, size and time.",
+  },
   documentEnd: {
     name: "document-end",
     kind: text(),
     topic: "output",
+    rare: true,
     description: "special token that ends documents in plain text",
     details: "A record is one document, and so is a file of plain text without it.",
     default: "<|endoftext|> or the like, if the tokenizer has it",
@@ -32,9 +43,10 @@ export const encodingOptions = tableOf({
     name: "keep-field",
     kind: keptFields,
     topic: "output",
+    rare: true,
     description: "fields of records that parquet has as columns",
     details:
-      "With commas between. The first value decides what a column holds; NAME:text, NAME:int, NAME:double or NAME:bool say it. Objects and lists are kept as their JSON, null as null; a missing field is an error.",
+      "The first value decides what a column holds, or NAME:text, :int, :double or :bool says it. Objects and lists are kept as JSON. A missing field is an error.",
     sample: "id,url",
   },
 });

@@ -1,3 +1,4 @@
+import { encodingOptions } from "./encoding-table.ts";
 import { oneSize, path, word } from "./kinds.ts";
 import { tableOf } from "./option.ts";
 import { idType, trainingOptions } from "./training-table.ts";
@@ -102,6 +103,28 @@ export const idsTruncating = tableOf({
     description: "type of the ids in .bin files, read and written",
     default: "as they need it",
   },
+});
+
+const { idsFormat, shardSize, ifChanged } = encodingOptions;
+
+/** Of `bpe ids join`. */
+export const idsJoining = tableOf({
+  plan: {
+    name: "plan",
+    reads: "files",
+    kind: path(),
+    required: true,
+    topic: "input",
+    description: "plan whose ranges the parts have",
+  },
+  output: {
+    ...{ name: "output", short: "o", kind: path(), writes: "file", topic: "output", required: true },
+    ...{ sample: "corpus", description: "files of ids, or the beginning of their names" },
+  },
+  idsFormat,
+  shardSize,
+  idType: { ...idType, topic: "output" },
+  ifChanged,
 });
 
 /** Of `bpe ids decode`. */

@@ -6,22 +6,23 @@ import {
   fieldsOf,
   flag,
   listOf,
+  Mismatch,
   oneOf,
   optional,
   orNull,
   wholeNumber,
 } from "../bytes/schema.ts";
-import { canBeCutByBytes, type Input, type Range, wholeRange } from "../corpus/input.ts";
+import { canBeCutByBytes, hasFields, type Input, type Range, wholeRange } from "../corpus/input.ts";
 import { KeptColumns, type KeptField, type KeptValue, keptKinds } from "../corpus/records/kept-fields.ts";
 import type { Task } from "../corpus/task.ts";
 import { UserError } from "../errors.ts";
 import type { IdFormat } from "../formats/id-formats.ts";
-import { appending, type IdSink, type IdType, type IdWriter } from "../formats/id-writers.ts";
+import { appending, type IdSink, type IdType, type IdWriter, idTypeFor } from "../formats/id-writers.ts";
 import { readJson } from "../formats/training-json.ts";
 import { isFile, statOf } from "../runtime/system-error.ts";
 import { type Lock, takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, type Guard, placeOfFile, stageFile, writeStaged } from "../store/staged-file.ts";
-import { WrittenPlaces } from "../store/written-places.ts";
+import { type Read, WrittenPlaces } from "../store/written-places.ts";
 import { allAddedTokens, specialTokenId, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { documentEndAmong } from "../vocabulary/model-settings.ts";
 import { type EncodedFile, type EncodedText, type EncodeIntoOptions, encodeCorpus } from "./encode-corpus.ts";
@@ -38,6 +39,8 @@ export type AskedFiles = {
   readonly documentEnd: string | undefined;
   /** Fields of the records that stay beside their ids. */
   readonly keptFields?: readonly KeptField[] | undefined;
+  /** Shards of another run are replaced. */
+  readonly ifChanged?: boolean | undefined;
 };
 
 /** What is locked: the files; of shards, what says which there are. */
@@ -49,6 +52,8 @@ export type EncodedFiles = EncodedFile & {
   /** Shards, and how many of them were there before. */
   readonly fileCount: number;
   readonly formerFileCount: number;
+  /** All were there. */
+  readonly isUnchanged: boolean;
 };
 
 /** Encodes the inputs into the files of a format, from where shards that are there end. */
@@ -60,7 +65,7 @@ export async function encodeIntoFiles(
 ): Promise<EncodedFiles> {
   const { inputs, ranges, type, appendId } = encoding;
   const { format, shardSize, documentEnd: typed, keptFields } = asked;
-  if (format.hasDocuments) refuseParts(inputs, ranges, format);
+  if (format.hasDocuments && !isPart(format)) refuseParts(inputs, ranges, format);
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
   const documentEnd = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
   const documentEndId =
@@ -70,11 +75,13 @@ export async function encodeIntoFiles(
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,
+    // What the types of ids in other formats depend on.
+    ...(isPart(format) && { idLimit: parts.tokens.idLimit, idType: idTypeFor(parts) }),
   });
   const files = new IdFiles({ ...asked, type, documentEndId, inputs, ranges, request, guard });
-  const formerFileCount = files.fileCount;
+  const { fileCount: formerFileCount, isDone: isUnchanged } = files;
   let encoded: EncodedText = { textBytes: 0, invalidByteCount: 0 };
-  if (!files.isDone) {
+  if (!isUnchanged) {
     try {
       const sink = appendId === undefined ? files : appending(files, appendId);
       const rest = formerFileCount === 0 ? ranges : files.rest;
@@ -86,7 +93,7 @@ export async function encodeIntoFiles(
     }
   }
   const { idCount, documentCount, fileCount } = files;
-  return { ...encoded, idCount, documentCount, fileCount, formerFileCount };
+  return { ...encoded, idCount, documentCount, fileCount, formerFileCount, isUnchanged };
 }
 
 /** A range of plain text may end within a document: its last ids would be in none. Records are whole in any range. */
@@ -98,25 +105,19 @@ function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { 
   if (part === undefined) return;
   throw new UserError(
     `a range of "${inputs[part.inputIndex]!.path}" may end within a document, and ${name} keeps documents`,
-    { hint: "encode the whole file, or its ranges as .npy" },
+    { hint: "encode it to a part, for bpe ids join: --ids-format part" },
   );
 }
+
+/** Pieces of documents at its ends are whole when it is joined with others. */
+export const isPart = ({ name }: IdFormat) => name === "part";
 
 /** Also told before anything is read, where that shows. */
 export const noFields = "--keep-field is for records, and plain text has no fields";
 
 /** What tells an input from another. What a stream holds is not known, so that nothing can go on with it. */
-function factsOf({
-  path,
-  isStream,
-  sizeBytes,
-  modifiedMs,
-  compression,
-  format,
-  textField,
-  isBinaryText,
-}: Input) {
-  const facts = { path, sizeBytes, modifiedMs, compression, format, textField, isBinaryText };
+function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, textField }: Input) {
+  const facts = { path, sizeBytes, modifiedMs, compression, format, ...(hasFields(format) && { textField }) };
   return isStream ? { ...facts, readAt: new Date().toISOString() } : facts;
 }
 
@@ -125,7 +126,8 @@ type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   readonly type: IdType;
   /** In a text that is no record, documents also end behind this id. */
   readonly documentEndId: number | undefined;
-  readonly inputs: readonly Input[];
+  /** What is encoded; or else what is read, and then there are no tasks. */
+  readonly inputs: readonly (Input | Read)[];
   readonly ranges?: readonly Range[] | undefined;
   /** All that decides what is in shards; JSON. */
   readonly request: () => object;
@@ -157,13 +159,23 @@ const manifestFormat = 1;
 /** `NAME.json`, beside shards: what they are of, which are there, and where to go on; null: all is encoded. */
 const manifestFields = fieldsOf({
   format: wholeNumber(manifestFormat, manifestFormat),
-  request: (value: unknown) => value as object,
+  request: (value: unknown, name: string) => {
+    if (typeof value === "object" && value !== null) return value;
+    throw new Mismatch(value, name, "not an object");
+  },
   shards: listOf(shard),
   next: orNull(point),
+  /** At the end of ranges: the last document goes on behind them. */
+  isOpen: optional(flag),
   /** What the columns of fields hold. */
   keptKinds: optional(listOf(orNull(oneOf(keptKinds)))),
 });
-type Manifest = Checked<typeof manifestFields>;
+export type Manifest = Checked<typeof manifestFields>;
+
+export const readManifest = (path: string): Manifest =>
+  checkOr(manifestFields, readJson(path), (what) => {
+    throw new UserError(`"${path}" is no manifest of shards: ${what}`, { hint: "choose another name" });
+  });
 
 /**
  * Refuses a shard whose manifest says that another tokenizer has encoded it. Nothing is known of other files. Special tokens that
@@ -185,9 +197,7 @@ export function checkEncodedBy(parts: TokenizerParts, path: string): void {
 /** The fingerprint of the tokenizer in a manifest; undefined for any other file of this name. */
 function encoderIn(path: string): string | undefined {
   try {
-    const { request } = checkOr(manifestFields, readJson(path), (what) => {
-      throw new UserError(what);
-    });
+    const { request } = readManifest(path);
     const { tokenizer } = request as { readonly tokenizer?: unknown };
     return typeof tokenizer === "string" ? tokenizer : undefined;
   } catch (error) {
@@ -201,7 +211,7 @@ const atStart: Point = {
   ...{ ids: 0, documents: 0, isOpen: false, hasEnded: false },
 };
 
-class IdFiles implements IdSink {
+export class IdFiles implements IdSink {
   /** Whether everything is in shards. */
   readonly isDone: boolean;
   private readonly ranges: readonly Range[];
@@ -224,9 +234,10 @@ class IdFiles implements IdSink {
 
   /** Looks at the shards that are there. A UserError if they are of another run, or not whole. */
   constructor(private readonly options: IdFilesOptions) {
-    const { inputs, ranges = inputs.map(wholeRange), shardSize } = options;
+    const { inputs, ranges = (inputs as Input[]).map(wholeRange), shardSize } = options;
     this.ranges = ranges;
     this.request = shardSize === undefined ? {} : JSON.parse(JSON.stringify(options.request()));
+    if (shardSize !== undefined) keepFrom([this.manifestPath], inputs);
     const manifest = shardSize === undefined ? undefined : this.readManifest();
     this.shards = [...(manifest?.shards ?? [])];
     this.begunCount = this.shards.length;
@@ -249,6 +260,11 @@ class IdFiles implements IdSink {
     const [first, ...others] = this.ranges.slice(rangeIndex);
     if (first === undefined || byte === 0) return this.ranges.slice(rangeIndex);
     return [{ ...first, startByte: byte, startsInside }, ...others];
+  }
+
+  /** Whether going on means to write the same again, and leave out what is in shards. */
+  get isAtStart(): boolean {
+    return this.point.rangeIndex === 0 && this.point.byte === 0;
   }
 
   get fileCount(): number {
@@ -301,7 +317,7 @@ class IdFiles implements IdSink {
   endTask({ endsInput, endByte, endsInside, inputIndex }: Task): void {
     if (endsInput) [this.isOpen, this.hasEnded] = [false, false];
     const { rangeIndex } = this.point;
-    const isCut = canBeCutByBytes(this.options.inputs[inputIndex]!);
+    const isCut = canBeCutByBytes(this.options.inputs[inputIndex] as Input);
     const endsRange = isCut ? endByte === this.ranges[rangeIndex]!.endByte : endsInput;
     // What is read in order, or as pages, begins anew with its first byte.
     if (!endsRange && !isCut) return;
@@ -367,8 +383,8 @@ class IdFiles implements IdSink {
 
   private pathsOf(shard: number): string[] {
     const { base, format, shardSize } = this.options;
-    const numbered = shardSize === undefined ? base : `${base}_${String(shard).padStart(5, "0")}`;
-    return format.endings.map((ending) => numbered + ending);
+    if (shardSize !== undefined) return shardPaths(base, format, shard);
+    return format.endings.map((ending) => base + ending);
   }
 
   private get manifestPath(): string {
@@ -378,7 +394,8 @@ class IdFiles implements IdSink {
   private writeManifest(next: Point | null): Promise<void> {
     const { request, shards, kept } = this;
     const keptKinds = kept.fields.length > 0 ? kept.kinds : undefined;
-    const manifest: Manifest = { format: manifestFormat, request, shards, next, keptKinds };
+    const isOpen = next === null && this.isOpen ? true : undefined;
+    const manifest: Manifest = { format: manifestFormat, request, shards, next, isOpen, keptKinds };
     return writeStaged(this.manifestPath, this.options.guard, async (file) => {
       file.write(new TextEncoder().encode(`${JSON.stringify(manifest, null, 1)}\n`));
     });
@@ -394,29 +411,47 @@ class IdFiles implements IdSink {
         hint: `remove "${this.options.base}_*", or choose another name`,
       });
     }
-    const manifest = checkOr(manifestFields, readJson(path), (what) => {
-      throw new UserError(`"${path}" is no manifest of shards: ${what}`, {
-        hint: "choose another name for them",
-      });
-    });
+    const manifest = readManifest(path);
     const differs = differing(manifest.request, this.request);
+    if (differs !== undefined && this.options.ifChanged) return this.removeShards(manifest);
     if (differs !== undefined)
       throw new UserError(`"${path}" is of another run: ${differs}`, { hint: beginAnew });
-    for (const [i, { sizesBytes }] of manifest.shards.entries()) {
-      for (const [f, shardPath] of this.pathsOf(i).entries()) {
-        if (statOf(shardPath)?.size === sizesBytes[f]) continue;
-        const state = statOf(shardPath) === undefined ? "is missing" : "has another size";
-        throw new UserError(`"${shardPath}" ${state}, but "${path}" lists it`, { hint: beginAnew });
-      }
-    }
+    checkShards(manifest, path, this.options, beginAnew);
     return manifest;
+  }
+
+  /** The manifest goes last: as long as it is there, these are known to be of another run. One shard may not be listed yet. */
+  private removeShards({ shards }: Manifest): undefined {
+    for (let n = 0; n <= shards.length; n++)
+      for (const path of this.pathsOf(n)) rmSync(path, { force: true });
+    rmSync(this.manifestPath, { force: true });
+  }
+}
+
+export const shardPaths = (base: string, { endings }: IdFormat, shard: number): string[] =>
+  endings.map((ending) => `${base}_${String(shard).padStart(5, "0")}${ending}`);
+
+/** Refuses shards that are not as their manifest says. */
+export function checkShards(
+  { shards }: Manifest,
+  path: string,
+  { base, format }: Pick<AskedFiles, "base" | "format">,
+  hint: string,
+): void {
+  for (const [i, { sizesBytes }] of shards.entries()) {
+    for (const [f, shardPath] of shardPaths(base, format, i).entries()) {
+      if (statOf(shardPath)?.size === sizesBytes[f]) continue;
+      const state = statOf(shardPath) === undefined ? "is missing" : "has another size";
+      throw new UserError(`"${shardPath}" ${state}, but "${path}" lists it`, { hint });
+    }
   }
 }
 
 /** What of a request is another, in words; undefined: nothing. */
-function differing(former: object | undefined, request: object): string | undefined {
-  for (const [name, value] of Object.entries(request)) {
-    const was = (former as Record<string, unknown> | undefined)?.[name];
+export function differing(former: object, request: object): string | undefined {
+  // An option that is not given is not there.
+  for (const name of Object.keys({ ...former, ...request })) {
+    const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;
     const isShort = typeof value !== "object" && typeof was !== "object";
     return isShort ? `${name} was ${was ?? "none"}, and is ${value ?? "none"} here` : `${name} were others`;
@@ -432,6 +467,9 @@ function endsBehind(ids: Uint16Array | Uint32Array, id: number | undefined): Uin
   return Uint32Array.from(ends);
 }
 
+const keepFrom = (paths: readonly string[], read: readonly Read[]) =>
+  new WrittenPlaces(paths.map((path) => ({ name: `"${path}"`, path, kind: "file" }))).keepFrom(read);
+
 /** A shard while it is written, beside its place. */
 class OpenShard {
   private documentCount = 0;
@@ -446,7 +484,7 @@ class OpenShard {
     kept: KeptColumns,
   ) {
     const { format, type, guard, inputs, shardSize } = options;
-    new WrittenPlaces(paths.map((path) => ({ name: `"${path}"`, path, kind: "file" }))).keepFrom(inputs);
+    keepFrom(paths, inputs);
     this.unregister = guard(() => this.discard());
     try {
       // Whoever holds the place of a shard may remove what a run that was killed left beside it.

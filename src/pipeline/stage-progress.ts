@@ -7,7 +7,8 @@ export type StageProgress = {
     | "merging"
     | "lifting"
     | "merging superwords"
-    | "encoding";
+    | "encoding"
+    | "joining";
   readonly done: number;
   /** Null if only the end of a stream shows it. */
   readonly total: number | null;

@@ -23,6 +23,30 @@ test("shards are written, and none is written again", () => {
   );
 });
 
+test("parts of a plan are joined, and nothing is done where nothing changed", () => {
+  const run = (...typed: string[]) => bpe([...typed, "-q"], { cwd: home });
+  expect(run("plan", text, "--tokenizer", tokenizer, "-o", "plan.jsonl").code).toBe(0);
+  const one = ["--tokenizer", tokenizer, "-w", "1"];
+  expect(run("encode", "--ranges", "plan.jsonl", ...one, "-o", "p", "--ids-format", "part").code).toBe(0);
+  const join = ["ids", "join", "p*.json", "--plan", "plan.jsonl", "-o", "j.ds", "--shard-size", "2"];
+  expect(bpe(join, { cwd: home }).stderr).toMatch(
+    /^joined 1 part to \d+ ids in .*\n3 documents in 3 files\n$/,
+  );
+  expect(bpe(join, { cwd: home }).stderr).toStartWith('unchanged: "j.json" is of the same inputs');
+  const other = [...join, "--dtype", "uint32"];
+  expect(run(...other).stderr).toInclude('"j.json" is of another run: type was uint16, and is uint32 here');
+  expect(bpe([...other, "--if-changed"], { cwd: home }).stderr).toStartWith("joined 1 part");
+  const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining("is not what parts are joined to"),
+  ]);
+  const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
+  expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files\n");
+  expect(encode(...encoded).stderr).toStartWith('unchanged: "o.json" is of the same inputs');
+  expect(encode("-o", "o.ds", "--if-changed").stderr).toInclude("--if-changed needs --shard-size");
+});
+
 test("a tokenizer that another thread loads has the table that types and digests need", () => {
   const large = scratch();
   put(large, "tokenizer.json", `${JSON.stringify(jsonOf(tokenizer))}${" ".repeat(8_000_000)}`);

@@ -71,8 +71,8 @@ function llmc(base: string, _width: number): Documents {
   return [ids];
 }
 
-async function parquet(base: string, _width: number): Promise<Documents> {
-  const file = readFileSync(`${base}.parquet`);
+async function parquet(base: string, _width: number, ending = "parquet"): Promise<Documents> {
+  const file = readFileSync(`${base}.${ending}`);
   const rows = await parquetReadObjects({ file: new Uint8Array(file).buffer });
   return rows.map(({ input_ids: ids }) => ids as number[]);
 }
@@ -80,7 +80,8 @@ async function parquet(base: string, _width: number): Promise<Documents> {
 export const readIdFiles = {
   npy: (base: string, width: number): Documents => [idsAt(readFileSync(`${base}.npy`).subarray(128), width)],
   bin: (base: string, width: number): Documents => [idsAt(readFileSync(`${base}.bin`), width)],
-  parquet,
+  parquet: (base: string, width: number): Promise<Documents> => parquet(base, width),
+  part: (base: string, width: number): Promise<Documents> => parquet(base, width, "part"),
   megatron,
   olmo,
   datatrove,

@@ -23,6 +23,7 @@ const separatorId = specialTokenId(parts, separator);
 
 type Format = (typeof idFormats)[number]["name"];
 type Asked = {
+  ifChanged?: boolean;
   shardSize?: number;
   append?: boolean;
   rangeSizeBytes?: number;
@@ -34,7 +35,7 @@ const stopped = new Error("stopped");
 
 /** Encodes files; stops at the write of that number, as a run does that is killed. */
 function encode(paths: readonly string[], base: string, name: Format, asked: Asked = {}) {
-  const { shardSize, append, rangeSizeBytes = 512, stopAt, of = parts } = asked;
+  const { ifChanged, shardSize, append, rangeSizeBytes = 512, stopAt, of = parts } = asked;
   const known = idFormatOf(name, base)!;
   let writes = 0;
   const format: IdFormat = {
@@ -57,7 +58,8 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
     appendId: append ? separatorId : undefined,
     report() {},
   };
-  return encodeIntoFiles(encoding, of, { base, format, shardSize, documentEnd: undefined }, () => () => {});
+  const files = { base, format, shardSize, documentEnd: undefined, ifChanged };
+  return encodeIntoFiles(encoding, of, files, () => () => {});
 }
 
 /** The documents of a file, by encoding each for itself. */
@@ -223,11 +225,11 @@ describe("files of ids", () => {
       idFormatOf(name, "")!.typeFor?.(idLimit) ?? idTypeFor({ isNarrow: idLimit <= 65_536 });
     const types = (idLimit: number) =>
       idFormats.map(({ name }) => typeOf(name, idLimit) === "uint16").map(Number);
-    // npy, bin, parquet, megatron, olmo, datatrove, llmc
-    expect(types(65_499)).toEqual([1, 1, 0, 1, 1, 1, 1]);
-    expect(types(65_500)).toEqual([1, 1, 0, 0, 1, 1, 1]);
-    expect(types(65_536)).toEqual([1, 1, 0, 0, 1, 1, 1]);
-    expect(types(65_537)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    // npy, bin, parquet, part, megatron, olmo, datatrove, llmc
+    expect(types(65_499)).toEqual([1, 1, 0, 0, 1, 1, 1, 1]);
+    expect(types(65_500)).toEqual([1, 1, 0, 0, 0, 1, 1, 1]);
+    expect(types(65_536)).toEqual([1, 1, 0, 0, 0, 1, 1, 1]);
+    expect(types(65_537)).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
   });
 
   test("of 32 bits are read by the same programs", async () => {
@@ -264,6 +266,12 @@ describe("shards that are there", () => {
     expect(await refusal({ append: true })).toMatch(
       /c\.json" is of another run: appendId was none, and is \d+ here$/,
     );
+    // An option that is left out is another one, too.
+    const plain = JSON.parse(readFileSync(`${base}.json`, "utf8"));
+    const request = { ...plain.request, appendId: 5 };
+    writeFileSync(`${base}.json`, JSON.stringify({ ...plain, request }));
+    expect(await refusal()).toEndWith("appendId was 5, and is none here");
+    put(home, "c.json", `${JSON.stringify(plain, null, 1)}\n`);
     expect(await refusal({ shardSize: 99 })).toEndWith("shardSize was 100, and is 99 here");
     const other = encode([path], base, "olmo", { shardSize: 100 });
     expect((await refusalOf(other)).message).toEndWith("format was megatron, and is olmo here");
@@ -271,6 +279,24 @@ describe("shards that are there", () => {
     writeFileSync(path, "low lower newest");
     expect(await refusal()).toEndWith("inputs were others");
     expect(filesIn(home).slice(1)).toEqual(before.slice(1));
+  });
+
+  test("of another run are replaced if that is asked for, and left alone if nothing changed", async () => {
+    const { home, path, again } = await made();
+    const before = filesIn(home);
+    const ifChanged = true;
+    expect(await again({ ifChanged, stopAt: 0 })).toMatchObject({ isUnchanged: true, textBytes: 0 });
+    expect(filesIn(home)).toEqual(before);
+    // Killed before the manifest listed its shard.
+    writeFileSync(path, `low${separator}`.repeat(60));
+    put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
+    // Also where the run that replaces them was killed.
+    await again({ ifChanged, stopAt: 1 }).catch((error) => expect(error).toBe(stopped));
+    expect(await again({ ifChanged })).toMatchObject({ documentCount: 60, isUnchanged: false });
+    const anew = scratch();
+    await encode([path], join(anew, "c"), "megatron", { shardSize: 100 });
+    expect(filesIn(home).filter(([name]) => name !== "a.txt")).toEqual(filesIn(anew));
+    expect(await again()).toMatchObject({ isUnchanged: true });
   });
 
   test("that are missing or shorter are named", async () => {

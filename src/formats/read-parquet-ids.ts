@@ -1,0 +1,78 @@
+import { closeSync } from "node:fs";
+import { type Input, openInput } from "../corpus/input.ts";
+import { inspectInput } from "../corpus/inspect-input.ts";
+import { FileSource, readFully, TextMemory } from "../corpus/range-reader.ts";
+import type { KeptValue } from "../corpus/records/kept-fields.ts";
+import { KeptColumns } from "../corpus/records/parquet/kept-columns.ts";
+import { decodeRleBitPacked } from "../corpus/records/parquet/parquet-reader.ts";
+import { pageAt, readingFile, readMetadata, topLevel } from "../corpus/records/parquet/plan-pages.ts";
+import { UserError } from "../errors.ts";
+
+/** Whole documents: their ids end to end, where each ends, and what is kept of them, document by document. */
+export type IdDocuments = {
+  readonly ids: Uint16Array | Uint32Array;
+  readonly ends: Uint32Array;
+  readonly kept: readonly KeptValue[];
+};
+
+/** What `ParquetIds` wrote, a row group at a time. */
+export function* readParquetIds(path: string): Generator<IdDocuments> {
+  const input: Input = inspectInput(path, { format: "parquet" });
+  const fd = openInput(input);
+  try {
+    const source = new FileSource(fd, input);
+    const memory = new TextMemory();
+    const metadata = readingFile(path, () => readMetadata(source, memory));
+    const [ids, ...others] = topLevel(metadata.schema);
+    if (metadata.created_by !== "bpe" || ids?.name !== "input_ids") {
+      const hint = "the way from any Parquet of ids is NumPy: numpy.concatenate of its lists, saved as .npy";
+      throw new UserError(`"${path}" is not as bpe encode writes Parquet`, { hint });
+    }
+    const fields = others.map(({ name }) => ({ name }));
+    const columns = fields.length > 0 ? new KeptColumns(source, fields, memory) : undefined;
+    let row = 0;
+    for (const { columns: chunks, num_rows } of metadata.row_groups) {
+      const group = readingFile(path, () => idsOf(source, chunks[0]!.meta_data!, Number(num_rows)));
+      const kept: KeptValue[] = [];
+      const end = row + group.ends.length;
+      columns?.read(source, row, end, kept);
+      yield { ...group, kept };
+      row = end;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The ids of a row group, which are one page: levels, then the ids as they are in memory. */
+function idsOf(
+  source: FileSource,
+  { data_page_offset, total_compressed_size }: { data_page_offset: bigint; total_compressed_size: bigint },
+  rowCount: number,
+) {
+  const startByte = Number(data_page_offset);
+  const { header, dataByte, endByte } = pageAt(source, startByte, startByte + Number(total_compressed_size));
+  const v2 = header.data_page_header_v2;
+  if (v2 === undefined || v2.encoding !== "PLAIN") throw new Error("the ids of a row group are not one page");
+  const { num_values: valueCount, repetition_levels_byte_length, definition_levels_byte_length } = v2;
+  const levelsEnd = repetition_levels_byte_length + definition_levels_byte_length;
+  const idCount = valueCount - v2.num_nulls;
+  const page = readFully(source, dataByte, endByte);
+  if (page.length !== levelsEnd + 4 * idCount || idCount < 0) throw new Error("a page has another size");
+  const repetitions = new Int32Array(valueCount);
+  const definitions = new Int32Array(valueCount);
+  const areWhole =
+    decodeRleBitPacked(page, 0, repetition_levels_byte_length, 1, repetitions) &&
+    decodeRleBitPacked(page, repetition_levels_byte_length, levelsEnd, 1, definitions);
+  const starts: number[] = [];
+  let count = 0;
+  for (let v = 0; v < valueCount; v++) {
+    if (repetitions[v] === 0) starts.push(count);
+    count += definitions[v]!;
+  }
+  const isRight = areWhole && count === idCount && starts.length === rowCount;
+  if (!isRight || (valueCount > 0 && repetitions[0] !== 0)) throw new Error("the levels of a page are wrong");
+  const ids = new Uint32Array(idCount);
+  new Uint8Array(ids.buffer).set(page.subarray(levelsEnd));
+  return { ids, ends: Uint32Array.from([...starts.slice(1), count].slice(0, rowCount)) };
+}
