@@ -1,8 +1,17 @@
 // Builds the native module of Python for this machine into python/bpe_trainer: `npm run build:native`. Without a C compiler
 // it says so and is done: the package then encodes through a child process.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { generateC, generatedDirectory } from "./wasm2c.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -42,9 +51,15 @@ export async function compile(compiler: Compiler, linked: Linked): Promise<void>
     linked.sources === undefined ? [] : [...usualFlags, ...warnings, ...includes, ...linked.sources];
   const objects = await compileParts(compiler, linked.parts);
   mkdirSync(dirname(linked.output), { recursive: true });
-  const made = unfinished(linked.output);
-  run(compiler, ...beside, ...objects, ...linked.linking, "-o", made);
-  renameSync(made, linked.output);
+  // Under its own name: linkers write that into a DLL, into what links to it, and into signatures.
+  const directory = mkdtempSync(`${linked.output}.`);
+  try {
+    const made = join(directory, basename(linked.output));
+    run(compiler, ...beside, ...objects, ...linked.linking, "-o", made);
+    renameSync(made, linked.output);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }
 
 /**
@@ -63,15 +78,13 @@ export async function compileParts(compiler: Compiler, parts: readonly string[])
     const object = join(isKernel ? ofKernel : ofOthers, `${part}.o`);
     const source = join(isKernel ? generatedDirectory : sources, `${part}.c`);
     if (existsSync(object)) return object;
-    const made = unfinished(object);
+    // Others may make the same.
+    const made = `${object}.${process.pid}.${Math.round(performance.now() * 1000)}`;
     run(compiler, ...usualFlags, ...(isKernel ? ["-w"] : warnings), ...includes, "-c", source, "-o", made);
     renameSync(made, object);
     return object;
   });
 }
-
-/** Where a file is made that others may make as well. */
-const unfinished = (path: string) => `${path}.${process.pid}.${Math.round(performance.now() * 1000)}`;
 
 function run({ command, flags }: Compiler, ...args: readonly string[]): void {
   const [program, ...before] = command;

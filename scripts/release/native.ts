@@ -12,7 +12,9 @@ const tools = join(root, "scripts/release/tools");
 const home = join(root, "dist/release-tools/zig");
 /** It keeps what it has built of C libraries. */
 const caches = ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"].map((name) => `${name}=${home}-cache`);
-const zig = ["env", ...caches, join(home, "ziglang/zig")];
+/** Else the time of linking is in a DLL. */
+const noTime = "SOURCE_DATE_EPOCH=0";
+const zig = ["env", ...caches, noTime, join(home, "ziglang/zig")];
 const runZig = (...args: readonly string[]) => run(zig[0]!, [...zig.slice(1), ...args]);
 
 /** Installs zig as scripts/release/tools/requirements.txt pins it, unless it is there. */
@@ -31,7 +33,8 @@ export function installZig(): void {
 export async function buildNative(target: Target, directory: string) {
   const { names, linking, zigTarget } = target.native;
   mkdirSync(directory, { recursive: true });
-  const flags = ["-target", zigTarget, "-g0", "-fno-sanitize=undefined"];
+  // `-g0` alone leaves the name of a temporary file in objects for Windows.
+  const flags = ["-target", zigTarget, "-g0", "-s", "-fno-sanitize=undefined"];
   if (target.format.machine === "x64") flags.push("-mssse3");
   const isForWindows = target.format.kind === "PE";
   // Else everything is exported there.

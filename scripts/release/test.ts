@@ -215,6 +215,9 @@ function checkFormat(target: Target): string {
   const path = ["bpe", "bpe.exe"].map((file) => join(home, name, file)).find(existsSync)!;
   const format = executableFormat(readFileSync(path));
   if (!Bun.deepEquals(format, target.format)) throw new Error(JSON.stringify(format));
+  const { imports, shared } = target.native.names;
+  if (imports !== undefined && !readFileSync(join(home, name, "lib", imports)).includes(`${shared}\0`))
+    throw new Error(`what is linked with "${imports}" does not load "${shared}"`);
   return `${format.kind}, ${format.machine}`;
 }
 
