@@ -68,6 +68,18 @@ test("a module knows only the modules that are listed before it, and the kernel 
   expect(upward).toEqual([]);
 });
 
+test("modules of the runtime that take milliseconds to load are loaded where they are needed", () => {
+  const slow = /^import (?!type).*"node:(crypto|fs\/promises|stream|tty|zlib)"/;
+  const loading = sources.filter((path) => linesOf(path).some((line) => slow.test(line)));
+  // Few runs need these, or they are never in the executable.
+  expect(loading).toEqual([
+    "src/corpus/records/parquet/plan-pages.ts",
+    "src/playground/playground-page.ts",
+    "src/runtime/host.node.ts",
+    "src/tokenizer/image.ts",
+  ]);
+});
+
 test("no two source files have the same name", () => {
   const byName = Map.groupBy(sources, (path) => basename(path));
   expect([...byName.values()].filter((paths) => paths.length > 1)).toEqual([]);

@@ -1,5 +1,4 @@
 import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
-import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
 import { hasFields } from "../corpus/input.ts";
@@ -178,6 +177,7 @@ async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   const fail = (error: unknown) => {
     throw unreadable(path, error);
   };
+  const { open } = await import("node:fs/promises");
   const from = await open(path, "r").catch(fail);
   try {
     const chunk = new Uint8Array(chunkSizeBytes);

@@ -1,6 +1,6 @@
-import { gzipSync } from "node:zlib";
 import { grown } from "../bytes/arrays.ts";
 import { bytes, grouped } from "../bytes/quantities.ts";
+import { zlib } from "../corpus/content.ts";
 import type { KeptColumns } from "../corpus/records/kept-fields.ts";
 import { UserError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
@@ -195,7 +195,7 @@ function* olmoIndex(ends: Float64Array): Generator<Uint8Array> {
     let rows = "";
     for (let d = from; d < Math.min(ends.length, from + rowsInChunk); d++)
       rows += `${d === 0 ? 0 : ends[d - 1]},${ends[d]},${d},,${d}\r\n`;
-    yield gzipSync(rows);
+    yield zlib().gzipSync(rows);
   }
 }
 

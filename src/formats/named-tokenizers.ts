@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../errors.ts";
 import { shellLine } from "../runtime/hints.ts";
+import { createSha1, createSha256 } from "../runtime/host.ts";
 import { isDirectory, isFile, readBytes, readText, statOf } from "../runtime/system-error.ts";
 import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
 import { tokenizersIn } from "./load-tokenizer.ts";
@@ -81,13 +81,13 @@ const notHere = (typed: string, hint: string) =>
 function ranksInCache(url: string): string | undefined {
   const { TIKTOKEN_CACHE_DIR, DATA_GYM_CACHE_DIR } = process.env;
   const directory = TIKTOKEN_CACHE_DIR ?? DATA_GYM_CACHE_DIR ?? join(tmpdir(), "data-gym-cache");
-  const path = join(directory, createHash("sha1").update(url).digest("hex"));
+  const path = join(directory, createSha1().update(url).digest("hex"));
   return directory !== "" && isFile(path) ? path : undefined;
 }
 
 /** Anyone may write into the directory of temporary files. */
 function checkRanks(path: string, encoding: keyof typeof rankSums): void {
-  if (createHash("sha256").update(readBytes(path)).digest("hex") === rankSums[encoding]) return;
+  if (createSha256().update(readBytes(path)).digest("hex") === rankSums[encoding]) return;
   throw new UserError(`"${path}", tiktoken's copy of ${encoding}, is not the published file`, {
     hint: "remove it, and fetch it again",
   });

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
 import { escapeBytes } from "../bytes/escape.ts";
 import type { Normalization } from "../bytes/normalization.ts";
 import { carriageReturn, lineFeed, space, zero } from "../bytes/text.ts";
 import { assert, exitCode, UserError } from "../errors.ts";
 import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pattern.ts";
-import { toBase64 } from "../runtime/host.ts";
+import { createSha256, toBase64 } from "../runtime/host.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { maxOf, type PackedTokens } from "../tokenizer/encoding-model.ts";
 import { modelOfRanks } from "../tokenizer/merge-by-rank.ts";
@@ -339,7 +338,7 @@ export const knownByName = (wanted: string): KnownRanks =>
 
 /** The known file with these bytes, or undefined. */
 function knownRanks(bytes: Uint8Array): KnownRanks | undefined {
-  return known[createHash("sha256").update(bytes).digest("hex")]?.();
+  return known[createSha256().update(bytes).digest("hex")]?.();
 }
 
 const endOfText = "<|endoftext|>";

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createSha256 } from "../runtime/host.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { scriptShares } from "../tokenizer/vocabulary-statistics.ts";
 import pageScript from "./browser/page-script.js" with { type: "text" };
@@ -89,7 +89,7 @@ const tallScripts = 9;
 const longestShown = 24;
 const longestShownOfSeveral = 12;
 
-const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const hashOf = (text: string) => `'sha256-${createSha256().update(text).digest("base64")}'`;
 
 /** The head, and an index of the sections. */
 export function pageHead(

@@ -5,11 +5,12 @@ import { noSystem } from "./no-system.browser.ts";
 
 export type Sha256 = {
   update(data: Uint8Array | string): Sha256;
-  digest(encoding: "hex"): string;
+  digest(encoding: "hex" | "base64"): string;
 };
 
 /** Only caches and records ask for hashes. */
 export const createSha256: () => Sha256 = noSystem;
+export const createSha1: () => Sha256 = noSystem;
 
 /** Nobody waits, and no path is named. */
 export {

@@ -15,10 +15,11 @@ export const runtimeVersion: string = `Node ${process.versions.node}`;
 
 export type Sha256 = {
   update(data: Uint8Array | string): Sha256;
-  digest(encoding: "hex"): string;
+  digest(encoding: "hex" | "base64"): string;
 };
 
 export const createSha256 = (): Sha256 => createHash("sha256");
+export const createSha1 = (): Sha256 => createHash("sha1");
 
 const never = new Int32Array(new SharedArrayBuffer(4));
 export const sleepSync = (ms: number): void => void Atomics.wait(never, 0, 0, ms);

@@ -15,10 +15,12 @@ export const xxHash32 = (text: string): number => Bun.hash.xxHash32(text);
 
 export type Sha256 = {
   update(data: Uint8Array | string): Sha256;
-  digest(encoding: "hex"): string;
+  digest(encoding: "hex" | "base64"): string;
 };
 
+// Not those of node:crypto: to load it takes 4 ms.
 export const createSha256 = (): Sha256 => new Bun.CryptoHasher("sha256");
+export const createSha1 = (): Sha256 => new Bun.CryptoHasher("sha1");
 
 /** Waits, and lets nothing else be served meanwhile. */
 export const sleepSync = (ms: number): void => Bun.sleepSync(ms);
@@ -71,6 +73,8 @@ const functions = {
   __errno_location: { args: [], returns: "ptr" },
   flock: { args: ["i32", "i32"], returns: "i32" },
   getpagesize: { args: [], returns: "i32" },
+  /** In the form that a terminal's size needs. */
+  ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
   madvise: { args: ["usize", "usize", "i32"], returns: "i32" },
   mmap: { args: ["usize", "usize", "i32", "i32", "i32", "i64"], returns: "usize" },
   munmap: { args: ["usize", "usize"], returns: "i32" },
