@@ -46,6 +46,10 @@ export const jsonLine = (value: unknown) =>
 const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
+/** Spaces that look like others have signs: ‿ where no line may break, ▫ for any other kind but the one of ASCII. */
+export const spacesWithSigns = (text: string) =>
+  text.replace(/[^\P{Zs} ]|\u2800/gu, (space) => (/[\u00a0\u2007\u202f]/.test(space) ? "‿" : "▫"));
+
 const escapeUnit = (unit: number) => `\\u${unit.toString(16).padStart(4, "0")}`;
 
 function escapeByte(byte: number): string {

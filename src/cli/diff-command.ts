@@ -1,6 +1,8 @@
+import { spacesWithSigns } from "../bytes/escape.ts";
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
-import type { Difference, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
+import type { Difference, MergeWithRank, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
+import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { piecesTsv } from "../formats/tokens-tsv.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { readNamed } from "../options/kinds.ts";
@@ -50,9 +52,8 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     },
     (progress) => output.progress(progress),
   );
-  const names = [a.name, b.name] as const;
   output.endStage();
-  await (options.has("json") ? writeJson(difference) : writeLines(differenceText(difference, names)));
+  await (options.has("json") ? writeJson(difference) : writeLines(differenceText(difference, [a, b])));
   if (piecesPath !== undefined) await writeChunks(piecesPath, piecesTsv(a.parts, b.parts));
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;
@@ -78,31 +79,61 @@ const shownMax = 20;
 const shownPiecesMax = 12;
 
 type Names = readonly [a: string, b: string];
+type Pair = readonly [a: NamedTokenizer, b: NamedTokenizer];
 
 /** What differs between two tokenizers, for people. Lists show the first of each kind; `--json` has all. */
-function differenceText({ a, b, tokens, merges, text }: Difference, names: Names): Line[] {
-  const token = (of: { token: string; id: number; isSpecial: boolean }) =>
-    `${of.id} "${of.token}"${of.isSpecial ? " special" : ""}`;
+function differenceText({ a, b, tokens, merges, text }: Difference, [first, second]: Pair): Line[] {
+  const names = [first.name, second.name] as const;
+  const token = (of: { token: string; id: number }) => `${of.id} ${quoted(of.token)}`;
   return [
     `${names[0]}: ${factsText(a)}`,
     `${names[1]}: ${factsText(b)}`,
     ...(samePattern(a, b) ? [] : ["they cut text by different patterns"]),
     "",
     heading(`tokens: ${grouped(tokens.inBoth)} in both`),
-    ...list(`only in ${names[0]}`, tokens.onlyInA, token),
-    ...list(`only in ${names[1]}`, tokens.onlyInB, token),
-    ...list("with another id", tokens.moved, (of) => `"${of.token}" ${of.idA} -> ${of.idB}`),
+    ...tokenList(`only in ${names[0]}`, tokens.onlyInA, ({ id }) => isByte(first, id), token),
+    ...tokenList(`only in ${names[1]}`, tokens.onlyInB, ({ id }) => isByte(second, id), token),
+    ...tokenList(
+      "with another id",
+      tokens.moved,
+      ({ idA }) => isByte(first, idA),
+      (of) => `${quoted(of.token)} ${of.idA} -> ${of.idB}`,
+    ),
     "",
     heading(`merges: ${grouped(merges.inBoth)} in both`),
-    ...list(`only in ${names[0]}`, merges.onlyInA, (of) => `${of.rank} "${of.left}" "${of.right}"`),
-    ...list(`only in ${names[1]}`, merges.onlyInB, (of) => `${of.rank} "${of.left}" "${of.right}"`),
+    ...list(`only in ${names[0]}`, merges.onlyInA, ranked),
+    ...list(`only in ${names[1]}`, merges.onlyInB, ranked),
     ...list(
       "in another order",
       merges.moved,
-      (of) => `"${of.left}" "${of.right}" ${of.rankA} -> ${of.rankB}`,
+      (of) => `${quoted(of.left)} ${quoted(of.right)} ${of.rankA} -> ${of.rankB}`,
     ),
     ...(text === null ? [] : ["", ...textLines(text, names)]),
   ];
+}
+
+const quoted = (token: string) => `"${spacesWithSigns(token)}"`;
+const ranked = ({ left, right, rank }: MergeWithRank) => `${rank} ${quoted(left)} ${quoted(right)}`;
+
+const isByte = ({ parts: { tokens } }: NamedTokenizer, id: number) =>
+  tokens.starts[id + 1]! - tokens.starts[id]! === 1;
+
+/** Tokens that differ: bytes and special tokens, which say little of what was learned, are only counted. */
+function tokenList<T extends { readonly isSpecial: boolean }>(
+  what: string,
+  items: readonly T[],
+  isByte: (item: T) => boolean,
+  shown: (item: T) => string,
+): string[] {
+  const specials = items.filter(({ isSpecial }) => isSpecial).length;
+  const learned = items.filter((item) => !item.isSpecial && !isByte(item));
+  const bytes = items.length - specials - learned.length;
+  const others = [
+    ...(bytes > 0 ? [counted(bytes, "byte")] : []),
+    ...(specials > 0 ? [counted(specials, "special token")] : []),
+  ];
+  const [head, ...lines] = list(what, learned, shown);
+  return [others.length === 0 ? head! : `${head} (and ${others.join(", ")})`, ...lines];
 }
 
 const heading = (text: string) => [piece("bold", text)];

@@ -1,6 +1,12 @@
-import { escapeText } from "../bytes/escape.ts";
+import { escapeText, spacesWithSigns } from "../bytes/escape.ts";
 import { bytes, grouped } from "../bytes/quantities.ts";
-import type { CostliestWord, Evaluation, TextFacts } from "../evaluation/evaluation.ts";
+import {
+  type CostliestWord,
+  type Evaluation,
+  shownWords,
+  type TextFacts,
+  type TokenizerResult,
+} from "../evaluation/evaluation.ts";
 import {
   bestOf,
   type CostParity,
@@ -68,15 +74,35 @@ export function findingOf({ texts, tokenizers }: Evaluation): string[] {
   const [own, ...others] = tokenizers.filter(({ overall }) => overall.tokens > 0);
   if (own === undefined || own !== tokenizers[0] || others.length === 0) return [];
   const best = others.reduce((a, b) => (b.overall.tokens < a.overall.tokens ? b : a));
-  const percent = 100 * Math.abs(1 - own.overall.tokens / best.overall.tokens);
-  const much = percent === 0 ? "as many" : `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
-  const more = own.overall.tokens < best.overall.tokens ? " fewer" : " more";
-  const than = percent === 0 ? " tokens as" : `${more} tokens than`;
+  const much = moreText(own.overall.tokens / best.overall.tokens);
+  const than = much.endsWith("as many") ? " tokens as" : " tokens than";
   const on = texts.length === 1 ? texts[0]!.name : "all texts together";
   const sizes = [own, best].map(({ vocabularySize }) => grouped(vocabularySize));
   return [
     `${own.name} needs ${much}${than} ${best.name} on ${on}, with ${sizes[0]} tokens in its vocabulary beside ${sizes[1]}`,
+    ...rangeOf(own, best),
   ];
+}
+
+/** On which text it does best beside the other, and on which worst. */
+function rangeOf(own: TokenizerResult, other: TokenizerResult): string[] {
+  const compared = own.texts
+    .map(({ text, tokens }, i) => ({ text, share: tokens / other.texts[i]!.tokens }))
+    .filter(({ share }) => share > 0 && share < Infinity)
+    .sort((a, b) => a.share - b.share);
+  if (compared.length < 2) return [];
+  const [least, most] = [compared[0]!, compared.at(-1)!].map(
+    ({ text, share }) => `${moreText(share)} on ${text}`,
+  );
+  return [`text by text: ${least} to ${most}`];
+}
+
+/** "9 % fewer", "as many", "2.5 times as many": so many tokens, as a share of others. */
+function moreText(share: number): string {
+  const percent = 100 * Math.abs(1 - share);
+  if (share >= 2) return `${share.toFixed(1)} times as many`;
+  if (percent === 0) return "as many";
+  return `${percent.toFixed(percent < 9.95 ? 1 : 0)} % ${share < 1 ? "fewer" : "more"}`;
 }
 
 /** Lines of a heading: its name stands out. */
@@ -327,9 +353,15 @@ function termSections(evaluation: Evaluation, columns: number): Line[][] {
   });
 }
 
+/** Between pieces stands the first of these that no piece has. */
+const borders = ["·", "|", "¦", "‖"];
+
 /** The first pieces of a word, as they are shown. */
-export const piecesText = (pieces: readonly string[], shownMax: number) =>
-  pieces.slice(0, shownMax).join("|") + (pieces.length > shownMax ? "|…" : "");
+export function piecesText(pieces: readonly string[], shownMax: number): string {
+  const border = borders.find((sign) => !pieces.some((piece) => piece.includes(sign))) ?? borders[0]!;
+  const shown = pieces.length > shownMax ? [...pieces.slice(0, shownMax), "…"] : pieces;
+  return spacesWithSigns(shown.join(border));
+}
 
 const shownPiecesMax = 8;
 const indent = 2;
@@ -339,7 +371,7 @@ function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, colu
   return texts.map(({ name }, i) => [
     ...headLines(`costliest words of ${escapeText(name)}`, "how often each occurs, and its tokens.", columns),
     ...tokenizers.flatMap(({ name: tokenizer, texts }) => {
-      const items = texts[i]!.dearestWords.slice(0, wordCount).map((word) =>
+      const items = shownWords(texts[i]!.dearestWords, wordCount).map((word) =>
         shortened(wordText(word), columns - indent - 1),
       );
       const flowed =

@@ -35,6 +35,8 @@ export type TextFacts = {
   readonly distinctWords: number;
   /** Bytes that are not valid UTF-8. */
   readonly invalidBytes: number;
+  /** Whether spaces part its words: no more than half of its characters are of scripts without. */
+  readonly isSpaced: boolean;
 };
 
 export type TokenizerResult = VocabularyFacts & {
@@ -75,6 +77,22 @@ export type CostliestWord = {
   readonly pieces: readonly string[];
 };
 
+/** The words that people are shown: those with letters first, of each only one, whatever signs stand around it. */
+export function shownWords(words: readonly CostliestWord[], count: number): CostliestWord[] {
+  const seen = new Set([""]);
+  const [first, later]: CostliestWord[][] = [[], []];
+  for (const one of words) {
+    const letters = one.word.toLowerCase().replace(/[^\p{L}\p{M}]/gu, "");
+    (seen.has(letters) ? later! : first!).push(one);
+    seen.add(letters);
+  }
+  const hasLetters = ({ word }: CostliestWord) => /\p{L}/u.test(word);
+  return [...first!, ...later!.filter(hasLetters), ...later!.filter((one) => !hasLetters(one))].slice(
+    0,
+    count,
+  );
+}
+
 const shownBytesMax = 160;
 
 /** The first bytes, whole characters of them. */
@@ -101,7 +119,8 @@ export function textFacts(
   words: TextWords,
 ): TextFacts {
   const { textBytes: bytes, characterCount: characters, wordCount, distinctCount: distinctWords } = words;
-  return { name, inputs, bytes, characters, words: wordCount, distinctWords, invalidBytes };
+  const isSpaced = words.unspacedCount <= characters / 2;
+  return { name, inputs, bytes, characters, words: wordCount, distinctWords, invalidBytes, isSpaced };
 }
 
 /** Gathers the results of one tokenizer, text by text. */

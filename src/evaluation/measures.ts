@@ -111,6 +111,8 @@ export type Measure<Of> = {
   readonly better: "higher" | "lower" | null;
   /** What it is, in a line. */
   readonly formula: string;
+  /** It says something only of texts with spaces between words. */
+  readonly isOfWords?: boolean;
   /** null where there is none. */
   readonly value: (of: Of) => number | null;
   /** The value with its unit. */
@@ -156,6 +158,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     name: "words per token",
     better: "higher",
     formula: "words divided by tokens",
+    isOfWords: true,
     value: (of) => of.wordsPerToken,
     shown: decimal(3),
   },
@@ -164,6 +167,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     name: "fertility",
     better: "lower",
     formula: "tokens divided by words",
+    isOfWords: true,
     value: (of) => of.fertility,
     shown: decimal(3),
   },
@@ -172,6 +176,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     name: "one-token words",
     better: "higher",
     formula: "words that are one token",
+    isOfWords: true,
     value: (of) => of.singleTokenWords,
     shown: grouped,
   },
@@ -180,6 +185,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     name: "share of one-token words",
     better: "higher",
     formula: "one-token words divided by words",
+    isOfWords: true,
     value: (of) => of.singleTokenShare,
     shown: percent,
   },
@@ -188,6 +194,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     name: "continued words",
     better: "lower",
     formula: "words of two or more tokens",
+    isOfWords: true,
     value: (of) => of.continuedWords,
     shown: grouped,
   },
@@ -196,6 +203,7 @@ export const textMeasures: readonly Measure<Measures>[] = [
     name: "share of continued words",
     better: "lower",
     formula: "continued words divided by words",
+    isOfWords: true,
     value: (of) => of.continuedShare,
     shown: percent,
   },
@@ -412,45 +420,49 @@ export type CostParity = {
 };
 
 /** The costs by which texts are compared. */
-export const parityCosts: readonly { readonly name: string; readonly of: (parity: Parity) => CostParity }[] =
-  [
-    {
-      name: "per word",
-      of: (parity) => ({
-        gini: parity.giniFertility,
-        costRatio: parity.costRatio,
-        cheapestText: parity.cheapestText,
-        costliestText: parity.dearestText,
-      }),
-    },
-    {
-      name: "per byte",
-      of: (parity) => ({
-        gini: parity.giniBytes,
-        costRatio: parity.costRatioByBytes,
-        cheapestText: parity.cheapestTextByBytes,
-        costliestText: parity.dearestTextByBytes,
-      }),
-    },
-    {
-      name: "per character",
-      of: (parity) => ({
-        gini: parity.giniCharacters,
-        costRatio: parity.costRatioByCharacters,
-        cheapestText: parity.cheapestTextByCharacters,
-        costliestText: parity.dearestTextByCharacters,
-      }),
-    },
-    {
-      name: "whole text",
-      of: (parity) => ({
-        gini: parity.giniTokens,
-        costRatio: parity.costRatioByTokens,
-        cheapestText: parity.cheapestTextByTokens,
-        costliestText: parity.dearestTextByTokens,
-      }),
-    },
-  ];
+export const parityCosts: readonly {
+  readonly name: string;
+  readonly isOfWords?: boolean;
+  readonly of: (parity: Parity) => CostParity;
+}[] = [
+  {
+    name: "per word",
+    isOfWords: true,
+    of: (parity) => ({
+      gini: parity.giniFertility,
+      costRatio: parity.costRatio,
+      cheapestText: parity.cheapestText,
+      costliestText: parity.dearestText,
+    }),
+  },
+  {
+    name: "per byte",
+    of: (parity) => ({
+      gini: parity.giniBytes,
+      costRatio: parity.costRatioByBytes,
+      cheapestText: parity.cheapestTextByBytes,
+      costliestText: parity.dearestTextByBytes,
+    }),
+  },
+  {
+    name: "per character",
+    of: (parity) => ({
+      gini: parity.giniCharacters,
+      costRatio: parity.costRatioByCharacters,
+      cheapestText: parity.cheapestTextByCharacters,
+      costliestText: parity.dearestTextByCharacters,
+    }),
+  },
+  {
+    name: "whole text",
+    of: (parity) => ({
+      gini: parity.giniTokens,
+      costRatio: parity.costRatioByTokens,
+      cheapestText: parity.cheapestTextByTokens,
+      costliestText: parity.dearestTextByTokens,
+    }),
+  },
+];
 
 /** How alike the texts are in what they cost, of each cost. */
 export const parityMeasures: readonly Measure<CostParity>[] = [

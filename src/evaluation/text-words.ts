@@ -40,6 +40,8 @@ export type TextWords = {
   readonly wordCount: number;
   /** Characters of the whole text, white space too. A byte that is not valid UTF-8 is one. */
   readonly characterCount: number;
+  /** Those of scripts that put no spaces between words. */
+  readonly unspacedCount: number;
   /** Bytes of the whole text. */
   readonly textBytes: number;
 };
@@ -50,6 +52,7 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
   const isPlaced = new Uint8Array(pieceCount);
   let wordCount = 0;
   let characterCount = 0;
+  let unspacedCount = 0;
   let textBytes = 0;
   for (const { first, end: pieceEnd } of slicesOf(pieceCount)) {
     for (let piece = first; piece < pieceEnd; piece++) {
@@ -57,6 +60,7 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
       const end = starts[piece + 1]!;
       const count = counts[piece]!;
       characterCount += count * characterCountOf(bytes, start, end);
+      unspacedCount += count * unspacedCountOf(bytes, start, end);
       textBytes += count * (end - start);
       const leading = whitespaceBytesAt(bytes, start, end);
       // Behind the white space of a placed word there is a word; a run of white space goes on.
@@ -68,7 +72,8 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
     yield;
   }
   const placed = yield* scatteredTable(table, isPlaced);
-  return { placed, ...(yield* numberWords(placed, withNumbers)), wordCount, characterCount, textBytes };
+  const numbered = yield* numberWords(placed, withNumbers);
+  return { placed, ...numbered, wordCount, characterCount, unspacedCount, textBytes };
 }
 
 /** Words that are looked at between two turns of the event loop: encoding so many takes some milliseconds. */
@@ -104,6 +109,29 @@ function characterCountOf(bytes: Uint8Array, start: number, end: number): number
   for (let pos = start; pos < end; pos++) if ((bytes[pos]! & 0xc0) !== 0x80) count++;
   return count;
 }
+
+/** Characters of scripts that put no spaces between words. Each has three bytes and more. */
+function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number {
+  let count = 0;
+  for (let pos = start; pos + 2 < end; pos++) {
+    if (bytes[pos]! >= 0xe0 && isUnspaced(codePointAt(bytes, pos, end))) count++;
+  }
+  return count;
+}
+
+/** Blocks of Thai, Lao, Tibetan and Burmese, of Khmer, of the Tai scripts, of kana, and of Chinese characters with their punctuation. */
+export const isUnspaced = (codePoint: number) =>
+  (codePoint >= 0x0e00 && codePoint < 0x10a0) ||
+  (codePoint >= 0x1780 && codePoint < 0x1800) ||
+  (codePoint >= 0x1950 && codePoint < 0x19e0) ||
+  (codePoint >= 0x1a20 && codePoint < 0x1ab0) ||
+  (codePoint >= 0x3001 && codePoint < 0x3130) ||
+  (codePoint >= 0x31a0 && codePoint < 0xa000) ||
+  (codePoint >= 0xa9e0 && codePoint < 0xaa00) ||
+  (codePoint >= 0xaa60 && codePoint < 0xaae0) ||
+  (codePoint >= 0xff66 && codePoint < 0xffa0) ||
+  (codePoint >= 0xf900 && codePoint < 0xfb00) ||
+  (codePoint >= 0x20000 && codePoint < 0x40000);
 
 const noWord = 0xffffffff;
 

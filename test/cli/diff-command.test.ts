@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import { piecesText } from "../../src/cli/eval-text.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
@@ -20,9 +21,15 @@ describe("bpe diff", () => {
     expect(stdout).toContain("they cut text by different patterns");
     expect(stdout).toMatch(/^old: tokenizer.json, pattern gpt2, /m);
     expect(stdout).toMatch(/^tokens: \d+ in both$/m);
-    expect(stdout).toMatch(/^ {2}with another id: \d+$/m);
+    expect(stdout).toMatch(/^ {2}with another id: 300 \(and 256 bytes, 4 special tokens\)$/m);
     expect(stdout).toMatch(/^text text: 63 words$/m);
     expect(stdout).toMatch(/^ {2}words cut differently: \d+ \(\d+\.\d\d %\), \d+ of them distinct$/m);
+  });
+
+  test("pieces are parted by a sign that none of them has, and spaces that look alike have signs", () => {
+    expect(piecesText(["a", "b", "c"], 2)).toBe("a·b·…");
+    expect(piecesText(["a·b", "|"], 9)).toBe("a·b¦|");
+    expect(piecesText(["\u00a0a", " b"], 9)).toBe("‿a· b");
   });
 
   test("two tokenizers are needed, no more and no fewer", () => {

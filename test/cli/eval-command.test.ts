@@ -106,6 +106,7 @@ describe("bpe eval", () => {
 
   test("the summary begins with the finding: the first tokenizer beside the best of the others", () => {
     const firstLine = (...args: string[]) => bpe(["eval", ...args]).stderr.split("\n")[0];
+    const secondLine = (...args: string[]) => bpe(["eval", ...args]).stderr.split("\n")[1];
     const sizes = join(scratch(), "sizes");
     expect(bpe(["train", english, "-n", "260,270", "-o", sizes, "-q"]).code).toBe(0);
     const [small, large] = [join(sizes, "260"), join(sizes, "270")];
@@ -115,12 +116,14 @@ describe("bpe eval", () => {
     const shown = (percent: number) => `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
     const name = basename(english).replace(".txt", "");
     expect(firstLine(small, large, "--text", english)).toBe(
-      `260 needs ${shown(100 * (a / b - 1))} more tokens than 270 on ${name}, with 260 tokens in its vocabulary beside 267`,
+      `260 needs ${a / b >= 2 ? `${(a / b).toFixed(1)} times as many tokens as` : `${shown(100 * (a / b - 1))} more tokens than`} 270 on ${name}, with 260 tokens in its vocabulary beside 267`,
     );
     const three = [large, small, `x=${small}`, "--text", `en=${english}`, `el=${greek}`];
     expect(firstLine(...three)).toMatch(
       /^270 needs [\d.]+ % fewer tokens than 260 on all texts together, with 267 tokens in its vocabulary beside 260$/,
     );
+    expect(secondLine(...three)).toMatch(/^text by text: [\d.]+ % fewer on en to .* on el$/);
+    expect(secondLine(small, large, "--text", english)).toStartWith("measured");
     expect(firstLine(large, `x=${large}`, "--text", english)).toBe(
       `270 needs as many tokens as x on ${name}, with 267 tokens in its vocabulary beside 267`,
     );

@@ -5,6 +5,7 @@ import {
   countSpecialTokens,
   gatherTextWords,
   holdsWhiteSpace,
+  isUnspaced,
   placedAt,
   placedWordPattern,
   scatteredStep,
@@ -171,4 +172,21 @@ test("words that only together look like a token hold none, and hide none", () =
   // End to end the words are "xaba": "ab" seems to begin in the first and to end in the second.
   const words = textWordsOf("xa ba ab");
   expect([...runToEnd(countSpecialTokens(words, [Buffer.from("ab"), Buffer.from("ba")]))]).toEqual([1, 1]);
+});
+
+test("letters of scripts without spaces between words are those that Unicode says so of", () => {
+  const names =
+    "Thai Lao Tibetan Myanmar Khmer Tai_Le New_Tai_Lue Tai_Tham Tai_Viet Hiragana Katakana Bopomofo Han";
+  const scripts = names.split(" ").map((name) => `\\p{Script_Extensions=${name}}`);
+  const unspaced = new RegExp(`[${scripts.join("")}]`, "u");
+  const wrong: string[] = [];
+  for (let codePoint = 0x400; codePoint < 0x40000; codePoint++) {
+    // Between the planes there are some old letters of kana.
+    if (codePoint === 0xd800) codePoint = 0xe000;
+    if (codePoint === 0x10000) codePoint = 0x20000;
+    const character = String.fromCodePoint(codePoint);
+    if (/\p{L}/u.test(character) && unspaced.test(character) !== isUnspaced(codePoint))
+      wrong.push(codePoint.toString(16));
+  }
+  expect(wrong).toEqual([]);
 });
