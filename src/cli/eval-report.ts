@@ -4,6 +4,8 @@ import {
   type CostliestWord,
   type Evaluation,
   type NamedTokenizer,
+  shownWords,
+  type TextFacts,
   type TokenizerResult,
 } from "../evaluation/evaluation.ts";
 import {
@@ -73,17 +75,18 @@ export async function writeEvalReport(path: string, comparison: Comparison): Pro
   const samples = cutSamples(sampled, cutters);
   await writeReport(path, {
     title: `${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")}`,
-    finding: findingOf(evaluation)[0],
+    finding: findingOf(evaluation).join("; ") || undefined,
     highlights: isCompared ? [] : highlightsOf(evaluation),
     sizes: evaluation.tokenizers.map(({ vocabularySize }) => vocabularySize),
     measures: measureTables(evaluation),
+    measuresNote: unspacedNote(evaluation.texts),
     compared: isCompared ? comparedTexts(comparison, samples) : undefined,
-    costliest: evaluation.texts.map(({ name }, i) => ({
-      text: name,
-      words: evaluation.tokenizers.map(({ texts }) =>
-        texts[i]!.dearestWords.slice(0, wordsShown).map(costlyWord),
-      ),
-    })),
+    costliest: evaluation.texts.flatMap(({ name, isSpaced }, i) => {
+      const words = evaluation.tokenizers.map(({ texts }) =>
+        shownWords(texts[i]!.dearestWords, wordsShown).map(costlyWord),
+      );
+      return isSpaced ? [{ text: name, words }] : [];
+    }),
     tokenizers: tokenizers.map(({ name, parts }, i) => reportTokenizer(name, parts, { counts: countsOf(i) })),
     samples: isCompared ? [] : samples,
     provenance: factsOf(comparison),
@@ -101,11 +104,13 @@ const costlyWord = ({ count, tokens, pieces }: CostliestWord): CostlyWord => ({
 });
 
 /** The first numbers that a reader sees of one tokenizer: what it does. */
-function highlightsOf({ tokenizers }: Evaluation): Highlight[] {
+function highlightsOf({ texts, tokenizers }: Evaluation): Highlight[] {
   return essentialKeys.slice(1).flatMap((key): Highlight[] => {
     const measure = textMeasures.find((measure) => measure.key === key)!;
     const value = measure.value(tokenizers[0]!.overall);
-    return value === null ? [] : [{ name: measure.name, value: measure.shown(value), note: measure.formula }];
+    return value === null || (measure.isOfWords && !texts.every(({ isSpaced }) => isSpaced))
+      ? []
+      : [{ name: measure.name, value: measure.shown(value), note: measure.formula }];
   });
 }
 
@@ -128,12 +133,24 @@ const countOfShare: Record<string, string> = {
   not_utf8_share: "not_utf8_tokens",
 };
 
+/** Why some texts have no measures of words. */
+function unspacedNote(texts: readonly TextFacts[]): string | undefined {
+  const names = texts.filter(({ isSpaced }) => !isSpaced).map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  return `No measures of words: ${names.join(", ")}. More than half of the characters are of scripts that put no spaces between words, such as Chinese, Japanese or Thai.`;
+}
+
 /** All that `bpe eval` measures. */
 function measureTables({ texts, tokenizers }: Evaluation): MeasureTable[] {
   const counts = new Set(Object.values(countOfShare));
-  const all =
-    texts.length > 1 ? [{ name: "all texts together", of: tokenizers.map(({ overall }) => overall) }] : [];
-  const ofTexts = texts.map(({ name }, i) => ({ name, of: tokenizers.map(({ texts }) => texts[i]!) }));
+  const areSpaced = texts.every(({ isSpaced }) => isSpaced);
+  const overall = { isSpaced: areSpaced, of: tokenizers.map(({ overall }) => overall) };
+  const all = texts.length > 1 ? [{ name: "all texts together", ...overall }] : [];
+  const ofTexts = texts.map(({ name, isSpaced }, i) => ({
+    name,
+    isSpaced,
+    of: tokenizers.map(({ texts }) => texts[i]!),
+  }));
   const essential = essentialKeys.map((key) => textMeasures.find((measure) => measure.key === key)!);
   const others = textMeasures.filter(({ key }) => !counts.has(key) && !repeatedKeys.has(key));
   const shares = [...new Set([...essential, ...others])];
@@ -150,7 +167,7 @@ function measureTables({ texts, tokenizers }: Evaluation): MeasureTable[] {
       shownCount: table.measures.filter(isEssential).length,
       drawn: table.measures.findIndex(({ name }) => name === essential[1]!.name),
     },
-    parityTable(tokenizers),
+    parityTable(tokenizers, areSpaced),
     tableOf<VocabularyFacts>("Vocabularies", vocabularyMeasures, [{ name: "", of: tokenizers }]),
     tableOf<ModelCost>(
       "Model",
@@ -170,8 +187,9 @@ function measureTables({ texts, tokenizers }: Evaluation): MeasureTable[] {
 }
 
 /** How alike the texts are: a column for each measure of each cost. */
-function parityTable(tokenizers: readonly TokenizerResult[]): MeasureTable {
-  const ofCosts = parityCosts.map((cost) =>
+function parityTable(tokenizers: readonly TokenizerResult[], areSpaced: boolean): MeasureTable {
+  const costs = parityCosts.filter(({ isOfWords }) => areSpaced || !isOfWords);
+  const ofCosts = costs.map((cost) =>
     tableOf<CostParity>(
       cost.name,
       parityMeasures,
@@ -195,21 +213,25 @@ function parityTable(tokenizers: readonly TokenizerResult[]): MeasureTable {
 function tableOf<Of>(
   title: string,
   list: readonly Measure<Of>[],
-  groups: readonly { readonly name: string; readonly of: readonly Of[] }[],
+  groups: readonly { readonly name: string; readonly isSpaced?: boolean; readonly of: readonly Of[] }[],
   noteOf: (key: string, of: Of) => string | undefined = () => undefined,
 ): MeasureTable {
-  const measures = list.filter(({ value }) => groups.some(({ of }) => of.some((one) => value(one) !== null)));
+  const isSaid = ({ isOfWords, value }: Measure<Of>, isSpaced = true, one: Of) =>
+    value(one) !== null && (isSpaced || !isOfWords);
+  const measures = list.filter((measure) =>
+    groups.some(({ isSpaced, of }) => of.some((one) => isSaid(measure, isSpaced, one))),
+  );
   return {
     title,
     measures,
-    groups: groups.map(({ name, of }) => ({
+    groups: groups.map(({ name, isSpaced, of }) => ({
       name,
       cells: of.map((one) =>
-        measures.map((measure) => ({
-          value: measure.value(one),
-          shown: shownValue(measure, one),
-          note: noteOf(measure.key, one),
-        })),
+        measures.map((measure) =>
+          isSaid(measure, isSpaced, one)
+            ? { value: measure.value(one), shown: shownValue(measure, one), note: noteOf(measure.key, one) }
+            : { value: null, shown: "-" },
+        ),
       ),
     })),
   };

@@ -3,7 +3,7 @@ import { usedCount } from "../evaluation/evaluation.ts";
 import { readWrittenLedger } from "../formats/tokens-tsv.ts";
 import { recordedLedger } from "../formats/training-json.ts";
 import { percent } from "../report/charts.ts";
-import type { Fact, Highlight } from "../report/report-data.ts";
+import { type Fact, type Highlight, usualIntermediates } from "../report/report-data.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -117,7 +117,7 @@ function trainingHighlights({ description, model }: TokenizerParts): Highlight[]
     {
       name: "intermediate tokens",
       value: percent(residueCount / Math.max(1, model.merges.merged.length)),
-      note: `${grouped(residueCount)} of the learned tokens`,
+      note: `${grouped(residueCount)} of the learned tokens; usual: ${usualIntermediates}`,
     },
   ];
 }

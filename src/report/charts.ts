@@ -45,12 +45,20 @@ export function decadesAxis(title: string, values: readonly number[]): Axis {
   return { title, scale: "log", first: 10 ** first, last: 10 ** last, ticks };
 }
 
-/** An axis whose marks are doublings of the first value. */
-export function doublingsAxis(title: string, first: number, last: number): Axis {
-  const doublings = Math.max(1, Math.ceil(Math.log2(last / first) - 1e-9));
-  const every = Math.ceil(doublings / tickCountMax);
-  const ticks: number[] = [];
-  for (let value = last; value >= first * 0.999; value /= 2 ** every) ticks.unshift(value);
+/** So many tokens, doubled again and again, are 1k, 2k, 4k … */
+const sizeLeast = 250;
+
+/** An axis of sizes of vocabularies. Its marks are those that people choose: 500, 1k, 2k, 4k …; of few merges single ones. */
+export function sizesAxis(title: string, first: number, last: number): Axis {
+  const sizes: number[] = [];
+  for (let size = sizeLeast; size <= last; size *= 2) if (size >= first) sizes.push(size);
+  if (sizes.length < 2) {
+    const { ticks } = linearAxis(title, [first, last]);
+    const whole = ticks.filter((tick) => Number.isInteger(tick) && tick >= first && tick <= last);
+    return { title, scale: "linear", first, last, ticks: whole };
+  }
+  const every = Math.ceil(sizes.length / tickCountMax);
+  const ticks = sizes.filter((_, i) => (sizes.length - 1 - i) % every === 0);
   return { title, scale: "log", first, last, ticks };
 }
 
@@ -71,8 +79,6 @@ export type Point = {
   readonly y: number;
   /** What is shown while the pointer is over it. */
   readonly label: string;
-  /** Of an estimate: what stands beside it. */
-  readonly shown?: string;
 };
 
 export type Line = {
@@ -84,8 +90,8 @@ export type Line = {
   readonly colour: number;
 };
 
-/** An upright line at a value of the x axis. */
-export type Mark = { readonly x: number; readonly label: string };
+/** An upright line at a value of the x axis, with its name above it. */
+export type Mark = { readonly x: number; readonly name: string };
 
 export type LineChart = {
   readonly title: string;
@@ -100,7 +106,6 @@ export const colourCount = 8;
 export const colourClass = (tokenizer: number) => `c${tokenizer % colourCount}`;
 
 const plotHeight = 230;
-const lineHeight = 17;
 /** Lines are drawn in a square of so many units, which is stretched to the plot. */
 const square = 1000;
 
@@ -111,8 +116,9 @@ const square = 1000;
 export function lineChart({ title, x, y, lines, marks = [] }: LineChart): Html {
   const atX = (value: number) => `${round(100 * placeOn(x, value))}%`;
   const atY = (value: number) => `${round(100 - 100 * placeOn(y, value))}%`;
-  return html`<div class="plot"><div class="y-title">${y.title}</div>
-<svg class="chart" width="100%" height="${plotHeight}" role="img" aria-label="${title}">
+  const isNamed = namedMarks(x, marks);
+  return html`<div class="plot"><div class="y-title${marks.length > 0 ? " marked" : ""}">${y.title}</div>
+<svg class="chart" width="100%" height="${plotHeight}" role="img" aria-label="${title}" tabindex="0">
 ${x.ticks.map(
   (tick) => html`<line class="grid" x1="${atX(tick)}" x2="${atX(tick)}" y2="100%"/>
 <text x="${atX(tick)}" y="100%" dy="18" text-anchor="middle">${shortNumber(tick)}</text>`,
@@ -121,7 +127,10 @@ ${y.ticks.map(
   (tick) => html`<line class="grid" x2="100%" y1="${atY(tick)}" y2="${atY(tick)}"/>
 <text y="${atY(tick)}" dx="-6" dy="4" text-anchor="end">${shortNumber(tick)}</text>`,
 )}
-${marks.map((mark, i) => markHtml(mark, placeOn(x, mark.x), marks.length - 1 - i))}
+${marks.map(
+  ({ x, name }, i) => html`<line class="mark" x1="${atX(x)}" x2="${atX(x)}" y2="100%"/>
+${isNamed[i] ? html`<text class="value" x="${atX(x)}" dy="-6" text-anchor="middle">${name}</text>` : undefined}`,
+)}
 <svg viewBox="0 0 ${square} ${square}" preserveAspectRatio="none" width="100%" height="100%">${lines.map(
     ({ points, isEstimate, colour }) =>
       html`<path class="line ${colourClass(colour)}${isEstimate ? " estimate" : ""}" d="${pathOf(points, x, y)}"/>`,
@@ -129,19 +138,12 @@ ${marks.map((mark, i) => markHtml(mark, placeOn(x, mark.x), marks.length - 1 - i
 ${lines.map(({ points, isEstimate, colour }) =>
   points.map(
     (point) =>
-      html`<circle class="dot ${colourClass(colour)}${isEstimate ? " estimate" : ""}" cx="${atX(point.x)}" cy="${atY(point.y)}" r="2.5"><title>${point.label}</title></circle>`,
+      html`<circle class="dot ${colourClass(colour)}${isEstimate ? " estimate" : ""}" cx="${atX(point.x)}" cy="${atY(point.y)}" r="2.5" data-tip="${point.label}"/>`,
   ),
 )}
-${lines.map(({ points, isEstimate }) => (isEstimate ? estimateHtml(points.at(-1)!, x, y) : undefined))}
 </svg>
 <div class="x-title">${x.title}</div></div>
-${legendOf(lines)}`;
-}
-
-/** An estimate is a part of the line before it. */
-function legendOf(lines: readonly Line[]): Html | undefined {
-  const named = lines.filter(({ isEstimate }) => !isEstimate);
-  return named.length > 1 ? legendHtml(named) : undefined;
+${lines.length > 1 ? legendHtml(lines) : undefined}`;
 }
 
 function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
@@ -152,19 +154,20 @@ function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
   return `M${places.join("L")}`;
 }
 
-/** An estimate has its value beside it: nothing was measured there that the table could repeat. */
-function estimateHtml(point: Point, x: Axis, y: Axis): Html {
-  const [right, up] = [placeOn(x, point.x), placeOn(y, point.y)];
-  const isLeft = right > 0.5;
-  return html`<text class="value" x="${round(100 * right)}%" y="${round(100 - 100 * up)}%" dx="8" dy="22" text-anchor="${isLeft ? "end" : "start"}">${point.shown ?? point.label}</text>`;
-}
+/** The share of the plot that a name takes on a telephone. */
+const nameShare = 0.19;
 
-/** The label is on the side where there is room for it, and above those of the marks behind it. */
-function markHtml({ label }: Mark, right: number, behindCount: number): Html {
-  const isLeft = right > 0.5;
-  const place = `${round(100 * right)}%`;
-  return html`<line class="mark" x1="${place}" x2="${place}" y2="100%"/>
-<text class="value" x="${place}" y="100%" dx="${isLeft ? -6 : 6}" dy="${-8 - lineHeight * behindCount}" text-anchor="${isLeft ? "end" : "start"}">${label}</text>`;
+/** Which marks have room for their names: the last one, and each that is far enough before the next named one. */
+function namedMarks(x: Axis, marks: readonly Mark[]): boolean[] {
+  const isNamed = marks.map(() => false);
+  let free = Infinity;
+  for (let i = marks.length - 1; i >= 0; i--) {
+    const at = placeOn(x, marks[i]!.x);
+    if (at > free) continue;
+    isNamed[i] = true;
+    free = at - nameShare;
+  }
+  return isNamed;
 }
 
 /** The colour of a tokenizer beside its name; that of an estimate is hollow, as its dots are. */
@@ -183,14 +186,20 @@ export type DotRow = { readonly name: string; readonly dots: readonly (Point | n
 /** Values of tokenizers on one axis, a row for each text. Of a point `x` is the value; `y` is not looked at. */
 export function dotPlot(x: Axis, rows: readonly DotRow[]): Html {
   const at = (value: number) => `${round(100 * placeOn(x, value))}%`;
-  return html`<div class="dots">${rows.map(
+  return html`<div class="dots" tabindex="0" role="group" aria-label="${x.title}">${rows.map(
     ({
       name,
       dots,
     }) => html`<div><span>${name}</span><svg class="chart" width="100%" height="22" role="img" aria-label="${dots.map((dot) => dot?.label ?? "").join("; ")}">
 <line class="grid" x2="100%" y1="50%" y2="50%"/>
 ${x.ticks.map((tick) => html`<line class="grid" x1="${at(tick)}" x2="${at(tick)}" y2="100%"/>`)}
-${dots.map((dot, i) => (dot === null ? undefined : html`<circle class="dot ${colourClass(i)}" cx="${at(dot.x)}" cy="50%" r="5"><title>${dot.label}</title></circle>`))}
+${dots
+  .flatMap((dot, i) => (dot === null ? [] : [{ ...dot, colour: colourClass(i) }]))
+  .sort((a, b) => a.x - b.x)
+  .map(
+    ({ x, label, colour }) =>
+      html`<circle class="dot ${colour}" cx="${at(x)}" cy="50%" r="5" data-tip="${label}"/>`,
+  )}
 </svg></div>
 `,
   )}<div><span></span><svg class="chart" width="100%" height="20" aria-hidden="true">${x.ticks.map((tick) => html`<text x="${at(tick)}" y="14" text-anchor="middle">${shortNumber(tick)}</text>`)}</svg></div>
@@ -202,7 +211,7 @@ export const barHtml = (share: number, colour: number) =>
   html`<svg class="bar ${colourClass(colour)}"><rect width="${round(100 * share)}%" height="100%"/></svg>`;
 
 export type BarGroup = {
-  readonly name: string;
+  readonly name: Html | string;
   /** One for each series. */
   readonly values: readonly number[];
   /** What each bar says beside it. */
@@ -275,10 +284,10 @@ export function histograms(kind: string, names: readonly string[], panels: reado
       shares,
       colour,
     }) => html`<figure><figcaption>${panels.length > 1 ? html`${keyHtml(colour)}${name} ` : undefined}<span class="quiet">${note}</span></figcaption>
-<svg class="chart panel ${colourClass(colour)}" width="100%" height="${height}" role="img" aria-label="${`${name}: ${note}`}">
+<svg class="chart panel ${colourClass(colour)}" width="100%" height="${height}" role="img" aria-label="${`${name}: ${note}`}" tabindex="0">
 ${shares.map(
   (share, i) =>
-    html`<rect x="${round(i * step + step / 10)}%" y="${round(100 - (100 * share) / largest)}%" width="${round(step * 0.8)}%" height="${round((100 * share) / largest)}%"><title>${names[i]!} ${kind}: ${percent(share)}</title></rect>`,
+    html`<rect x="${round(i * step + step / 10)}%" y="${round(100 - (100 * share) / largest)}%" width="${round(step * 0.8)}%" height="${round((100 * share) / largest)}%" data-tip="${names[i]!} ${kind}: ${percent(share)}"/>`,
 )}
 ${panels.length > 1 ? html`<svg viewBox="0 0 ${square} ${square}" preserveAspectRatio="none" width="100%" height="100%"><path class="line mean" d="${outline.join("")}"/></svg>` : undefined}
 <line class="base" x2="100%" y1="100%" y2="100%"/>

@@ -1,4 +1,5 @@
-import { escapeBytes, escapeText } from "../bytes/escape.ts";
+import { escapeBytes, escapeText, spacesWithSigns } from "../bytes/escape.ts";
+import { lineFeed, space, tab } from "../bytes/text.ts";
 
 /** A piece of HTML. Only `html` and `trustedHtml` make one, so text of others can be in it only escaped. */
 export class Html {
@@ -49,15 +50,40 @@ export function escapeHtml(text: string): string {
 /** Bytes of a token that are shown; the rest of a longer one is left out. */
 const shownBytesMax = 160;
 
-/** A token as people read it: `\xNN` for what is no visible character, `…` behind one that is cut. */
-export function tokenText(bytes: Uint8Array, lengthBytes = bytes.length): string {
-  const shown = escapeBytes(bytes.subarray(0, shownBytesMax));
-  return lengthBytes > shownBytesMax ? `${shown}…` : shown;
+const spaceSigns = new Map([
+  [space, "␣"],
+  [tab, "⇥"],
+  [lineFeed, "↵"],
+]);
+
+/** Bytes of a token as people read them: `\xNN` for what is no visible character, and a sign for each kind of white space. */
+export function signedHtml(bytes: Uint8Array, signs: ReadonlyMap<number, string> = spaceSigns): Html {
+  let text = "";
+  let start = 0;
+  const shown = (end: number) => escapeHtml(spacesWithSigns(escapeBytes(bytes.subarray(start, end))));
+  for (let i = 0; i < bytes.length; i++) {
+    const sign = signs.get(bytes[i]!);
+    if (sign === undefined) continue;
+    text += shown(i) + sign;
+    start = i + 1;
+  }
+  return trustedHtml(text + shown(bytes.length));
 }
 
-/** A token in a table or a sentence. A space is shown as ␣. */
+/** The same in plain text, where spaces are spaces and line feeds end its lines. */
+export const plainSigns: ReadonlyMap<number, string> = new Map([
+  ...spaceSigns,
+  [space, " "],
+  [lineFeed, "↵<br>"],
+]);
+
+/** The beginning of a token, `…` behind one that is cut. */
+export const tokenText = (bytes: Uint8Array, lengthBytes = bytes.length) =>
+  html`${signedHtml(bytes.subarray(0, shownBytesMax))}${lengthBytes > shownBytesMax ? "…" : undefined}`;
+
+/** A token in a table or a sentence. */
 export const tokenHtml = (bytes: Uint8Array, lengthBytes?: number) =>
-  html`<code class="t">${tokenText(bytes, lengthBytes).replaceAll(" ", "␣")}</code>`;
+  html`<code class="t">${tokenText(bytes, lengthBytes)}</code>`;
 
 export type Cell = Html | string | number;
 

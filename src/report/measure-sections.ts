@@ -1,3 +1,4 @@
+import { spacesWithSigns } from "../bytes/escape.ts";
 import { grouped } from "../bytes/quantities.ts";
 import { bestOf } from "../evaluation/measures.ts";
 import { barHtml, dotPlot, keyHtml, legendHtml, linearAxis } from "./charts.ts";
@@ -9,6 +10,7 @@ export function measureSection(
   names: readonly string[],
   tables: readonly MeasureTable[],
   sizes: readonly number[] = [],
+  note?: string,
 ): Section | null {
   if (tables.length === 0) return null;
   const isCompared = names.length > 1;
@@ -23,7 +25,7 @@ export function measureSection(
     isWide: true,
     text: `↑ more is better, ↓ less is better. Bars begin at 0; the longest of a group fills its cell.${
       isCompared ? " The best of each group is bold, in a frame." : ""
-    }`,
+    }${note === undefined ? "" : ` ${note}`}`,
     content: html`${isCompared && texts.drawn !== undefined ? dotsOf(names, sizes, texts, texts.drawn) : undefined}
 ${isCompared ? html`<p class="counts"><label><input type="checkbox"> counts behind the shares</label></p>` : undefined}
 ${chosenTable(names, columnsOf(texts, 0, shownCount))}
@@ -100,7 +102,7 @@ function measureTable(names: readonly string[], { title, measures, groups }: Mea
     ({ name, better, formula }, m) => {
       const sign = better === null ? undefined : html`\u00a0<span class="sign">${signOf[better]}</span>`;
       const order = m === sorted ? html` aria-sort="descending"` : undefined;
-      return html`<th scope="col" title="${formula}" data-better="${better ?? ""}"${order}>${name.replaceAll("-", nonBreakingHyphen)}${sign}</th>`;
+      return html`<th scope="col" data-tip="${formula}" data-better="${better ?? ""}"${order}>${name.replaceAll("-", nonBreakingHyphen)}${sign}</th>`;
     },
   )}</tr></thead>
 ${groupsOf(names, groups).map((group) => groupHtml(group, measures, sorted, isCompared))}
@@ -167,5 +169,5 @@ export function costliestSection(names: readonly string[], texts: readonly Costl
 const wordList = (head: Html, words: CostlyWords["words"][number]) => html`<div><h3>${head}</h3>
 <ol class="costly">${words.map(
   ({ count, pieces, isCut }) =>
-    html`<li><span class="count">${grouped(count)} ×</span> <span class="pieces" dir="auto">${pieces.map((piece) => html`<i>${piece.replaceAll(" ", "␣")}</i>`)}${isCut ? "…" : undefined}</span></li>`,
+    html`<li><span class="count">${grouped(count)} ×</span> <span class="pieces" dir="auto">${pieces.map((piece) => html`<i>${spacesWithSigns(piece).replaceAll(" ", "␣")}</i>`)}${isCut ? "…" : undefined}</span></li>`,
 )}</ol></div>`;

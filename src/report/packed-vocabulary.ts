@@ -1,13 +1,14 @@
 import { escapeText } from "../bytes/escape.ts";
+import { grouped } from "../bytes/quantities.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
-import { html, type Section, trustedHtml } from "./html.ts";
+import { barHtml } from "./charts.ts";
+import { html, type Section, tokenHtml, trustedHtml } from "./html.ts";
 import type { ReportTokenizer } from "./report-data.ts";
 
 /**
  * PackedVocabulary: the tokens and merges of a tokenizer, small enough for a page; browser/page-script.js unpacks it.
  *
- * `leaves` has the tokens that no merge makes: id and bytes as Latin-1 text, the first `leafBytesMax` of them. `runs` has the
- * ids of what the merges make: each run is its first id and how many follow one another.
+ * `leaves` has the tokens that no merge makes: id and bytes as Latin-1 text, the first `leafBytesMax` of them.
  *
  * `data` is `columns` one after the other, compressed by DEFLATE without a header, in base64. A column has a number for each
  * merge, `width` bytes wide: first the lowest byte of all numbers, then the next one of all, and so on, so that equal bytes
@@ -16,6 +17,7 @@ import type { ReportTokenizer } from "./report-data.ts";
  * A vocabulary that is not whole has a first column, `skipped`: how many merges before this one are left out.
  *
  *   COLUMN   MEANING
+ *   step     from the id behind the one that the merge before makes (at first 0) to the id that this one makes, modulo `idLimit`
  *   left     id of the left half of the merge
  *   right    id of its right half
  *   created  occurrences when its merge was made; only with a ledger, and counts of the same corpus
@@ -35,7 +37,9 @@ export type PackedVocabulary = {
   readonly countsOf: string | null;
   /** The token that is shown first. */
   readonly firstShown: number;
-  readonly runs: readonly (readonly [first: number, count: number])[];
+  readonly idLimit: number;
+  /** Tokens of the corpus before the first merge, if `created` says how many each merge takes away; null if not. */
+  readonly tokensBefore: number | null;
   readonly columns: readonly { readonly name: string; readonly width: number }[];
   readonly data: string;
 };
@@ -57,6 +61,7 @@ export function packVocabulary(
   const { left, right, merged } = kept === null ? all : mergesAt(all, kept);
   const columns = [
     ...(kept === null ? [] : [{ name: "skipped", numbers: gapsOf(kept), limit: all.merged.length }]),
+    { name: "step", numbers: stepsOf(merged, tokens.idLimit), limit: tokens.idLimit },
     { name: "left", numbers: left, limit: tokens.idLimit },
     { name: "right", numbers: right, limit: tokens.idLimit },
     // Counts of a text say nothing beside those of the training.
@@ -74,7 +79,8 @@ export function packVocabulary(
     leaves: leavesOf(tokenizer),
     countsOf: counts === undefined ? null : escapeText(counts.of),
     firstShown,
-    runs: runsOf(all.merged),
+    idLimit: tokens.idLimit,
+    tokensBefore: tokensBeforeOf(tokenizer, merged),
     columns: columns.map(({ name, width }) => ({ name, width })),
     data: Buffer.from(deflate(raw)).toString("base64"),
   };
@@ -121,6 +127,18 @@ const mergesAt = ({ left, right, merged }: ReportTokenizer["merges"], places: In
   right: places.map((k) => right[k]!),
   merged: places.map((k) => merged[k]!),
 });
+
+/** Most ids follow one another: their steps are 0. */
+const stepsOf = (ids: Int32Array, idLimit: number) =>
+  ids.map((id, k) => (id - (k === 0 ? 0 : ids[k - 1]! + 1) + idLimit) % idLimit);
+
+/** Each merge takes away as many tokens as it makes: what is left adds up, if all merges are there, each with its own id. */
+function tokensBeforeOf({ ledger, counts }: ReportTokenizer, merged: Int32Array): number | null {
+  if (ledger?.tokensAfter === undefined || ledger.endCounts !== counts?.endCounts) return null;
+  const { tokensAfter, createdCounts } = ledger;
+  const left = merged.reduce((tokens, id) => tokens - createdCounts[id]!, tokensAfter[0]!);
+  return left === tokensAfter.at(-1) ? tokensAfter[0]! : null;
+}
 
 const gapsOf = (places: Int32Array) => places.map((k, i) => k - (i === 0 ? 0 : places[i - 1]! + 1));
 
@@ -185,18 +203,6 @@ function putColumn(numbers: Int32Array | Float64Array, width: number, into: Uint
   return pos;
 }
 
-/** Ids that follow one another, as runs. */
-function runsOf(ids: Int32Array): [first: number, count: number][] {
-  const runs: [number, number][] = [];
-  for (let start = 0; start < ids.length; ) {
-    let end = start + 1;
-    while (end < ids.length && ids[end] === ids[end - 1]! + 1) end++;
-    runs.push([ids[start]!, end - start]);
-    start = end;
-  }
-  return runs;
-}
-
 /** The tokens that no merge makes, in the order of their ids. */
 function leavesOf({ tokens, lengths, merges, counts }: ReportTokenizer): PackedVocabulary["leaves"] {
   const isMade = new Uint8Array(tokens.idLimit);
@@ -249,3 +255,52 @@ ${
 <script type="application/json" id="vocabularies">${packed}</script>`,
   };
 }
+
+/** Rows of merges that are in the page; its script shows as many at a time, of all. */
+export const mergesShown = 20;
+
+/** The merges of the only tokenizer in their order: what they join and make, how often, and the tokens of the corpus that are left. */
+export function mergesSection(tokenizer: ReportTokenizer): Section | null {
+  const { merges, ledger } = tokenizer;
+  const { left, right, merged } = merges;
+  const mergeCount = merged.length;
+  if (mergeCount === 0) return null;
+  const tokensBefore = tokensBeforeOf(tokenizer, merged);
+  const isCounted = ledger !== undefined && ledger.endCounts === tokenizer.counts?.endCounts;
+  const token = (id: number) => tokenHtml(tokenBytesOf(tokenizer.tokens, id), tokenizer.lengths[id]!);
+  let tokensLeft = tokensBefore ?? 0;
+  const rows = Array.from({ length: Math.min(mergesShown, mergeCount) }, (_, k) => {
+    const created = ledger?.createdCounts[merged[k]!] ?? 0;
+    tokensLeft -= created;
+    return html`<tr><th scope="row">${grouped(k + 1)}</th><td>${token(left[k]!)} + ${token(right[k]!)}</td><td>${token(merged[k]!)}</td>${
+      isCounted ? html`<td>${grouped(created)}</td>` : undefined
+    }${tokensBefore === null ? undefined : html`<td>${grouped(tokensLeft)}${barHtml(tokensLeft / tokensBefore, 0)}</td>`}</tr>\n`;
+  });
+  const heads = [
+    ...["rank", "left + right", "token"],
+    ...(isCounted ? ["count"] : []),
+    ...(tokensBefore === null ? [] : ["tokens left"]),
+  ];
+  return {
+    id: "merges",
+    title: "Merges in order",
+    isWide: true,
+    text: html`Training joined the most frequent pair of tokens ${grouped(mergeCount)} times. ␣ is a space.${
+      isCounted ? " The count is how many pairs were joined." : undefined
+    }${tokensBefore === null ? undefined : ` Before the first merge the corpus had ${grouped(tokensBefore)} tokens.`}`,
+    content: html`<div class="scroll" tabindex="0" role="region" aria-label="Merges in order"><table class="merges">
+<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>${rows}</tbody>
+</table></div>
+<p class="pages" hidden>${turns.map(([turn, name, sign]) => html`<button type="button" data-turn="${turn}" aria-label="${name}">${sign}</button> `)}
+<label>rank <input type="number" min="1" max="${mergeCount}" value="1"></label> <span role="status"></span></p>`,
+  };
+}
+
+/** Where the pages of merges lead; too far is the first or the last. */
+const turns = [
+  [-1e9, "first merges", "|◀"],
+  [-1, "merges before", "◀"],
+  [1, "merges behind", "▶"],
+  [1e9, "last merges", "▶|"],
+] as const;

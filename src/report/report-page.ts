@@ -1,12 +1,19 @@
 import { createSha256 } from "../runtime/host.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { scriptShares } from "../tokenizer/vocabulary-statistics.ts";
-import pageScript from "./browser/page-script.js" with { type: "text" };
+import ownScript from "./browser/page-script.js" with { type: "text" };
 import pageStyle from "./browser/page-style.css" with { type: "text" };
+import pageTips from "./browser/page-tips.js" with { type: "text" };
 import { frameSections, provenanceSection } from "./frame-sections.ts";
 import { type Html, html, type PageSection, type Section, sectionHtml, trustedHtml } from "./html.ts";
 import { costliestSection, measureSection } from "./measure-sections.ts";
-import { type Deflate, packVocabularies, treeSection } from "./packed-vocabulary.ts";
+import {
+  type Deflate,
+  mergesSection,
+  mergesShown,
+  packVocabularies,
+  treeSection,
+} from "./packed-vocabulary.ts";
 import { type ReportBody, type ReportData, type ReportFrame, reportMark } from "./report-data.ts";
 import { sampleSection, textComparisonSection } from "./text-sections.ts";
 import { compressionSection, intermediateSection, specialSection } from "./training-sections.ts";
@@ -17,6 +24,8 @@ import {
   longestSection,
   scriptSection,
 } from "./vocabulary-sections.ts";
+
+const pageScript = ownScript + pageTips;
 
 /**
  * The report as one HTML page, in pieces: nothing in it comes from elsewhere. Its policy lets only its own script and its own
@@ -34,27 +43,30 @@ const made = (section: Section): PageSection => ({ ...section, html: sectionHtml
 
 /** What the page says of the tokenizers: all between its head and its end. */
 export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGenerator<PageSection> {
-  const { tokenizers, compression, measures = [], sizes, compared, costliest = [], samples } = data;
+  const { tokenizers, compression, measures = [], compared, costliest = [], samples } = data;
   const names = tokenizers.map(({ name }) => name);
   const soFar: (Section | null)[] = [
-    measureSection(names, measures, sizes),
+    measureSection(names, measures, data.sizes, data.measuresNote),
     compared === undefined ? null : textComparisonSection(compared),
     costliestSection(names, costliest),
     compression === undefined ? null : compressionSection(compression),
+    tokenizers.length > 1 ? null : mergesSection(tokenizers[0]!),
     tokenizers.length > 1 ? null : specialSection(tokenizers[0]!),
   ];
   for (const section of soFar) if (section !== null) yield made(section);
   await nextTurn();
   const shares = [];
   for (const { tokens, addedTokens, merges } of tokenizers) {
-    shares.push(await inTurns(scriptShares(tokens, addedTokens, merges)));
+    shares.push(await inTurns(scriptShares(tokens, addedTokens, merges, 2)));
   }
   const longest = tokenizers.map((tokenizer) =>
     longestIdsOf(tokenizer, tokenizers.length > 1 ? longestShownOfSeveral : longestShown),
   );
   const frequency = frequencySection(tokenizers);
   const [scripts, lengths] = [scriptSection(tokenizers, shares), lengthSection(tokenizers)];
-  const longestTokens = longestSection(tokenizers, longest);
+  // The table of merges has all of few tokens.
+  const areFew = tokenizers.length === 1 && tokenizers[0]!.merges.merged.length <= mergesShown;
+  const longestTokens = areFew ? null : longestSection(tokenizers, longest);
   // Two are beside each other where there is room: those of about one height.
   const order =
     shares[0]!.length < tallScripts

@@ -1,8 +1,8 @@
-import { escapeBytes } from "../bytes/escape.ts";
 import { grouped } from "../bytes/quantities.ts";
-import { lineFeed, space, tab } from "../bytes/text.ts";
+import { codePointAt, lineFeed, space } from "../bytes/text.ts";
+import { isUnspaced } from "../evaluation/text-words.ts";
 import { keyHtml } from "./charts.ts";
-import { escapeHtml, type Html, html, type Section, tokenText, trustedHtml } from "./html.ts";
+import { type Html, html, plainSigns, type Section, signedHtml, tokenText, trustedHtml } from "./html.ts";
 import { jsonForPage } from "./packed-vocabulary.ts";
 import type { Passage, Sample, SampleToken, TextComparison } from "./report-data.ts";
 
@@ -13,7 +13,7 @@ export function sampleSection(samples: readonly Sample[]): Section | null {
     id: "samples",
     title: "Texts cut into tokens",
     isWide: true,
-    text: "The beginning of each text. Each colour is a token; ␣ is a space. The id of a token shows under the pointer.",
+    text: "The beginning of each text. Each colour is a token; ␣ is a space, ‿ a no-break space, ▫ another one. The id of a token shows under the pointer, or by the arrow keys.",
     content: html`${samples.map(
       ({ name, cuts }) => html`<h3>${name}</h3>
 ${cuts.map(cutHtml)}`,
@@ -24,43 +24,18 @@ ${cuts.map(cutHtml)}`,
 function cutHtml(tokens: readonly SampleToken[]): Html {
   const byteCount = sum(tokens.map(({ bytes }) => bytes.length));
   return html`<p class="quiet">${grouped(tokens.length)} tokens, ${(byteCount / Math.max(1, tokens.length)).toFixed(2)} bytes per token</p>
-<p class="text" dir="auto">${tokens.map(
+<p class="text" dir="auto" tabindex="0">${tokens.map(
     (token, i) => html`${chipHtml(token)}${endsLine(token, tokens[i + 1]) ? html`<br>` : undefined}`,
   )}</p>
 <details><summary>Ids</summary><p class="ids">${tokens.map(({ id }) => `${id} `)}</p></details>`;
 }
 
 const chipHtml = ({ id, bytes }: SampleToken) =>
-  html`<i data-id="${id}" data-n="${bytes.length}">${spacesShown(bytes)}</i>`;
+  html`<i data-id="${id}" data-n="${bytes.length}">${tokenText(bytes)}</i>`;
 
 /** The last of some line feeds ends the line. */
 const endsLine = ({ bytes }: SampleToken, next: SampleToken | undefined) =>
   bytes.at(-1) === lineFeed && next?.bytes[0] !== lineFeed;
-
-const spaceSigns = new Map([
-  [space, "␣"],
-  [tab, "⇥"],
-  [lineFeed, "↵"],
-]);
-
-/** A token as `tokenText` shows it, but each kind of white space in ASCII has a sign. */
-export const spacesShown = (bytes: Uint8Array) => withSigns(bytes, spaceSigns, tokenText);
-
-function withSigns(
-  bytes: Uint8Array,
-  signs: ReadonlyMap<number, string>,
-  shown: (bytes: Uint8Array) => string,
-): Html {
-  let text = "";
-  let start = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    const sign = signs.get(bytes[i]!);
-    if (sign === undefined) continue;
-    text += escapeHtml(shown(bytes.subarray(start, i))) + sign;
-    start = i + 1;
-  }
-  return trustedHtml(text + escapeHtml(shown(bytes.subarray(start))));
-}
 
 /** Consecutive tokens of two tokenizers that hold the same bytes: no border within them is one of both. */
 export type Span = { readonly startByte: number; readonly endByte: number } & Readonly<
@@ -95,23 +70,55 @@ const restBytes = 40;
 const passagesMax = 3;
 
 /**
- * The passages of a text in which tokenizers differ most: the most borders per byte that are not those of all. Empty if they
- * cut it alike. All cuts are of the same bytes.
+ * The passages of a text in which tokenizers differ most, by the borders per byte that are not those of all. First counts what has
+ * letters and was not shown before; so repetitions, rules of tables and the like come last. Empty if all cut the text alike. All
+ * cuts are of the same bytes.
  */
 export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
-  const passages = passagesOf(cuts).map((passage) => ({ ...passage, difference: differenceOf(passage) }));
-  return passages
-    .filter(({ difference, bytes }, i) => difference > 0 && (i === 0 || bytes.length >= restBytes))
-    .sort((a, b) => b.difference - a.difference)
-    .slice(0, passagesMax)
-    .map(({ bytes, cuts }) => ({ bytes, cuts }));
+  const left = passagesOf(cuts)
+    .map((passage) => ({ passage, places: differencesOf(passage) }))
+    .filter(
+      ({ passage: { bytes }, places }, i) => places.length > 0 && (i === 0 || bytes.length >= restBytes),
+    );
+  const chosen: Passage[] = [];
+  const seen = new Set<string>();
+  while (chosen.length < passagesMax && left.length > 0) {
+    const ranked = left.map((one, at) => {
+      const fresh = new Map(
+        one.places.filter(({ text }) => !seen.has(text)).map((place) => [place.text, place]),
+      );
+      const lettered = [...fresh.values()].filter(({ text }) => /\p{L}/u.test(text));
+      const share = (places: readonly Difference[]) =>
+        sum(places.map(({ borders }) => borders)) / Math.max(1, one.passage.bytes.length);
+      return { at, keys: [share(lettered), share(one.places)] as const };
+    });
+    const best = ranked.reduce((a, b) =>
+      b.keys[0] > a.keys[0] || (b.keys[0] === a.keys[0] && b.keys[1] > a.keys[1]) ? b : a,
+    );
+    const [{ passage, places }] = left.splice(best.at, 1) as [(typeof left)[0]];
+    for (const { text } of places) seen.add(text);
+    chosen.push(passage);
+  }
+  return chosen;
 }
 
-/** Borders that some cuts of a passage have and others have not, by its bytes. */
-function differenceOf({ bytes, cuts }: Passage): number {
+/** A stretch between borders of all cuts, and how many borders within it only some have. */
+type Difference = { readonly text: string; readonly borders: number };
+
+function differencesOf({ bytes, cuts }: Passage): Difference[] {
   const counts = new Map<number, number>();
   for (const cut of cuts) for (const end of endsOf(cut)) counts.set(end, (counts.get(end) ?? 0) + 1);
-  return [...counts.values()].filter((count) => count < cuts.length).length / Math.max(1, bytes.length);
+  const differences: Difference[] = [];
+  let [start, borders] = [0, 0];
+  for (const end of [...counts.keys()].sort((a, b) => a - b)) {
+    if (counts.get(end)! < cuts.length) borders++;
+    else {
+      const text = Buffer.from(bytes.subarray(start, end)).toString();
+      if (borders > 0) differences.push({ text, borders });
+      [start, borders] = [end, 0];
+    }
+  }
+  return differences;
 }
 
 function endsOf(tokens: readonly SampleToken[]): number[] {
@@ -135,9 +142,9 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
       (end - start) / passageBytes,
       ...cuts.map((_, t) => (places[t]!.get(end)! - taken[t]!) / passageTokens),
     );
-    // A text without spaces is cut between characters.
-    if (!(isBetweenWords && length >= 1) && !(isCharacter(text[end]) && length >= 1.5) && end !== text.length)
-      continue;
+    // A text without spaces is cut between characters, and a word only if it is long.
+    const isEnd = (isBetweenWords || isUnspaced(codePointAt(text, end, text.length))) && length >= 1;
+    if (!isEnd && !(isCharacter(text[end]) && length >= 1.5) && end !== text.length) continue;
     const parts = cuts.map((cut, t) => {
       const first = taken[t]!;
       taken[t] = places[t]!.get(end)!;
@@ -171,7 +178,7 @@ export function textComparisonSection({ tokenizers, texts, unlike }: TextCompari
     title: "Where they cut differently",
     isWide: true,
     text: html`The passages of the beginning of each text (16 KB) that are cut most differently. What both tokenizers cut alike is
-      plain text. Elsewhere the tokens of one stand above those of the other. ␣ is a space, ⇥ a tab, ↵ a new line.${
+      plain text. Elsewhere the tokens of one stand above those of the other. ␣ is a space, ⇥ a tab, ↵ a new line, ‿ a no-break space, ▫ another one.${
         unlike.length === 0
           ? undefined
           : ` Not compared, because they change the texts before they cut them: ${unlike.join(", ")}.`
@@ -214,7 +221,7 @@ export function passageHtml({ bytes, cuts: [left, right] }: Passage): Html {
   // The page's script shows it, where the chosen tokenizers cut it differently.
   let isHidden: Html | undefined = html` hidden`;
   const plainTo = (end: number) => {
-    if (end > plainStart) pieces.push(plainHtml(bytes.subarray(plainStart, end)));
+    if (end > plainStart) pieces.push(signedHtml(bytes.subarray(plainStart, end), plainSigns));
   };
   for (const span of spansOf(lengthsOf(left!), lengthsOf(right!))) {
     if (isCutAlike(span)) continue;
@@ -226,12 +233,7 @@ export function passageHtml({ bytes, cuts: [left, right] }: Passage): Html {
     );
   }
   plainTo(bytes.length);
-  return html`<div class="passage"${isHidden}><p class="quiet">${countsText(left!.length, right!.length)}</p><p class="text" dir="auto">${pieces}</p></div>`;
+  return html`<div class="passage"${isHidden}><p class="quiet">${countsText(left!.length, right!.length)}</p><p class="text" dir="auto" tabindex="0">${pieces}</p></div>`;
 }
 
 const countsText = (left: number, right: number) => `${grouped(left)} tokens above, ${grouped(right)} below`;
-
-const plainSigns = new Map([...spaceSigns, [space, " "], [lineFeed, "↵<br>"]]);
-
-/** Text that both cut alike, whole: its spaces are spaces, and line feeds end its lines. */
-const plainHtml = (bytes: Uint8Array) => withSigns(bytes, plainSigns, escapeBytes);

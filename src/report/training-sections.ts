@@ -3,15 +3,20 @@ import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import {
   barChart,
   barGroup,
-  doublingsAxis,
   type Line,
   linearAxis,
   lineChart,
   type Point,
   percent,
+  sizesAxis,
 } from "./charts.ts";
 import { type Cell, type Html, html, type Section, tableHtml, tokenHtml } from "./html.ts";
-import type { Compression, ReportLedger, ReportTokenizer } from "./report-data.ts";
+import {
+  type Compression,
+  type ReportLedger,
+  type ReportTokenizer,
+  usualIntermediates,
+} from "./report-data.ts";
 
 /** A vocabulary of so many tokens, and the bytes of the corpus that one of its tokens stands for. */
 export type CurvePoint = { readonly size: number; readonly bytesPerToken: number };
@@ -29,20 +34,16 @@ export function compressionSection(compression: Compression): Section {
   const lines: Line[] = [{ name: "measured", colour: 0, points: points.map(labelled) }];
   if (doubled !== null) {
     const label = `${labelled(doubled).label}, an estimate`;
-    const shown = `≈ ${doubled.bytesPerToken.toFixed(3)}`;
-    const estimate = { x: doubled.size, y: doubled.bytesPerToken, label, shown };
+    const estimate = { x: doubled.size, y: doubled.bytesPerToken, label };
     lines.push({ name: "estimated", colour: 0, isEstimate: true, points: [labelled(chosen), estimate] });
   }
   const values = lines.flatMap((line) => line.points.map(({ y }) => y));
   const chart = lineChart({
     title: `Bytes per token over the size of the vocabulary: ${chosen.bytesPerToken.toFixed(3)} at ${chosenSize}`,
-    x: doublingsAxis("tokens in the vocabulary", points[0]!.size, doubled?.size ?? chosenSize),
+    x: sizesAxis("tokens in the vocabulary", points[0]!.size, doubled?.size ?? chosenSize),
     y: linearAxis("bytes per token", values),
     lines,
-    marks: [...new Set([...smallerSizes, chosenSize])].map(at).map(({ size, bytesPerToken }) => ({
-      x: size,
-      label: `${grouped(size)}: ${bytesPerToken.toFixed(3)}`,
-    })),
+    marks: [...new Set([...smallerSizes, chosenSize])].map((size) => ({ x: size, name: grouped(size) })),
   });
   return {
     id: "compression",
@@ -86,10 +87,15 @@ function curveSizes(first: number, last: number): number[] {
   return [...sizes];
 }
 
-/** The chosen size, its half, its quarter … down to the size without merges, and the smaller sizes that were chosen, too. */
+/**
+ * The chosen size, its half, its quarter … down to the size without merges, and the smaller sizes that were chosen, too. Of few
+ * merges half of them, a quarter …
+ */
 function shownSizes(first: number, last: number, smaller: readonly number[]): number[] {
+  const base = last < 4 * first ? first : 0;
   const sizes = new Set(smaller);
-  for (let size = last; size > first; size = Math.floor(size / 2)) sizes.add(size);
+  for (let more = last - base; base + more > first; more = Math.floor(more / 2)) sizes.add(base + more);
+  if (base === first) sizes.add(first);
   return [...sizes].sort((a, b) => a - b);
 }
 
@@ -115,20 +121,21 @@ export function estimateDoubled(compression: Compression): CurvePoint | null {
 function verdict(compression: Compression, doubled: CurvePoint | null): Html {
   const { baseSize, tokensAfter } = compression;
   const size = baseSize + tokensAfter.length - 1;
-  const half = Math.floor(size / 2);
-  const chosen = curvePoint(compression, size).bytesPerToken;
+  const [half, quarter] = [Math.floor(size / 2), Math.floor(size / 4)];
+  const at = (size: number) => curvePoint(compression, size).bytesPerToken;
   const fewer = (from: number, to: number) => percent(1 - from / to);
+  const former = quarter < baseSize ? undefined : ` (the quarter before it: ${fewer(at(quarter), at(half))})`;
   const second =
     half < baseSize
       ? undefined
       : html` The second half of the vocabulary cuts the corpus into
-      <strong>${fewer(curvePoint(compression, half).bytesPerToken, chosen)}</strong> fewer tokens.`;
+      <strong>${fewer(at(half), at(size))}</strong> fewer tokens${former}.`;
   const next =
     doubled === null
       ? undefined
-      : html` Twice the size would bring about <strong>${fewer(chosen, doubled.bytesPerToken)}</strong>
+      : html` Twice the size would bring about <strong>${fewer(at(size), doubled.bytesPerToken)}</strong>
       fewer (an estimate from the last two doublings).`;
-  return html`A token stands for <strong>${chosen.toFixed(3)}</strong> bytes of the corpus.${second}${next}`;
+  return html`A token stands for <strong>${at(size).toFixed(3)}</strong> bytes of the corpus.${second}${next}`;
 }
 
 function changeText(value: number, chosen: number): string {
@@ -139,6 +146,8 @@ function changeText(value: number, chosen: number): string {
 
 const parts = 10;
 const intermediatesShown = 10;
+/** So few merges have no tenths worth a picture. */
+const fewMerges = 20;
 
 /** Intermediate tokens, by their place in the order of merges; null without what the training counted. */
 export function intermediateSection(tokenizer: ReportTokenizer): Section | null {
@@ -156,18 +165,27 @@ export function intermediateSection(tokenizer: ReportTokenizer): Section | null 
     const group = barGroup(`${grouped(from + 1)}–${grouped(to)}`, [found / (to - from)]);
     return { ...group, row: [group.name, grouped(found), group.texts[0]!] };
   });
+  const isFew = merged.length < fewMerges;
   const unreachedCount = intermediates.filter((id) => ledger.endCounts[id] === 0).length;
   return {
     id: "intermediate",
     title: "Intermediate tokens",
     isWide: true,
-    text: html`<strong>${grouped(intermediates.length)}</strong> of ${grouped(merged.length)} learned tokens are intermediate (scaffold) tokens.
+    text: html`<strong>${grouped(intermediates.length)}</strong> of ${grouped(merged.length)} learned tokens (${percent(
+      intermediates.length / merged.length,
+    )}; usual are ${usualIntermediates}) are intermediate (scaffold) tokens.
       Later merges absorbed them into longer tokens, and now they occur less often than the last pair that was merged.
-      ${grouped(unreachedCount)} of them occur nowhere.`,
-    content: html`<div class="columns"><div><h3>By the tenths of the merges, the first merges first</h3>
-${barChart({ title: "Share of intermediate tokens, in the order of merges", kind: "merges", series: ["intermediate tokens"], groups })}</div>
+      ${grouped(unreachedCount)} of them ${unreachedCount === 1 ? "occurs" : "occur"} nowhere.`,
+    content: html`<div class="columns">${
+      isFew
+        ? undefined
+        : html`<div><h3>By the tenths of the merges, the first merges first</h3>
+${barChart({ title: "Share of intermediate tokens, in the order of merges", kind: "merges", series: ["intermediate tokens"], groups })}</div>`
+    }
 ${intermediates.length === 0 ? undefined : absorbedTable(tokenizer, ledger, intermediates)}</div>`,
-    table: { head: ["merges", "intermediate tokens", "share"], rows: groups.map(({ row }) => row) },
+    table: isFew
+      ? undefined
+      : { head: ["merges", "intermediate tokens", "share"], rows: groups.map(({ row }) => row) },
   };
 }
 

@@ -7,6 +7,8 @@ import { html, type Section, tokenHtml } from "./html.ts";
 import type { ReportTokenizer } from "./report-data.ts";
 
 const pointsPerDecade = 12;
+/** So few tokens are shown one by one: a toy corpus has no curve. */
+const fewTokens = 24;
 const tableRanks = [1, 10, 100, 1000, 10_000, 100_000];
 
 /** Tokens by how often they occur, the most frequent first; null if no tokenizer was counted on a text. */
@@ -18,6 +20,8 @@ export function frequencySection(tokenizers: readonly ReportTokenizer[]): Sectio
     return sorted.length === 0 ? [] : [{ name, colour, of: counts.of, sorted, leftOut }];
   });
   if (ranked.length === 0) return null;
+  const [only] = tokenizers;
+  if (tokenizers.length === 1 && usedIdsOf(only!).length <= fewTokens) return fewTokensSection(only!);
   const lines: Line[] = ranked.map(({ name, colour, sorted }) => ({
     name,
     colour,
@@ -62,6 +66,27 @@ export function frequencySection(tokenizers: readonly ReportTokenizer[]): Sectio
   };
 }
 
+const usedIdsOf = ({ counts }: ReportTokenizer) =>
+  counts === undefined ? [] : [...counts.endCounts.keys()].filter((id) => counts.endCounts[id]! > 0);
+
+/** Each token that occurs, with a bar: a toy corpus has no curve. */
+function fewTokensSection(tokenizer: ReportTokenizer): Section {
+  const { tokens, counts } = tokenizer;
+  const { of, endCounts } = counts!;
+  const ids = usedIdsOf(tokenizer).sort((a, b) => endCounts[b]! - endCounts[a]! || a - b);
+  const groups = ids.map((id) => ({
+    name: tokenHtml(tokenBytesOf(tokens, id)),
+    values: [endCounts[id]!],
+    texts: [grouped(endCounts[id]!)],
+  }));
+  return {
+    id: "frequency",
+    title: "Tokens by frequency",
+    text: `How often the tokens occur in ${of}. All others do not occur.`,
+    content: barChart({ title: "Tokens by frequency", kind: "token", series: ["occurrences"], groups }),
+  };
+}
+
 /**
  * The counts above 0, the highest first. Where they are those of the training, tokens that are rarer than all that were
  * learned to stay are left out: intermediate tokens have few occurrences left, and would end the line with a cliff.
@@ -103,16 +128,23 @@ function ranksOf(sorted: Float64Array): number[] {
 /** Steps of the counts below this one are wide enough to be seen. */
 const stepsShown = 5;
 
+const lengthLeast = 2;
 const lengthMost = 16;
 
-/** How many tokens there are of each length in bytes. Special tokens are left out. */
-export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section {
+/**
+ * How many tokens there are of each length in bytes. Special tokens are left out, and single bytes, which every vocabulary has.
+ * Null without others.
+ */
+export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section | null {
   const counts = tokenizers.map(countLengths);
-  const names = counts[0]!.map((_, i) => (i < lengthMost ? String(i + 1) : `${lengthMost + 1}+`));
+  if (counts.every((of) => sum(of) === 0)) return null;
+  const names = counts[0]!.map((_, i) =>
+    i + lengthLeast <= lengthMost ? String(i + lengthLeast) : `${lengthMost + 1}+`,
+  );
   const shares = counts.map((of) => of.map((count) => count / Math.max(1, sum(of))));
   const mean = ({ lengths, addedTokens }: ReportTokenizer) => {
     const added = new Set(addedTokens.map(({ id }) => id));
-    const learned = lengths.filter((length, id) => length > 0 && !added.has(id));
+    const learned = lengths.filter((length, id) => length >= lengthLeast && !added.has(id));
     return (learned.reduce((total, length) => total + length, 0) / Math.max(1, learned.length)).toFixed(1);
   };
   const panels = tokenizers.map((tokenizer, i) => ({
@@ -125,7 +157,7 @@ export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section {
     id: "lengths",
     title: "Token lengths",
     isWide: tokenizers.length > 4,
-    text: `The tokens of the vocabulary by their length in bytes${
+    text: `The tokens of two bytes and more by their length${
       tokenizers.length > 1 ? "; the outline is the mean of all tokenizers" : ""
     }.`,
     content: histograms("bytes", names, panels),
@@ -140,11 +172,11 @@ export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section {
 }
 
 function countLengths({ lengths, addedTokens }: ReportTokenizer): number[] {
-  const counts = new Array<number>(lengthMost + 1).fill(0);
+  const counts = new Array<number>(lengthMost + 2 - lengthLeast).fill(0);
   const added = new Set(addedTokens.map(({ id }) => id));
   for (let id = 0; id < lengths.length; id++) {
     const length = lengths[id]!;
-    if (length > 0 && !added.has(id)) counts[Math.min(length, lengthMost + 1) - 1]!++;
+    if (length >= lengthLeast && !added.has(id)) counts[Math.min(length, lengthMost + 1) - lengthLeast]!++;
   }
   return counts;
 }
@@ -152,11 +184,11 @@ function countLengths({ lengths, addedTokens }: ReportTokenizer): number[] {
 /** Scripts that have bars; the table has all. */
 const scriptsShown = 14;
 
-/** Tokens by the script of their first letter, or by kind, of each tokenizer: `shares[tokenizer]`. */
+/** Tokens by the script of their first letter, or by kind, of each tokenizer: `shares[tokenizer]`. Null where one has all. */
 export function scriptSection(
   tokenizers: readonly ReportTokenizer[],
   shares: readonly (readonly Share[])[],
-): Section {
+): Section | null {
   const countOf = (list: readonly Share[], name: string) =>
     list.find((share) => share.name === name)?.tokenCount ?? 0;
   const shareOf = (list: readonly Share[], name: string) =>
@@ -165,6 +197,7 @@ export function scriptSection(
   const names = [...new Set(shares.flatMap((list) => list.map(({ name }) => name)))].sort(
     (a, b) => largestShare(b) - largestShare(a),
   );
+  if (names.length < 2) return null;
   const series = tokenizers.map(({ name }) => name);
   const groups = names.slice(0, scriptsShown).map((name) => {
     const values = shares.map((list) => shareOf(list, name));
@@ -174,7 +207,7 @@ export function scriptSection(
     id: "scripts",
     title: "Scripts",
     isWide: tokenizers.length > 3,
-    text: "The tokens by the script of their first letter; without a letter, by what they hold.",
+    text: "The tokens of two bytes and more by the script of their first letter; without a letter, by what they hold.",
     content: barChart({ title: "Tokens by script", kind: "script", series, groups }),
     table: {
       head: ["script", ...series],
@@ -189,7 +222,8 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 export function longestSection(
   tokenizers: readonly ReportTokenizer[],
   longest: readonly (readonly number[])[],
-): Section {
+): Section | null {
+  if (longest.every((ids) => ids.length === 0)) return null;
   return {
     id: "longest",
     title: "Longest tokens",
@@ -212,6 +246,7 @@ export function longestSection(
 export function longestIdsOf({ tokens, lengths, addedTokens }: ReportTokenizer, count: number): number[] {
   const { bytes, starts } = tokens;
   const added = new Set(addedTokens.map(({ id }) => id));
-  const shapeOfId = (id: number) => (added.has(id) ? "other" : shapeOf(bytes, starts[id]!, starts[id + 1]!));
+  const shapeOfId = (id: number) =>
+    added.has(id) || lengths[id]! < lengthLeast ? "other" : shapeOf(bytes, starts[id]!, starts[id + 1]!);
   return longestWithLetters(lengths, shapeOfId, count);
 }

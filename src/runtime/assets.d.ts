@@ -9,6 +9,10 @@ declare module "*/page-script.js" {
   const text: string;
   export default text;
 }
+declare module "*/page-tips.js" {
+  const text: string;
+  export default text;
+}
 declare module "*/page-style.css" {
   const text: string;
   export default text;

@@ -62,11 +62,12 @@ export function* vocabularyStatistics(
 /** The halves of each merge of a model and the token that it makes, as ids; empty for a table without merges. */
 type Halves = { readonly left: Int32Array; readonly right: Int32Array; readonly merged: Int32Array };
 
-/** Tokens by script or kind, the most frequent first. Yields between slices of work of some 10 ms. */
+/** Tokens of `bytesMin` bytes and more by script or kind, the most frequent first. Yields between slices of work of some 10 ms. */
 export function* scriptShares(
   { idLimit, bytes, starts }: TokenTable,
   addedTokens: readonly AddedToken[],
   { left, right, merged }: Halves = noHalves,
+  bytesMin = 1,
 ): Generator<undefined, Share[]> {
   /** By id: a class of its token; 0 where it is not known yet. */
   const classes = new Uint8Array(idLimit);
@@ -91,7 +92,7 @@ export function* scriptShares(
   const counts = new Uint32Array(firstClass + classNames.length);
   for (let id = 0; id < idLimit; id++) {
     if (id % idsPerSlice === 0) yield;
-    if (starts[id] !== starts[id + 1] && !added.has(id)) counts[classAt(id)]!++;
+    if (starts[id + 1]! - starts[id]! >= bytesMin && !added.has(id)) counts[classAt(id)]!++;
   }
   return classNames
     .map((name, i) => ({ name, tokenCount: counts[firstClass + i]! }))

@@ -15,9 +15,9 @@ test("with a text, the page has frequencies and the text cut into tokens", () =>
   expect(bpe(["inspect", tokenizer, "--text", text, "--report", path]).code).toBe(0);
   const page = readFileSync(path, "utf8");
   expect(sections(page)).toEqual(
-    "summary compression frequency longest lengths scripts intermediate samples tree provenance".split(" "),
+    "summary compression merges frequency lengths intermediate samples tree provenance".split(" "),
   );
-  expect(page.includes("rank 1: ")).toBe(true);
+  expect(page).toContain("How often the tokens occur in text.txt");
   const shown = [...page.matchAll(/<i data-id="\d+" data-n="\d+">([^<]*)<\/i>/g)].map(([, token]) => token);
   const repeated = "low lower lowest newest widest ".repeat(40).replaceAll(" ", "␣");
   expect(shown.join("")).toBe(repeated.slice(0, shown.join("").length));
@@ -107,9 +107,15 @@ const trainedPage = (name: string, ...more: string[]) => {
 test("train --report writes the curve, intermediate tokens and counts of the training", () => {
   const { page, record } = trainedPage("trained");
   expect(sections(page)).toEqual(
-    "summary compression frequency longest lengths scripts intermediate samples tree provenance".split(" "),
+    "summary compression merges frequency lengths intermediate samples tree provenance".split(" "),
   );
-  expect(page.includes(`270: ${record.bytesPerToken.toFixed(3)}</text>`)).toBe(true);
+  expect(page).toContain(`270 tokens: ${record.bytesPerToken.toFixed(3)} bytes per token"`);
+  // The merges add up to the tokens that are left.
+  const left = [...page.matchAll(/<td>([\d,]+)<svg class="bar/g)].map(([, count]) =>
+    count!.replace(/,/g, ""),
+  );
+  expect(left).toHaveLength(record.mergeCount);
+  expect(Number(left.at(-1))).toBe(record.tokenCount);
   expect(page).toContain(`<strong>${record.residueCount}</strong> of ${record.mergeCount} learned tokens`);
   expect(page).toContain(record.mergesSha256);
   // All that the summary says in full, but for what has a section.
@@ -161,7 +167,7 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   expect(done.stdout).toBe(bpe([...args, "--json", "-q"]).stdout);
   const page = readFileSync(path, "utf8");
   expect(sections(page)).toEqual(
-    "measures differences words frequency lengths scripts longest tree provenance".split(" "),
+    "measures differences words frequency lengths longest tree provenance".split(" "),
   );
   const { tokenizers } = JSON.parse(done.stdout);
   const values = new Set([...page.matchAll(/data-v="([^"]*)"/g)].map(([, value]) => value));
@@ -180,6 +186,28 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   expect(page.includes('class="above"')).toBe(true);
   expect(bpe([...args, "--csv", "--report", path]).stderr).toEndWith(`\nwritten ${path}\n`);
   expect(bpe(["inspect", tokenizer, "--report", path]).stderr).toBe(`written ${path}\n`);
+});
+
+test("texts whose scripts put no spaces between words have no measures of words, and the page says so", () => {
+  const thai = put(directory, "thai.txt", "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกัน hello\n".repeat(5));
+  const path = join(directory, "thai.html");
+  const pair = [`one=${tokenizer}`, `two=${tokenizer}`];
+  const pageOf = (...texts: string[]) => {
+    const { stdout } = bpe(["eval", ...pair, "--text", ...texts, "--json", "--report", path, "-q"]);
+    return { page: readFileSync(path, "utf8"), texts: JSON.parse(stdout).texts };
+  };
+  const alone = pageOf(`thai=${thai}`);
+  expect(alone.texts[0].isSpaced).toBe(false);
+  const measures = [...alone.page.matchAll(/<option value="\d+">([^<]*)</g)].map(([, name]) => name);
+  expect(measures).toContain("bytes per token");
+  expect(measures.filter((name) => /word|fertility/.test(name!))).toEqual([]);
+  expect(sections(alone.page)).not.toContain("words");
+  const strange = put(directory, "strange.txt", "some strange words\n");
+  const both = pageOf(`thai=${thai}`, `low=${strange}`);
+  expect(both.texts.map((facts: { isSpaced: boolean }) => facts.isSpaced)).toEqual([false, true]);
+  expect(both.page).toContain("No measures of words: thai. More than half");
+  expect(both.page).not.toContain("per word");
+  expect([...both.page.matchAll(/<summary>(thai|low)</g)].map(([, name]) => name)).toEqual(["low"]);
 });
 
 test("a report does not take the place of a text that is read", () => {

@@ -131,7 +131,8 @@ test("the pictures can be seen: lines, bars, cells and tokens have their colours
     (await coloursOf(await page.locator(place).first().screenshot())).get(colour) ?? 0;
   const { page } = await open(trained);
   expect(await seen(page, "#compression figure", "37,99,201")).toBeGreaterThan(300);
-  expect(await seen(page, "#frequency figure", "37,99,201")).toBeGreaterThan(300);
+  expect(await seen(page, "#frequency .bars", "37,99,201")).toBeGreaterThan(1000);
+  expect(await seen(page, "#merges .merges", "37,99,201")).toBeGreaterThan(1000);
   expect(await seen(page, "#lengths figure", "37,99,201")).toBeGreaterThan(2000);
   expect(await seen(page, "#scripts .bars", "37,99,201")).toBeGreaterThan(1000);
   for (const token of ["207,224,251", "251,226,196", "205,236,214", "233,216,244"]) {
@@ -139,6 +140,7 @@ test("the pictures can be seen: lines, bars, cells and tokens have their colours
   }
   await page.close();
   const other = (await open(compared)).page;
+  expect(await seen(other, "#frequency figure", "37,99,201")).toBeGreaterThan(300);
   expect(await seen(other, "#measures .measures", "37,99,201")).toBeGreaterThan(500);
   expect(await seen(other, "#measures .measures", "194,94,0")).toBeGreaterThan(50);
   expect(await seen(other, "#differences .text", "207,224,251")).toBeGreaterThan(1000);
@@ -217,7 +219,7 @@ test("the tree of each token has its halves down to bytes, with the counts of th
     );
     const drawn = await page.evaluate(() => {
       const idOf = (node: Element) =>
-        Number(/id (\d+)/.exec((node.firstElementChild as HTMLElement).title)![1]);
+        Number(/id (\d+)/.exec((node.firstElementChild as HTMLElement).dataset.tip!)![1]);
       const read = (node: Element): unknown => {
         const below = [...(node.querySelector(":scope > .halves")?.children ?? [])];
         return below.length === 0 ? idOf(node) : [idOf(node), ...below.map(read)];
@@ -251,14 +253,168 @@ test("a search finds the token itself first, then with a space, then what begins
   await page.close();
 });
 
-test("the id of a token shows under the pointer", async () => {
-  const { page } = await open(trained);
+test("what a mark or a token says is beside it at once: under the pointer, at a touch and by the arrow keys", async () => {
+  const { page } = await open(trained, { hasTouch: true });
+  const tip = page.locator(".tip");
   const token = page.locator("#samples .text i").nth(3);
   await token.hover();
-  const tip = await token.evaluate((element) => getComputedStyle(element, "::after").content);
   const [id, bytes] = await Promise.all(["data-id", "data-n"].map((name) => token.getAttribute(name)));
-  expect(tip).toBe(`"id ${id}, ${bytes} bytes"`);
+  expect(await tip.textContent()).toBe(`id ${id}, ${bytes} bytes`);
+  // Near a dot is enough.
+  const dots = page.locator("#compression .dot");
+  await dots.nth(5).scrollIntoViewIfNeeded();
+  const said = await dots.evaluateAll((all) => all.map((dot) => (dot as SVGElement).dataset.tip!));
+  const box = (await dots.nth(5).boundingBox())!;
+  await page.mouse.move(box.x + 3, box.y + 20);
+  expect(await tip.textContent()).toBe(said[5]!);
+  await page.keyboard.press("Escape");
+  expect(await tip.count()).toBe(0);
+  await page.locator("#compression .chart").focus();
+  for (const shown of [said[0]!, said[1]!]) {
+    await page.keyboard.press("ArrowRight");
+    expect(await tip.textContent()).toBe(shown);
+  }
+  await page.keyboard.press("ArrowLeft");
+  expect(await tip.textContent()).toBe(said[0]!);
+  await page.keyboard.press("Escape");
+  expect(await tip.count()).toBe(0);
+  const bar = page.locator("#lengths rect").first();
+  await bar.scrollIntoViewIfNeeded();
+  await bar.tap();
+  expect(await tip.textContent()).toBe((await bar.getAttribute("data-tip"))!);
+  // At the edges it stays on the screen.
+  await page.setViewportSize({ width: 320, height: 600 });
+  for (const place of [dots.first(), dots.last()]) {
+    await place.scrollIntoViewIfNeeded();
+    await place.hover();
+    const { x, width } = (await tip.boundingBox())!;
+    expect(x).toBeGreaterThanOrEqual(0);
+    expect(x + width).toBeLessThanOrEqual(320);
+  }
+  expect(await page.locator("title, [title]").count()).toBe(1);
   await page.close();
+});
+
+test("all merges are in a table, page by page, in their order or sorted, and each token leads to its tree", async () => {
+  const { page } = await open(trained);
+  const ledger = readFileSync(join(directory, "trained/tokens.tsv"), "utf8")
+    .split("\n")
+    .slice(1, -1)
+    .map((line) => line.split("\t"))
+    .filter(([, , , , , left]) => left !== "");
+  let tokensLeft = story.length * 60;
+  const merges = ledger.map(([id, , , created], rank) => {
+    tokensLeft -= Number(created);
+    return { rank: rank + 1, id: Number(id), count: Number(created), left: tokensLeft };
+  });
+  const table = page.locator(".merges");
+  const rows = () =>
+    table.locator("tbody tr").evaluateAll((all) =>
+      all.map((row) => {
+        const [rank, , token, count, left] = [...row.children].map((cell) =>
+          cell.textContent!.replace(/,/g, ""),
+        );
+        const id = Number(/#token-(\d+)$/.exec(row.children[2]!.querySelector("a")!.hash)![1]);
+        return { rank: Number(rank), id, count: Number(count), left: Number(left), token: token! };
+      }),
+    );
+  const bare = async () => (await rows()).map(({ token, ...row }) => row);
+  await page.waitForSelector(".pages:not([hidden])");
+  expect(await bare()).toEqual(merges.slice(0, 20));
+  const turn = (name: string) => page.locator(`.pages [aria-label="${name}"]`).click();
+  await turn("merges behind");
+  expect(await bare()).toEqual(merges.slice(20, 40));
+  await turn("last merges");
+  expect(await bare()).toEqual(merges.slice(-20));
+  await turn("first merges");
+  await page.fill(".pages input", "5");
+  expect(await bare()).toEqual(merges.slice(4, 24));
+  // By count, with the keyboard: the fewest first, then the most.
+  await table.locator("thead button").nth(3).focus();
+  await page.keyboard.press("Enter");
+  const counts = merges.map(({ count }) => count).sort((a, b) => a - b);
+  expect((await rows()).map(({ count }) => count)).toEqual(counts.slice(0, 20));
+  await page.keyboard.press("Enter");
+  expect((await rows()).map(({ count }) => count)).toEqual(counts.toReversed().slice(0, 20));
+  const [{ id, token }] = (await rows()).slice(-1) as unknown as [{ id: number; token: string }];
+  await table.locator("tbody tr").last().locator("td a").last().click();
+  await page.waitForFunction(
+    (wanted) => document.querySelector("#tree-view p")?.textContent?.includes(` id ${wanted},`),
+    id,
+  );
+  expect(await page.locator("#tree-view .t").textContent()).toBe(token);
+  // The link can be kept.
+  await page.reload();
+  await page.waitForFunction(
+    (wanted) => document.querySelector("#tree-view p")?.textContent?.includes(` id ${wanted},`),
+    id,
+  );
+  await page.close();
+});
+
+/** Words of pictures that lie over each other. */
+const overlaps = (page: Page) =>
+  page.evaluate(() => {
+    const found: string[] = [];
+    for (const plot of document.querySelectorAll(".plot, .dots, .panels figure")) {
+      const words = [...plot.querySelectorAll("text, .y-title, .x-title, span")].filter(
+        (word) => word.textContent !== "",
+      );
+      const boxes = words.map((word) => {
+        const range = document.createRange();
+        range.selectNodeContents(word);
+        return { text: word.textContent!, ...range.getBoundingClientRect().toJSON() };
+      });
+      for (const [i, a] of boxes.entries())
+        for (const b of boxes.slice(i + 1))
+          if (a.left < b.right && b.left < a.right && a.top < b.bottom - 3 && b.top < a.bottom - 3)
+            found.push(`${a.text} over ${b.text}`);
+    }
+    return found;
+  });
+
+test("no words of a picture lie over others, and no table is wider than its box, with few merges, many sizes and eight tokenizers", async () => {
+  const toy = put(
+    directory,
+    "toy.txt",
+    "low low low low low lower lower widest widest widest newest newest newest newest newest newest\n",
+  );
+  const pages = [
+    ...["258", "266"].map((size) =>
+      reportOf(`toy${size}`, "train", toy, "-n", size, "-o", join(directory, `toy${size}`)),
+    ),
+    reportOf("sizes", "train", text, "-n", "400,300,310,320,350,390", "-o", join(directory, "sizes")),
+    reportOf(
+      "eight",
+      "eval",
+      ...Array.from({ length: 8 }, (_, i) => `no${i}=${tokenizers[i % 3]}`),
+      "--text",
+      text,
+      hostileLine,
+    ),
+    trained,
+    compared,
+  ];
+  for (const path of pages) {
+    for (const width of [390, 1280]) {
+      const { page, problems } = await open(path, { viewport: { width, height: 800 } });
+      await page.evaluate(() => {
+        for (const details of document.querySelectorAll("details")) details.open = true;
+      });
+      expect([path, await overlaps(page)]).toEqual([path, []]);
+      const wide = await page
+        .locator(".scroll")
+        .evaluateAll((boxes) =>
+          boxes.flatMap((box) =>
+            box.scrollWidth > box.clientWidth ? [box.getAttribute("aria-label")!] : [],
+          ),
+        );
+      if (width === 1280) expect([path, wide]).toEqual([path, []]);
+      expect(await widthOf(page)).toBe(width);
+      expect(problems).toEqual([]);
+      await page.close();
+    }
+  }
 });
 
 test("a reader of three tokenizers chooses two, and sees where they differ as the page shows it without a script", async () => {
@@ -456,7 +612,9 @@ for (const [name, path] of [
 test("the keyboard reaches all that can be used, and what has the focus is marked", async () => {
   const { page } = await open(compared);
   const wanted = await page.evaluate(() => {
-    const all = document.querySelectorAll<HTMLElement>("a, button, input, select, summary, .scroll");
+    const all = document.querySelectorAll<HTMLElement>(
+      "a, button, input, select, summary, .scroll, [tabindex]",
+    );
     const seen = [...all].filter((element) => element.checkVisibility());
     for (const [i, element] of seen.entries()) element.dataset.stop = String(i);
     return seen.length;

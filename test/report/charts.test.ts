@@ -3,13 +3,13 @@ import {
   type Axis,
   barChart,
   decadesAxis,
-  doublingsAxis,
   histograms,
   linearAxis,
   lineChart,
   percent,
   placeOn,
   shortNumber,
+  sizesAxis,
 } from "../../src/report/charts.ts";
 
 const holds = (axis: Axis, values: readonly number[]) =>
@@ -22,9 +22,9 @@ test("every axis holds its values, and begins and ends at its first and last pla
       (_, i) => ((seed * 7919 * (i + 3)) % 10_007) / 10 ** (seed % 5) + 1e-3,
     );
     const [low, high] = [Math.min(...values), Math.max(...values)];
-    const axes = [linearAxis("", values), decadesAxis("", values), doublingsAxis("", low, high)];
+    const axes = [linearAxis("", values), decadesAxis("", values), sizesAxis("", 1e5 * low, 1e5 * high)];
     for (const axis of axes) {
-      expect(holds(axis, values)).toBe(true);
+      expect(holds(axis, axis === axes[2] ? values.map((value) => 1e5 * value) : values)).toBe(true);
       expect(placeOn(axis, axis.first)).toBe(0);
       expect(placeOn(axis, axis.last)).toBeCloseTo(1, 9);
       expect(axis.ticks.length).toBeWithin(1, 8);
@@ -39,13 +39,18 @@ test("marks are round numbers", () => {
   expect(linearAxis("", [0.12, 0.14]).ticks).toEqual([0.12, 0.125, 0.13, 0.135, 0.14]);
   expect(decadesAxis("", [3, 40_000]).ticks).toEqual([1, 10, 100, 1000, 10_000, 100_000]);
   expect(decadesAxis("", [1, 1e9]).ticks).toEqual([1, 100, 1e4, 1e6, 1e8]);
-  expect(doublingsAxis("", 257, 64_000).ticks).toEqual([1000, 4000, 16_000, 64_000]);
+  expect(sizesAxis("", 257, 64_000).ticks).toEqual([1000, 4000, 16_000, 64_000]);
+  // Whatever size was chosen, the marks are sizes that people choose.
+  expect(sizesAxis("", 256, 32_768).ticks.map(shortNumber)).toEqual(["500", "2k", "8k", "32k"]);
+  expect(sizesAxis("", 256, 266).ticks).toEqual([256, 258, 260, 262, 264, 266]);
+  expect(sizesAxis("", 256, 258).ticks).toEqual([256, 257, 258]);
+  expect(sizesAxis("", 261, 277).ticks).toEqual([265, 270, 275]);
 });
 
 test("one value has an axis, too", () => {
   expect(holds(linearAxis("", [3]), [3])).toBe(true);
   expect(holds(decadesAxis("", [100]), [100])).toBe(true);
-  expect(placeOn(doublingsAxis("", 256, 256), 256)).toBe(0);
+  expect(placeOn(sizesAxis("", 256, 256), 256)).toBe(0);
 });
 
 test("numbers on marks are short", () => {
@@ -72,26 +77,22 @@ test("bars are as long as their values, and the longest fills its cell", () => {
   ]);
 });
 
-test("an estimate has its value beside it, on the side where there is room", () => {
-  const estimate = (x: number) => {
-    const points = [
-      { x: 1, y: 1, label: "a" },
-      { x, y: 2, label: "b", shown: "about 2" },
-    ];
-    const axis = { title: "", scale: "linear", first: 0, last: 10, ticks: [] } as const;
-    const lines = [{ name: "n", colour: 0, isEstimate: true, points }];
-    return /<text class="value"[^>]*>about 2</.exec(
-      lineChart({ title: "t", x: axis, y: axis, lines }).text,
-    )![0];
-  };
-  expect(estimate(9)).toContain('x="90%" y="80%" dx="8" dy="22" text-anchor="end"');
-  expect(estimate(2)).toContain('x="20%" y="80%" dx="8" dy="22" text-anchor="start"');
+test("an upright line has its name above it if it is far enough from the next one, and the last one always", () => {
+  const axis = { title: "", scale: "linear", first: 0, last: 100, ticks: [] } as const;
+  const lines = [{ name: "n", colour: 0, points: [{ x: 1, y: 1, label: "<a>" }] }];
+  const marks = [10, 60, 75, 90].map((x) => ({ x, name: `at ${x}` }));
+  const { text } = lineChart({ title: "t", x: axis, y: axis, lines, marks });
+  expect([...text.matchAll(/<text class="value"[^>]*>([^<]*)</g)].map(([, name]) => name)).toEqual([
+    ...["at 10", "at 60", "at 90"],
+  ]);
+  expect(text.match(/class="mark"/g)).toHaveLength(4);
+  expect(text).toContain('data-tip="&lt;a&gt;"');
 });
 
 test("small pictures have one scale, and of several tokenizers the outline of their mean", () => {
   const panel = (name: string, ...shares: number[]) => ({ name, note: "n", shares, colour: 0 });
   const two = histograms("bytes", ["1", "2"], [panel("p", 1, 0), panel("q", 0.5, 0.5)]).text;
-  expect([...two.matchAll(/height="([\d.]+)%"><title>/g)].map(([, height]) => Number(height))).toEqual([
+  expect([...two.matchAll(/height="([\d.]+)%" data-tip=/g)].map(([, height]) => Number(height))).toEqual([
     100, 0, 50, 50,
   ]);
   expect(two.match(/d="M0 250H500V750H1000"/g)).toHaveLength(2);

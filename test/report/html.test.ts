@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { escapeHtml, html, tokenHtml, tokenText, trustedHtml } from "../../src/report/html.ts";
+import {
+  escapeHtml,
+  html,
+  plainSigns,
+  signedHtml,
+  tokenHtml,
+  tokenText,
+  trustedHtml,
+} from "../../src/report/html.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 
 test("values in a template are escaped, and HTML stays HTML", () => {
@@ -20,12 +28,17 @@ test("text of others keeps no character that HTML or a reader's eye gives a mean
 });
 
 test("a token that is no whole character is shown by its bytes, and a long one is cut", () => {
-  expect(tokenText(Uint8Array.of(0x61, 0xe2, 0x82))).toBe("a\\xe2\\x82");
-  expect(tokenText(new Uint8Array(160).fill(0x61))).toBe("a".repeat(160));
-  expect(tokenText(new Uint8Array(161).fill(0x61))).toBe(`${"a".repeat(160)}…`);
-  expect(tokenText(new Uint8Array(5).fill(0x61), 400)).toBe("aaaaa…");
+  const textOf = (...token: Parameters<typeof tokenText>) => tokenText(...token).text;
+  expect(textOf(Uint8Array.of(0x61, 0xe2, 0x82))).toBe("a\\xe2\\x82");
+  expect(textOf(new Uint8Array(160).fill(0x61))).toBe("a".repeat(160));
+  expect(textOf(new Uint8Array(161).fill(0x61))).toBe(`${"a".repeat(160)}…`);
+  expect(textOf(new Uint8Array(5).fill(0x61), 400)).toBe("aaaaa…");
 });
 
-test("a token shows its spaces as signs", () => {
+test("a token shows each kind of white space by a sign, and what looks like one stays itself", () => {
   expect(tokenHtml(Buffer.from(" a b")).text).toBe('<code class="t">␣a␣b</code>');
+  expect(tokenText(Buffer.from(" a\t\r\n")).text).toBe("␣a⇥\\x0d↵");
+  expect(tokenText(Buffer.from("\\x0a<␣\u0001")).text).toBe("\\x0a&lt;␣\\x01");
+  expect(tokenText(Buffer.from("\u00a0a\u202fb\u3000c\u2009 d\u00ad")).text).toBe("‿a‿b▫c▫␣d\\xc2\\xad");
+  expect(signedHtml(Buffer.from(" \u00a0<\n"), plainSigns).text).toBe(" ‿&lt;↵<br>");
 });

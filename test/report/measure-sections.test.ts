@@ -98,8 +98,8 @@ test("a measure is drawn as dots with names and sizes, and the measures behind t
   expect([...dots!.matchAll(/<circle class="dot (c\d)" cx="([\d.]+)%"/g)].map(([, c, x]) => c! + x)).toEqual([
     ...["c0" + "0", "c2" + "100", "c0" + "0", "c2" + "100"],
   ]);
-  expect(dots).toContain("<title>r: 3.0</title>");
-  const headsOf = (text: string) => [...text.matchAll(/title="(f\(\d\))"/g)].map(([, formula]) => formula);
+  expect(dots).toContain('data-tip="r: 3.0"');
+  const headsOf = (text: string) => [...text.matchAll(/data-tip="(f\(\d\))"/g)].map(([, formula]) => formula);
   expect(headsOf(shown!)).toEqual(["f(1)", "f(2)"]);
   expect(headsOf(rest!)).toEqual([]);
   const whole = sectionHtml(measureSection(["p", "q", "r"], [table])!).text;

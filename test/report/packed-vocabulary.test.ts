@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { inflateRawSync } from "node:zlib";
+import { sectionHtml } from "../../src/report/html.ts";
 import {
   jsonForPage,
+  mergesSection,
   type PackedVocabulary,
   packVocabularies,
   packVocabulary,
@@ -11,11 +13,9 @@ import { hostileTexts } from "./hostile-texts.ts";
 import { madeTokenizer } from "./made-report.ts";
 
 /** The twin: each number by its definition. */
-function unpack({ columns, runs, data, mergeCount }: PackedVocabulary): Record<string, number[]> {
+function unpack({ columns, data, mergeCount, idLimit }: PackedVocabulary): Record<string, number[]> {
   const raw = inflateRawSync(Buffer.from(data, "base64"));
-  const made: Record<string, number[]> = {
-    merged: runs.flatMap(([first, count]) => Array.from({ length: count }, (_, i) => first + i)),
-  };
+  const made: Record<string, number[]> = {};
   let start = 0;
   for (const { name, width } of columns) {
     made[name] = Array.from({ length: mergeCount }, (_, i) => {
@@ -28,7 +28,9 @@ function unpack({ columns, runs, data, mergeCount }: PackedVocabulary): Record<s
     start += width * mergeCount;
   }
   expect(start).toBe(raw.length);
-  return made;
+  const { step, ...rest } = made;
+  let id = -1;
+  return { ...rest, merged: step!.map((step) => (id = (id + 1 + step) % idLimit)) };
 }
 
 test("merges and counts come out as they went in", () => {
@@ -82,7 +84,7 @@ test("tokens that no merge makes are listed with their bytes", () => {
   expect(leaves).toHaveLength(257);
   expect(leaves[255]).toEqual([255, "\xff", 1, null]);
   expect(leaves[256]).toEqual([257, "<|end|>", 7, null]);
-  expect(columns.map(({ name }) => name)).toEqual(["left", "right"]);
+  expect(columns.map(({ name }) => name)).toEqual(["step", "left", "right"]);
 });
 
 test("a tokenizer without merges is packed, too", () => {
@@ -96,9 +98,8 @@ test("of a part of the merges, those of frequent tokens come first, with all tha
   const packOf = (counts: Record<number, number>, first: number, most: number) => {
     for (const [id, count] of Object.entries(counts)) endCounts[Number(id)] = count;
     const packed = packVocabulary({ ...made, counts: { of: "x", endCounts } }, first, Bun.deflateSync, most);
-    const { skipped, merged, left, end } = unpack(packed);
-    let rank = -1;
-    const ids = skipped?.map((gap) => merged![(rank += 1 + gap)]!) ?? merged!;
+    const { merged, left, end } = unpack(packed);
+    const ids = merged!;
     expect(left).toEqual(ids.map((id) => made.merges.left[id - 256]!));
     expect(end).toEqual(ids.map((id) => endCounts[id]!));
     return ids;
@@ -143,13 +144,45 @@ test("the vocabularies of a page have a bounded size together, and small ones st
   const total = packed.reduce((sum, { data }) => sum + data.length, 0);
   expect(total).toBeLessThanOrEqual(500_000);
   expect(total).toBeGreaterThan(350_000);
-  expect(packed.map(({ columns }) => columns[0]!.name)).toEqual(["left", "skipped", "skipped"]);
+  expect(packed.map(({ columns }) => columns[0]!.name)).toEqual(["step", "skipped", "skipped"]);
   expect(packed[1]!.mergeCount).toBe(packed[2]!.mergeCount);
   expect(treeSection(packed).text).toContain("has all");
   // One tokenizer is whole, whatever its size.
   const [one] = pack(200_000);
   expect(one!.mergeCount).toBe(200_000);
   expect(treeSection([one!]).text).not.toContain("has all");
+});
+
+test("the merges are in the page in their order, with what is left of the corpus", () => {
+  const made = madeTokenizer("t", [
+    ["a", "b"],
+    ["ab", "<"],
+  ]);
+  const endCounts = new Float64Array(258);
+  const createdCounts = endCounts.slice();
+  createdCounts.set([30, 10], 256);
+  const ledger = (tokensAfter: Float64Array) => ({
+    ...made,
+    counts: { of: "x", endCounts },
+    ledger: { createdCounts, endCounts, tokensAfter, isIntermediate: () => false },
+  });
+  const rowsOf = (tokenizer: typeof made) =>
+    [...sectionHtml(mergesSection(tokenizer)!).text.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(
+      ([row]) =>
+        row
+          .replace(/<svg.*?<\/svg>/g, "")
+          .replace(/(\s*<[^>]*>\s*)+/g, " ")
+          .trim(),
+    );
+  const whole = ledger(Float64Array.of(100, 70, 60));
+  expect(rowsOf(whole)).toEqual(["1 a + b ab 30 70", "2 ab + &lt; ab&lt; 10 60"]);
+  expect(packVocabulary(whole, 0, Bun.deflateSync).tokensBefore).toBe(100);
+  // What does not add up is not shown.
+  const other = ledger(Float64Array.of(100, 70, 61));
+  expect(rowsOf(other)).toEqual(["1 a + b ab 30", "2 ab + &lt; ab&lt; 10"]);
+  expect(packVocabulary(other, 0, Bun.deflateSync).tokensBefore).toBeNull();
+  expect(rowsOf(made)).toEqual(["1 a + b ab", "2 ab + &lt; ab&lt;"]);
+  expect(mergesSection(madeTokenizer("t", []))).toBeNull();
 });
 
 test("JSON in a page ends no element, and is the same JSON", () => {

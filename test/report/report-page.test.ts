@@ -68,11 +68,13 @@ test("only what there is has a section", async () => {
   const sections = (page: string) => [...page.matchAll(/<section id="(\w+)"/g)].map(([, id]) => id);
   const plain = madeTokenizer("t", [["a", "b"]]);
   expect(sections(await pageOf(madeReport([plain])))).toEqual([
-    "longest",
-    "lengths",
-    "scripts",
-    "tree",
-    "provenance",
+    ...["merges", "lengths", "tree", "provenance"],
+  ]);
+  // A table of 20 merges has no longer tokens than it shows, and all may be of one script.
+  const pairs = Array.from({ length: 21 }, (_, i) => [String.fromCharCode(97 + i), "z"] as const);
+  const mixed = [...pairs, ["1", "2"] as const];
+  expect(sections(await pageOf(madeReport([madeTokenizer("t", mixed)])))).toEqual([
+    ...["merges", "longest", "lengths", "scripts", "tree", "provenance"],
   ]);
   const endCounts = new Float64Array(257).fill(2);
   const full = {
@@ -94,7 +96,7 @@ test("only what there is has a section", async () => {
   };
   const page = await pageOf(madeReport([full], rest));
   const all =
-    "summary inputs measures differences words compression frequency longest lengths scripts intermediate samples tree provenance";
+    "summary inputs measures differences words compression merges frequency lengths intermediate samples tree provenance";
   expect(sections(page)).toEqual(all.split(" "));
   // The index names each of them, in their order.
   expect([...page.matchAll(/<li><a href="#(\w+)">/g)].map(([, id]) => id)).toEqual(all.split(" "));

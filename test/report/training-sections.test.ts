@@ -40,10 +40,18 @@ test("there is no estimate for a curve that is too short, or does not rise", () 
 test("the chart marks the chosen size, and the table has its halves", () => {
   const compression = curveOf(256, 4096, (size) => 5 - 4 * 0.5 ** Math.log2(size / 256));
   const { text } = sectionHtml(compressionSection(compression));
-  expect(text).toContain("4,096: 4.750</text>");
+  expect(text).toContain(">4,096</text>");
+  expect(text).toContain("<strong>5.3 %</strong> fewer tokens (the quarter before it: 11 %).");
   expect(text).toContain('<th scope="row">2,048</th><td>4.5000</td><td>5.6 % more tokens</td>');
   expect(text).toContain('<th scope="row">8,192 (estimate)</th>');
   expect(sectionHtml(compressionSection(curveOf(256, 256, () => 1))).text).toContain("1.000");
+});
+
+test("of few merges the table has half of them, a quarter …, and single sizes are on the axis", () => {
+  const { text } = sectionHtml(compressionSection(curveOf(256, 266, (size) => size / 256)));
+  const sizes = [...text.matchAll(/<th scope="row">([\d,]+)</g)].map(([, size]) => size);
+  expect(sizes).toEqual(["256", "257", "258", "261", "266"]);
+  expect(text).toContain(">258</text>");
 });
 
 test("intermediate tokens are counted by tenths of the merges, and those that lost most come first", () => {
@@ -69,8 +77,8 @@ test("intermediate tokens are counted by tenths of the merges, and those that lo
     ["7–8", "0", "0 %"],
   ]);
   const { text } = sectionHtml(section);
-  expect(text).toContain("<strong>5</strong> of 20 learned tokens");
-  expect(text).toMatch(/\b1 of them occur nowhere/);
+  expect(text).toContain("<strong>5</strong> of 20 learned tokens (25 %; usual are 6 to 20 %)");
+  expect(text).toMatch(/\b1 of them occurs nowhere/);
   expect([...text.matchAll(/<td>(\d+)<\/td><td>\d+<\/td><td>\d+<\/td>/g)].map(([, id]) => id)).toEqual([
     "256",
     "257",

@@ -38,8 +38,10 @@ test("lengths leave special tokens out, and shares are of the rest", () => {
     ],
     ["<|special|>"],
   );
-  const { rows } = lengthSection([tokenizer]).table!;
-  expect(rows.map((row) => row[1])).toEqual(["256", "1", "0", "1", ...new Array(13).fill("0")]);
+  const { rows } = lengthSection([tokenizer])!.table!;
+  expect(rows.map((row) => row[1])).toEqual(["1", "0", "1", ...new Array(13).fill("0")]);
+  // Single bytes are in every vocabulary.
+  expect(lengthSection([madeTokenizer("t", [])])).toBeNull();
 });
 
 test("scripts are ordered by their largest share in any tokenizer", () => {
@@ -50,7 +52,7 @@ test("scripts are ordered by their largest share in any tokenizer", () => {
       [share("Latin", 90), share("Greek", 10)],
       [share("Greek", 19), share("Han", 981)],
     ],
-  ).table!;
+  )!.table!;
   expect(rows).toEqual([
     ["Han", "0", "981"],
     ["Latin", "90", "0"],
@@ -69,7 +71,7 @@ test("counts by rank are the counts above 0, the highest first", () => {
   expect(leftOut).toBe(0);
   expect(frequencySection([madeTokenizer("t", [])])).toBeNull();
   expect(frequencySection([countedOf(0, 0)])).toBeNull();
-  expect(frequencySection([countedOf(5)])!.table!.rows).toEqual([
+  expect(frequencySection([countedOf(5), countedOf(0)])!.table!.rows).toEqual([
     ["1", "5"],
     ["tokens on the line", "1"],
   ]);
@@ -77,6 +79,12 @@ test("counts by rank are the counts above 0, the highest first", () => {
   const chart = sectionHtml(frequencySection([many])!).text;
   expect(chart).toContain("rank 1: 5,000 times");
   expect(chart).toContain("rank 1,234: 3,767 times");
+});
+
+test("few tokens are shown one by one, the most frequent first", () => {
+  const { text } = sectionHtml(frequencySection([countedOf(...new Array(97).fill(0), 3, 9, 3)])!);
+  const shown = [...text.matchAll(/<code class="t">(.)<\/code><\/th><td><span>(\d+)/g)];
+  expect(shown.map(([, token, count]) => `${token} ${count}`)).toEqual(["b 9", "a 3", "c 3"]);
 });
 
 test("tokens that are rarer than all that a training kept are left out of the curve, and counted", () => {
@@ -87,17 +95,18 @@ test("tokens that are rarer than all that a training kept are left out of the cu
   ]);
   const endCounts = new Float64Array(259);
   endCounts.set([9, 7, 2, 30, 12], 97);
+  endCounts.fill(5, 120, 150);
   // The third merge has few occurrences left.
   endCounts.set([20, 10, 1], 256);
   const ledger = { createdCounts: endCounts, endCounts, isIntermediate: (id: number) => id === 258 };
   const trained = countsByRank({ ...tokenizer, ledger }, endCounts);
   expect([...trained.sorted]).toEqual([30, 20, 12, 10]);
-  expect(trained.leftOut).toBe(4);
+  expect(trained.leftOut).toBe(34);
   // Counts of a text are not those of the training.
-  expect(countsByRank({ ...tokenizer, ledger }, endCounts.slice()).sorted).toHaveLength(8);
+  expect(countsByRank({ ...tokenizer, ledger }, endCounts.slice()).sorted).toHaveLength(38);
   const section = frequencySection([{ ...tokenizer, ledger, counts: { of: "x", endCounts } }])!;
   expect(sectionHtml(section).text).toContain(
-    "So are 4 that occur less often than the last pair that was merged: intermediate tokens and rare bytes.",
+    "So are 34 that occur less often than the last pair that was merged: intermediate tokens and rare bytes.",
   );
 });
 

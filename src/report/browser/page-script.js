@@ -18,7 +18,7 @@ const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 const latin1 = (bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 
 /** Numbers of each column (src/report/packed-vocabulary.ts), by merge. */
-async function unpackColumns({ columns, runs, data, mergeCount }) {
+async function unpackColumns({ columns, data, mergeCount, idLimit }) {
   const packed = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const raw = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -31,32 +31,37 @@ async function unpackColumns({ columns, runs, data, mergeCount }) {
     }
     byName[name] = numbers;
   }
-  const { skipped } = byName;
-  let rank = -1;
-  byName.rank = Array.from({ length: mergeCount }, (_, k) => (rank += 1 + (skipped ? skipped[k] : 0)));
-  const merged = runs.flatMap(([first, count]) => Array.from({ length: count }, (_, i) => first + i));
-  byName.merged = byName.rank.map((rank) => merged[rank]);
+  const { skipped, step } = byName;
+  let [rank, id] = [-1, -1];
+  byName.rank = step.map((_, k) => (rank += 1 + (skipped ? skipped[k] : 0)));
+  byName.merged = step.map((step) => (id = (id + 1 + step) % idLimit));
   return byName;
 }
 
-/** Tokens by id: bytes as Latin-1 text (the first of long ones), length, halves and counts. */
+/**
+ * Tokens by id: bytes as Latin-1 text (the first of long ones), length, halves and counts. And the merges in their order: what
+ * they join, what they make, how many they made, and how many tokens were left.
+ */
 async function unpack(packed) {
   const { left, right, merged, rank, created, end } = await unpackColumns(packed);
   const tokens = new Map();
+  const merges = [];
   for (const [id, text, length, endCount] of packed.leaves)
     tokens.set(id, { id, text, length, end: endCount });
+  let tokensLeft = packed.tokensBefore;
   for (let k = 0; k < packed.mergeCount; k++) {
-    // Of two merges with one result the first counts.
-    if (tokens.has(merged[k])) continue;
     const [a, b] = [tokens.get(left[k]), tokens.get(right[k])];
     if (a === undefined || b === undefined) continue;
     const text = a.length >= keptBytes ? a.text : (a.text + b.text).slice(0, keptBytes);
     const token = { id: merged[k], text, length: a.length + b.length, left: a, right: b, rank: rank[k] };
     if (created) token.created = created[k];
     if (end) token.end = end[k];
-    tokens.set(token.id, token);
+    if (tokensLeft !== null) tokensLeft -= created[k];
+    merges.push({ token, tokensLeft });
+    // Of two merges with one result the first counts.
+    if (!tokens.has(token.id)) tokens.set(token.id, token);
   }
-  return tokens;
+  return { tokens, merges };
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -64,7 +69,7 @@ const invisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
 /** Bytes as people read them: what is no visible character is `\xNN`. */
-function shown({ text, length }) {
+function shown(text) {
   let made = "";
   for (let i = 0; i < text.length; ) {
     let character = null;
@@ -86,11 +91,21 @@ function shown({ text, length }) {
     }
     i += bytes;
   }
-  return length > text.length ? `${made}…` : made;
+  return made;
 }
 
+const spaceSigns = { " ": "␣", "\t": "⇥", "\n": "↵" };
+
+/** Text (as Latin-1) with a sign for each kind of white space, as src/report/html.ts shows it. */
+const withSigns = (text, signs = spaceSigns) =>
+  text
+    .split(/([ \t\n])/)
+    .map((part) => signs[part] ?? shown(part))
+    .join("")
+    .replace(/[^\P{Zs} ]|\u2800/gu, (space) => (/[\u00a0\u2007\u202f]/.test(space) ? "‿" : "▫"));
+
 /** A token with its spaces as signs. */
-const visible = (token) => shown(token).replaceAll(" ", "␣");
+const visible = ({ text, length }) => withSigns(text) + (length > text.length ? "…" : "");
 
 /** Ids that match: #id, then the text itself, with a space before it, what begins with it, and what holds it. */
 function search(tokens, query) {
@@ -128,7 +143,7 @@ function treeOf(token, choose) {
     node.style.flexGrow = String(of.length);
     const label = element("button", "", visible(of));
     label.type = "button";
-    label.title = `id ${of.id}${of.end == null ? "" : `, ${grouped(of.end)} times`}`;
+    label.dataset.tip = `id ${of.id}${of.end == null ? "" : `, ${grouped(of.end)} times`}`;
     label.addEventListener("click", () => choose(of));
     node.append(label);
     nodes++;
@@ -147,17 +162,11 @@ function treeOf(token, choose) {
   return tree;
 }
 
-function setUpTree() {
-  const source = document.getElementById("vocabularies");
-  if (source === null) return;
-  const vocabularies = JSON.parse(source.textContent);
+function setUpTree(vocabularies, unpackedOf) {
   const [chooser, query, found, view] = ["tokenizer", "query", "found", "view"].map((name) =>
     document.getElementById(`tree-${name}`),
   );
-  /** Unpacked when it is first needed. */
-  const unpacked = vocabularies.map(() => undefined);
   const current = () => (chooser === null ? 0 : Number(chooser.value));
-  const tokensOf = (i) => (unpacked[i] ??= unpack(vocabularies[i]));
 
   const draw = (token) => {
     const head = element("p");
@@ -176,7 +185,7 @@ function setUpTree() {
   };
   const find = async () => {
     const asked = query.value;
-    const tokens = await tokensOf(current());
+    const { tokens } = await unpackedOf(current());
     // Another letter was typed meanwhile.
     if (asked !== query.value) return;
     const first = tokens.get(vocabularies[current()].firstShown);
@@ -189,9 +198,106 @@ function setUpTree() {
   query.form.addEventListener("submit", (event) => event.preventDefault());
   query.addEventListener("input", find);
   chooser?.addEventListener("change", find);
+  /** A link to a token leads to its tree. */
+  const follow = async () => {
+    const { tokens } = await unpackedOf(current());
+    const token = tokens.get(Number(/^#token-(\d+)$/.exec(location.hash)?.[1]));
+    if (token === undefined) return;
+    query.value = `#${token.id}`;
+    await find();
+    document.getElementById("tree").scrollIntoView();
+  };
+  addEventListener("hashchange", follow);
   // The first picture of the page does not wait for this.
-  requestAnimationFrame(() => setTimeout(find));
+  requestAnimationFrame(() => setTimeout(() => find().then(follow)));
 }
+
+/** By what the columns of merges are sorted. */
+const mergeKeys = {
+  rank: ({ token }) => token.rank,
+  "left + right": ({ token }) => `${token.left.text} ${token.right.text}`,
+  token: ({ token }) => token.text,
+  count: ({ token }) => token.created,
+  "tokens left": ({ tokensLeft }) => tokensLeft,
+};
+
+/** A page of the merges at a time: of 200,000 rows a table would be slow. */
+async function setUpMerges(vocabularies, unpackedOf) {
+  const table = document.querySelector(".merges");
+  if (table === null) return;
+  const body = table.tBodies[0];
+  const shownCount = body.rows.length;
+  const controls = table.parentElement.nextElementSibling;
+  const [rank, status] = [controls.querySelector("input"), controls.querySelector("span")];
+  const columns = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  const { tokensBefore } = vocabularies[0];
+  const { merges } = await unpackedOf(0);
+  let order = merges;
+  let first = 0;
+
+  const link = (token) => {
+    const made = element("a");
+    made.href = `#token-${token.id}`;
+    made.append(element("code", "t", visible(token)));
+    return made;
+  };
+  const cells = {
+    "left + right": ({ token }) => [link(token.left), " + ", link(token.right)],
+    token: ({ token }) => [link(token)],
+    count: ({ token }) => [grouped(token.created)],
+    "tokens left": ({ tokensLeft }) => [grouped(tokensLeft), bar(tokensLeft / tokensBefore)],
+  };
+  const rowOf = (merge) => {
+    const row = element("tr");
+    const head = element("th", "", grouped(merge.token.rank + 1));
+    head.scope = "row";
+    row.append(head);
+    for (const column of columns.slice(1)) {
+      const cell = element("td");
+      cell.append(...cells[column](merge));
+      row.append(cell);
+    }
+    return row;
+  };
+  const show = (from) => {
+    first = Math.max(0, Math.min(from, order.length - shownCount));
+    const shown = order.slice(first, first + shownCount);
+    body.replaceChildren(...shown.map(rowOf));
+    status.textContent = `${grouped(first + 1)} to ${grouped(first + shown.length)} of ${grouped(order.length)}`;
+  };
+  setUpHeads(table, (column, isDescending) => {
+    const keyOf = mergeKeys[columns[column]];
+    const keyed = merges.map((merge) => ({ merge, key: keyOf(merge) }));
+    const sign = isDescending ? -1 : 1;
+    keyed.sort(({ key: a }, { key: b }) => (a < b ? -sign : a > b ? sign : 0));
+    order = keyed.map(({ merge }) => merge);
+    show(0);
+  });
+  markSorted(table, 0, false);
+  controls.addEventListener("click", ({ target }) => {
+    const turn = target.closest("[data-turn]");
+    if (turn !== null) show(first + Number(turn.dataset.turn) * shownCount);
+  });
+  rank.addEventListener("input", () => {
+    const at = order.findIndex(({ token }) => token.rank === Number(rank.value) - 1);
+    if (at >= 0) show(at);
+  });
+  controls.hidden = merges.length <= shownCount;
+  show(0);
+}
+
+/** As src/report/charts.ts draws it. */
+function bar(share) {
+  const picture = document.createElementNS(svgNamespace, "svg");
+  picture.setAttribute("class", "bar c0");
+  const rect = document.createElementNS(svgNamespace, "rect");
+  rect.setAttribute("width", `${Math.round(1000 * share) / 10}%`);
+  rect.setAttribute("height", "100%");
+  picture.append(rect);
+  return picture;
+}
+
+const svgNamespace = "http://www.w3.org/2000/svg";
 
 /** What a cell is sorted by: a number or a text; "" where it has no value. */
 function keyOf({ dataset, textContent }) {
@@ -200,12 +306,16 @@ function keyOf({ dataset, textContent }) {
   return text === "" || Number.isNaN(number) ? text : number;
 }
 
-/** Sorts the rows of each group. A cell without a value stands last in either order. */
-function sortTable(table, column, isDescending) {
+/** Says which column a table is sorted by. */
+function markSorted(table, column, isDescending) {
   for (const [i, head] of [...table.tHead.rows[0].cells].entries()) {
     if (i === column) head.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
   }
+}
+
+/** Sorts the rows of each group. A cell without a value stands last in either order. */
+function sortTable(table, column, isDescending) {
   const compare = (a, b) =>
     typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
   for (const body of table.tBodies) {
@@ -220,24 +330,31 @@ function sortTable(table, column, isDescending) {
   }
 }
 
-/** Heads of tables become buttons that sort; a second click turns the order round. */
+/** Heads of a table become buttons that sort it; a second click turns the order round. */
+function setUpHeads(table, sort, isDescendingFirst = () => false) {
+  for (const [column, head] of [...table.tHead.rows[0].cells].entries()) {
+    const button = element("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const order = head.getAttribute("aria-sort");
+      const isDescending = order === null ? isDescendingFirst(column, head) : order === "ascending";
+      markSorted(table, column, isDescending);
+      sort(column, isDescending);
+    });
+  }
+}
+
 function setUpSorting() {
   for (const table of document.querySelectorAll(".measures, .sortable")) {
     const rows = [...table.tBodies[0].rows].filter((row) => !row.classList.contains("group"));
     // One row has no order.
-    for (const [column, head] of rows.length > 1 ? [...table.tHead.rows[0].cells].entries() : []) {
-      const button = element("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      head.append(button);
-      // The best first: of most that is the largest number. Texts from the first to the last.
-      const isNumeric = rows.some((row) => typeof keyOf(row.cells[column]) === "number");
-      const isDescendingFirst = isNumeric && head.dataset.better !== "lower";
-      button.addEventListener("click", () => {
-        const order = head.getAttribute("aria-sort");
-        sortTable(table, column, order === null ? isDescendingFirst : order === "ascending");
-      });
-    }
+    if (rows.length < 2) continue;
+    // The best first: of most that is the largest number. Texts from the first to the last.
+    const isDescendingFirst = (column, { dataset }) =>
+      dataset.better !== "lower" && rows.some((row) => typeof keyOf(row.cells[column]) === "number");
+    setUpHeads(table, (...asked) => sortTable(table, ...asked), isDescendingFirst);
   }
   for (const table of document.querySelectorAll(".measures")) setUpChooser(table);
   const hint = document.querySelector("#measures:has(th > button) > p");
@@ -264,21 +381,14 @@ function setUpChooser(table) {
   );
   select.addEventListener("change", () => {
     show();
-    sortTable(table, Number(select.value), heads[select.value].dataset.better !== "lower");
+    const isDescending = heads[select.value].dataset.better !== "lower";
+    markSorted(table, Number(select.value), isDescending);
+    sortTable(table, Number(select.value), isDescending);
   });
   table.classList.add("one-measure");
   chooser.hidden = select.options.length < 2;
   show();
 }
-
-const spaceSigns = { " ": "␣", "\t": "⇥", "\n": "↵" };
-
-/** Text without white space, and each kind of it in ASCII as its sign. */
-const withSigns = (text, signs) =>
-  text
-    .split(/([ \t\n])/)
-    .map((part) => signs[part] ?? shown({ text: part, length: part.length }))
-    .join("");
 
 /** Stretches of a text that end where tokens of both end: where each begins and ends, and its tokens of both. */
 function spansOf(left, right) {
@@ -300,6 +410,7 @@ function spansOf(left, right) {
 function drawPassage(place, [text, lengths, ids], [a, b]) {
   const body = element("p", "text");
   body.dir = "auto";
+  body.tabIndex = 0;
   const plain = (start, end) => {
     for (const [i, line] of text.slice(start, end).split("\n").entries()) {
       if (i > 0) body.append("↵", element("br"));
@@ -309,7 +420,7 @@ function drawPassage(place, [text, lengths, ids], [a, b]) {
   const chips = (className, of, start, [first, end]) => {
     const row = element("span", className);
     for (let i = first, at = start; i < end; at += lengths[of][i++]) {
-      const chip = element("i", "", withSigns(text.slice(at, at + lengths[of][i]), spaceSigns));
+      const chip = element("i", "", withSigns(text.slice(at, at + lengths[of][i])));
       chip.dataset.id = ids[of][i];
       chip.dataset.n = lengths[of][i];
       row.append(chip);
@@ -317,7 +428,6 @@ function drawPassage(place, [text, lengths, ids], [a, b]) {
     return row;
   };
   let plainStart = 0;
-  let differing = 0;
   for (const { start, end, left, right } of spansOf(lengths[a], lengths[b])) {
     if (left[1] - left[0] === 1 && right[1] - right[0] === 1) continue;
     plain(plainStart, start);
@@ -326,13 +436,11 @@ function drawPassage(place, [text, lengths, ids], [a, b]) {
     both.append(chips("above", a, start, left), chips("below", b, start, right));
     body.append(both);
     if (text[end - 1] === "\n") body.append(element("br"));
-    differing += left[1] - left[0] + right[1] - right[0];
   }
   plain(plainStart, text.length);
   const counts = `${grouped(lengths[a].length)} tokens above, ${grouped(lengths[b].length)} below`;
   place.replaceChildren(element("p", "quiet", counts), body);
-  place.hidden = differing === 0;
-  return differing / text.length;
+  place.hidden = body.querySelector(".x") === null;
 }
 
 /** The reader chooses which two of the tokenizers are compared. */
@@ -353,17 +461,23 @@ function setUpComparison() {
       name.querySelector("b").textContent = text;
     }
     for (const [i, passages] of texts.entries()) {
-      const drawn = passages.map((passage, p) => ({
-        place: places[i][p],
-        difference: drawPassage(places[i][p], passage, chosen),
-      }));
-      drawn.sort((a, b) => b.difference - a.difference);
-      places[i][0].parentElement.append(...drawn.map(({ place }) => place));
+      for (const [p, passage] of passages.entries()) drawPassage(places[i][p], passage, chosen);
     }
   };
   for (const select of selects) select.addEventListener("change", show);
 }
 
-setUpTree();
+function setUpVocabularies() {
+  const source = document.getElementById("vocabularies");
+  if (source === null) return;
+  const vocabularies = JSON.parse(source.textContent);
+  /** Unpacked when it is first needed. */
+  const unpacked = vocabularies.map(() => undefined);
+  const unpackedOf = (i) => (unpacked[i] ??= unpack(vocabularies[i]));
+  setUpTree(vocabularies, unpackedOf);
+  requestAnimationFrame(() => setTimeout(() => setUpMerges(vocabularies, unpackedOf)));
+}
+
+setUpVocabularies();
 setUpSorting();
 setUpComparison();
