@@ -97,7 +97,13 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
  * it has them, or the file is a known one.
  */
 const read = ([{ path, bytes }]: SourceFiles, options: LoadOptions): TokenizerParts =>
-  partsOfRanks(bytes, path, options, knownRanks(bytes), recordedTraining(path));
+  partsOfRanks(
+    bytes,
+    path,
+    options,
+    knownBySum(createSha256().update(bytes).digest("hex")),
+    recordedTraining(path),
+  );
 
 /** The same, with what is known of the ranks, and what their training recorded. */
 export function partsOfRanks(
@@ -336,10 +342,8 @@ type KnownRanks = {
 export const knownByName = (wanted: string): KnownRanks =>
   [...Object.values(known), qwen3].map((read) => read()).find(({ name }) => name === wanted)!;
 
-/** The known file with these bytes, or undefined. */
-function knownRanks(bytes: Uint8Array): KnownRanks | undefined {
-  return known[createSha256().update(bytes).digest("hex")]?.();
-}
+/** The known file with this SHA-256, or undefined. */
+export const knownBySum = (sum: string): KnownRanks | undefined => known[sum]?.();
 
 const endOfText = "<|endoftext|>";
 const fillInTheMiddle = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"];

@@ -1,5 +1,5 @@
 import { UserError } from "../errors.ts";
-import { partsOfRanks } from "../formats/tiktoken.ts";
+import { knownBySum, partsOfRanks, scanRanks } from "../formats/tiktoken.ts";
 import type { Compat } from "../merge/merges.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { serveJob, type Tell } from "../pipeline/job.ts";
@@ -56,7 +56,7 @@ export type RuleAnswer = {
 export type CompareRequest = {
   readonly file: Blob;
   readonly name: string;
-  /** For a file of ranks, which does not say it. */
+  /** For a file of ranks, which does not say it; empty: only files that are known by their content are taken. */
   readonly pattern: string;
   readonly text: Uint8Array;
 };
@@ -175,7 +175,7 @@ export class PlaygroundJob {
 
   async compare({ file, name, pattern, text }: CompareRequest): Promise<CompareAnswer> {
     try {
-      const other = partsOfFile(new Uint8Array(await file.arrayBuffer()), name, pattern);
+      const other = await partsOfFile(new Uint8Array(await file.arrayBuffer()), name, pattern);
       const left = tokensOf(this.tokenizer!.parts, text);
       const right = tokensOf(other, text);
       return { kind: other.description.kind, left, right };
@@ -224,9 +224,20 @@ function wholeCharacters(bytes: Uint8Array): Uint8Array {
 }
 
 /** A tokenizer.json, or ranks. */
-function partsOfFile(bytes: Uint8Array, name: string, pattern: string): TokenizerParts {
+async function partsOfFile(
+  bytes: Uint8Array<ArrayBuffer>,
+  name: string,
+  pattern: string,
+): Promise<TokenizerParts> {
   if (/^\s*\{/.test(String.fromCharCode(...bytes.subarray(0, 100)))) return partsOfJson(bytes);
-  return partsOfRanks(bytes, name, { pattern: resolvePattern(pattern) });
+  if (pattern !== "") return partsOfRanks(bytes, name, { pattern: resolvePattern(pattern) });
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const known = knownBySum(Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join(""));
+  if (scanRanks(bytes) !== null && known === undefined)
+    throw new UserError(`"${name}" is a file of ranks, which does not hold its pattern`, {
+      hint: "it is none of the published ones that are known: choose the pattern that it was made with",
+    });
+  return partsOfRanks(bytes, name, {}, known);
 }
 
 function tokensOf(parts: TokenizerParts, text: Uint8Array): SampleToken[] {

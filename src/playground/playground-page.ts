@@ -137,10 +137,7 @@ end; a letter with stripes is several tokens still.`,
 <div><h3>Another text</h3><p class="quiet">Any text, cut by what was learned from the corpus.</p><textarea id="watch-own" rows="3" aria-label="Another text to cut" spellcheck="false"></textarea></div></div>`,
 };
 
-const named = (placeholder: string | undefined) =>
-  html`${Object.keys(patterns).map(
-    (name) => html`<option value="${name}"${name === "gpt2" ? html` selected` : undefined}>${name}</option>`,
-  )}${placeholder === undefined ? undefined : html`<option value="">${placeholder}</option>`}`;
+const patternOptions = Object.keys(patterns).map((name) => html`<option value="${name}">${name}</option>`);
 
 const trainSection = (text: string): Section => ({
   id: "train",
@@ -150,7 +147,7 @@ const trainSection = (text: string): Section => ({
 <p><label>Text <textarea id="train-text" rows="6" spellcheck="false">${text.startsWith("\n") ? "\n" : undefined}${trustedHtml(escaped(text))}</textarea></label></p>
 <p><label>or files of text <input id="train-files" type="file" multiple></label> <span id="train-chosen" class="quiet"></span></p>
 <p class="fields"><label>Size of the vocabulary <input id="train-size" type="number" min="256" max="1000000" value="1000" required></label>
-<label>Pattern <select id="train-pattern">${named("a regular expression …")}</select></label>
+<label>Pattern <select id="train-pattern">${patternOptions}<option value="">a regular expression …</option></select></label>
 <label hidden>Regular expression <input id="train-regex" autocomplete="off" spellcheck="false"></label>
 <label>Special tokens <input id="train-special" placeholder="&lt;|endoftext|&gt;" autocomplete="off" spellcheck="false"></label>
 <label>Trainer's rule <select id="train-rule"><option value="cs336">CS336</option><option value="huggingface">Hugging Face</option><option value="rustbpe">rustbpe</option></select></label></p>
@@ -168,7 +165,7 @@ const compareSection: Section = {
   isWide: true,
   text: "Drop a tokenizer.json here, or a file of ranks (tiktoken). The text is cut by both.",
   content: html`<p class="fields"><label>File <input id="compare-file" type="file"></label>
-<label>Pattern of ranks <select id="compare-pattern">${named(undefined)}</select></label></p>
+<label>Pattern of ranks <select id="compare-pattern"><option value="">of the file, if it is a published one</option>${patternOptions}</select></label></p>
 <p><label>Text <textarea id="compare-text" rows="2" spellcheck="false" placeholder="the beginning of what was trained on"></textarea></label></p>
 <div id="compare-view"></div>`,
 };

@@ -1,6 +1,6 @@
 // The page to learn from in a real Chromium: `npm run test:report`.
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
@@ -126,6 +126,9 @@ test("every part works by click", async () => {
   await page.waitForSelector("#rules-view table");
   expect(await page.textContent("#rules-view")).toContain("merges are the same");
   await page.setInputFiles("#compare-file", join(other, "tokenizer.tiktoken"));
+  await page.waitForSelector("#compare-view .warning");
+  expect(await page.textContent("#compare-view")).toContain("choose the pattern that it was made with");
+  await page.selectOption("#compare-pattern", "gpt2");
   await page.waitForSelector("#compare-view .passage");
   const forms = page.locator("#exercise-list form");
   for (let i = 0; i < (await forms.count()); i++) {
@@ -147,6 +150,26 @@ test("every part works by click", async () => {
   expect(problems).toEqual([]);
   await page.close();
 }, 60_000);
+
+/** Of `npm run test:real`, if they are here. */
+const published = join(import.meta.dir, "../../dist/real/files");
+test.if(existsSync(published))(
+  "GPT-4o's own files are compared: ranks that are known bring their pattern",
+  async () => {
+    const { page, problems } = await open();
+    for (const [file, kind] of [
+      ["o200k-ranks/o200k_base.tiktoken", "(rank file of o200k_base"],
+      ["gpt-4o/tokenizer.json", "(tokenizer.json)"],
+    ] as const) {
+      await page.setInputFiles("#compare-file", join(published, file));
+      await page.locator(".pair-names", { hasText: kind }).waitFor();
+      expect(await page.textContent("#compare-view")).toContain("4,080 tokens above, 2,568 below");
+    }
+    expect(problems).toEqual([]);
+    await page.close();
+  },
+  60_000,
+);
 
 test("hostile text, tokens, names and links run nothing", async () => {
   const tokens = hostileTexts
@@ -350,6 +373,7 @@ test("text has the contrast of AA against what is behind it, light and dark, in 
     await page.setInputFiles("#compare-file", put(directory, "no.json", "{}"));
     await page.locator("#compare-view .warning").waitFor();
     const low = await page.evaluate(lowContrasts);
+    await page.selectOption("#compare-pattern", "gpt2");
     await page.setInputFiles("#compare-file", join(other, "tokenizer.tiktoken"));
     await page.locator("#compare-view table").first().waitFor();
     const form = page.locator("#exercise-list form").first();
