@@ -6,12 +6,20 @@
  * " low\n" is "ĠlowĊ".
  */
 
-export const byteToCharacter: readonly string[] = makeCharacters();
+export const byteToCharacter: readonly string[] = [];
 
 /** All these code points are below this one: U+0100 plus 68. */
 const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
-const codePointToByte = makeCodePointToByte();
+const codePointToByte = new Int16Array(codePointLimit).fill(notInAlphabet);
+
+// At each start, so without calls.
+for (let byte = 0, moved = 0x100; byte < 256; byte++) {
+  const keepsItsCodePoint = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+  const codePoint = keepsItsCodePoint ? byte : moved++;
+  (byteToCharacter as string[])[byte] = String.fromCharCode(codePoint);
+  codePointToByte[codePoint] = byte;
+}
 
 export function encodeBytes(bytes: Uint8Array): string {
   let text = "";
@@ -31,24 +39,6 @@ export function decodeCharacters(text: string): Uint8Array | null {
     if (byte === notInAlphabet) return null;
     bytes[pos] = byte;
   }
-  return bytes;
-}
-
-function makeCharacters(): string[] {
-  let movedCount = 0;
-  return Array.from({ length: 256 }, (_, byte) =>
-    String.fromCharCode(keepsItsCodePoint(byte) ? byte : 0x100 + movedCount++),
-  );
-}
-
-function keepsItsCodePoint(byte: number): boolean {
-  return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-}
-
-function makeCodePointToByte(): Int16Array {
-  const bytes = new Int16Array(codePointLimit).fill(notInAlphabet);
-  for (let byte = 0; byte < byteToCharacter.length; byte++)
-    bytes[byteToCharacter[byte]!.charCodeAt(0)] = byte;
   return bytes;
 }
 

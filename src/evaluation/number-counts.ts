@@ -73,11 +73,18 @@ export function holdsDigit(bytes: Uint8Array, start: number, end: number): boole
   return false;
 }
 
-const digits = propertySet("Nd")!;
+let digits: ReturnType<typeof propertySet>;
 
 /** Of each block of 64 code points, whether it has digits: most characters of a text are in others. */
-const digitBlocks = new Uint8Array(0x110000 >> 6);
-for (let i = 0; i < digits.length; i++) digitBlocks[digits[i]! >> 6] = 1;
+let digitBlocks: Uint8Array | undefined;
+
+function findDigitBlocks(): Uint8Array {
+  digits = propertySet("Nd")!;
+  const blocks = new Uint8Array(0x110000 >> 6);
+  for (let i = 0; i < digits.length; i++) blocks[digits[i]! >> 6] = 1;
+  return blocks;
+}
+
 /** The first byte of the digits that are not ASCII is not below this one. */
 const digitLeadLeast = 0xd9;
 
@@ -92,7 +99,8 @@ function digitEndAt(bytes: Uint8Array, pos: number, end: number): number {
       : lead < 0xf0
         ? ((lead & 0xf) << 6) | second
         : ((lead & 7) << 12) | (second << 6) | (bytes[pos + 2]! & 0x3f);
+  digitBlocks ??= findDigitBlocks();
   if (digitBlocks[block] !== 1) return pos;
   const codePoint = codePointAt(bytes, pos, end);
-  return contains(digits, codePoint) ? pos + byteCountOf(codePoint) : pos;
+  return contains(digits!, codePoint) ? pos + byteCountOf(codePoint) : pos;
 }

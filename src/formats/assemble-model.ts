@@ -3,6 +3,7 @@ import { byteOfCodePoint, byteToCharacter, decodeCharacters, isAscii } from "../
 import { escapeBytes } from "../bytes/escape.ts";
 import { shown } from "../bytes/schema.ts";
 import { assert, exitCode, UserError } from "../errors.ts";
+import { spareThirdTier } from "../runtime/host.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import { WordMerger } from "../tokenizer/encoding-kernel.ts";
 import {
@@ -152,6 +153,8 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: PackedTokens) {
   }
   return { tokens: { bytes, starts, ids }, rawIds };
 }
+
+spareThirdTier(decodeSpelled);
 
 /** A vocabulary as JSON gives it: token to id. */
 export function checkIds(entries: Record<string, unknown>, path: string): Record<string, number> {

@@ -230,12 +230,15 @@ function spell(
 /** Every character is below U+0800: one or two bytes of UTF-8. */
 function makeSpelling(escaped: readonly string[]): Spelling {
   const spelling = new Uint32Array(byteToCharacter.length);
-  byteToCharacter.forEach((character, byte) => {
-    const codePoint = character.charCodeAt(0);
-    if (escaped.includes(character)) spelling[byte] = two("\\".charCodeAt(0), codePoint);
-    else if (codePoint < 0x80) spelling[byte] = codePoint | (1 << 16);
-    else spelling[byte] = two(0xc0 | (codePoint >> 6), 0x80 | (codePoint & 63));
-  });
+  for (let byte = 0; byte < spelling.length; byte++) {
+    const codePoint = byteToCharacter[byte]!.charCodeAt(0);
+    spelling[byte] =
+      codePoint < 0x80 ? codePoint | (1 << 16) : two(0xc0 | (codePoint >> 6), 0x80 | (codePoint & 63));
+  }
+  for (const character of escaped) {
+    const byte = character.charCodeAt(0);
+    spelling[byte] = two("\\".charCodeAt(0), byte);
+  }
   return spelling;
 }
 

@@ -212,10 +212,15 @@ const byteCount = 256;
 export const byteTokens: StartTokens = {
   count: byteCount,
   spelling: {
-    bytes: Uint8Array.from({ length: byteCount }, (_, byte) => byte),
-    starts: Uint32Array.from({ length: byteCount + 1 }, (_, byte) => byte),
+    bytes: countingUp(new Uint8Array(byteCount)),
+    starts: countingUp(new Uint32Array(byteCount + 1)),
   },
 };
+
+function countingUp<Numbers extends Uint8Array | Uint32Array>(numbers: Numbers): Numbers {
+  for (let i = 0; i < numbers.length; i++) numbers[i] = i;
+  return numbers;
+}
 
 /** Whether some have more bytes than one; only then the size of a token is not how many start tokens it holds. */
 export function haveLongTokens({ count, spelling }: StartTokens): boolean {

@@ -11,6 +11,7 @@ import {
 import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-up.ts";
 import type { AddedCounts } from "../count/counts-files.ts";
 import type { SortedRun } from "../count/spilling-counter.ts";
+import { spareThirdTier } from "../runtime/host.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
@@ -257,3 +258,5 @@ function sumOf(values: Float64Array): number {
   for (let i = 0; i < values.length; i++) sum += values[i]!;
   return sum;
 }
+
+spareThirdTier(sumOf);

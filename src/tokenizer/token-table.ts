@@ -1,5 +1,6 @@
 import { described } from "../bytes/schema.ts";
 import { exitCode, UserError, usageError } from "../errors.ts";
+import { spareThirdTier } from "../runtime/host.ts";
 import { noTokens, type PackedTokens } from "./encoding-model.ts";
 
 /**
@@ -79,6 +80,8 @@ export function tableOfPacked(tokens: PackedTokens): TokenTable {
   }
   return { idLimit, tokenCount, bytes, starts };
 }
+
+spareThirdTier(tableOfPacked);
 
 /** Why the tokens of files have no names, one each. */
 export const nameObstacle = ({ tokenCount, nameCount = tokenCount }: TokenTable): string | undefined =>

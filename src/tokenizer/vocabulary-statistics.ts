@@ -1,7 +1,7 @@
 import { characterLengthAt, codePointOf } from "../bytes/text.ts";
 import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
 import type { AddedToken } from "../text/cutting.ts";
-import { type TokenTable, tokenBytesOf } from "./token-table.ts";
+import type { TokenTable } from "./token-table.ts";
 
 /** Numbers about a vocabulary. Special tokens count only in `size`. */
 export type VocabularyStatistics = {
@@ -33,23 +33,26 @@ export function* vocabularyStatistics(
   const added = new Set(addedTokens.map(({ id }) => id));
   const lengths = new Array<number>(lengthClasses.length).fill(0);
   /** By id; 0 for what is not the model's. */
-  const byteCounts = new Uint32Array(tokens.idLimit);
-  const shapeOfId = (id: number) => shapeOf(tokens.bytes, tokens.starts[id]!, tokens.starts[id + 1]!);
+  const { idLimit, bytes, starts } = tokens;
+  const byteCounts = new Uint32Array(idLimit);
+  const shapeOfId = (id: number) => shapeOf(bytes, starts[id]!, starts[id + 1]!);
   let [whitespaceCount, separatorCount] = [0, 0];
-  for (let id = 0; id < tokens.idLimit; id++) {
+  for (let id = 0; id < idLimit; id++) {
     if (id % idsPerSlice === 0) yield;
-    const bytes = tokenBytesOf(tokens, id);
-    if (bytes.length === 0 || added.has(id)) continue;
-    byteCounts[id] = bytes.length;
+    const byteCount = starts[id + 1]! - starts[id]!;
+    if (byteCount === 0 || added.has(id)) continue;
+    byteCounts[id] = byteCount;
     const shape = shapeOfId(id);
     if (shape === "whitespace") whitespaceCount++;
     if (shape === "separator") separatorCount++;
-    lengths[lengthClasses.findIndex(({ most }) => bytes.length <= most)]!++;
+    let k = 0;
+    while (byteCount > lengthClasses[k]!.most) k++;
+    lengths[k]!++;
   }
   const scripts = yield* scriptShares(tokens, addedTokens, merges);
   return {
     size: tokens.tokenCount,
-    idLimit: tokens.idLimit,
+    idLimit,
     longestIds: longestWithLetters(byteCounts, shapeOfId, longestCount),
     whitespaceCount,
     separatorCount,

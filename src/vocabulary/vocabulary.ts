@@ -158,9 +158,10 @@ type VocabularyOptions = {
 };
 
 /** The bytes in the order of HF's alphabet: by the code point of their character. */
-const bytesByCharacter = Array.from({ length: byteCount }, (_, byte) => byte).sort(
-  (a, b) => byteToCharacter[a]!.charCodeAt(0) - byteToCharacter[b]!.charCodeAt(0),
-);
+const bytesByCharacter = () =>
+  Array.from({ length: byteCount }, (_, byte) => byte).sort(
+    (a, b) => byteToCharacter[a]!.charCodeAt(0) - byteToCharacter[b]!.charCodeAt(0),
+  );
 
 /** Whether an entry stands for a special token, and for which. */
 export function isSpecialEntry(entry: number): boolean {
@@ -243,7 +244,7 @@ function giveIdsSpecialFirst(mergeCount: number, specialCount: number, equalToke
   const specialIds = countUp(specialCount, 0);
   for (let s = 0; s < specialCount; s++) if (equalTokens[s]! >= 0) tokenIds[equalTokens[s]!] = s;
   let size = specialCount;
-  for (const byte of bytesByCharacter) if (tokenIds[byte]! < 0) tokenIds[byte] = size++;
+  for (const byte of bytesByCharacter()) if (tokenIds[byte]! < 0) tokenIds[byte] = size++;
   for (let token = byteCount; token < tokenIds.length; token++)
     if (tokenIds[token]! < 0) tokenIds[token] = size++;
   return { size, tokenIds, specialIds };
