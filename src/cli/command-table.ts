@@ -661,7 +661,7 @@ export const commands: readonly CommandSpec[] = [
     name: "ids truncate",
     files: "<file>",
     reads: "files",
-    filesDescription: "ids that encode wrote: .npy, .bin, or decimal; -",
+    filesDescription: "ids that encode wrote, in any format, or decimal; -",
     description: "ids of a smaller vocabulary, without the text",
     details: "They are those that encoding the text anew would give. -p and -s are for the file of --from.",
     readsPipe: true,

@@ -1,12 +1,17 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
+import { type FormattedIds, formattedIdsAt } from "../formats/read-id-formats.ts";
 import { checkEncodedBy } from "../pipeline/id-files.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, taken, writeData } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+
+function* idsOf({ read }: FormattedIds) {
+  for (const { ids } of read()) yield ids;
+}
 
 /** Most bytes that are decoded at a time: a token may have any length, and every id may name it. */
 const sliceBytesMax = 1 << 22;
@@ -25,7 +30,8 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   let idCount = 0;
   let sizeBytes = 0;
   await writeData(path, async (out) => {
-    for await (const read of readIds(file, type)) {
+    const formatted = formattedIdsAt(file, options.dtype ?? type.needed);
+    for await (const read of formatted === undefined ? readIds(file, type) : idsOf(formatted)) {
       for (let start = 0; start < read.length; ) {
         const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
         const decoded = decodeIds(parts.tokens, ids);

@@ -1,26 +1,33 @@
 import { counted, seconds } from "../bytes/quantities.ts";
-import { UserError } from "../errors.ts";
-import { readSequences } from "../formats/id-reader.ts";
-import { type IdWriter, idTypeFor, idWriterFor } from "../formats/id-writers.ts";
+import type { KeptValue } from "../corpus/records/kept-fields.ts";
+import { UserError, usageError } from "../errors.ts";
+import { baseOf, idFormatOf } from "../formats/id-formats.ts";
+import { readDocuments, readSequences } from "../formats/id-reader.ts";
+import { type IdType, type IdWriter, idTypeFor, idWriterFor } from "../formats/id-writers.ts";
+import { type FormattedIds, formattedIdsAt } from "../formats/read-id-formats.ts";
 import { idsTruncating } from "../options/ids-tables.ts";
 import { readTyped } from "../options/option.ts";
-import { checkEncodedBy } from "../pipeline/id-files.ts";
+import { type AskedFiles, checkEncodedBy, IdFiles, pathsToLock } from "../pipeline/id-files.ts";
 import { piecesInFirst } from "../pipeline/prune-tokenizer.ts";
 import { nextTurn } from "../runtime/turns.ts";
+import type { Read } from "../store/written-places.ts";
 import type { Pieces } from "../tokenizer/truncate-vocabulary.ts";
 import type { Invocation } from "./arguments.ts";
-import { checkHeadFits, idOutputFile, lockOutputFile, writeData } from "./data-output.ts";
+import { checkHeadFits, idOutputFile, lockOutputFiles, writeData } from "./data-output.ts";
 import type { Output } from "./output.ts";
+import { onStop } from "./stop.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 
 /** `bpe ids truncate`: the ids of a smaller vocabulary from those of a larger one. */
 export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const file = invocation.files[0]!;
-  const path = idOutputFile(invocation);
   const { from, to, idType } = readTyped(idsTruncating, invocation.options);
-  await lockOutputFile(invocation, output, path);
-  checkHeadFits(path);
+  // How wide ids are that do not say it is known with the tokenizer.
+  const found = formattedIdsAt(file, "uint16");
+  const { path, files } = outputOf(invocation, found);
+  await lockOutputFiles(invocation, output, files === undefined ? [path] : pathsToLock(files));
+  if (files === undefined) checkHeadFits(path);
   const big = await openTokenizer({ path: from!, ...readBesideTokenizer(invocation.options) }, true, output);
   const small = await openTokenizer(
     { path: to!, specialTokens: [], pattern: undefined, specialTokensAsText: false },
@@ -29,20 +36,101 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   );
   checkEncodedBy(big, file);
   const pieces = await piecesInFirst(big, small);
-  const type = idTypeFor(small, idType);
-  const counts = await writeData(path, async (out) => {
-    const writer = idWriterFor(path, type, out);
-    const cutter = new IdCutter(pieces, writer, type === "uint16" ? Uint16Array : Uint32Array);
-    const binary = { asked: idType, needed: idTypeFor(big) };
-    for await (const _ of readSequences(file, binary, cutter, big.tokens.idLimit)) {
-      await (writer.drained?.() ?? nextTurn());
-    }
-    writer.finish();
-    return { idsRead: cutter.readCount, idCount: writer.idCount };
-  });
+  const type = idType ?? files?.format.typeFor?.(small.tokens.idLimit) ?? idTypeFor(small);
+  const needed = idTypeFor(big);
+  const cutInto: CutInto = async (writer, endDocument) => {
+    const cutter = new IdCutter(pieces, writer, type === "uint16" ? Uint16Array : Uint32Array, endDocument);
+    const reading = found
+      ? readDocuments(file, formattedIdsAt(file, idType ?? needed)!.read(), cutter, big.tokens.idLimit)
+      : readSequences(file, { asked: idType, needed }, cutter, big.tokens.idLimit);
+    for await (const _ of reading) await (writer.drained?.() ?? nextTurn());
+    return cutter.readCount;
+  };
+  const counts =
+    files === undefined
+      ? await intoOne(path, type, cutInto)
+      : await intoFiles({ ...files, type, inputs: found!.paths.map((path) => ({ path })) }, cutInto);
   const elapsedMs = performance.now() - startMs;
   const summary = `cut ${counted(counts.idsRead, "id")} to ${counted(counts.idCount, "id")} of the smaller vocabulary in ${seconds(elapsedMs / 1000)}`;
   output.succeed(summary, { ...counts, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
+}
+
+/** Writes the ids, and tells where documents end; returns how many were read. */
+type CutInto = (
+  writer: Pick<IdWriter, "write" | "drained">,
+  endDocument: (kept?: readonly KeptValue[]) => void,
+) => Promise<number>;
+
+const intoOne = (path: string | undefined, type: IdType, cutInto: CutInto) =>
+  writeData(path, async (out) => {
+    const writer = idWriterFor(path, type, out);
+    const idsRead = await cutInto(writer, () => writer.endInput());
+    writer.finish();
+    return { idsRead, idCount: writer.idCount };
+  });
+
+const noEnds = new Uint32Array(0);
+const [noIds, here] = [new Uint16Array(0), Uint32Array.of(0)];
+
+async function intoFiles(asked: AskedFiles & { type: IdType; inputs: readonly Read[] }, cutInto: CutInto) {
+  const files = new IdFiles({
+    ...asked,
+    documentEndId: undefined,
+    ranges: [],
+    request: () => ({}),
+    guard: onStop,
+  });
+  try {
+    const idsRead = await cutInto(
+      { write: (ids) => files.write(ids, noEnds), drained: () => files.drained() },
+      (kept) => files.write(noIds, here, kept),
+    );
+    await files.finish();
+    return { idsRead, idCount: files.idCount, documentCount: files.documentCount };
+  } catch (error) {
+    await files.discard();
+    throw error;
+  }
+}
+
+/** Where the ids go. What has documents stays in files that have them, unless others are named. */
+function outputOf(
+  invocation: Invocation,
+  found: FormattedIds | undefined,
+): { path: string | undefined; files?: AskedFiles } {
+  const {
+    options,
+    files: [file],
+  } = invocation;
+  const path = options.outputFile();
+  const named = options.value(idsTruncating.idsFormat);
+  if (found === undefined || path === undefined) {
+    if (named === undefined) return { path: idOutputFile(invocation) };
+    throw usageError(
+      found === undefined
+        ? `--ids-format: "${file}" has bare ids, without documents`
+        : "--ids-format is for files of ids",
+      "leave it out, or name files: -o NAME",
+    );
+  }
+  const own = found.format;
+  const isOwn = own.endings.some((ending) => path.endsWith(ending)) || !/\.[^/]+$/.test(path);
+  const format = named === undefined && isOwn ? own : idFormatOf(named, path);
+  if (format === undefined || (named === undefined && own.hasDocuments && !format.hasDocuments))
+    throw usageError(
+      `--output "${path}" does not say whose files to write, and "${file}" has documents`,
+      `give --ids-format: ${own.name} keeps them, bin or npy leaves them out`,
+    );
+  const { keptFields } = found;
+  if (keptFields !== undefined && !format.keepsFields)
+    throw usageError(
+      `${format.name} cannot hold the fields that "${file}" keeps`,
+      "give --ids-format parquet",
+    );
+  return {
+    path,
+    files: { base: baseOf(path, format), format, shardSize: undefined, documentEnd: undefined, keptFields },
+  };
 }
 
 /** Ids that are written together: some hundred KB. */
@@ -56,8 +144,9 @@ class IdCutter {
 
   constructor(
     private readonly pieces: Pieces,
-    private readonly writer: IdWriter,
+    private readonly writer: Pick<IdWriter, "write">,
     width: typeof Uint16Array | typeof Uint32Array,
+    readonly endDocument: (kept?: readonly KeptValue[]) => void,
   ) {
     const { ids, starts } = pieces;
     this.only = new Uint32Array(starts.length - 1).fill(notOne);
@@ -78,10 +167,6 @@ class IdCutter {
       done = next;
     }
     this.readCount += count;
-  }
-
-  endDocument(): void {
-    this.writer.endInput();
   }
 }
 

@@ -151,7 +151,7 @@ const indexed = (
 /** Megatron takes 16 bits below this many ids. */
 const megatronNarrowLimit = 65_500;
 /** Its numbers of numpy's types. Its ids of 32 bits have a sign, which no id needs. */
-const megatronTypes = { uint16: 8, uint32: 4 } as const;
+export const megatronTypes = { uint16: 8, uint32: 4 } as const;
 
 /**
  * `.idx`: magic, version, type, the number of sequences and of documents and one; then the length of each sequence in ids
@@ -204,8 +204,8 @@ const datatroveFacts = (idCount: number, type: IdType) =>
   `bpe|${idBytes(type)}\n${idCount}\n${bytes(idCount).replace("B", "T")}`;
 
 /** llm.c's numbers for ids of 16 bits (its GPT-2) and of 32 (its Llama 3): the magic of the file, and its version. */
-const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;
-const llmcHeadBytes = 256 * 4;
+export const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;
+export const llmcHeadBytes = 256 * 4;
 
 /** Raw ids behind a head of 256 words: magic, version, the number of ids. */
 class HeadedWriter extends BinaryWriter {

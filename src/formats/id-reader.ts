@@ -3,6 +3,7 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { lineFeed, zero } from "../bytes/text.ts";
 import { checkUnchanged } from "../corpus/input.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
+import type { KeptValue } from "../corpus/records/kept-fields.ts";
 import { openTextStream } from "../corpus/text-stream.ts";
 import { UserError } from "../errors.ts";
 import { nameOf, openRegularFile, tryRead } from "../runtime/system-error.ts";
@@ -101,13 +102,23 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
       hint: "give the type with which it was written: --dtype uint16 or --dtype uint32",
     });
   }
-  const window = new Uint8Array(windowSizeBytes);
-  for (let atByte = 0; atByte < size; ) {
-    const chunkBytes = Math.min(window.length, size - atByte);
-    fill(fd, window, chunkBytes, atByte, path);
-    const ids = numbersOf(window, chunkBytes, type === "uint16" ? "<u2" : "<u4");
-    if (atByte === 0 && asked === undefined && type === "uint16" && size % 4 === 0) refuseHalves(ids, path);
+  let isFirst = asked === undefined && type === "uint16" && size % 4 === 0;
+  for (const ids of readNumbers(fd, path, 0, size, type)) {
+    if (isFirst) refuseHalves(ids, path);
+    isFirst = false;
     yield ids;
+  }
+}
+
+/** The ids in bytes [startByte, endByte) of a file. */
+export function* readNumbers(fd: number, path: string, startByte: number, endByte: number, type: IdType) {
+  const window = new Uint8Array(windowSizeBytes);
+  for (let atByte = startByte; atByte < endByte; ) {
+    const chunkBytes = Math.min(window.length, endByte - atByte);
+    fill(fd, window, chunkBytes, atByte, path);
+    yield type === "uint16"
+      ? new Uint16Array(window.buffer, 0, chunkBytes >> 1)
+      : new Uint32Array(window.buffer, 0, chunkBytes >> 2);
     atByte += chunkBytes;
   }
 }
@@ -200,11 +211,51 @@ function notAnId(path: string, word: string): UserError {
 /** Ids of an alphabet are below this. */
 export const alphabetSizeMax = 2 ** 20;
 
-/** Takes the next ids of a document, valid during the call; then that it ends. */
+/** Takes the next ids of a document, valid during the call; then that it ends, and what is kept of it. */
 type SequenceSink = {
   ids(ids: ArrayLike<number>, count: number): void;
-  endDocument(): void;
+  endDocument(kept?: readonly KeptValue[]): void;
 };
+
+/** Ids, where documents end among them, and what is kept of these documents, one by one. */
+export type IdDocuments = {
+  readonly ids: Uint16Array | Uint32Array;
+  readonly ends: Uint32Array;
+  readonly kept: readonly KeptValue[];
+};
+
+/** The same for documents of a file in a format. Yields the ids read so far, now and then. */
+export function* readDocuments(
+  path: string,
+  documents: Iterable<IdDocuments>,
+  sink: SequenceSink,
+  idLimit: number,
+) {
+  let readCount = 0;
+  let isOpen = true;
+  for (const { ids, ends, kept } of documents) {
+    checkLimit(ids, path, readCount, idLimit);
+    const width = ends.length === 0 ? 0 : kept.length / ends.length;
+    let from = 0;
+    for (const [d, end] of ends.entries()) {
+      if (end > from) sink.ids(ids.subarray(from, end), end - from);
+      sink.endDocument(kept.slice(d * width, (d + 1) * width));
+      from = end;
+    }
+    if (ids.length > from) sink.ids(ids.subarray(from), ids.length - from);
+    isOpen = ids.length > from || (isOpen && ends.length === 0);
+    readCount += ids.length;
+    yield readCount;
+  }
+  // Ids alone are one document.
+  if (isOpen) sink.endDocument();
+}
+
+function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: number): void {
+  const wrong = firstBeyond(ids, idLimit);
+  if (wrong < ids.length)
+    throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
+}
 
 /**
  * Reads documents of ids: a file `.npy` or `.bin` is one document; under any other name each line is one, of decimal numbers
@@ -220,9 +271,7 @@ export async function* readSequences(
   if (!isIdFileName(path)) return yield* readLines(path, sink, idLimit);
   let readCount = 0;
   for await (const ids of readIds(path, binaryType)) {
-    const wrong = firstBeyond(ids, idLimit);
-    if (wrong < ids.length)
-      throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
+    checkLimit(ids, path, readCount, idLimit);
     sink.ids(ids, ids.length);
     readCount += ids.length;
     yield readCount * ids.BYTES_PER_ELEMENT;

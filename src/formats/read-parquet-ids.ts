@@ -2,33 +2,18 @@ import { closeSync } from "node:fs";
 import { type Input, openInput } from "../corpus/input.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
 import { FileSource, readFully, TextMemory } from "../corpus/range-reader.ts";
-import type { KeptValue } from "../corpus/records/kept-fields.ts";
+import type { KeptField, KeptKind, KeptValue } from "../corpus/records/kept-fields.ts";
 import { KeptColumns } from "../corpus/records/parquet/kept-columns.ts";
 import { decodeRleBitPacked } from "../corpus/records/parquet/parquet-reader.ts";
 import { pageAt, readingFile, readMetadata, topLevel } from "../corpus/records/parquet/plan-pages.ts";
 import { UserError } from "../errors.ts";
-
-/** Whole documents: their ids end to end, where each ends, and what is kept of them, document by document. */
-export type IdDocuments = {
-  readonly ids: Uint16Array | Uint32Array;
-  readonly ends: Uint32Array;
-  readonly kept: readonly KeptValue[];
-};
+import type { IdDocuments } from "./id-reader.ts";
 
 /** What `ParquetIds` wrote, a row group at a time. */
 export function* readParquetIds(path: string): Generator<IdDocuments> {
-  const input: Input = inspectInput(path, { format: "parquet" });
-  const fd = openInput(input);
+  const { source, metadata, fields } = openParquetIds(path);
+  const memory = new TextMemory();
   try {
-    const source = new FileSource(fd, input);
-    const memory = new TextMemory();
-    const metadata = readingFile(path, () => readMetadata(source, memory));
-    const [ids, ...others] = topLevel(metadata.schema);
-    if (metadata.created_by !== "bpe" || ids?.name !== "input_ids") {
-      const hint = "the way from any Parquet of ids is NumPy: numpy.concatenate of its lists, saved as .npy";
-      throw new UserError(`"${path}" is not as bpe encode writes Parquet`, { hint });
-    }
-    const fields = others.map(({ name }) => ({ name }));
     const columns = fields.length > 0 ? new KeptColumns(source, fields, memory) : undefined;
     let row = 0;
     for (const { columns: chunks, num_rows } of metadata.row_groups) {
@@ -40,7 +25,38 @@ export function* readParquetIds(path: string): Generator<IdDocuments> {
       row = end;
     }
   } finally {
-    closeSync(fd);
+    closeSync(source.fd);
+  }
+}
+
+/** The fields that are beside the ids. */
+export function keptFieldsOf(path: string): readonly KeptField[] | undefined {
+  const { source, fields } = openParquetIds(path);
+  closeSync(source.fd);
+  return fields.length > 0 ? fields : undefined;
+}
+
+const kinds: Readonly<Record<string, KeptKind>> = {
+  BYTE_ARRAY: "text",
+  INT64: "int",
+  DOUBLE: "double",
+  BOOLEAN: "bool",
+};
+
+function openParquetIds(path: string) {
+  const input: Input = inspectInput(path, { format: "parquet" });
+  const source = new FileSource(openInput(input), input);
+  try {
+    const metadata = readingFile(path, () => readMetadata(source, new TextMemory()));
+    const [ids, ...others] = topLevel(metadata.schema);
+    const fields = others.map(({ name, type = "" }): KeptField => ({ name, kind: kinds[type] }));
+    if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };
+    throw new UserError(`"${path}" is not as bpe encode writes Parquet`, {
+      hint: "save its ids as .npy: numpy.concatenate of its lists",
+    });
+  } catch (error) {
+    closeSync(source.fd);
+    throw error;
   }
 }
 

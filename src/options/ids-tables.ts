@@ -97,7 +97,8 @@ export const idsTruncating = tableOf({
     topic: "input",
     description: "tokenizer that bpe truncate made of it",
   },
-  output: { ...outputFile, sample: "ids.npy", description: "its ids, as .npy or .bin" },
+  output: { ...outputFile, sample: "ids.npy", description: "its ids, in files as those of the larger" },
+  idsFormat: { ...encodingOptions.idsFormat, default: "as it is read, or by the ending of --output" },
   idType: {
     ...typeOfBinary,
     description: "type of the ids in .bin files, read and written",

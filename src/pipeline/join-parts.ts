@@ -3,8 +3,9 @@ import { type Checked, checkOr, fieldsOf, listOf, oneOf, text, time, wholeNumber
 import { type PlanLine, readPlanLines } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
 import { idFormatOf } from "../formats/id-formats.ts";
+import type { IdDocuments } from "../formats/id-reader.ts";
 import type { IdType } from "../formats/id-writers.ts";
-import { type IdDocuments, readParquetIds } from "../formats/read-parquet-ids.ts";
+import { readParquetIds } from "../formats/read-parquet-ids.ts";
 import { withRegularFile } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import type { Guard } from "../store/staged-file.ts";

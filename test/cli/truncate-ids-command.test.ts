@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { bpe, put, scratch } from "../binary.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
@@ -84,6 +85,115 @@ describe("ids cut from ids are those of encoding anew", () => {
     expect(done("ids", "truncate", "wide.bin", ...small, "--dtype", "uint32").trim()).toBe(
       [...wide].join(" "),
     );
+  });
+});
+
+describe("files of the trainers' formats, with their documents,", () => {
+  const texts = ["text.txt", "lines.jsonl"];
+  const small = ["--from", "cs336", "--to", "cs336-cut/300", "-q"];
+  const files = (base: string) =>
+    readdirSync(home)
+      .filter((name) => name.startsWith(`${base}.`))
+      .sort();
+  const bytes = (base: string) =>
+    files(base).map((name) => [name.slice(base.length), bytesOf(name).toString("base64")]);
+  const encode = (format: string, tokenizer: string, base: string, ...more: string[]) =>
+    done(
+      "encode",
+      ...texts,
+      "--tokenizer",
+      tokenizer,
+      "-o",
+      base,
+      "--ids-format",
+      format,
+      "-w",
+      "1",
+      ...more,
+    );
+  const first = { megatron: ".bin", olmo: ".npy", datatrove: ".ds", parquet: ".parquet", llmc: ".bin" };
+
+  for (const [format, ending] of Object.entries(first)) {
+    test(`${format}: cut they are those of encoding anew, to the byte, and are decoded`, () => {
+      encode(format, "cs336", `big-${format}`);
+      encode(format, "cs336-cut/300", `anew-${format}`);
+      for (const to of [`cut-${format}${ending}`, `cut-${format}`]) {
+        done("ids", "truncate", `big-${format}${ending}`, ...small, "-o", to);
+        expect(bytes(`cut-${format}`)).toEqual(bytes(`anew-${format}`));
+        for (const name of files(`cut-${format}`)) rmSync(join(home, name));
+      }
+      const records = JSON.parse(
+        `[${readFileSync(join(home, "lines.jsonl"), "utf8").trim().replaceAll("\n", ",")}]`,
+      );
+      const decoded = done("decode", `big-${format}${ending}`, "--tokenizer", "cs336");
+      expect(decoded).toBe(
+        `${bytesOf("text.txt")}${records.map(({ text }: { text: string }) => text).join("")}`,
+      );
+    });
+  }
+
+  test("are cut into another format, or to lines, if that is said", () => {
+    encode("olmo", "cs336", "from");
+    encode("datatrove", "cs336-cut/300", "to");
+    done("ids", "truncate", "from.csv.gz", ...small, "-o", "olmo-cut.ds");
+    expect(bytes("olmo-cut")).toEqual(bytes("to"));
+    encode("bin", "cs336-cut/300", "bare");
+    done("ids", "truncate", "from.npy", ...small, "--ids-format", "bin", "-o", "bare-cut");
+    expect(bytes("bare-cut")).toEqual(bytes("bare"));
+    const lines = done("ids", "truncate", "from.npy", ...small).split("\n");
+    expect(lines.flatMap((line) => line.trim().split(" ").filter(Boolean).map(Number))).toEqual([
+      ...new Uint16Array(bytesOf("bare.bin").buffer.slice(0)),
+    ]);
+    // Two documents and what is behind them; four records.
+    expect(lines).toHaveLength(2 + 4 + 1);
+  });
+
+  test("keep the fields of records", () => {
+    put(
+      home,
+      "fields.jsonl",
+      [1, null].map((id) => `${JSON.stringify({ text: "low lower", id, none: null })}\n`).join(""),
+    );
+    const keep = ["encode", "fields.jsonl", "--keep-field", "id,none:double", "-w", "1", "--tokenizer"];
+    done(...keep, "cs336", "-o", "kept.parquet");
+    done(...keep, "cs336-cut/300", "-o", "kept-anew.parquet");
+    done("ids", "truncate", "kept.parquet", ...small, "-o", "kept-cut.parquet");
+    expect(bytesOf("kept-cut.parquet").equals(bytesOf("kept-anew.parquet"))).toBe(true);
+    const { stderr } = run("ids", "truncate", "kept.parquet", ...small, "-o", "kept.ds");
+    expect(stderr).toInclude('datatrove cannot hold the fields that "kept.parquet" keeps');
+  });
+
+  test("that lack a part, or are damaged, or of others, are refused", () => {
+    const refused = (from: string, to: string, message: string, ...more: string[]) => {
+      const before = readdirSync(home);
+      const { code, stderr } = run("ids", "truncate", from, ...small, "-o", to, ...more);
+      expect([from, stderr, code !== 0]).toEqual([from, expect.stringContaining(message), true]);
+      expect(readdirSync(home)).toEqual(before);
+    };
+    for (const format of ["megatron", "datatrove", "olmo", "parquet"]) encode(format, "cs336", `m-${format}`);
+    refused(
+      "m-megatron.bin",
+      "never.npy",
+      'does not say whose files to write, and "m-megatron.bin" has documents',
+    );
+    refused("ids.npy", "never.ds", '"ids.npy" has bare ids', "--ids-format", "datatrove");
+    refused("m-megatron.idx", "m-megatron", "would replace");
+    const damage = (name: string, change: (bytes: Buffer) => Buffer) =>
+      writeFileSync(join(home, name), change(bytesOf(name)));
+    damage("m-megatron.bin", (bytes) => bytes.subarray(2));
+    refused("m-megatron.bin", "never", "and its documents have");
+    damage("m-megatron.idx", (bytes) => Buffer.concat([bytes, Buffer.of(0)]));
+    refused("m-megatron.bin", "never", '"m-megatron.idx" is damaged: it has');
+    damage("m-datatrove.ds.index", (bytes) => Buffer.concat([bytes.subarray(8), bytes.subarray(0, 8)]));
+    refused("m-datatrove.ds", "never.ds", "before it begins");
+    rmSync(join(home, "m-datatrove.ds.index"));
+    refused("m-datatrove.ds", "never.ds", "m-datatrove.ds.index");
+    damage("m-olmo.csv.gz", () => gzipSync("0,5,0,source,0\r\n"));
+    refused("m-olmo.npy", "never", '"m-olmo.csv.gz" line 1 is not as bpe encode writes it: "0,5,0,source,0"');
+    damage("m-parquet.parquet", (bytes) =>
+      Buffer.from(bytes.toString("latin1").replace("\x03bpe", "\x03BPE"), "latin1"),
+    );
+    refused("m-parquet.parquet", "never", "is not as bpe encode writes Parquet");
   });
 });
 
