@@ -53,13 +53,40 @@ const forBrowsers: BunPlugin = {
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
       const contents = readFileSync(path, "utf8");
       const usesBuffer = path !== buffer && /\bBuffer\./.test(contents);
+      const lean = /\/(options\/[\w-]+|formats|content|chat-templates)\.ts$/.test(path)
+        ? withPureTables(contents)
+        : contents;
       return {
-        contents: usesBuffer ? `import { Buffer } from "node:buffer";\n${contents}` : contents,
+        contents: usesBuffer ? `import { Buffer } from "node:buffer";\n${lean}` : lean,
         loader: "ts",
       };
     });
   },
 };
+
+/**
+ * Says of tables that making them does nothing else. A bundler then leaves the options of a training, and formats that are
+ * written, out of a program that only encodes; else it keeps what a table calls.
+ */
+const withPureTables = (source: string) =>
+  source
+    .replaceAll(
+      /^export const \{ (.+) \} = (tableOf\(\{\n.*?^\}\));$/gms,
+      (_, names: string, table: string) =>
+        names
+          .replaceAll(/\w+/g, (name) => `${name} = ${pure(`${table}.${name}`)}`)
+          .replace(/^/, "export const "),
+    )
+    .replaceAll(
+      /^((?:export )?const [^={\n]+) = ((?:tableOf\()?[{[]\n.*?^[}\]]\)?(?: as const)?);$/gms,
+      (_, name: string, value: string) => `${name} = ${pure(value)};`,
+    )
+    .replaceAll(
+      /^((?:export )?const [^={\n]+) = ((?:\{ \.\.\.|librarySpelling|new RegExp|formats\n? *\.).*?);$/gms,
+      (_, name: string, value: string) => `${name} = ${pure(value)};`,
+    );
+
+const pure = (value: string) => `/* @__PURE__ */ (() => (${value}))()`;
 
 /** What makes a script for browsers of the sources. */
 export const browserPlugins = [takePlaces([".browser", ".library"]), forBrowsers];
