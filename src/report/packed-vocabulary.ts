@@ -1,5 +1,6 @@
 import { escapeText } from "../bytes/escape.ts";
 import { grouped } from "../bytes/quantities.ts";
+import { spareThirdTier } from "../runtime/host.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { barHtml } from "./charts.ts";
 import { html, type Section, tokenHtml, trustedHtml } from "./html.ts";
@@ -202,6 +203,8 @@ function putColumn(numbers: Int32Array | Float64Array, width: number, into: Uint
   }
   return pos;
 }
+
+spareThirdTier(putColumn);
 
 /** The tokens that no merge makes, in the order of their ids. */
 function leavesOf({ tokens, lengths, merges, counts }: ReportTokenizer): PackedVocabulary["leaves"] {
