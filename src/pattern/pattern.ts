@@ -15,6 +15,7 @@ export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 export { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 export { parsePattern } from "./parse-pattern.ts";
 export {
+  commonForm,
   describeLlamaCpp,
   exportForm,
   huggingfaceForm,

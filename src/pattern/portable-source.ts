@@ -158,6 +158,12 @@ export function exportForm(pattern: {
   return { kind: "splits", regexes, sources, mayLeaveGaps: sources.some(mayLeaveGaps) };
 }
 
+/** Patterns that HF's files say alike are one: what these files say. */
+export function commonForm({ name, sources }: { name: string | null; sources: readonly string[] }) {
+  const form = exportForm({ name: name === "gpt2" ? "r50k" : name, sources });
+  return form.kind === "splits" ? form.regexes : [];
+}
+
 /** The regular expressions that HF's engine must be given for a named pattern. */
 export const huggingfaceForm = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
 

@@ -35,19 +35,22 @@ export async function loadFormats(): Promise<LoadedFormats> {
   );
 }
 
-/** @internal The files of the formats named, or of all that can hold the tokenizer. A UserError if one that is named cannot. */
+/** @internal The files of the formats named, or of all that can hold the tokenizer. A UserError if some that are named cannot. */
 export function chosenFiles(
   formats: LoadedFormats,
   names: readonly string[] | undefined,
   tokenizer: FinishedTokenizer,
 ): OutputFile[] {
-  return [...formats].flatMap(([name, { writing, isOnRequest }]) => {
+  const refusals: string[] = [];
+  const files = [...formats].flatMap(([name, { writing, isOnRequest }]) => {
     if (names === undefined ? isOnRequest : !names.includes(name)) return [];
     const obstacle = writing!.obstacle(tokenizer);
     if (obstacle === null) return writing!.files(tokenizer);
-    if (names === undefined) return [];
-    throw new UserError(`--format ${name}: ${obstacle}`);
+    refusals.push(`--format ${name}: ${obstacle}`);
+    return [];
   });
+  if (names === undefined || refusals.length === 0) return files;
+  throw new UserError(refusals.join("; "));
 }
 
 /** @internal A vocabulary, with what its files say beside it. */

@@ -72,11 +72,8 @@ function checkSame(before: TokenizerParts, after: TokenizerParts, format: string
   checkFirstMerges(comparable(after), comparable(before), refuse);
 }
 
-/** Patterns that HF's files say alike are one, and so are special tokens, whether they are found in a text or not. */
+/** Special tokens are one, whether they are found in a text or not. */
 function comparable(parts: TokenizerParts): TokenizerParts {
-  const { patternName: name, patternSources: sources } = parts.description;
-  const form = exportForm({ name: name === "gpt2" ? "r50k" : name, sources });
-  const patternSources = form.kind === "splits" ? form.regexes : [];
   const { wholeTokens } = parts.model;
   const added = new Set(allAddedTokens(parts).map(({ content }) => content));
   // The text of an added token is cut out before there are pretokens.
@@ -89,7 +86,6 @@ function comparable(parts: TokenizerParts): TokenizerParts {
     model: { ...parts.model, wholeTokens: packTokenList(wholes) },
     addedTokens: allAddedTokens(parts),
     controlTokens: [],
-    description: { ...parts.description, patternSources },
   };
 }
 

@@ -1,6 +1,7 @@
 import { Heap } from "../bytes/arrays.ts";
 import { escapeBytes } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
+import { commonForm } from "../pattern/pattern.ts";
 import { WordMerger } from "./encoding-kernel.ts";
 import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
 import {
@@ -204,6 +205,12 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
   return { size, newIds, mergeCount };
 }
 
+/** How text is cut and changed. Files beside each other may name a pattern in two ways, as llama3 and gpt4. */
+export function cuttingOf({ description, normalization, addsPrefixSpace }: TokenizerParts): string {
+  const { patternName: name, patternSources: sources } = description;
+  return JSON.stringify([commonForm({ name, sources }), normalization, addsPrefixSpace]);
+}
+
 /**
  * Checks the files that were written, as they are loaded again: they must have the tokens that stay and no others, with their
  * new ids, each of them reachable, and cut text as before. A UserError says what this kind of file cannot hold.
@@ -218,9 +225,7 @@ export function checkPruned(
       hint: "name another of the tokenizer's files, or convert it to a tokenizer.json first",
     });
   };
-  const cutting = ({ description, normalization, addsPrefixSpace }: TokenizerParts) =>
-    JSON.stringify([description.patternSources, normalization, addsPrefixSpace]);
-  if (cutting(before) !== cutting(after)) refuse("its pattern or its normal form would be missing");
+  if (cuttingOf(before) !== cuttingOf(after)) refuse("its pattern or its normal form would be missing");
   if (after.tokens.tokenCount !== size)
     refuse(`it would have ${after.tokens.tokenCount} tokens, not ${size}`);
   for (let id = 0; id < newIds.length; id++) {

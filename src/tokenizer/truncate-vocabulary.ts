@@ -2,7 +2,14 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
 import { WordMerger } from "./encoding-kernel.ts";
 import { noTokens } from "./encoding-model.ts";
-import { type Derivations, deriveTokens, type Pruning, Reach, type TooSmall } from "./prune-vocabulary.ts";
+import {
+  cuttingOf,
+  type Derivations,
+  deriveTokens,
+  type Pruning,
+  Reach,
+  type TooSmall,
+} from "./prune-vocabulary.ts";
 import { haveAllBytes, type TokenTable, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -126,9 +133,6 @@ export function checkFirstMerges(
 const latin1 = (tokens: TokenTable, id: number) => Buffer.from(tokenBytesOf(tokens, id)).toString("latin1");
 
 const shownToken = (text: string) => `"${escapeBytes(Buffer.from(text, "latin1"))}"`;
-
-const cuttingOf = ({ description, normalization, addsPrefixSpace }: TokenizerParts) =>
-  JSON.stringify([description.patternSources, normalization, addsPrefixSpace]);
 
 /** The added tokens without their ids. */
 const addedOf = ({ addedTokens, controlTokens = [] }: TokenizerParts) =>

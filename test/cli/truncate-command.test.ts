@@ -3,12 +3,16 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
+import { randomSource } from "../../bench/random.ts";
 import { patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { bpe, put, scratch } from "../binary.ts";
+import { triedPatterns } from "../pattern/names.ts";
+import { rounds } from "../rounds.ts";
 import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
+const seed = Number(process.env.TEST_SEED ?? 5);
 const home = scratch();
 const text = put(home, "text.txt", `${madeText(1, 3000)}${specialTokens[0]}${madeText(2, 500)}`);
 const probes = [madeText(1, 400), madeText(3, 300), `a${specialTokens.join("b")}  \n\n 漢字 lowest`];
@@ -49,6 +53,8 @@ describe("a tokenizer that was trained", () => {
     ["cs336", "gpt2"],
     ["huggingface", "cl100k"],
     ["rustbpe", "o200k"],
+    // Its tokenizer.json has llama3's pattern, the files beside that its own.
+    ["rustbpe", "gpt4"],
   ] as const) {
     test(`has the files of a smaller training, byte for byte: ${compat}, ${pattern}`, () => {
       const cut = truncated(train("700", compat, pattern), "500,300");
@@ -89,6 +95,53 @@ describe("a tokenizer that was trained", () => {
     expect(readdirSync(into).sort()).toEqual(["300", "400", "training.json"]);
   });
 });
+
+test("random trainings, cut to random sizes: ids are those of HF, and those that are cut from ids", async () => {
+  for (let round = 0; round < rounds(15); round++) {
+    const random = randomSource(seed + round);
+    const one = <T>(list: readonly T[]) => list[random.below(list.length)]!;
+    const some = (...args: string[]) => (random.below(4) === 0 ? args : []);
+    const kept = specialTokens.filter(() => random.below(2) === 0);
+    const big = newPath();
+    const size = 400 + random.below(500);
+    const pattern = one(triedPatterns);
+    const isOne = patterns[pattern].sources.length === 1;
+    const compat = one(["cs336", "huggingface", ...(isOne ? ["rustbpe"] : [])]);
+    const options = [
+      ...["-n", String(size), "--compat", compat, "-p", pattern, ...kept.flatMap((token) => ["-s", token])],
+      ...some("--normalize", one(["NFC", "NFKC,lowercase"])),
+      ...some("--max-token-length", String(2 + random.below(8))),
+      ...some("--min-frequency", String(2 + random.below(4))),
+      ...some("--pad-to", "64"),
+    ];
+    const { stderr, code } = run("train", text, "-w", "1", "-q", "-o", big, ...options);
+    expect({ round, options, stderr, code }).toMatchObject({ code: 0 });
+    const whole = await Tokenizer.load(join(home, big));
+    const least = 256 + whole.specialTokens.size + 1;
+    const cut = least + random.below(whole.vocabSize - least);
+    const into = truncated(big, String(cut));
+    const theirs = HuggingFace.fromString(readFileSync(join(into, "tokenizer.json"), "utf8"));
+    const ours = await Tokenizer.load(into);
+    const texts = [
+      ...probes,
+      madeText(random.below(1000), 300),
+      `${kept.join(" É ")}①\r\n 1234567 don't DON'T`,
+    ];
+    const ids = texts.map((probe) => [...ours.encode(probe)]);
+    for (const [i, probe] of texts.entries())
+      expect({ round, options, cut, ids: ids[i] }).toEqual({
+        round,
+        options,
+        cut,
+        ids: await huggingFaceIds(theirs, probe),
+      });
+    const lines = put(home, "lines.txt", texts.map((probe) => `${whole.encode(probe).join(" ")}\n`).join(""));
+    const made = run("ids", "truncate", lines, "--from", big, "--to", basename(into), "-q");
+    expect({ round, options, cut, ...made }).toMatchObject({
+      stdout: ids.map((of) => `${of.join(" ")}\n`).join(""),
+    });
+  }
+}, 600_000);
 
 describe("other people's files", () => {
   const unreachable: Record<string, number> = {

@@ -1,5 +1,5 @@
 import type { randomSource } from "../../bench/random.ts";
-import { otherResults, trainOptions, type World } from "./world.ts";
+import { otherResults, trainOptions, type World, withWorkers } from "./world.ts";
 
 export type Random = ReturnType<typeof randomSource>;
 
@@ -39,11 +39,11 @@ function encodeJob(world: World, random: Random): Job {
   };
 }
 
-/** Another way to a result: two stages, the tokens of yesterday extended or pruned. */
+/** Another way to a result: two stages, the tokens of yesterday extended, pruned, truncated or converted. */
 function otherJob(world: World, random: Random): Job {
   const { args } = oneOf(random, otherResults(world.root));
   const keep = args[0] === "train" && random.below(3) === 0 ? ["--keep", "2"] : [];
-  return { args: [...args, ...keep, "-w", oneOf(random, ["1", "2"]), "-o", "out"] };
+  return { args: [...withWorkers([...args, ...keep], oneOf(random, ["1", "2"])), "-o", "out"] };
 }
 
 /** Mostly trainings. */

@@ -102,6 +102,8 @@ const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "-w", "1", "--ex
 const trainIds = ["ids", "train", "ids.npy", "-n", "+2", "-o", "out", "-w", "1"];
 const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy"];
 const decodeIds = ["decode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy"];
+const convert = ["convert", "tok", "-o", "out"];
+const truncateIds = ["ids", "truncate", "ids.npy", "--from", "tok", "--to", "out", "-o", "out.npy"];
 const evaluate = ["eval", "tok", "-w", "1", "--text", "corpus.txt"];
 const diff = ["diff", "tok", "tok", "-w", "1"];
 
@@ -153,10 +155,12 @@ export const pathArguments: readonly PathArgument[] = [
   ...["ids.npy", "--tokenizer", "-o", "--log-file"].map((word) => at(decode, word)),
   ...["ids.npy", "--tokenizer", "-o"].map((word) => at(decodeIds, word)),
   ...["tok", "--text", "--report"].map((word) => at(["inspect", "tok"], word)),
-  ...["tok", "--text", "--report"].map((word) => at(evaluate, word)),
-  ...["tok", "--text"].map((word) => at(diff, word)),
+  ...["tok", "--text", "--report", "--model"].map((word) => at(evaluate, word)),
+  ...["tok", "--text", "--pieces"].map((word) => at(diff, word)),
   ...["tok", "--text", "-o", "--log-file"].map((word) => at(prune, word)),
   ...["tok", "-o", "--log-file"].map((word) => at(truncate, word)),
+  ...["tok", "-o", "--log-file"].map((word) => at(convert, word)),
+  ...["ids.npy", "--from", "--to", "-o"].map((word) => at(truncateIds, word)),
   at(["serve"], "--tokenizer"),
   {
     name: "$TMPDIR",

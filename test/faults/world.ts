@@ -26,8 +26,14 @@ export function otherResults(root: string): { readonly sign: string; readonly ar
     { sign: "--superwords-from", args: ["train", text, ...trainOptions, "--superwords-from", "1500"] },
     { sign: "--extend", args: ["train", text, "-n", "+500", "-s", specialToken, "--extend", old] },
     { sign: "prune", args: ["prune", old, "--text", text, "-n", "1000"] },
+    { sign: "truncate", args: ["truncate", old, "-n", "1200"] },
+    { sign: "convert", args: ["convert", old, "--format", "huggingface,gguf"] },
   ];
 }
+
+/** With a number of threads, if the command has any to choose. */
+export const withWorkers = (args: readonly string[], count: string) =>
+  ["truncate", "convert"].includes(args[0]!) ? args : [...args, "-w", count];
 
 /** Contents by which a result is known: of its files, the record left out, which has times in it. */
 type Print = string;
@@ -80,7 +86,7 @@ export class World {
     for (const { sign, args } of otherResults(this.root)) {
       const path = join(this.root, "other");
       rmSync(path, { recursive: true, force: true });
-      const ended = await run([...args, "-w", "1", "-o", path], this.options);
+      const ended = await run([...withWorkers(args, "1"), "-o", path], this.options);
       must(ended.code === 0, () => `an undisturbed run failed: ${ended.stderr}`);
       this.otherPrints.set(sign, printOf(path));
     }

