@@ -24,13 +24,14 @@ import {
 } from "../evaluation/measures.ts";
 import type { ModelCost } from "../evaluation/model-cost.ts";
 import type { Evaluated, NamedText } from "../pipeline/evaluate.ts";
-import type {
-  CostlyWord,
-  Fact,
-  Highlight,
-  MeasureTable,
-  Sample,
-  TextComparison,
+import {
+  type CostlyWord,
+  type Fact,
+  type Highlight,
+  type MeasureTable,
+  type Sample,
+  type TextComparison,
+  usual,
 } from "../report/report-data.ts";
 import { bytesOf, differingPassages } from "../report/text-sections.ts";
 import { build } from "../runtime/version.ts";
@@ -105,12 +106,19 @@ const costlyWord = ({ count, tokens, pieces }: CostliestWord): CostlyWord => ({
 
 /** The first numbers that a reader sees of one tokenizer: what it does. */
 function highlightsOf({ texts, tokenizers }: Evaluation): Highlight[] {
-  return essentialKeys.slice(1).flatMap((key): Highlight[] => {
+  const [, ...keys] = essentialKeys;
+  return keys.flatMap((key): Highlight[] => {
     const measure = textMeasures.find((measure) => measure.key === key)!;
     const value = measure.value(tokenizers[0]!.overall);
     return value === null || (measure.isOfWords && !texts.every(({ isSpaced }) => isSpaced))
       ? []
-      : [{ name: measure.name, value: measure.shown(value), note: measure.formula }];
+      : [
+          {
+            name: measure.name,
+            value: measure.shown(value),
+            note: `${measure.formula}; usual: ${usual[key]}`,
+          },
+        ];
   });
 }
 
@@ -121,7 +129,7 @@ const essentialKeys = [
   "fertility",
   "single_token_share",
   "vocabulary_utilization",
-];
+] as const;
 
 /** What another measure says, turned over or without a constant: not in the report. */
 const repeatedKeys = new Set(["words_per_token", "tokens_per_character", "continued_share"]);

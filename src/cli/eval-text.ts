@@ -197,8 +197,11 @@ function flatSection(
   const grid = flatGrid(isByText ? textsOf(evaluation) : tokenizersOf(evaluation), rows, isByText);
   const corner = headOf(rows, { name: "", better: "better" });
   const table = { ...turnedTable(grid), corner };
-  const lines = isByText ? splitLines(table, columns) : namedLines(table, columns);
-  if (lines === undefined) return isAll && texts.length > 1 ? gridLines(grid, columns) : undefined;
+  const fitted = isByText ? splitLines(table, columns) : namedLines(table, columns);
+  if (fitted === undefined && !isAll) return undefined;
+  // Names become numbers.
+  const named = rows.map(({ name, better }) => (better === null ? name : `${name} (${better})`));
+  const lines = fitted ?? gridLines({ ...grid, items: { noun: "measures", names: named } }, columns);
   const marked = grid.bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
   const about = isByText
     ? headLines(escapeText(first!.name), "its measures of each text.", columns)

@@ -3,7 +3,7 @@ import { usedCount } from "../evaluation/evaluation.ts";
 import { readWrittenLedger } from "../formats/tokens-tsv.ts";
 import { recordedLedger } from "../formats/training-json.ts";
 import { percent } from "../report/charts.ts";
-import { type Fact, type Highlight, usualIntermediates } from "../report/report-data.ts";
+import { type Fact, type Highlight, usual } from "../report/report-data.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -80,7 +80,7 @@ function vocabularyHighlights(
     {
       name: "parts of characters",
       value: percent(invalidCount / Math.max(1, tokens.tokenCount)),
-      note: `${counted(invalidCount, "token")} that are not UTF-8`,
+      note: `${counted(invalidCount, "token")} that are not UTF-8; usual: ${usual.notUtf8}`,
     },
   ];
 }
@@ -93,12 +93,12 @@ function textHighlights(parts: TokenizerParts, text: CountedText | undefined): H
     {
       name: "bytes per token",
       value: (textBytes / Math.max(1, idCount)).toFixed(3),
-      note: `${bytes(textBytes)}, ${counted(idCount, "token")}`,
+      note: `${bytes(textBytes)}, ${counted(idCount, "token")}; usual: ${usual.bytes_per_token}`,
     },
     {
       name: "vocabulary used",
       value: percent(used / Math.max(1, parts.tokens.tokenCount)),
-      note: `${counted(used, "token")} in the text`,
+      note: `${counted(used, "token")} in the text; usual: ${usual.vocabulary_utilization}`,
     },
   ];
 }
@@ -117,7 +117,7 @@ function trainingHighlights({ description, model }: TokenizerParts): Highlight[]
     {
       name: "intermediate tokens",
       value: percent(residueCount / Math.max(1, model.merges.merged.length)),
-      note: `${grouped(residueCount)} of the learned tokens; usual: ${usualIntermediates}`,
+      note: `${grouped(residueCount)} of the learned tokens; usual: ${usual.intermediates}`,
     },
   ];
 }

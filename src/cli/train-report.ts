@@ -10,7 +10,7 @@ import {
   type ReportBody,
   type ReportFrame,
   type ReportTokenizer,
-  usualIntermediates,
+  usual,
   vocabularyTokenizer,
 } from "../report/report-data.ts";
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
@@ -144,7 +144,7 @@ function highlightsOf(record: TrainingRecord, { size, specialTokens }: Vocabular
     {
       name: "intermediate tokens",
       value: `${((100 * residueCount) / Math.max(1, mergeCount)).toFixed(1)} %`,
-      note: `${grouped(residueCount)} of the learned tokens; usual: ${usualIntermediates}`,
+      note: `${grouped(residueCount)} of the learned tokens; usual: ${usual.intermediates}`,
     },
     {
       name: "time",

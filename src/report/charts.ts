@@ -63,12 +63,20 @@ export function sizesAxis(title: string, first: number, last: number): Axis {
 }
 
 /** 1500 -> "1.5k", 32000 -> "32k", 2e9 -> "2G": for marks, where room is little. */
-export function shortNumber(value: number): string {
+export function shortNumber(value: number, digits = 3): string {
   const magnitude = Math.abs(value);
-  if (magnitude < 1000) return Number(value.toPrecision(3)).toString();
+  if (magnitude < 1000) return Number(value.toPrecision(digits)).toString();
   const units = ["", "k", "M", "G", "T"];
   const power = Math.min(units.length - 1, Math.floor(Math.log10(magnitude * 1.0005) / 3));
-  return `${Number((value / 1000 ** power).toPrecision(3))}${units[power]}`;
+  return `${Number((value / 1000 ** power).toPrecision(digits))}${units[power]}`;
+}
+
+/** The marks of an axis: so many digits that no two are alike. */
+export function tickNames({ ticks }: Axis): string[] {
+  for (let digits = 3; ; digits++) {
+    const names = ticks.map((tick) => shortNumber(tick, digits));
+    if (digits === 12 || new Set(names).size === ticks.length) return names;
+  }
 }
 
 export const percent = (share: number) =>
@@ -117,15 +125,16 @@ export function lineChart({ title, x, y, lines, marks = [] }: LineChart): Html {
   const atX = (value: number) => `${round(100 * placeOn(x, value))}%`;
   const atY = (value: number) => `${round(100 - 100 * placeOn(y, value))}%`;
   const isNamed = namedMarks(x, marks);
+  const [xNames, yNames] = [tickNames(x), tickNames(y)];
   return html`<div class="plot"><div class="y-title${marks.length > 0 ? " marked" : ""}">${y.title}</div>
 <svg class="chart" width="100%" height="${plotHeight}" role="img" aria-label="${title}" tabindex="0">
 ${x.ticks.map(
-  (tick) => html`<line class="grid" x1="${atX(tick)}" x2="${atX(tick)}" y2="100%"/>
-<text x="${atX(tick)}" y="100%" dy="18" text-anchor="middle">${shortNumber(tick)}</text>`,
+  (tick, i) => html`<line class="grid" x1="${atX(tick)}" x2="${atX(tick)}" y2="100%"/>
+<text x="${atX(tick)}" y="100%" dy="18" text-anchor="middle">${xNames[i]!}</text>`,
 )}
 ${y.ticks.map(
-  (tick) => html`<line class="grid" x2="100%" y1="${atY(tick)}" y2="${atY(tick)}"/>
-<text y="${atY(tick)}" dx="-6" dy="4" text-anchor="end">${shortNumber(tick)}</text>`,
+  (tick, i) => html`<line class="grid" x2="100%" y1="${atY(tick)}" y2="${atY(tick)}"/>
+<text y="${atY(tick)}" dx="-6" dy="4" text-anchor="end">${yNames[i]!}</text>`,
 )}
 ${marks.map(
   ({ x, name }, i) => html`<line class="mark" x1="${atX(x)}" x2="${atX(x)}" y2="100%"/>
@@ -202,7 +211,7 @@ ${dots
   )}
 </svg></div>
 `,
-  )}<div><span></span><svg class="chart" width="100%" height="20" aria-hidden="true">${x.ticks.map((tick) => html`<text x="${at(tick)}" y="14" text-anchor="middle">${shortNumber(tick)}</text>`)}</svg></div>
+  )}<div><span></span><svg class="chart" width="100%" height="20" aria-hidden="true">${tickNames(x).map((name, i) => html`<text x="${at(x.ticks[i]!)}" y="14" text-anchor="middle">${name}</text>`)}</svg></div>
 <div class="x-title">${x.title}</div></div>`;
 }
 

@@ -70,7 +70,7 @@ function dotsOf(
     name: sizes[colour] === undefined ? name : `${name}, ${grouped(sizes[colour])} tokens`,
     colour,
   }));
-  return html`${legendHtml(keys)}${dotPlot(linearAxis(measures[drawn]!.name, values), rows)}`;
+  return html`${legendHtml(keys)}${dotPlot(linearAxis(measures[drawn]!.name, values, 0), rows)}`;
 }
 
 /** A head is narrow, and "UTF-8" is one word. */

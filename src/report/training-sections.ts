@@ -11,12 +11,7 @@ import {
   sizesAxis,
 } from "./charts.ts";
 import { type Cell, type Html, html, type Section, tableHtml, tokenHtml } from "./html.ts";
-import {
-  type Compression,
-  type ReportLedger,
-  type ReportTokenizer,
-  usualIntermediates,
-} from "./report-data.ts";
+import { type Compression, type ReportLedger, type ReportTokenizer, usual } from "./report-data.ts";
 
 /** A vocabulary of so many tokens, and the bytes of the corpus that one of its tokens stands for. */
 export type CurvePoint = { readonly size: number; readonly bytesPerToken: number };
@@ -91,10 +86,14 @@ function curveSizes(first: number, last: number): number[] {
  * The chosen size, its half, its quarter … down to the size without merges, and the smaller sizes that were chosen, too. Of few
  * merges half of them, a quarter …
  */
+const fewSizes = 4;
 function shownSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;
   const sizes = new Set(smaller);
-  for (let more = last - base; base + more > first; more = Math.floor(more / 2)) sizes.add(base + more);
+  for (let more = last - base; base + more > first; more = Math.floor(more / 2)) {
+    sizes.add(base + more);
+    if (base === first && sizes.size > fewSizes) break;
+  }
   if (base === first) sizes.add(first);
   return [...sizes].sort((a, b) => a - b);
 }
@@ -173,7 +172,7 @@ export function intermediateSection(tokenizer: ReportTokenizer): Section | null 
     isWide: true,
     text: html`<strong>${grouped(intermediates.length)}</strong> of ${grouped(merged.length)} learned tokens (${percent(
       intermediates.length / merged.length,
-    )}; usual are ${usualIntermediates}) are intermediate (scaffold) tokens.
+    )}; usual: ${usual.intermediates}) are intermediate (scaffold) tokens.
       Later merges absorbed them into longer tokens, and now they occur less often than the last pair that was merged.
       ${grouped(unreachedCount)} of them ${unreachedCount === 1 ? "occurs" : "occur"} nowhere.`,
     content: html`<div class="columns">${

@@ -145,6 +145,16 @@ describe("bpe eval", () => {
     expect(flat[3]).toMatch(/^tokens +lower( +\d+){3}$/);
   });
 
+  test("all measures are one table, also of many tokenizers, which then have numbers", () => {
+    const many = Array.from({ length: 8 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);
+    for (const texts of [[english], [`en=${english}`, `el=${greek}`]]) {
+      const lines = linesOf(...many, "--text", ...texts, "--measure", "all");
+      expect(lines.filter((line) => /^ +1( +\d)+$/.test(line))).toEqual([expect.stringMatching(/ 8$/)]);
+      expect(lines.every((line) => line.length <= 80)).toBe(true);
+      expect(lines.join(" ")).toContain("1 = tokens (lower), 2 = bytes per token (higher)");
+    }
+  });
+
   test("that table is never cut between tokenizers: if it does not fit, each measure has its own", () => {
     const many = Array.from({ length: 8 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);
     const lines = linesOf(...many, "--text", english, "--measure", "tokens,fertility");

@@ -10,6 +10,7 @@ import {
   placeOn,
   shortNumber,
   sizesAxis,
+  tickNames,
 } from "../../src/report/charts.ts";
 
 const holds = (axis: Axis, values: readonly number[]) =>
@@ -41,7 +42,12 @@ test("marks are round numbers", () => {
   expect(decadesAxis("", [1, 1e9]).ticks).toEqual([1, 100, 1e4, 1e6, 1e8]);
   expect(sizesAxis("", 257, 64_000).ticks).toEqual([1000, 4000, 16_000, 64_000]);
   // Whatever size was chosen, the marks are sizes that people choose.
-  expect(sizesAxis("", 256, 32_768).ticks.map(shortNumber)).toEqual(["500", "2k", "8k", "32k"]);
+  expect(sizesAxis("", 256, 32_768).ticks.map((value) => shortNumber(value))).toEqual([
+    "500",
+    "2k",
+    "8k",
+    "32k",
+  ]);
   expect(sizesAxis("", 256, 266).ticks).toEqual([256, 258, 260, 262, 264, 266]);
   expect(sizesAxis("", 256, 258).ticks).toEqual([256, 257, 258]);
   expect(sizesAxis("", 261, 277).ticks).toEqual([265, 270, 275]);
@@ -54,19 +60,15 @@ test("one value has an axis, too", () => {
 });
 
 test("numbers on marks are short", () => {
-  expect([0, 1, 0.125, 999, 1000, 1500, 32_000, 999_999, 1e6, 2.5e9].map(shortNumber)).toEqual([
-    "0",
-    "1",
-    "0.125",
-    "999",
-    "1k",
-    "1.5k",
-    "32k",
-    "1M",
-    "1M",
-    "2.5G",
-  ]);
+  expect(
+    [0, 1, 0.125, 999, 1000, 1500, 32_000, 999_999, 1e6, 2.5e9].map((value) => shortNumber(value)),
+  ).toEqual(["0", "1", "0.125", "999", "1k", "1.5k", "32k", "1M", "1M", "2.5G"]);
   expect([0, 0.004, 0.0994, 0.5, 1].map(percent)).toEqual(["0 %", "0.4 %", "9.9 %", "50 %", "100 %"]);
+});
+
+test("marks have as many digits as tell them apart", () => {
+  expect(tickNames(linearAxis("", [4.193, 4.196]))).toEqual(["4.193", "4.194", "4.195", "4.196"]);
+  expect(tickNames(linearAxis("", [1000, 1004]))).toEqual(["1k", "1.001k", "1.002k", "1.003k", "1.004k"]);
 });
 
 test("bars are as long as their values, and the longest fills its cell", () => {

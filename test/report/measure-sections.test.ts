@@ -96,7 +96,7 @@ test("a measure is drawn as dots with names and sizes, and the measures behind t
     ...["p, 300 tokens", "q, 32,000 tokens", "r, 5 tokens"],
   ]);
   expect([...dots!.matchAll(/<circle class="dot (c\d)" cx="([\d.]+)%"/g)].map(([, c, x]) => c! + x)).toEqual([
-    ...["c0" + "0", "c2" + "100", "c0" + "0", "c2" + "100"],
+    ...["c0" + "66.7", "c2" + "100", "c0" + "66.7", "c2" + "100"],
   ]);
   expect(dots).toContain('data-tip="r: 3.0"');
   const headsOf = (text: string) => [...text.matchAll(/data-tip="(f\(\d\))"/g)].map(([, formula]) => formula);

@@ -52,6 +52,9 @@ test("of few merges the table has half of them, a quarter …, and single sizes 
   const sizes = [...text.matchAll(/<th scope="row">([\d,]+)</g)].map(([, size]) => size);
   expect(sizes).toEqual(["256", "257", "258", "261", "266"]);
   expect(text).toContain(">258</text>");
+  const larger = sectionHtml(compressionSection(curveOf(257, 1000, (size) => size / 256))).text;
+  const sizesOf = [...larger.matchAll(/<th scope="row">([\d,]+)</g)].map(([, size]) => size);
+  expect(sizesOf).toEqual(["257", "303", "349", "442", "628", "1,000"]);
 });
 
 test("intermediate tokens are counted by tenths of the merges, and those that lost most come first", () => {
@@ -77,7 +80,7 @@ test("intermediate tokens are counted by tenths of the merges, and those that lo
     ["7–8", "0", "0 %"],
   ]);
   const { text } = sectionHtml(section);
-  expect(text).toContain("<strong>5</strong> of 20 learned tokens (25 %; usual are 6 to 20 %)");
+  expect(text).toContain("<strong>5</strong> of 20 learned tokens (25 %; usual: 6 to 20 %)");
   expect(text).toMatch(/\b1 of them occurs nowhere/);
   expect([...text.matchAll(/<td>(\d+)<\/td><td>\d+<\/td><td>\d+<\/td>/g)].map(([, id]) => id)).toEqual([
     "256",
