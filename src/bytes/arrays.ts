@@ -97,3 +97,12 @@ export function copyBytes(
   for (let pos = start; pos < stop; pos++) to[end++] = from[pos]!;
   return end;
 }
+
+/** What few starts need is made when it is first asked for. */
+export function late<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,4 +1,5 @@
 import { usageError } from "../errors.ts";
+import { late } from "./arrays.ts";
 import { type Check, Mismatch, text } from "./schema.ts";
 
 /** What a normalizer may do to a text: Unicode's normal forms, and lower case character by character. */
@@ -47,12 +48,12 @@ const newerCharacters = [
   String.raw`\u{1e030}-\u{1e06d}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}`,
   String.raw`\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}\u{1e6ef}\u{1e6f5}\u{1f16c}\u{1fbf0}-\u{1fbf9}`,
 ].join("");
-const newer = new RegExp(`[${newerCharacters}]`, "u");
+const newer = late(() => new RegExp(`[${newerCharacters}]`, "u"));
 /** With a capture group, so that `split` keeps them. */
-const newerRuns = new RegExp(`([${newerCharacters}]+)`, "u");
+const newerRuns = late(() => new RegExp(`([${newerCharacters}]+)`, "u"));
 
 /** So many marks in a row that ordering them by insertion, as the runtime does, takes long. */
-const longRuns = /[\p{M}\uff9e\uff9f]{200,}/gu;
+const longRuns = late(() => /[\p{M}\uff9e\uff9f]{200,}/gu);
 
 /** The text after all steps, as HF computes it. */
 export const normalize = (text: string, normalization: Normalization) =>
@@ -72,16 +73,16 @@ function inForm(text: string, form: Exclude<NormalizationStep, "lowercase">): st
     hasLongRun = true;
     return inOrder(run, form.includes("K") ? "NFKD" : "NFD");
   };
-  const ordered = text.length < 200 ? text : text.replace(longRuns, order);
+  const ordered = text.length < 200 ? text : text.replace(longRuns(), order);
   const normalized = hasLongRun ? "" : text.normalize(form);
-  if (!hasLongRun && (normalized === text || !newer.test(text))) return normalized;
-  const parts = ordered.split(newerRuns);
+  if (!hasLongRun && (normalized === text || !newer().test(text))) return normalized;
+  const parts = ordered.split(newerRuns());
   return parts.map((part, i) => (i % 2 === 1 ? part : part.normalize(form))).join("");
 }
 
 /** The marks, decomposed, in the order of normal forms: between two that do not move, by their class. */
 function inOrder(run: string, form: "NFD" | "NFKD"): string {
-  const decomposed = (mark: string) => (newer.test(mark) ? mark : mark.normalize(form));
+  const decomposed = (mark: string) => (newer().test(mark) ? mark : mark.normalize(form));
   const parts = new Map([...new Set(run)].map((mark) => [mark, [...decomposed(mark)]]));
   const { classes, classCount } = orderClasses([...new Set([...parts.values()].flat())].filter(isMoving));
   const waiting: string[][] = Array.from({ length: classCount + 1 }, () => []);
@@ -119,7 +120,7 @@ export function orderClasses(marks: readonly string[]) {
 
 /** Whether the character is a mark that may change places with others: U+0345 has the highest class, U+0334 the lowest. */
 export const isMoving = (mark: string) =>
-  !newer.test(mark) &&
+  !newer().test(mark) &&
   ((mark + low).normalize("NFD") !== mark + low || (high + mark).normalize("NFD") !== high + mark);
 const [low, high] = ["\u0334", "\u0345"];
 
@@ -145,14 +146,17 @@ function lowerCased(text: string): string {
 }
 
 /** Of Unicode 9.0: what may be composed with a character before it. */
-const composing = new RegExp(
-  [
-    String.raw`[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342`,
-    String.raw`\u0345\u0653-\u0655\u093c\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0c56\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dca`,
-    String.raw`\u0dcf\u0ddf\u102e\u1161-\u1175\u11a8-\u11c2\u1b35\u3099\u309a\u{110ba}\u{11127}\u{1133e}\u{11357}\u{114b0}`,
-    String.raw`\u{114ba}\u{114bd}\u{115af}]`,
-  ].join(""),
-  "u",
+const composing = late(
+  () =>
+    new RegExp(
+      [
+        String.raw`[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342`,
+        String.raw`\u0345\u0653-\u0655\u093c\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0c56\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dca`,
+        String.raw`\u0dcf\u0ddf\u102e\u1161-\u1175\u11a8-\u11c2\u1b35\u3099\u309a\u{110ba}\u{11127}\u{1133e}\u{11357}\u{114b0}`,
+        String.raw`\u{114ba}\u{114bd}\u{115af}]`,
+      ].join(""),
+      "u",
+    ),
 );
 
 /** What a normalization does to a character, whatever is before and behind it. */
@@ -224,7 +228,7 @@ export class CharacterKinds {
     if (opens === undefined) {
       const character = String.fromCodePoint(codePoint);
       const [first] = inForm(character, "NFKD");
-      opens = !composing.test(character) && !composing.test(first!) && !isMoving(first!);
+      opens = !composing().test(character) && !composing().test(first!) && !isMoving(first!);
       this.opening.set(codePoint, opens);
     }
     return opens;
@@ -252,11 +256,11 @@ export class CharacterKinds {
     const { settled, fresh, moving, changing } = characterKinds;
     const character = String.fromCodePoint(codePoint);
     const stays = this.steps.every((step) => stepped(character, step) === character);
-    const isComposed = this.composes && composing.test(character);
+    const isComposed = this.composes && composing().test(character);
     if (stays && !isComposed) this.known[codePoint] = isMoving(character) ? moving : settled;
     else {
       const [first] = inForm(character, "NFKD");
-      const reachesBack = [character, first!].some((part) => composing.test(part) || isMoving(part));
+      const reachesBack = [character, first!].some((part) => composing().test(part) || isMoving(part));
       this.known[codePoint] = reachesBack ? changing : fresh;
     }
     return this.known[codePoint]!;

@@ -1,3 +1,4 @@
+import { late } from "../bytes/arrays.ts";
 import { characterLengthAt, codePointOf } from "../bytes/text.ts";
 import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
 import type { AddedToken } from "../text/cutting.ts";
@@ -146,12 +147,15 @@ const scriptNames = [
   "Armenian",
   "Ethiopic",
 ];
-const scripts = scriptNames.map((name) => ({ name, pattern: new RegExp(`\\p{Script=${name}}`, "u") }));
+const scripts = scriptNames.map((name) => ({
+  name,
+  pattern: late(() => new RegExp(`\\p{Script=${name}}`, "u")),
+}));
 const kinds = [
-  { name: "other letters", pattern: /\p{L}/u },
-  { name: "digits", pattern: /\p{N}/u },
-  { name: "punctuation and symbols", pattern: /[\p{P}\p{S}]/u },
-  { name: "white space", pattern: /\p{White_Space}/u },
+  { name: "other letters", pattern: late(() => /\p{L}/u) },
+  { name: "digits", pattern: late(() => /\p{N}/u) },
+  { name: "punctuation and symbols", pattern: late(() => /[\p{P}\p{S}]/u) },
+  { name: "white space", pattern: late(() => /\p{White_Space}/u) },
 ];
 
 /** Letters first, by their script; then what a token without one is, by its first kind. */
@@ -202,5 +206,5 @@ function scriptOf(bytes: Uint8Array): string {
   }
   const letter = /\p{L}/u.exec(text)?.[0];
   const of = letter === undefined ? kinds : [...scripts, ...kinds];
-  return of.find(({ pattern }) => pattern.test(letter ?? text))?.name ?? "control and other";
+  return of.find(({ pattern }) => pattern().test(letter ?? text))?.name ?? "control and other";
 }
