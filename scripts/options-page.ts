@@ -63,10 +63,7 @@ const head = [
   "```output\n      --keep N\n      Keep the last N results that were replaced. They stay beside the output,\n      as DIR.<UTC start of their run>.\n```",
   `Behind an option stand the commands that take it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}. [inputs.md](inputs.md) says what a file may be, [train.md](train.md) how numbers and sizes are written. → leads to the page with an example and the details.`,
 ];
-const tail = [
-  "## Limits",
-  "The page is made from the table by which the command line is read. What only the inputs show is said by the run.",
-];
+const tail = ["## Limits", "The page is made from the table by which the command line is read."];
 
 /** What stands beside the table is Markdown; texts of the table are plain, with names of options among them. */
 const asMarkdown = (text: string) =>

@@ -98,10 +98,9 @@ class Tokenizer:
         """As `load`, of a directory on this machine: nothing is fetched."""
         if not os.path.isdir(directory):
             name = os.fsdecode(directory)
-            raise BpeError(
-                f'"{name}" is not a directory, and nothing is fetched here'
-                f"\nhint: hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
-            )
+            way = f"hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
+            hint = way if "/" in name else "name a directory; a model of the hub is called org/name"
+            raise BpeError(f'"{name}" is not a directory, and nothing is fetched here\nhint: {hint}')
         return cls.load(directory)
 
     if not TYPE_CHECKING:

@@ -179,9 +179,16 @@ def _weights(_: str, value: t.Mapping[str, float]) -> list[str]:
     return [f"{path if os.path.isabs(path) else os.path.join('.', path)}:{weight}" for path, weight in named]
 
 
+def _one_path(name: str, value: t.Any) -> list[str]:
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return [os.fsdecode(value)]
+    hint = ": save it, and give its path; train_new_from_iterator takes a tokenizer" if name == "like" else ""
+    raise TypeError(f"{name} must be a path, found {type(value).__name__}{hint}")
+
+
 _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
     "value": lambda _, value: [value],
-    "path": lambda _, value: [os.fsdecode(value)],
+    "path": _one_path,
     "paths": lambda name, value: [_path(path, name) for path in _several(value)],
     "texts": _texts,
     "listed": lambda _, value: [value if isinstance(value, str) else ",".join(value)],

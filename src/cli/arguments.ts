@@ -329,10 +329,19 @@ export function unknownCommand(typed: string, group?: string): UserError {
   const begun = names.filter((name) => typed !== "" && name.startsWith(typed));
   const near = begun.length === 1 ? begun[0] : nearest(typed, names);
   const before = group === undefined ? "" : `${group} `;
+  const other = group === undefined ? otherNames[typed] : undefined;
   const hint =
-    near === undefined ? `bpe help ${before}lists the commands` : `did you mean bpe ${before}${near}?`;
+    other ??
+    (near === undefined ? `bpe help ${before}lists the commands` : `did you mean bpe ${before}${near}?`);
   return usageError(`unknown command "${before}${typed}"`, hint);
 }
+
+/** What people call commands that have another name here. */
+const otherNames: Readonly<Record<string, string>> = {
+  compare: "bpe eval compares tokenizers on texts, bpe diff their tokens and merges",
+  extend: "bpe train --extend TOKENIZER adds tokens",
+  tokenize: "bpe encode turns text into ids, bpe explain shows how",
+};
 
 function optionBeforeCommand(typed: string): UserError {
   const shown = typed.replace(/=.*$/s, "");

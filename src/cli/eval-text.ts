@@ -79,7 +79,7 @@ export function findingOf({ texts, tokenizers }: Evaluation): string[] {
   const on = texts.length === 1 ? texts[0]!.name : "all texts together";
   const sizes = [own, best].map(({ vocabularySize }) => grouped(vocabularySize));
   return [
-    `${own.name} needs ${much}${than} ${best.name} on ${on}, with ${sizes[0]} tokens in its vocabulary beside ${sizes[1]}`,
+    `${own.name} needs ${much}${than} ${best.name} on ${on}, with a vocabulary of ${sizes[0]} tokens beside ${sizes[1]}`,
     ...rangeOf(own, best),
   ];
 }

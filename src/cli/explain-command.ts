@@ -94,7 +94,7 @@ function explanationLines(explained: Explained): Line[] {
   const hasMerges = pretokens.some(({ steps }) => steps.length > 0);
   return [
     `${counts.join(", ")}; pattern ${description.patternName ?? "of its own"}${form}`,
-    ...(hasMerges ? [`A line is a merge: its rank,${times} what it joins, all pieces then.`] : []),
+    ...(hasMerges ? [`A line is a merge: its rank,${times} what it joins, all pieces after it.`] : []),
     ...pretokens.flatMap((part) => ["", ...partLines(explained, part)]),
     "",
     `ids ${ids.join(" ")}`,

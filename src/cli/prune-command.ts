@@ -107,6 +107,7 @@ function summaryOf(
     ],
     ["time", seconds(result.elapsedMs / 1000)],
     ["written", `${place}: ${names.join(", ")}`],
+    ["ids", "ids.tsv has the new id of each old one"],
     embeddingsRow(result.path, join(result.output, first)),
   ];
   return rowLines(rows, columns, 13);

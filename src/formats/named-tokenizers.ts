@@ -20,8 +20,8 @@ type Published = {
 
 export const published: readonly Published[] = [
   { names: ["gpt2", "gpt-2", "r50k_base"], encoding: "r50k_base" },
-  { names: ["gpt-4", "gpt-3.5-turbo", "cl100k_base"], encoding: "cl100k_base" },
-  { names: ["gpt-4o", "gpt4o", "gpt-4.1", "o200k_base"], encoding: "o200k_base" },
+  { names: ["gpt-4", "gpt-3.5-turbo", "cl100k", "cl100k_base"], encoding: "cl100k_base" },
+  { names: ["gpt-4o", "gpt4o", "gpt-4.1", "o200k", "o200k_base"], encoding: "o200k_base" },
   {
     names: ["llama3", "llama-3", "llama3.1", "llama3.2", "llama3.3"],
     encoding: "Llama 3",

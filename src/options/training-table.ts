@@ -122,7 +122,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     description: "cuts text: name (-p help) or regex",
     details:
-      "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression, without references to groups or long looks behind. With -p none, a document is one word.",
+      "The pretokenizer: no token crosses a cut. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression, without backreferences or long lookbehinds. With -p none, a document is one word.",
     default: "gpt2",
     inCode:
       "How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token crosses a cut.",
@@ -434,7 +434,7 @@ export const trainingOptions = tableOf({
     excludes: [asBaseHasIt],
     rare: true,
     description: "which files to write",
-    details: `Names, separated by commas: ${describeWritten()}. The command line and Python also know ${imageFormat}: tokenizer.image beside the others, which Python and C load at once. Alone, it stands beside all that apply.`,
+    details: `Names, separated by commas: ${describeWritten()}. The command line and Python also know ${imageFormat}: tokenizer.image beside the others, which Python and C load at once. If it is the only one named, all others that apply are written, too.`,
     default: "all that apply",
   },
   ledger: {

@@ -19,7 +19,7 @@ import { type OpenCache, openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
 import { likeInWorker } from "./load-in-worker.ts";
 import { type CountsSources, settleWithCounts } from "./open-counts.ts";
-import { seedsThatAreTokens } from "./seed-tokens.ts";
+import { oddSeeds } from "./seed-tokens.ts";
 import type { Report } from "./stage-progress.ts";
 import { train } from "./train.ts";
 import { countsOptionsOf, type Looked, refuseCountedAsText, settle, type Training } from "./training.ts";
@@ -208,7 +208,7 @@ async function trainOpened(
   if (training.base === null && training.normalization !== null && asked.formats === undefined)
     warn([{ kind: "normalizer" }]);
   warn(equalCounts(counts));
-  warn(seedsThatAreTokens(training.seedTokens, training.base?.knownSeeds));
+  warn(oddSeeds(training.seedTokens, training.base));
   let made: Pick<Finished, "result" | "product" | "written"> | undefined;
   world.onOpen?.(opened);
   const run = {

@@ -6,6 +6,7 @@ import type { Compat } from "../merge/merges.ts";
 import { seedMerges } from "../merge/seed-merges.ts";
 import { cutText } from "../pattern/cut-text.ts";
 import { compilePattern } from "../pattern/pattern.ts";
+import type { SeedsOfBase } from "./training.ts";
 import type { Warning } from "./warnings.ts";
 
 /** How text is cut, as far as seeds ask. */
@@ -111,20 +112,25 @@ function checkRoom(mergeCount: number, { leastSize, size, name }: SeedRoom, atLe
   );
 }
 
-/** Seeds that are tokens in any case; `knownSeeds` are those of a base. */
-export function seedsThatAreTokens(
+/** Seeds that are tokens in any case, and those that a base merges with a space in front of them. */
+export function oddSeeds(
   seedTokens: readonly string[] = [],
-  knownSeeds?: readonly string[],
+  base: Pick<SeedsOfBase, "knownSeeds" | "spacelessSeeds"> | null,
 ): Warning[] {
-  const known = knownSeeds ?? seedTokens.filter((seed) => Buffer.byteLength(seed) === 1);
-  if (known.length === 0) return [];
-  const listed = known.slice(0, known.length <= 10 ? 10 : 9).map(shown);
-  const ends = known.length <= 10 ? [] : ["…"];
+  const known = base?.knownSeeds ?? seedTokens.filter((seed) => Buffer.byteLength(seed) === 1);
+  const spaceless = base?.spacelessSeeds ?? [];
+  const ofBase = base !== null;
   return [
-    {
-      kind: "seed tokens in any case",
-      shown: [...listed, ...ends].join(", "),
-      ofBase: knownSeeds !== undefined,
-    },
+    ...(known.length === 0
+      ? []
+      : [{ kind: "seed tokens in any case", shown: listed(known), ofBase } as const]),
+    ...(spaceless.length === 0
+      ? []
+      : [{ kind: "seed tokens without a space", shown: listed(spaceless), first: spaceless[0]! } as const]),
   ];
 }
+
+const listed = (seeds: readonly string[]) =>
+  [...seeds.slice(0, seeds.length <= 10 ? 10 : 9).map(shown), ...(seeds.length <= 10 ? [] : ["…"])].join(
+    ", ",
+  );

@@ -87,16 +87,20 @@ export type Base = {
   readonly renamed: Readonly<Record<string, string>>;
   /** Special tokens that it gets, behind all other new tokens. */
   readonly newSpecials: readonly string[];
-  /** The merges of the seed tokens, in ids of the base and behind them; seeds that it has; how many new tokens the others take. */
+  /**
+   * The merges of the seed tokens, in ids of the base and behind them; seeds that it has; those that no text gives behind a
+   * space; how many new tokens they take.
+   */
   readonly seedMerges: readonly TokenPair[];
   readonly knownSeeds: readonly string[];
+  readonly spacelessSeeds: readonly string[];
   readonly seedTokenCount: number;
   /** Whether more tokens are learned from a corpus. */
   readonly learns: boolean;
 };
 
 /** What a base makes of seed tokens. */
-export type SeedsOfBase = Pick<Base, "seedMerges" | "knownSeeds" | "seedTokenCount">;
+export type SeedsOfBase = Pick<Base, "seedMerges" | "knownSeeds" | "spacelessSeeds" | "seedTokenCount">;
 
 export type ExtensionRule = Compat | "extension";
 

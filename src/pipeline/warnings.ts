@@ -44,6 +44,8 @@ export type Warning =
   | { readonly kind: "no pad" }
   /** Every byte is one; or the base has them. */
   | { readonly kind: "seed tokens in any case"; readonly shown: string; readonly ofBase: boolean }
+  /** Words that stand behind a space in a sentence, where the base's merges take other tokens. */
+  | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
   | { readonly kind: "files in the old result"; readonly path: string }
   | { readonly kind: "skipped file"; readonly path: string; readonly reason: string }
   /** What a tokenizer's files, the cache or the inputs of languages give to note, in words. */
@@ -76,6 +78,8 @@ export function wordsOf(warning: Warning, spell: Spelling): string {
       return warning.ofBase
         ? `seed tokens that the base has already: ${warning.shown}`
         : `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
+    case "seed tokens without a space":
+      return `seed tokens that are not used behind a space, as within a sentence: ${warning.shown}; add ${spell("seed-token")} ${JSON.stringify(` ${warning.first}`)}`;
     case "files in the old result":
       return `files that were written into the old result during the run are in "${warning.path}"`;
     case "skipped file":

@@ -4,6 +4,8 @@ import { UserError } from "../errors.ts";
 import type { KnownToken, StartTokens } from "../merge/merge-options.ts";
 import type { Merges } from "../merge/merges.ts";
 import { seedMerges } from "../merge/seed-merges.ts";
+import { cutText } from "../pattern/cut-text.ts";
+import type { CompiledPattern } from "../pattern/pattern.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { reservedTokens } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
@@ -145,7 +147,7 @@ export function seedsBeyond(
   keys: ReadonlyMap<string, number>,
   seeds: readonly string[],
 ) {
-  if (seeds.length === 0) return { seedMerges: [], knownSeeds: [], seedTokenCount: 0 };
+  if (seeds.length === 0) return { seedMerges: [], knownSeeds: [], spacelessSeeds: [], seedTokenCount: 0 };
   const { tokens, model } = base;
   const merger = new WordMerger({ ...model, wholeTokens: null });
   const tokensOf = (bytes: Uint8Array) => [...merger.merge(bytes)];
@@ -164,8 +166,26 @@ export function seedsBeyond(
   return {
     seedMerges: merges,
     knownSeeds,
+    spacelessSeeds: spacelessSeeds(base.pattern, seeds, (text) => tokensOf(Buffer.from(text)).join(" ")),
     seedTokenCount: made.filter((bytes) => !keys.has(keyOf(bytes))).length,
   };
+}
+
+/** Words that a sentence does not give as seeds: the base merges a space in front of them with their beginning. */
+function spacelessSeeds(
+  pattern: CompiledPattern,
+  seeds: readonly string[],
+  tokensOf: (text: string) => string,
+): string[] {
+  const all = new Set(seeds);
+  const isJoined = (seed: string) => !cutText(pattern, Buffer.from(`a ${seed}`)).includes("a ".length);
+  return seeds.filter(
+    (seed) =>
+      /^\p{L}/u.test(seed) &&
+      !all.has(` ${seed}`) &&
+      isJoined(seed) &&
+      tokensOf(` ${seed}`) !== `${tokensOf(" ")} ${tokensOf(seed)}`,
+  );
 }
 
 /** The base with other texts of its special tokens. */

@@ -116,16 +116,16 @@ describe("bpe eval", () => {
     const shown = (percent: number) => `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
     const name = basename(english).replace(".txt", "");
     expect(firstLine(small, large, "--text", english)).toBe(
-      `260 needs ${a / b >= 2 ? `${(a / b).toFixed(1)} times as many tokens as` : `${shown(100 * (a / b - 1))} more tokens than`} 270 on ${name}, with 260 tokens in its vocabulary beside 267`,
+      `260 needs ${a / b >= 2 ? `${(a / b).toFixed(1)} times as many tokens as` : `${shown(100 * (a / b - 1))} more tokens than`} 270 on ${name}, with a vocabulary of 260 tokens beside 267`,
     );
     const three = [large, small, `x=${small}`, "--text", `en=${english}`, `el=${greek}`];
     expect(firstLine(...three)).toMatch(
-      /^270 needs [\d.]+ % fewer tokens than 260 on all texts together, with 267 tokens in its vocabulary beside 260$/,
+      /^270 needs [\d.]+ % fewer tokens than 260 on all texts together, with a vocabulary of 267 tokens beside 260$/,
     );
     expect(secondLine(...three)).toMatch(/^text by text: [\d.]+ % fewer on en to .* on el$/);
     expect(secondLine(small, large, "--text", english)).toStartWith("measured");
     expect(firstLine(large, `x=${large}`, "--text", english)).toBe(
-      `270 needs as many tokens as x on ${name}, with 267 tokens in its vocabulary beside 267`,
+      `270 needs as many tokens as x on ${name}, with a vocabulary of 267 tokens beside 267`,
     );
     expect(firstLine(large, "--text", english)).toStartWith("measured 1 tokenizer");
   });

@@ -15,14 +15,14 @@ const text = " lowest<|end|>ß";
 
 const explained = `
 16 bytes, 3 parts, 4 tokens; pattern gpt2
-A line is a merge: its rank, how often training made it, what it joins, all pieces then.
+A line is a merge: its rank, how often training made it, what it joins, all pieces after it.
 
 " lowest" -> 275 " lowest"
-   0  27 times  "w" + "e"        |l|o|we|s|t
-   1  27 times  "s" + "t"        |l|o|we|st
-   2  27 times  "l" + "o"        |lo|we|st
-   3  18 times  "we" + "st"      |lo|west
-   4  18 times  " " + "lo"       lo|west
+   0  27 times  "w" + "e"        ·l·o·we·s·t
+   1  27 times  "s" + "t"        ·l·o·we·st
+   2  27 times  "l" + "o"        ·lo·we·st
+   3  18 times  "we" + "st"      ·lo·west
+   4  18 times  " " + "lo"       lo·west
   19   9 times  " lo" + "west"   lowest
 
 "<|end|>" is an added token -> 279 "<|end|>"

@@ -245,6 +245,12 @@ describe("on a terminal", () => {
     );
   });
 
+  test("the page for browsers is not poured out", async () => {
+    expect(Bun.stripANSI(await onTerminal([binary, "playground"]))).toBe(
+      "bpe: error: the page is for a browser, not for the terminal\nhint: bpe playground -o playground.html\n",
+    );
+  });
+
   test("nothing has, with NO_COLOR or TERM=dumb", async () => {
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
       expect(await onTerminal([binary, "trian"], { env })).not.toContain("\x1b");

@@ -41,6 +41,10 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   normalizer: [{ normalize: "NFC" }, "only tokenizer.json can store the normalizer"],
   "no pad": [{ model: { chatTemplate: "{{ messages }}" } }, 'add specialTokens "<|pad|>"'],
   "seed tokens in any case": [{ seedTokens: ["a"] }, 'as every byte is: "a"'],
+  "seed tokens without a space": [
+    { extend: at("base"), vocabSize: "+8", seedTokens: ["wordsmith"] },
+    'within a sentence: "wordsmith"; add seedTokens " wordsmith"',
+  ],
   "skipped file": [{ files: at("mixed") }, 'picture.png" is not read'],
   note: [
     {

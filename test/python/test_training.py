@@ -84,6 +84,8 @@ class Arguments(unittest.TestCase):
         )
         with self.assertRaisesRegex(TypeError, "files must be paths, found list: give texts as texts="):
             bpe.train([["low lower"], ["new"]], 260)
+        with self.assertRaisesRegex(TypeError, "like must be a path, found int: save it"):
+            bpe.train(texts=TEXTS, vocab_size=260, like=7)
         with tempfile.TemporaryDirectory() as home:
             path = Path(home, "corpus.txt")
             path.write_text("low lower")
@@ -130,6 +132,7 @@ class Warned(unittest.TestCase):
                 warnings.simplefilter("ignore")
                 for counts in (first, second):
                     bpe.train(plain, 265, save_counts=counts)
+                bpe.train(plain, 265, output=os.path.join(home, "base"))
             calls: "dict[str, tuple[dict[str, object], str]]" = {
                 "invalid bytes": ({"files": invalid}, "1 byte is not valid UTF-8"),
                 "class of a model": ({"tokenizer_class": "LlamaTokenizer"}, "LlamaTokenizer"),
@@ -143,6 +146,10 @@ class Warned(unittest.TestCase):
                 "normalizer": ({"normalize": "NFC"}, "can store the normalizer"),
                 "no pad": ({"chat_template": template}, "no special token is pad"),
                 "seed tokens in any case": ({"seed_tokens": ["a"]}, "as every byte is"),
+                "seed tokens without a space": (
+                    {"extend": os.path.join(home, "base"), "vocab_size": "+8", "seed_tokens": ["wordsmith"]},
+                    "within a sentence",
+                ),
                 "note": ({"files": None, "languages": {"en": plain, "de": plain}}, "is in \"en\" and in \"de\""),
             }
             self.assertEqual(set(calls), kinds)
