@@ -6,7 +6,6 @@ import type { Compat } from "../merge/merges.ts";
 import { seedMerges } from "../merge/seed-merges.ts";
 import { cutText } from "../pattern/cut-text.ts";
 import { compilePattern } from "../pattern/pattern.ts";
-import type { SeedsOfBase } from "./training.ts";
 import type { Warning } from "./warnings.ts";
 
 /** How text is cut, as far as seeds ask. */
@@ -115,7 +114,7 @@ function checkRoom(mergeCount: number, { leastSize, size, name }: SeedRoom, atLe
 /** Seeds that are tokens in any case, and those that a base merges with a space in front of them. */
 export function oddSeeds(
   seedTokens: readonly string[] = [],
-  base: Pick<SeedsOfBase, "knownSeeds" | "spacelessSeeds"> | null,
+  base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,
 ): Warning[] {
   const known = base?.knownSeeds ?? seedTokens.filter((seed) => Buffer.byteLength(seed) === 1);
   const spaceless = base?.spacelessSeeds ?? [];

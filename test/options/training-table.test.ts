@@ -40,6 +40,7 @@ function given(option: Option<unknown>): object {
     normalize: "NFC",
   };
   const value = special[option.name] ?? libraryValues[type] ?? option.words?.[0];
+  if (value === undefined) throw new Error(`"special" has no value for ${option.name}, of type ${type}`);
   return inner.reduce((object: object, outer) => ({ [outer]: object }), { [name!]: value });
 }
 
