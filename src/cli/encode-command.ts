@@ -122,11 +122,15 @@ function summarize(
   }
   const { fileCount, documentCount, formerFileCount = 0 } = encoded as Partial<EncodedFiles>;
   output.tell(invalidBytes({ count: invalidByteCount, became: "was encoded as a pretoken of its own" }));
-  // What is read now is not what those files are of.
-  const perToken = idCount === 0 || formerFileCount > 0 ? "-" : (textBytes / idCount).toFixed(3);
+  const perToken = idCount === 0 ? "-" : (textBytes / idCount).toFixed(3);
+  // What is read now is not what all ids are of.
+  const did =
+    formerFileCount > 0
+      ? `went on: read ${bytes(textBytes)} more, ${counted(idCount, "id")} in all`
+      : `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each)`;
   output.succeed(
     [
-      `encoded ${bytes(textBytes)} to ${counted(idCount, "id")} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}${speed(textBytes, elapsedMs)}, ${bytes(peakMemoryBytes())} memory`,
+      `${did} in ${seconds(elapsedMs / 1000)}${speed(textBytes, elapsedMs)}, ${bytes(peakMemoryBytes())} memory`,
       ...filesLine(encoded, files),
       ...corpusNoteLines(found),
     ],
