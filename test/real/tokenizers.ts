@@ -19,6 +19,11 @@ export type RealTokenizer = {
 
 export type Package = { readonly registry: "npm" | "pypi"; readonly name: string; readonly version: string };
 
+/** Those that are read, and one of each family, for what takes long. */
+export const readTokenizers = () => realTokenizers.filter(({ expected }) => "oracle" in expected);
+export const isFirstOfFamily = ({ name, family }: RealTokenizer) =>
+  readTokenizers().find((other) => other.family === family)!.name === name;
+
 /** The references, installed into dist/real/python. */
 export const oraclePackages = [
   "tokenizers==0.23.3",
