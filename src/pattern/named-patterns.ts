@@ -172,7 +172,7 @@ export const patterns = {
     origin: "Tiny Aya: digits grouped from the right, then o200k",
     aliases: ["gpt4o-r2l", "o200k-r2l", "tiny-aya"],
     foreignSources: [String.raw`\d{1,3}(?=(?:\d{3})*\b)`, o200k],
-    llamaCpp: { name: "tiny_aya", differsAt: "numbers before letters, marks, and cases beyond ASCII" },
+    llamaCpp: { name: "tiny_aya", differsAt: "numbers before letters, and numbers beyond ASCII" },
   },
   marin: {
     sources: [...marinDigits, llama3],
@@ -189,7 +189,7 @@ export const patterns = {
     origin: "Arcee Trinity: digits grouped from the right, scripts, words",
     aliases: ["afmoe"],
     foreignSources: [...trinityDigits, trinityScripts, deepseekWords.replace('"', '\\"')],
-    llamaCpp: { name: "afmoe" },
+    llamaCpp: { name: "afmoe", differsAt: "Thai, and rarely elsewhere beyond ASCII" },
   },
   none: {
     sources: [String.raw`[\s\S]+`],
