@@ -1,5 +1,5 @@
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import { codePointAt } from "../bytes/text.ts";
+import { codePointAt, codePointOf } from "../bytes/text.ts";
 import { contains, unionOf, whiteSpace } from "../pattern/unicode.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { holdsDigit } from "./number-counts.ts";
@@ -114,7 +114,7 @@ function characterCountOf(bytes: Uint8Array, start: number, end: number): number
 function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;
   for (let pos = start; pos + 2 < end; pos++) {
-    if (bytes[pos]! >= 0xe0 && isUnspaced(codePointAt(bytes, pos, end))) count++;
+    if (bytes[pos]! >= 0xe0 && isUnspaced(codePointOf(bytes, pos))) count++;
   }
   return count;
 }

@@ -192,6 +192,9 @@ const round = (value: number) => Math.round(value * 10) / 10;
 /** A row of a dot plot: a dot for each tokenizer, null where it has no value. */
 export type DotRow = { readonly name: string; readonly dots: readonly (Point | null)[] };
 
+/** Dots that are so near each other, as a share of the axis, stand above and below the line by turns. */
+const dotShare = 0.02;
+
 /** Values of tokenizers on one axis, a row for each text. Of a point `x` is the value; `y` is not looked at. */
 export function dotPlot(x: Axis, rows: readonly DotRow[]): Html {
   const at = (value: number) => `${round(100 * placeOn(x, value))}%`;
@@ -199,20 +202,27 @@ export function dotPlot(x: Axis, rows: readonly DotRow[]): Html {
     ({
       name,
       dots,
-    }) => html`<div><span>${name}</span><svg class="chart" width="100%" height="22" role="img" aria-label="${dots.map((dot) => dot?.label ?? "").join("; ")}">
+    }) => html`<div><span>${name}</span><svg class="chart" width="100%" height="26" role="img" aria-label="${dots.map((dot) => dot?.label ?? "").join("; ")}">
 <line class="grid" x2="100%" y1="50%" y2="50%"/>
 ${x.ticks.map((tick) => html`<line class="grid" x1="${at(tick)}" x2="${at(tick)}" y2="100%"/>`)}
-${dots
-  .flatMap((dot, i) => (dot === null ? [] : [{ ...dot, colour: colourClass(i) }]))
-  .sort((a, b) => a.x - b.x)
-  .map(
-    ({ x, label, colour }) =>
-      html`<circle class="dot ${colour}" cx="${at(x)}" cy="50%" r="5" data-tip="${label}"/>`,
-  )}
+${dotsOf(x, dots)}
 </svg></div>
 `,
   )}<div><span></span><svg class="chart" width="100%" height="20" aria-hidden="true">${tickNames(x).map((name, i) => html`<text x="${at(x.ticks[i]!)}" y="14" text-anchor="middle">${name}</text>`)}</svg></div>
 <div class="x-title">${x.title}</div></div>`;
+}
+
+function dotsOf(x: Axis, dots: DotRow["dots"]): Html[] {
+  const sorted = dots
+    .flatMap((dot, i) => (dot === null ? [] : [{ ...dot, at: placeOn(x, dot.x), colour: colourClass(i) }]))
+    .sort((a, b) => a.at - b.at);
+  const isNear = (i: number) => i > 0 && i < sorted.length && sorted[i]!.at - sorted[i - 1]!.at < dotShare;
+  let isAbove = false;
+  return sorted.map(({ at, label, colour }, i) => {
+    isAbove = !(isNear(i) && isAbove);
+    const up = isNear(i) || isNear(i + 1) ? (isAbove ? "28%" : "72%") : "50%";
+    return html`<circle class="dot ${colour}" cx="${round(100 * at)}%" cy="${up}" r="5" data-tip="${label}"/>`;
+  });
 }
 
 /** A lying bar from 0, as long as its share of the place. */

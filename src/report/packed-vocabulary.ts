@@ -3,7 +3,7 @@ import { grouped } from "../bytes/quantities.ts";
 import { spareThirdTier } from "../runtime/host.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { barHtml } from "./charts.ts";
-import { html, type Section, tokenHtml, trustedHtml } from "./html.ts";
+import { type Html, html, type Section, tokenHtml, trustedHtml } from "./html.ts";
 import type { ReportTokenizer } from "./report-data.ts";
 
 /**
@@ -262,28 +262,20 @@ ${
 /** Rows of merges that are in the page; its script shows as many at a time, of all. */
 export const mergesShown = 20;
 
+/** A column of the table of merges: its head, the name by which the page's script knows it, and its cells by rank. */
+type MergeColumn = readonly [head: string, key: string, cell: (k: number) => Html | string];
+
 /** The merges of the only tokenizer in their order: what they join and make, how often, and the tokens of the corpus that are left. */
 export function mergesSection(tokenizer: ReportTokenizer): Section | null {
-  const { merges, ledger } = tokenizer;
-  const { left, right, merged } = merges;
-  const mergeCount = merged.length;
+  const mergeCount = tokenizer.merges.merged.length;
   if (mergeCount === 0) return null;
-  const tokensBefore = tokensBeforeOf(tokenizer, merged);
-  const isCounted = ledger !== undefined && ledger.endCounts === tokenizer.counts?.endCounts;
-  const token = (id: number) => tokenHtml(tokenBytesOf(tokenizer.tokens, id), tokenizer.lengths[id]!);
-  let tokensLeft = tokensBefore ?? 0;
+  const columns = mergeColumns(tokenizer);
+  const tokensBefore = tokensBeforeOf(tokenizer, tokenizer.merges.merged);
+  const isCounted = columns.some(([, key]) => key === "created");
   const rows = Array.from({ length: Math.min(mergesShown, mergeCount) }, (_, k) => {
-    const created = ledger?.createdCounts[merged[k]!] ?? 0;
-    tokensLeft -= created;
-    return html`<tr><th scope="row">${grouped(k + 1)}</th><td>${token(left[k]!)} + ${token(right[k]!)}</td><td>${token(merged[k]!)}</td>${
-      isCounted ? html`<td>${grouped(created)}</td>` : undefined
-    }${tokensBefore === null ? undefined : html`<td>${grouped(tokensLeft)}${barHtml(tokensLeft / tokensBefore, 0)}</td>`}</tr>\n`;
+    const [rank, ...cells] = columns.map(([, , cell]) => cell(k));
+    return html`<tr><th scope="row">${rank}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
   });
-  const heads = [
-    ...["rank", "left + right", "token"],
-    ...(isCounted ? ["count"] : []),
-    ...(tokensBefore === null ? [] : ["tokens left"]),
-  ];
   return {
     id: "merges",
     title: "Merges in order",
@@ -292,12 +284,45 @@ export function mergesSection(tokenizer: ReportTokenizer): Section | null {
       isCounted ? " The count is how many pairs were joined." : undefined
     }${tokensBefore === null ? undefined : ` Before the first merge the corpus had ${grouped(tokensBefore)} tokens.`}`,
     content: html`<div class="scroll" tabindex="0" role="region" aria-label="Merges in order"><table class="merges">
-<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<thead><tr>${columns.map(([head, key]) => html`<th scope="col" data-key="${key}">${head}</th>`)}</tr></thead>
 <tbody>${rows}</tbody>
 </table></div>
 <p class="pages" hidden>${turns.map(([turn, name, sign]) => html`<button type="button" data-turn="${turn}" aria-label="${name}">${sign}</button> `)}
 <label>rank <input type="number" min="1" max="${mergeCount}" value="1"></label> <span role="status"></span></p>`,
   };
+}
+
+/** What is known of the merges. Without counts of their training there is the length of tokens, and how often they occur in a text. */
+function mergeColumns(tokenizer: ReportTokenizer): MergeColumn[] {
+  const { left, right, merged } = tokenizer.merges;
+  const { tokens, lengths, ledger, counts } = tokenizer;
+  const token = (id: number) => tokenHtml(tokenBytesOf(tokens, id), lengths[id]!);
+  const columns: MergeColumn[] = [
+    ["rank", "rank", (k) => grouped(k + 1)],
+    ["left + right", "pair", (k) => html`${token(left[k]!)} + ${token(right[k]!)}`],
+    ["token", "token", (k) => token(merged[k]!)],
+  ];
+  if (ledger === undefined || ledger.endCounts !== counts?.endCounts) {
+    columns.push(
+      ["bytes", "length", (k) => grouped(lengths[merged[k]!]!)],
+      ["id", "id", (k) => String(merged[k]!)],
+    );
+    if (counts !== undefined)
+      columns.push([`in ${counts.of}`, "end", (k) => grouped(counts.endCounts[merged[k]!]!)]);
+    return columns;
+  }
+  columns.push(["count", "created", (k) => grouped(ledger.createdCounts[merged[k]!]!)]);
+  const tokensBefore = tokensBeforeOf(tokenizer, merged);
+  if (tokensBefore === null) return columns;
+  const after = ledger.tokensAfter!;
+  return [
+    ...columns,
+    [
+      "tokens left",
+      "left",
+      (k) => html`${grouped(after[k + 1]!)}${barHtml(after[k + 1]! / tokensBefore, 0)}`,
+    ],
+  ];
 }
 
 /** Where the pages of merges lead; too far is the first or the last. */

@@ -55,12 +55,12 @@ export type FrameTable = DataTable & { readonly id: string; readonly title: stri
  * DeepSeek V3, on 1 MB each of such books, web pages and code (November 2026).
  */
 export const usual = {
-  intermediates: "6 to 20 %",
-  notUtf8: "0.7 to 1.1 %",
+  intermediates: "6 to 20\u00a0%",
+  notUtf8: "0.7 to 1.1\u00a0%",
   bytes_per_token: "3.6 to 4.5 in English, 3.3 to 4.1 in code",
   fertility: "1.2 to 1.6 in English, 1.9 to 2.4 in code",
-  single_token_share: "75 to 82 % in English, 69 to 72 % in code",
-  vocabulary_utilization: "4 to 33 % in 1 MB of text",
+  single_token_share: "75 to 82\u00a0% in English, 69 to 72\u00a0% in code",
+  vocabulary_utilization: "4 to 33\u00a0% in 1\u00a0MB of text",
 };
 
 export type Fact = readonly [name: string, value: string];

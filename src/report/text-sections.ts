@@ -21,12 +21,16 @@ ${cuts.map(cutHtml)}`,
   };
 }
 
-function cutHtml(tokens: readonly SampleToken[]): Html {
-  const byteCount = sum(tokens.map(({ bytes }) => bytes.length));
-  return html`<p class="quiet">${grouped(tokens.length)} tokens, ${(byteCount / Math.max(1, tokens.length)).toFixed(2)} bytes per token</p>
+/** A text that is cut into bytes has many. */
+const shownTokensMax = 400;
+
+function cutHtml(all: readonly SampleToken[]): Html {
+  const tokens = all.slice(0, shownTokensMax);
+  const byteCount = sum(all.map(({ bytes }) => bytes.length));
+  return html`<p class="quiet">${grouped(all.length)} tokens, ${(byteCount / Math.max(1, all.length)).toFixed(2)} bytes per token</p>
 <p class="text" dir="auto" tabindex="0">${tokens.map(
     (token, i) => html`${chipHtml(token)}${endsLine(token, tokens[i + 1]) ? html`<br>` : undefined}`,
-  )}</p>
+  )}${all.length > tokens.length ? " …" : undefined}</p>
 <details><summary>Ids</summary><p class="ids">${tokens.map(({ id }) => `${id} `)}</p></details>`;
 }
 

@@ -3,6 +3,7 @@ import {
   type Axis,
   barChart,
   decadesAxis,
+  dotPlot,
   histograms,
   linearAxis,
   lineChart,
@@ -69,6 +70,19 @@ test("numbers on marks are short", () => {
 test("marks have as many digits as tell them apart", () => {
   expect(tickNames(linearAxis("", [4.193, 4.196]))).toEqual(["4.193", "4.194", "4.195", "4.196"]);
   expect(tickNames(linearAxis("", [1000, 1004]))).toEqual(["1k", "1.001k", "1.002k", "1.003k", "1.004k"]);
+});
+
+test("dots that would lie over each other stand above and below the line", () => {
+  const axis = linearAxis("", [0, 100]);
+  const heightsOf = (...values: (number | null)[]) => {
+    const dots = values.map((x) => (x === null ? null : { x, y: 0, label: "" }));
+    return [
+      ...dotPlot(axis, [{ name: "t", dots }]).text.matchAll(/<circle class="dot (c\d)".*?cy="(\d+)%"/g),
+    ].map(([, colour, up]) => `${colour} ${up}`);
+  };
+  expect(heightsOf(50, 10)).toEqual(["c1 50", "c0 50"]);
+  expect(heightsOf(50, null, 50)).toEqual(["c0 28", "c2 72"]);
+  expect(heightsOf(10, 50, 51, 52, 90, 91)).toEqual(["c0 50", "c1 28", "c2 72", "c3 28", "c4 28", "c5 72"]);
 });
 
 test("bars are as long as their values, and the longest fills its cell", () => {

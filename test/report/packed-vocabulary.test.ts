@@ -181,7 +181,10 @@ test("the merges are in the page in their order, with what is left of the corpus
   const other = ledger(Float64Array.of(100, 70, 61));
   expect(rowsOf(other)).toEqual(["1 a + b ab 30", "2 ab + &lt; ab&lt; 10"]);
   expect(packVocabulary(other, 0, Bun.deflateSync).tokensBefore).toBeNull();
-  expect(rowsOf(made)).toEqual(["1 a + b ab", "2 ab + &lt; ab&lt;"]);
+  // Without them there are other facts, and counts of a text.
+  expect(rowsOf(made)).toEqual(["1 a + b ab 2 256", "2 ab + &lt; ab&lt; 3 257"]);
+  const counted = { ...made, counts: { of: "x", endCounts: new Float64Array(258).fill(7) } };
+  expect(rowsOf(counted)).toEqual(["1 a + b ab 2 256 7", "2 ab + &lt; ab&lt; 3 257 7"]);
   expect(mergesSection(madeTokenizer("t", []))).toBeNull();
 });
 

@@ -152,4 +152,8 @@ test("line feeds and tabs of a sample are arrows, and only the last line feed of
     [...text.matchAll(/<i[^>]*>([^<]*)<\/i>(<br>)?/g)].map(([, shown, end]) => shown + (end ?? "")),
   ).toEqual(["a↵", "↵<br>", "⇥b", "\\x0a", "↵<br>"]);
   expect(sampleSection([])).toBeNull();
+  const many = sectionHtml(sampleSection([{ name: "x", cuts: [lettersOf("a".repeat(500))] }])!).text;
+  expect(many.match(/<i data-id/g)).toHaveLength(400);
+  expect(many).toContain("500 tokens, 1.00 bytes per token");
+  expect(many).toContain("</i> …</p>");
 });

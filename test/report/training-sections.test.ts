@@ -80,7 +80,7 @@ test("intermediate tokens are counted by tenths of the merges, and those that lo
     ["7–8", "0", "0 %"],
   ]);
   const { text } = sectionHtml(section);
-  expect(text).toContain("<strong>5</strong> of 20 learned tokens (25 %; usual: 6 to 20 %)");
+  expect(text).toContain("<strong>5</strong> of 20 learned tokens (25 %; usual: 6 to 20\u00a0%)");
   expect(text).toMatch(/\b1 of them occurs nowhere/);
   expect([...text.matchAll(/<td>(\d+)<\/td><td>\d+<\/td><td>\d+<\/td>/g)].map(([, id]) => id)).toEqual([
     "256",

@@ -215,10 +215,13 @@ function setUpTree(vocabularies, unpackedOf) {
 /** By what the columns of merges are sorted. */
 const mergeKeys = {
   rank: ({ token }) => token.rank,
-  "left + right": ({ token }) => `${token.left.text} ${token.right.text}`,
+  pair: ({ token }) => `${token.left.text} ${token.right.text}`,
   token: ({ token }) => token.text,
-  count: ({ token }) => token.created,
-  "tokens left": ({ tokensLeft }) => tokensLeft,
+  length: ({ token }) => token.length,
+  id: ({ token }) => token.id,
+  created: ({ token }) => token.created,
+  end: ({ token }) => token.end,
+  left: ({ tokensLeft }) => tokensLeft,
 };
 
 /** A page of the merges at a time: of 200,000 rows a table would be slow. */
@@ -229,7 +232,7 @@ async function setUpMerges(vocabularies, unpackedOf) {
   const shownCount = body.rows.length;
   const controls = table.parentElement.nextElementSibling;
   const [rank, status] = [controls.querySelector("input"), controls.querySelector("span")];
-  const columns = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  const columns = [...table.tHead.rows[0].cells].map(({ dataset }) => dataset.key);
   const { tokensBefore } = vocabularies[0];
   const { merges } = await unpackedOf(0);
   let order = merges;
@@ -242,10 +245,10 @@ async function setUpMerges(vocabularies, unpackedOf) {
     return made;
   };
   const cells = {
-    "left + right": ({ token }) => [link(token.left), " + ", link(token.right)],
+    pair: ({ token }) => [link(token.left), " + ", link(token.right)],
     token: ({ token }) => [link(token)],
-    count: ({ token }) => [grouped(token.created)],
-    "tokens left": ({ tokensLeft }) => [grouped(tokensLeft), bar(tokensLeft / tokensBefore)],
+    id: ({ token }) => [token.id],
+    left: ({ tokensLeft }) => [grouped(tokensLeft), bar(tokensLeft / tokensBefore)],
   };
   const rowOf = (merge) => {
     const row = element("tr");
@@ -254,7 +257,7 @@ async function setUpMerges(vocabularies, unpackedOf) {
     row.append(head);
     for (const column of columns.slice(1)) {
       const cell = element("td");
-      cell.append(...cells[column](merge));
+      cell.append(...(cells[column]?.(merge) ?? [grouped(mergeKeys[column](merge))]));
       row.append(cell);
     }
     return row;
@@ -373,12 +376,9 @@ function setUpChooser(table) {
         row.cells[i].classList.toggle("off", i !== Number(select.value));
     }
   };
-  select.value = String(
-    Math.max(
-      1,
-      heads.findIndex((head) => head.hasAttribute("aria-sort")),
-    ),
-  );
+  const sorted = heads.find((head) => head.hasAttribute("aria-sort"));
+  const first = sorted ?? heads.find(({ dataset }) => dataset.better === "higher");
+  select.value = String(Math.max(1, heads.indexOf(first)));
   select.addEventListener("change", () => {
     show();
     const isDescending = heads[select.value].dataset.better !== "lower";

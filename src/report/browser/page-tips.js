@@ -23,7 +23,13 @@ if (typeof document !== "undefined") {
     mark.classList.add("on");
     tip.textContent = textOf(mark);
     document.body.append(tip);
-    const { left, right, top, bottom } = mark.getBoundingClientRect();
+    place();
+  };
+
+  /** Puts the tip beside its mark; a mark that is scrolled away says nothing. */
+  const place = () => {
+    const { left, right, top, bottom } = current.getBoundingClientRect();
+    if (bottom < 0 || top > innerHeight) return show(null);
     const { width, height } = tip.getBoundingClientRect();
     const most = document.documentElement.clientWidth - width - 4;
     tip.style.left = `${Math.max(4, Math.min(most, (left + right - width) / 2))}px`;
@@ -56,7 +62,7 @@ if (typeof document !== "undefined") {
   document.documentElement.addEventListener("pointerleave", ({ pointerType }) => {
     if (pointerType === "mouse") show(null);
   });
-  document.addEventListener("scroll", () => show(null), true);
+  document.addEventListener("scroll", () => current && place(), true);
 
   /** Whether a key brought the tip. */
   let isByKey = false;
