@@ -61,26 +61,41 @@ export function joinText(text: Uint8Array, cutting: Cutting, pairs: PairTable): 
   return { bytes: text, joinedBy };
 }
 
+/** Of the pretoken at hand: its tokens, where they start, and the rank of each with the next one. Longer ones make it larger. */
+let [tokens, starts, ranks] = [new Int32Array(0), new Int32Array(0), new Int32Array(0)];
+
 /**
  * Makes the merges of a pretoken in their order: the lowest that applies, everywhere in it, from the left. That is what the
  * training did with it, since a merge never makes a pair of an earlier one.
  */
 function joinPretoken(bytes: Uint8Array, start: number, end: number, pairs: PairTable, joinedBy: Int32Array) {
-  const tokens = Array.from(bytes.subarray(start, end));
-  const starts = tokens.map((_, i) => start + i);
+  let count = end - start;
+  if (tokens.length < count) {
+    tokens = new Int32Array(2 * count);
+    starts = new Int32Array(2 * count);
+    ranks = new Int32Array(2 * count);
+  }
+  for (let i = 0; i < count; i++) {
+    tokens[i] = bytes[start + i]!;
+    starts[i] = start + i;
+    if (i > 0) ranks[i - 1] = findPair(pairs, tokens[i - 1]!, tokens[i]!);
+  }
   for (;;) {
     let lowest = noRank;
-    for (let i = 1; i < tokens.length; i++)
-      lowest = Math.min(lowest, findPair(pairs, tokens[i - 1]!, tokens[i]!));
+    for (let i = 0; i + 1 < count; i++) if (ranks[i]! < lowest) lowest = ranks[i]!;
     if (lowest === noRank) return;
+    const made = byteCount + lowest;
     let kept = 0;
-    for (let i = 0; i < tokens.length; i++, kept++) {
-      const joins = i + 1 < tokens.length && findPair(pairs, tokens[i]!, tokens[i + 1]!) === lowest;
-      tokens[kept] = joins ? byteCount + lowest : tokens[i]!;
+    for (let i = 0; i < count; i++, kept++) {
+      const joins = i + 1 < count && ranks[i] === lowest;
+      tokens[kept] = joins ? made : tokens[i]!;
       starts[kept] = starts[i]!;
       if (joins) joinedBy[starts[++i]!] = lowest;
+      ranks[kept] = ranks[i]!;
+      const isNew = kept > 0 && (tokens[kept] === made || tokens[kept - 1] === made);
+      if (isNew) ranks[kept - 1] = findPair(pairs, tokens[kept - 1]!, tokens[kept]!);
     }
-    tokens.length = starts.length = kept;
+    count = kept;
   }
 }
 

@@ -81,8 +81,7 @@ export function findTokens(learned: Learned, query: string, most: number): numbe
   const wanted = latin1(new TextEncoder().encode(query));
   if (wanted === "") return [];
   const classes: [number[], number[], number[], number[]] = [[], [], [], []];
-  for (let token = 0; token < learned.ids.length; token++) {
-    const text = latin1(bytesOfToken(learned, token));
+  for (const [token, text] of textsOf(learned).entries()) {
     const at = text.indexOf(wanted);
     if (at < 0) continue;
     const rank = text === wanted ? 0 : text === ` ${wanted}` ? 1 : at === 0 ? 2 : 3;
@@ -91,4 +90,13 @@ export function findTokens(learned: Learned, query: string, most: number): numbe
   return classes.flat().slice(0, most);
 }
 
+/** The bytes of all tokens, the first ones of long tokens, as characters. */
+function textsOf({ left, right }: Learned): string[] {
+  const texts = Array.from({ length: byteCount }, (_, byte) => String.fromCharCode(byte));
+  for (const [merge, token] of left.entries())
+    texts.push((texts[token]! + texts[right[merge]!]!).slice(0, searchedBytes));
+  return texts;
+}
+
+const searchedBytes = 512;
 const latin1 = (bytes: Uint8Array) => String.fromCharCode(...bytes);

@@ -63,14 +63,14 @@ const sectionsOf = (text: string): Section[] => [
   {
     id: "sizes",
     title: "What a larger vocabulary changes",
-    text: "The same corpus, after more and more merges. The first merges help most; later ones are for rarer words.",
+    text: "Each merge adds a token, and the same corpus needs fewer, longer ones: a model reads it in fewer steps. The first merges help most; later ones are for rarer words, and each token is one more that a model has to learn.",
     content: html`<figure id="sizes-chart"></figure>`,
   },
   {
     id: "rules",
     title: "Three trainers, one text",
     isWide: true,
-    text: "Hugging Face, rustbpe and Stanford's CS336 all merge the most frequent pair. When two pairs are equally frequent, each takes another one.",
+    text: "Hugging Face, rustbpe and Stanford's CS336 all merge the most frequent pair. When two pairs are equally frequent, they do not all take the same one.",
     content: html`<p><button type="button" id="rules-go">Train by all three</button> <span id="rules-status" role="status"></span></p>
 <div id="rules-view"></div>`,
   },
@@ -117,8 +117,8 @@ const introduction = html`<div class="introduction"><p class="lead">A language m
 number. Byte-pair encoding (BPE) learns good pieces from a text. It begins with single letters (bytes, to be exact). It counts
 which two tokens stand side by side most often, and joins them to one new token, everywhere. That is a <b>merge</b>:</p>
 <dl class="worked">${workedMerges.map(workedHtml)}</dl>
-<p class="lead">So it goes on, thousands of times. A frequent word becomes one token, often with the space before it, as ␣the; a
-rare word stays in pieces. All tokens are the <b>vocabulary</b>; each merge adds one. A larger vocabulary cuts the same text into fewer,
+<p class="lead">So it goes on, thousands of times. The parts of a frequent word stand side by side so often that it soon is one
+token, with the space before it: ␣the. A rare word stays in pieces. All tokens are the <b>vocabulary</b>; each merge adds one. A larger vocabulary cuts the same text into fewer,
 longer tokens, but later merges help less and less.</p></div>`;
 
 const watchSection: Section = {
@@ -132,7 +132,7 @@ end; a letter with stripes is several tokens still.`,
 <p id="watch-next">Next: <code class="t" id="next-left"></code> + <code class="t" id="next-right"></code> → <button type="button" class="plain"><code class="t" id="next-made"></code></button><span id="next-facts"></span></p>
 <p id="watch-done" hidden>All merges are made.</p>
 <div id="watch-text" class="text watched" tabindex="0" role="region" aria-label="The text, cut into tokens" aria-describedby="watch-token"></div>
-<p id="watch-token" class="quiet" role="status"></p>
+<p id="watch-token" class="quiet" role="status">Point at a token, or go from one to the next by the arrow keys, to see what it is.</p>
 <div class="columns"><div><h3>The most frequent pairs now</h3><div id="watch-pairs"></div></div>
 <div><h3>Another text</h3><p class="quiet">Any text, cut by what was learned from the corpus.</p><textarea id="watch-own" rows="3" aria-label="Another text to cut" spellcheck="false"></textarea></div></div>`,
 };

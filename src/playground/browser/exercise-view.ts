@@ -37,7 +37,7 @@ export class ExerciseView {
   private async check(form: HTMLFormElement): Promise<void> {
     const typed = form.querySelector("input")!.value;
     const wrong = await this.thread!.ask("check", { id: form.dataset.exercise!, typed });
-    tell(form, wrong ?? "Right.", wrong === null);
+    tell(form, wrong ?? "Right.", wrong === null ? "right" : "wrong");
     const forms = [...document.querySelectorAll("#exercise-list form")];
     const right = forms.filter((one) => one.classList.contains("right")).length;
     at("exercise-score").textContent = `${right} of ${forms.length} solved`;
@@ -45,15 +45,15 @@ export class ExerciseView {
 
   private async reveal(form: HTMLFormElement): Promise<void> {
     const answer = await this.thread!.ask("answer", form.dataset.exercise!);
-    tell(form, `The answer is ${answer}`, false);
+    tell(form, `The answer is ${answer}`, "told");
   }
 }
 
-function tell(form: HTMLFormElement, what: string, isRight: boolean): void {
-  form.classList.toggle("right", isRight);
+function tell(form: HTMLFormElement, what: string, kind: "right" | "wrong" | "told"): void {
+  form.classList.toggle("right", kind === "right");
   const status = form.querySelector("output")!;
   status.textContent = what;
-  status.className = isRight ? "right" : "wrong";
+  status.className = kind;
 }
 
 const exerciseHtml = ({ id, title, question, given }: Question, i: number): Html =>

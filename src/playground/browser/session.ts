@@ -48,6 +48,7 @@ export class Session {
   /** Each in a turn of its own: the page is drawn between them. */
   private async tellAll(trained: Trained): Promise<void> {
     for (const take of this.listeners) {
+      if (trained !== this.trained) return;
       take(trained);
       await new Promise((go) => setTimeout(go));
     }

@@ -14,7 +14,7 @@ type Colours = Record<"t0" | "t1" | "t2" | "t3" | "ink" | "rule" | "s0", string>
 const colourNames = ["t0", "t1", "t2", "t3", "ink", "rule", "s0"] as const;
 
 /** So far around what is seen colours are painted, too: a text that is scrolled shows them at once. */
-const aroundPixels = 160;
+const aroundPixels = 80;
 
 /** A part of a token on one line. */
 type Box = [left: number, top: number, right: number, bottom: number];
@@ -175,8 +175,10 @@ export class ShownText {
         const right = snapped(x + part * (Math.min(end, to) - from));
         const top = snapped(y);
         const last = found.at(-1);
-        if (last !== undefined && last[1] === top && last[2] === left) last[2] = right;
-        else if (last !== undefined && last[1] === top && last[0] === right) last[0] = left;
+        // Widths are fractions, so units that touch may be a pixel apart.
+        const touches = (a: number, b: number) => last?.[1] === top && Math.abs(a - b) <= 1;
+        if (last !== undefined && touches(last[2], left)) last[2] = right;
+        else if (last !== undefined && touches(last[0], right)) last[0] = left;
         else found.push([left, top, right, snapped(y + boxes[4 * at + 3]!)]);
       }
       return found;

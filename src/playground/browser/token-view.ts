@@ -89,8 +89,13 @@ function factsOf(learned: Learned, token: number): Html {
   );
   return html`${shown} is one token, id ${id}, because after ${grouped(merge)} merges ${left} and ${right} stood side by side
 ${times(learned.pairCounts[merge]!)}: no other pair stood more often. Merge ${grouped(merge + 1)} made it in ${grouped(created)} places.
-At the end ${times(end)} of these are left; later merges took the others into longer tokens.
+${leftOf(created, end)}
 <button type="button" data-merge="${merge}">See it happen</button>`;
+}
+
+function leftOf(created: number, end: number): string {
+  if (end === created) return "At the end all of these are left.";
+  return `At the end ${end === 0 ? "none" : grouped(end)} of these are left; later merges took the others into longer tokens.`;
 }
 
 /** The token over its halves, each over its own, with how often each was made. */

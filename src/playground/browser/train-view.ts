@@ -69,8 +69,8 @@ export class TrainView {
       });
     } catch (error) {
       show(this.status, html`<span class="wrong">${messageOf(error)}</span>`);
+      this.setBusy(false);
     }
-    this.setBusy(false);
   }
 
   private cancel(): void {
@@ -91,6 +91,7 @@ export class TrainView {
   }
 
   private showResult({ statistics, warnings, learned }: Trained): void {
+    this.setBusy(false);
     const { byteCount: size, countMs, mergeMs, mergeCount, distinctWordCount } = statistics;
     const time = seconds((countMs + mergeMs) / 1000);
     this.status.textContent = `Learned ${grouped(mergeCount)} merges from ${sizeText(size)}, which have ${grouped(distinctWordCount)} distinct words, in ${time}.`;
