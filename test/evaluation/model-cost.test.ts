@@ -117,6 +117,58 @@ describe("a config.json", () => {
     expect(ofConfig(used)).toMatchObject({ window: 32, fullLayers: 7 });
   });
 
+  const layered = llama({ d: 64, ffn: 256, layers: 8, heads: 8, kv: 2 });
+  for (const [name, config, shape] of [
+    [
+      "one head of keys",
+      { model_type: "gpt_bigcode", n_embd: 64, n_layer: 8, n_head: 8 },
+      { kvHeads: 1, ffn: 256 },
+    ],
+    [
+      "heads of keys that are counted elsewhere",
+      {
+        ...layered,
+        num_key_value_heads: undefined,
+        model_type: "falcon",
+        new_decoder_architecture: true,
+        num_kv_heads: 4,
+      },
+      { kvHeads: 4, gated: 0, tied: 0 },
+    ],
+    [
+      "experts in each second layer but one, and one expert for all",
+      {
+        ...layered,
+        ...{ model_type: "qwen2_moe", num_experts: 6, num_experts_per_tok: 2, moe_intermediate_size: 32 },
+        ...{ decoder_sparse_step: 2, mlp_only_layers: [3], shared_expert_intermediate_size: 48 },
+      },
+      { experts: 6, expertsPerToken: 2, expertFfn: 32, sharedFfn: 48, denseLayers: 5 },
+    ],
+    [
+      "experts by another name",
+      { ...layered, model_type: "gpt_oss", num_local_experts: 4, experts_per_token: 2, head_dim: 16 },
+      { experts: 4, expertsPerToken: 2, expertFfn: 256, headDim: 16, denseLayers: 0 },
+    ],
+    [
+      "a window in each layer",
+      { ...layered, model_type: "mistral", sliding_window: 40 },
+      { window: 40, fullLayers: 0 },
+    ],
+    [
+      "a window in each second layer",
+      { ...layered, model_type: "gemma2", sliding_window: 40 },
+      { window: 40, fullLayers: 4 },
+    ],
+    [
+      "a window that is none",
+      { ...layered, model_type: "mistral", sliding_window: null },
+      { window: 0, fullLayers: 0 },
+    ],
+  ] as const)
+    test(`may have ${name}`, () => {
+      expect(ofConfig(config)).toMatchObject(shape);
+    });
+
   test("and a list behind it: the list wins", () => {
     const config = llama({ d: 4096, ffn: 14336, layers: 32, heads: 32, kv: 8 });
     expect(ofConfig(config, "context=16384,tied=1")).toMatchObject({
