@@ -364,6 +364,8 @@ export class IdFiles implements IdSink {
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
       await before;
+      // Behind one that is missing, none is published.
+      this.throwError();
       if (shard !== undefined) this.shards.push(await shard.publish());
       if (this.options.shardSize !== undefined) await this.writeManifest(next);
     };

@@ -20,6 +20,7 @@ import type { Kind } from "./kind.ts";
 import { mutantKinds } from "./mutant-kinds.ts";
 import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, type RunOptions, run, start } from "./process.ts";
+import { shardKinds } from "./shard-kinds.ts";
 import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
@@ -364,6 +365,7 @@ export const kinds: readonly Kind[] = [
   { name: "compressed input cut short", wantedCount: 60, trial: cutShort },
   { name: "random bytes as input", wantedCount: 20, trial: noise },
   { name: "permission lost", wantedCount: 10, trial: permissionLost },
+  ...shardKinds,
   ...hostileKinds,
   ...mutantKinds,
   ...bombKinds,

@@ -28,6 +28,8 @@ type Asked = {
   append?: boolean;
   rangeSizeBytes?: number;
   stopAt?: number;
+  /** The shard of that number cannot be ended. */
+  failAt?: number;
   of?: TokenizerParts;
 };
 
@@ -35,9 +37,10 @@ const stopped = new Error("stopped");
 
 /** Encodes files; stops at the write of that number, as a run does that is killed. */
 function encode(paths: readonly string[], base: string, name: Format, asked: Asked = {}) {
-  const { ifChanged, shardSize, append, rangeSizeBytes = 512, stopAt, of = parts } = asked;
+  const { ifChanged, shardSize, append, rangeSizeBytes = 512, stopAt, failAt, of = parts } = asked;
   const known = idFormatOf(name, base)!;
   let writes = 0;
+  let ends = 0;
   const format: IdFormat = {
     ...known,
     open(files, type) {
@@ -46,7 +49,11 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
         if (writes++ === stopAt) throw stopped;
         writer.write(...ids);
       };
-      return Object.assign(Object.create(writer), { write, finish: () => writer.finish() });
+      const finish = () => {
+        if (ends++ === failAt) throw stopped;
+        writer.finish();
+      };
+      return Object.assign(Object.create(writer), { write, finish });
     },
   };
   const encoding = {
@@ -166,6 +173,20 @@ describe("files of ids", () => {
         expect(filesIn(broken)).toEqual(filesIn(quiet));
         if (!isStopped) expect(stopAt).toBeGreaterThan(20);
       }
+    }
+  });
+
+  test("behind one that cannot be written are not written, and are when the run goes on", async () => {
+    const [quiet, broken] = [scratch(), scratch()];
+    const path = put(scratch(), "a.txt", `low lower${separator}`.repeat(90));
+    const { fileCount } = await encode([path], join(quiet, "c"), "megatron", { shardSize: 10 });
+    for (let failAt = 0; failAt < fileCount; failAt += 3) {
+      const failed = encode([path], join(broken, "c"), "megatron", { shardSize: 10, failAt });
+      expect(await failed.catch((error) => error)).toBe(stopped);
+      expect(readdirSync(broken).filter((name) => name.endsWith(".bin"))).toHaveLength(failAt);
+      await encode([path], join(broken, "c"), "megatron", { shardSize: 10 });
+      expect(filesIn(broken)).toEqual(filesIn(quiet));
+      for (const name of readdirSync(broken)) rmSync(join(broken, name));
     }
   });
 
