@@ -22,6 +22,7 @@ const suites = [
   ["test:native", "--seed", seed],
   ["test:real"],
   ["test:spark"],
+  ["test:trainers"],
   ["test:report"],
   ["test:shells"],
   ["test:windows"],

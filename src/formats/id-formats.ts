@@ -75,7 +75,7 @@ export const idFormats: readonly IdFormat[] = [
     endings: [".ds", ".ds.index", ".ds.metadata"],
     open: ([ids, index, facts], type) =>
       new IndexedWriter(new BinaryWriter(ids!, type), (ends, idCount) => {
-        index!.write(bytesOf(BigUint64Array.from(ends, BigInt)));
+        index!.write(bytesOf(BigUint64Array.from(withoutEmpty(ends), BigInt)));
         facts!.write(new TextEncoder().encode(datatroveFacts(idCount, type)));
       }),
   },
@@ -138,6 +138,12 @@ class IndexedWriter implements IdWriter {
   }
 }
 
+/**
+ * The programs whose files these are write no empty document. OLMo-core refuses one that begins where the ids end, and datatrove
+ * counts places wrongly behind one.
+ */
+const withoutEmpty = (ends: Float64Array) => ends.filter((end, d) => end > (d === 0 ? 0 : ends[d - 1]!));
+
 const indexed = (
   ids: ByteSink,
   index: ByteSink,
@@ -190,7 +196,8 @@ const rowsInChunk = 1 << 15;
  * `.csv.gz`: a line for each document, with where it begins and ends in ids; its number; no source; its number again,
  * where dolma has the line of a record. Each chunk is gzip for itself, and all of them are one file.
  */
-function* olmoIndex(ends: Float64Array): Generator<Uint8Array> {
+function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
+  const ends = withoutEmpty(all);
   for (let from = 0; from === 0 || from < ends.length; from += rowsInChunk) {
     let rows = "";
     for (let d = from; d < Math.min(ends.length, from + rowsInChunk); d++)
