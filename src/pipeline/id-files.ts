@@ -366,6 +366,9 @@ export class IdFiles implements IdSink {
       await before;
       // Behind one that is missing, none is published.
       this.throwError();
+      // Of what the first is has to be known before it is there.
+      const isFirst = this.options.shardSize !== undefined && this.shards.length === 0;
+      if (isFirst) await this.writeManifest(atStart);
       if (shard !== undefined) this.shards.push(await shard.publish());
       if (this.options.shardSize !== undefined) await this.writeManifest(next);
     };
