@@ -20,10 +20,10 @@ const startThread = (hear: (progress: StageProgress) => void): Thread =>
 export class Session {
   trained: Trained | undefined;
   private running: Thread | undefined;
-  private readonly listeners: ((trained: Trained) => void)[] = [];
+  private readonly listeners: ((trained: Trained) => void | Promise<void>)[] = [];
 
   /** Calls `take` with each training that ends. */
-  onTrained(take: (trained: Trained) => void): void {
+  onTrained(take: (trained: Trained) => void | Promise<void>): void {
     this.listeners.push(take);
   }
 
@@ -45,11 +45,11 @@ export class Session {
     }
   }
 
-  /** Each in a turn of its own: the page is drawn between them. */
+  /** Each in a turn of its own, so that the page is drawn between them, and what is read first asks the worker first. */
   private async tellAll(trained: Trained): Promise<void> {
     for (const take of this.listeners) {
       if (trained !== this.trained) return;
-      take(trained);
+      await take(trained);
       await new Promise((go) => setTimeout(go));
     }
   }

@@ -20,7 +20,7 @@ export class TokenView {
     session.onTrained(async (trained) => {
       this.trained = trained;
       const [the] = await trained.thread.ask("find", { query: " the", most: 1 });
-      void this.choose(the ?? byteCount + trained.learned.left.length - 1);
+      await this.choose(the ?? byteCount + trained.learned.left.length - 1);
     });
     this.query.addEventListener("input", () => void this.search());
     at("token-form").addEventListener("submit", (event) => event.preventDefault());
