@@ -114,19 +114,20 @@ const workedHtml = ([merge, pieces]: readonly [string, string], i: number) => {
 };
 
 const introduction = html`<div class="introduction"><p class="lead">A language model reads numbers, not letters. A <b>tokenizer</b> cuts text into pieces, the <b>tokens</b>; each has a
-number. Byte-pair encoding (BPE) learns good pieces from a text. It begins with single letters (bytes, to be exact). It counts
-which two tokens stand side by side most often, and joins them to one new token, everywhere. That is a <b>merge</b>:</p>
+number. Byte-pair encoding (BPE) learns good pieces from a text. It begins with single letters (with bytes: a letter such as é has two); a
+space, here ␣, is a letter like any other. It counts which two tokens stand side by side most often, and joins them to one new
+token, everywhere. That is a <b>merge</b>.</p>
 <dl class="worked">${workedMerges.map(workedHtml)}</dl>
-<p class="lead">So it goes on, thousands of times. The parts of a frequent word stand side by side so often that it soon is one
-token, with the space before it: ␣the. A rare word stays in pieces. All tokens are the <b>vocabulary</b>; each merge adds one. A larger vocabulary cuts the same text into fewer,
-longer tokens, but later merges help less and less.</p></div>`;
+<p class="lead">So it goes on, thousands of times for a language model. The parts of a frequent word, and the space before it, stand
+side by side so often that they soon are one token: ␣the. A rare word stays in pieces. All tokens are the <b>vocabulary</b>; each merge adds one. A larger vocabulary cuts the same text into fewer,
+longer tokens, so a model reads it in fewer steps; but later merges save less and less.</p></div>`;
 
 const watchSection: Section = {
   id: "watch",
   title: "Watch it learn",
   isWide: true,
-  text: html`Play, or move the slider: each step is one merge. Each colour is a token; what the next merge joins is framed. ↵ is a line
-end; a letter with stripes is several tokens still.`,
+  text: html`Play, or move the slider: each step is one merge. Where the colour changes, a token ends; frames show the pairs that the next merge
+joins. ↵ is a line end; stripes mark a letter whose bytes are still several tokens.`,
   content: html`<p id="watch-count" role="status"></p>
 <p class="steps"><button type="button" data-step="-1000000" aria-label="To the first">|◀</button><button type="button" data-step="-1" aria-label="One merge back">◀</button><button type="button" id="watch-play" aria-pressed="false">Play</button><button type="button" data-step="1" aria-label="One merge on">▶</button><button type="button" data-step="1000000" aria-label="To the last">▶|</button><label class="slider"><span class="unseen">Merges made</span><input id="watch-slider" type="range" min="0" max="0" value="0"></label></p>
 <p id="watch-next">Next: <code class="t" id="next-left"></code> + <code class="t" id="next-right"></code> → <button type="button" class="plain"><code class="t" id="next-made"></code></button><span id="next-facts"></span></p>

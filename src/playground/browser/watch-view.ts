@@ -90,7 +90,7 @@ export class WatchView {
     for (const [name, token] of Object.entries(parts))
       at(`next-${name}`).textContent = nameOf(learned, token);
     at("next-facts").textContent =
-      `. The pair stands in the corpus ${times(learned.pairCounts[step]!)}, and no other one stands there more often. In this text it changes ${counted(this.places[step]!)}.`;
+      `. No pair occurs more often in all text that is learned from: ${times(learned.pairCounts[step]!)}. In the text below it changes ${counted(this.places[step]!)}.`;
   }
 
   /** What a token of the text is. */
