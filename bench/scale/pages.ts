@@ -46,10 +46,9 @@ function scaleSection(record: ScaleRecord): string {
        grows with the text. Adding up and merging grow with the distinct words, and their number with a power of the
        size (Heaps' law). The model has three exponents: **low** as in one language (${low.name},
        ${low.exponent.toFixed(3)}), **middle** as in all corpora together (${middle.exponent.toFixed(3)}), **high** as in
-       ${high.name} text with many scripts (${high.exponent.toFixed(3)}), which is a bound and not an expectation. An
-       error of 0.01 changes the words of 1 TB by ${percent((1e12 / middle.growth.from.sizeBytes) ** 0.01 - 1)}. Fitted to
+       ${high.name} text with many scripts (${high.exponent.toFixed(3)}), which is a bound and not an expectation. Fitted to
        smaller sizes, it predicts ${percent(Math.min(...errors))} to ${percent(Math.max(...errors))} too many words for
-       a corpus eight times as large. What only large crawls hold (base64, identifiers) is not in it.`,
+       a corpus eight times as large.`,
     ),
     "![Distinct words over corpus size](scale.svg)",
     paragraph(
@@ -109,7 +108,7 @@ function rareWords({ leavingOut, sampling }: ScaleRecord): string {
   return `That one leaves out words that occur fewer than N times in a slice, so a count is too low by at most N - 1 times
     the number of slices. With N = ${best.minCount} and ${best.sliceCount} slices of
     ${sizeText(best.sliceBytes)}, ${percent(shared(best))} of the exact merges were learned; without it, from a shuffled part
-    of the same text, ${samples.join(", ")}. We did not measure slices of gigabytes.`;
+    of the same text, ${samples.join(", ")}.`;
 }
 
 if (import.meta.main) {

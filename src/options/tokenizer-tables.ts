@@ -32,7 +32,7 @@ export const conversion = tableOf({
 
 /** Numbers of a model, or files that have them. */
 const modelShape: Kind<ModelShape> = {
-  ...texts("FILE|NAME=N,…"),
+  ...texts("FILE|NAME=N,..."),
   read: (typed, name) =>
     readModelShape(typed, name, (value) =>
       value.includes("=") && !existsSync(value) ? undefined : readTextFile(name, value),

@@ -179,7 +179,7 @@ test("eval --report writes the measures that it prints, and how each tokenizer c
   }
   const finding = page.match(/<p class="finding">(.*?)<\/p>/)![1]!;
   expect(finding).toMatch(
-    /^&lt;b&gt;one needs \d.*? % \w+ tokens than two on all texts together, with \d+ tokens/,
+    /^&lt;b&gt;one needs \d.*? % \w+ tokens than two on all texts together, with a vocabulary of \d+ tokens/,
   );
   expect(page.match(/<circle class="dot c[01]"[^>]*r="5"/g)).toHaveLength(2 * 3);
   expect(page.includes("<b>one")).toBe(false);

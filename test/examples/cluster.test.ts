@@ -85,7 +85,7 @@ test("Slurm: an array of tasks, one of them killed and run again, trains what on
   expect(Bun.spawnSync(["mkfifo", slice]).exitCode).toBe(0);
   const killed = start(["bash", count.at(-1)!], taskOf(2));
   const lock = join(run, "counts", ".00002.counts.bpe-lock");
-  while (!existsSync(lock)) await Bun.sleep(1);
+  while (!existsSync(lock) && killed.exitCode === null) await Bun.sleep(1);
   killed.kill("SIGKILL");
   await killed.exited;
   expect(killed.signalCode).toBe("SIGKILL");
