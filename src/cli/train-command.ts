@@ -109,7 +109,6 @@ async function tell(
   const ended = {
     output: asked.output!,
     keptPath,
-    compared: asked.languagesDev ?? asked.languages ?? [],
     notes: corpusNotes({ inputs: corpus.inputs, skipped }),
     isPatternChosen: [asked.pattern, asked.like, asked.counts, asked.superwordsFrom, asked.compat].some(
       (one) => one !== undefined,

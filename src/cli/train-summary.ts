@@ -3,11 +3,9 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
 import type { ExtensionRecord, IdsRecord, LanguageRecord, TrainingRecord } from "../formats/training-json.ts";
-import type { NamedFile } from "../options/kinds.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import type { TrainedIds } from "../pipeline/train-ids.ts";
-import { shellLine } from "../runtime/hints.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
@@ -34,8 +32,6 @@ type Outcome = Form & {
   readonly output: string;
   /** The path of the former result, if it was kept. */
   readonly keptPath: string | null;
-  /** The files that languages are compared by, as they were named. */
-  readonly compared: readonly NamedFile[];
   /** The page of --report. */
   readonly report?: string | undefined;
   /** Whether anything that was asked for decides the pattern. */
@@ -102,7 +98,6 @@ function trainingRows(
     inBoth("corpus", corpusText(trained, record.inputs)),
     ...notes.map(([name, text]) => inBoth(name, text)),
     ...languageRows(record.languages),
-    inBoth("compare", compareText(outcome)),
     inFull("weights", weightsText(options.weights)),
     inFull("seed tokens", seedsText(options)),
     inBoth("brought", model.brought.length === 0 ? "" : [...model.brought, "(by the chat template)"]),
@@ -173,7 +168,7 @@ export function extensionSummary(trained: Extended, record: ExtensionRecord, out
 export function idsSummary(
   { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
   record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
-  outcome: Omit<Outcome, "notes" | "isPatternChosen" | "compared">,
+  outcome: Omit<Outcome, "notes" | "isPatternChosen">,
 ): string[] {
   const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
   const mergeCount = merges.left.length;
@@ -321,20 +316,15 @@ function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[]
   const nameWidth = Math.max(0, ...languages.map((one) => widthOf(nameOf(one))));
   const countWidth = Math.max(0, ...languages.map(({ tokenCount }) => grouped(tokenCount).length));
   return languages.map((one, i) => {
-    const { textBytes, wordCount, distinctWordCount, byteCount, tokenCount } = one;
+    const { textBytes, wordCount, distinctWordCount, byteCount, tokenCount, plainTokenCount } = one;
     const name = nameOf(one) + " ".repeat(nameWidth - widthOf(nameOf(one)));
     const tokens = `${grouped(tokenCount).padStart(countWidth)} tokens`;
-    const short = `${name}  ${tokens}, ${(byteCount / tokenCount).toFixed(3)} bytes per token`;
+    const plain = `plain training: ${grouped(plainTokenCount)}, ${(byteCount / plainTokenCount).toFixed(3)}`;
+    const short = `${name}  ${tokens}, ${(byteCount / tokenCount).toFixed(3)} bytes per token (${plain})`;
     const words = `${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct`;
     return [i === 0 ? "languages" : " ", `${short}; ${bytes(textBytes)}, ${words}`, short];
   });
 }
-
-/** What compares the languages with a training that shares nothing out. The same texts are in `named`, as they were typed. */
-const compareText = ({ compared, output }: Pick<Outcome, "compared" | "output">) =>
-  compared.length === 0
-    ? ""
-    : `train the same files without --language into PLAIN, then: ${shellLine(["bpe", "eval", "PLAIN", output, "--text", ...compared.map(({ language, file }) => `${language}=${file}`)])}`;
 
 const countsShownMax = 3;
 

@@ -214,9 +214,13 @@ export type LanguageRecord = LanguageOfInput & {
   /** Pretokens. */
   readonly wordCount: number;
   readonly distinctWordCount: number;
-  /** Their bytes, and their tokens when all merges are made; with weights, as often as they count. */
+  /**
+   * Their bytes, their tokens when all merges are made, and those by as many merges learned without languages; with weights,
+   * as often as they count.
+   */
   readonly byteCount: number;
   readonly tokenCount: number;
+  readonly plainTokenCount: number;
 };
 
 export type CountsRecord = {

@@ -142,7 +142,7 @@ export async function countGroups(
 }
 
 /** What counting finds of a language. */
-type CountedLanguage = Omit<LanguageRecord, "byteCount" | "tokenCount">;
+type CountedLanguage = Omit<LanguageRecord, "byteCount" | "tokenCount" | "plainTokenCount">;
 
 /** What becomes one table: all inputs, or a language, or its dev text. Its inputs are in groups of one weight. */
 type CountedText = {

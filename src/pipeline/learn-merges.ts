@@ -80,11 +80,14 @@ export type Learner = {
 };
 
 export type Numbering = () => Promise<
-  (Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>) & {
-    /** Only of languages. */
-    readonly lengths?: readonly Length[] | undefined;
-  }
+  (Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>) & {} & Partial<FairLengths>
 >;
+
+/** What texts of languages become: with merges that are shared out among them, and with those of all text together. */
+export type FairLengths = {
+  readonly lengths: readonly Length[] | undefined;
+  readonly plainLengths: readonly Length[] | undefined;
+};
 
 /** Facts of a second stage. */
 export type SuperwordFacts = {
@@ -130,7 +133,7 @@ export async function learnPairs(
   mergeOptions: MergeOptions,
   { tellMemory }: MergeRun,
   report: Report,
-  stage: "merging" | "merging superwords" = "merging",
+  stage: "merging" | "merging plainly" | "merging superwords" = "merging",
   startMerging: (words: TokenWords, options: MergeOptions) => ReturnType<typeof trainMerges> = trainMerges,
 ): Promise<Merges> {
   tellMemory?.(estimateMergeMemoryBytes(sizeOfWords(words), mergeOptions));

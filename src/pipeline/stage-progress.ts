@@ -5,6 +5,7 @@ export type StageProgress = {
     | "counting"
     | "measuring"
     | "merging"
+    | "merging plainly"
     | "lifting"
     | "merging superwords"
     | "encoding"

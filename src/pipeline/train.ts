@@ -1,8 +1,8 @@
 import type { Input } from "../corpus/input.ts";
 import { UserError } from "../errors.ts";
-import type { MergeOptions } from "../merge/merge-options.ts";
+import { type MergeOptions, tieOrderOf } from "../merge/merge-options.ts";
 import type { LearnedPairs, Merges } from "../merge/merges.ts";
-import type { Length, Parity, ParityMerges } from "../merge/parity-merges.ts";
+import type { Length, Parity } from "../merge/parity-merges.ts";
 import { makeLedger } from "../vocabulary/ledger.ts";
 import { buildVocabulary, firstMerges, mergesOfSize, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "../words/word-table.ts";
@@ -11,6 +11,7 @@ import { countWords } from "./count-words.ts";
 import {
   type Corpus,
   type Extended,
+  type FairLengths,
   type Learner,
   learnPairs,
   mergeOptionsOf,
@@ -68,7 +69,7 @@ export async function train<B extends Base | null>(
   const mergedMs = performance.now();
 
   // 3. Number: bytes, special tokens and merges get ids; those of a base stay.
-  const { lengths, ...numbered } = await number();
+  const { lengths, plainLengths, ...numbered } = await number();
   const trained = {
     ...numbered,
     statistics,
@@ -76,7 +77,7 @@ export async function train<B extends Base | null>(
     distinctWordCount: words.wordCount,
     languages: counted.languages?.map((language, k) => {
       const { startCount: byteCount, tokenCount } = lengths![k]!;
-      return { ...language, byteCount, tokenCount };
+      return { ...language, byteCount, tokenCount, plainTokenCount: plainLengths![k]!.tokenCount };
     }),
     countMs: countedMs - startMs,
     mergeMs: mergedMs - countedMs,
@@ -110,7 +111,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
   return {
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report, tables) {
-      const learned: Merges & { readonly lengths?: readonly Length[] } =
+      const learned: Merges & Partial<FairLengths> =
         tables === undefined
           ? await learnPairs(byteWords(words), mergeOptions, run, report)
           : await learnFairly(words, tables, parity, mergeOptions, run, report);
@@ -132,13 +133,14 @@ function fromBytes(training: Training, run: Corpus): Learner {
           superwordFacts: second?.facts,
           ledger: makeLedger(merges),
           lengths: learned.lengths,
+          plainLengths: learned.plainLengths,
         };
       };
     },
   };
 }
 
-/** Merges that are shared out among languages. Few trainings need the code for it. */
+/** Merges that are shared out among languages, and what plain ones would make of them. Few trainings need the code for it. */
 async function learnFairly(
   words: WordTable,
   { train, dev }: LanguageTables,
@@ -146,18 +148,26 @@ async function learnFairly(
   mergeOptions: MergeOptions,
   run: Corpus,
   report: Report,
-): Promise<ParityMerges> {
+): Promise<Merges & FairLengths> {
   const { trainParityMerges } = await import("../merge/parity-merges.ts");
   const all = [...train, ...(dev ?? [])].map((table) => byteWordsSize(sizeOf(table)));
   mergeRoom(run, all, mergeOptions);
-  let lengths: readonly Length[] = [];
-  function* startMerging(together: TokenWords, options: MergeOptions) {
-    const learned = yield* trainParityMerges(together, train, dev, parity, options);
-    lengths = learned.lengths;
-    return learned;
-  }
-  const merges = await learnPairs(byteWords(words), mergeOptions, run, report, "merging", startMerging);
-  return { ...merges, lengths };
+  const learn = async (shares: Parity, options: MergeOptions, stage: "merging" | "merging plainly") => {
+    let lengths: readonly Length[] = [];
+    function* startMerging(together: TokenWords, asked: MergeOptions) {
+      const learned = yield* trainParityMerges(together, train, dev, shares, asked);
+      lengths = learned.lengths;
+      return learned;
+    }
+    const merges = await learnPairs(byteWords(words), options, run, report, stage, startMerging);
+    return { merges, lengths };
+  };
+  const fair = await learn(parity, mergeOptions, "merging");
+  // All merges from all text together, as a training without languages learns them.
+  const together = { ...withoutParity, globalMerges: mergeOptions.mergeCount };
+  const asPlain = { ...mergeOptions, ties: tieOrderOf(mergeOptions) };
+  const plain = await learn(together, asPlain, "merging plainly");
+  return { ...fair.merges, lengths: fair.lengths, plainLengths: plain.lengths };
 }
 
 const noWords = () =>

@@ -152,9 +152,8 @@ written     sizes/260, 265, 270: tokenizer.json and 7 more
   const languages = ["--language", "en=corpus.txt", "--language", "de=corpus.txt"];
   expect(endOf(run("train", ...languages, "-n", "260", "-o", "languages", "--summary", "full"))).toContain(
     `
-languages   en  840 tokens, 1.429 bytes per token; 1.2 kB, 340 pretokens, 14 of them distinct
-            de  840 tokens, 1.429 bytes per token; 1.2 kB, 340 pretokens, 14 of them distinct
-compare     train the same files without --language into PLAIN, then: bpe eval PLAIN languages --text en=corpus.txt de=corpus.txt
+languages   en  840 tokens, 1.429 bytes per token (plain training: 840, 1.429); 1.2 kB, 340 pretokens, 14 of them distinct
+            de  840 tokens, 1.429 bytes per token (plain training: 840, 1.429); 1.2 kB, 340 pretokens, 14 of them distinct
 pattern     gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)
 `,
   );
