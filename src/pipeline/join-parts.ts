@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { counted } from "../bytes/quantities.ts";
 import { type Checked, checkOr, fieldsOf, listOf, oneOf, text, time, wholeNumber } from "../bytes/schema.ts";
 import { type PlanLine, readPlanLines } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
@@ -157,7 +158,7 @@ function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: st
   let line = 0;
   const missing = (end: number) => {
     const { path, start, end: endByte } = plan[line]!;
-    const more = end - line > 1 ? `, and ${end - line - 1} more lines` : "";
+    const more = end - line > 1 ? `, and ${counted(end - line - 1, "more line")}` : "";
     return new UserError(
       `no part has line ${line + 1} of "${planPath}": bytes ${start} to ${endByte} of "${path}"${more}`,
       {
