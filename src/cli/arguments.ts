@@ -329,7 +329,7 @@ export function unknownCommand(typed: string, group?: string): UserError {
   const begun = names.filter((name) => typed !== "" && name.startsWith(typed));
   const near = begun.length === 1 ? begun[0] : nearest(typed, names);
   const before = group === undefined ? "" : `${group} `;
-  const other = group === undefined ? otherNames[typed] : undefined;
+  const other = group === undefined && Object.hasOwn(otherNames, typed) ? otherNames[typed] : undefined;
   const hint =
     other ??
     (near === undefined ? `bpe help ${before}lists the commands` : `did you mean bpe ${before}${near}?`);

@@ -141,12 +141,12 @@ function findCommand(typed: readonly string[]) {
   const found = commandAt(typed);
   if (found !== undefined) return found;
   const [first = "", second] = typed;
-  throw first in commandGroups ? unknownCommand(second!, first) : unknownCommand(first);
+  throw Object.hasOwn(commandGroups, first) ? unknownCommand(second!, first) : unknownCommand(first);
 }
 
 /** `bpe ids`, alone or with `--help`, asks what commands it has. */
 const isGroup = ([first = "", second = "--help"]: readonly string[]) =>
-  first in commandGroups && /^(-h|--help)$/.test(second);
+  Object.hasOwn(commandGroups, first) && /^(-h|--help)$/.test(second);
 
 /** Help is shown whatever else is wrong on the command line. */
 const asksForHelp = (typed: readonly string[]): boolean => helpAt(typed) >= 0;

@@ -3,7 +3,7 @@ import { type Input, openInput } from "../corpus/input.ts";
 import { inspectInput } from "../corpus/inspect-input.ts";
 import { FileSource, readFully, TextMemory } from "../corpus/range-reader.ts";
 import type { KeptField, KeptKind, KeptValue } from "../corpus/records/kept-fields.ts";
-import { KeptColumns } from "../corpus/records/parquet/kept-columns.ts";
+import { KeptColumnReader } from "../corpus/records/parquet/kept-columns.ts";
 import { decodeRleBitPacked } from "../corpus/records/parquet/parquet-reader.ts";
 import { pageAt, readingFile, readMetadata, topLevel } from "../corpus/records/parquet/plan-pages.ts";
 import { UserError } from "../errors.ts";
@@ -14,7 +14,7 @@ export function* readParquetIds(path: string): Generator<IdDocuments> {
   const { source, metadata, fields } = openParquetIds(path);
   const memory = new TextMemory();
   try {
-    const columns = fields.length > 0 ? new KeptColumns(source, fields, memory) : undefined;
+    const columns = fields.length > 0 ? new KeptColumnReader(source, fields, memory) : undefined;
     let row = 0;
     for (const { columns: chunks, num_rows } of metadata.row_groups) {
       const group = readingFile(path, () => idsOf(source, chunks[0]!.meta_data!, Number(num_rows)));

@@ -80,7 +80,7 @@ export type Learner = {
 };
 
 export type Numbering = () => Promise<
-  (Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>) & {} & Partial<FairLengths>
+  (Omit<TrainedVocabulary, keyof TrainedWork> | Omit<Extended, keyof TrainedWork>) & Partial<FairLengths>
 >;
 
 /** What texts of languages become: with merges that are shared out among them, and with those of all text together. */

@@ -171,7 +171,7 @@ export function seedsBeyond(
   };
 }
 
-/** Words that a sentence does not give as seeds: the base merges a space in front of them with their beginning. */
+/** Seeds that no sentence has as tokens: words behind a space, which the base merges with their beginning. */
 function spacelessSeeds(
   pattern: CompiledPattern,
   seeds: readonly string[],

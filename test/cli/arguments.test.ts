@@ -246,6 +246,7 @@ describe("where a command is expected", () => {
     trian | unknown command "trian" | did you mean bpe train?
     enc | unknown command "enc" | did you mean bpe encode?
     corpus.txt | unknown command "corpus.txt" | bpe help lists the commands
+    constructor | unknown command "constructor" | bpe help lists the commands
     extend | unknown command "extend" | bpe train --extend TOKENIZER adds tokens
     --hlep | unknown option --hlep | did you mean --help?
     -help | unknown option -help | did you mean --help?

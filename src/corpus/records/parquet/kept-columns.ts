@@ -28,7 +28,7 @@ type Place = {
 };
 
 /** Columns of a Parquet file that stay beside the texts. The library decodes their pages. */
-export class KeptColumns {
+export class KeptColumnReader {
   readonly path: string;
   private readonly columns: readonly Column[];
   private readonly places: Place[];

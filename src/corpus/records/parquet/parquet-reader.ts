@@ -5,7 +5,7 @@ import { releaseText } from "../../../bytes/text.ts";
 import type { Input } from "../../input.ts";
 import { type FileSource, readFully, TextMemory } from "../../range-reader.ts";
 import { RecordBatch } from "../record-batch.ts";
-import { KeptColumns } from "./kept-columns.ts";
+import { KeptColumnReader } from "./kept-columns.ts";
 import {
   decompressPage,
   NullValue,
@@ -30,7 +30,7 @@ export class ParquetReader {
   offsetByte = 0;
   /** The dictionary read last: neighbouring page groups mostly refer to the same one. */
   private dictionary: { path: string; startByte: number; values: PageValues } | undefined;
-  private keptColumns: KeptColumns | undefined;
+  private keptColumns: KeptColumnReader | undefined;
 
   constructor(
     private readonly batchBytes = batchSizeBytes,
@@ -46,7 +46,7 @@ export class ParquetReader {
   ): Generator<number, void> {
     const { path } = source;
     if (keptFields.length > 0 && this.keptColumns?.path !== path)
-      this.keptColumns = new KeptColumns(source, keptFields, this.memory);
+      this.keptColumns = new KeptColumnReader(source, keptFields, this.memory);
     let row = group.firstRow;
     const nameText = () => `"${path}": the page of row ${row + 1}`;
     const dictionaryPage =
