@@ -154,7 +154,8 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
   const { documentCount, fileCount, formerFileCount } = encoded as EncodedFiles;
   const former = formerFileCount > 0 ? `, ${grouped(formerFileCount)} of them there before` : "";
-  return [`${counted(documentCount, "document")} in ${counted(fileCount, "file")}${former}`];
+  const empty = files!.format.omitsEmpty ? "; empty ones are left out" : "";
+  return [`${counted(documentCount, "document")} in ${counted(fileCount, "file")}${former}${empty}`];
 }
 
 function readOptions(invocation: Invocation) {

@@ -22,9 +22,12 @@ const columnsMax = 120;
 /** A page that is called a screen has no more lines, of 80 columns. */
 const screenLines = 24;
 
+/** As wide as the terminal. */
+const ownPage = (): Page => ({ columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) });
+
 /** The help of the program; of a group of commands; of a command; or, at length, of a topic of it, of `all`, or of an option. */
 export function helpText(command?: CommandSpec | string, about?: string): string {
-  const page = { columns: Math.min(columnsMax, terminalColumns(1)), styles: stylesFor(1) };
+  const page = ownPage();
   if (command === undefined) return programHelp(page);
   if (typeof command === "string") return groupHelp(command, page);
   if (about === undefined) return commandHelp(command, page);
@@ -285,31 +288,25 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
 
-/** `--pattern help`: every name and where it is from; of the names that are typed behind it, the regular expressions, too. */
+/** `--pattern help`: every name and where it is from; of the names that are asked for, the regular expressions, too. */
 export function describePatterns(
   patterns: Readonly<Record<string, NamedPattern>>,
-  typed: readonly string[],
+  names: readonly string[],
+  page: Page = ownPage(),
 ): string {
-  const shown = typed.map((name) => {
-    const found = Object.entries(patterns).find(([known, { aliases = [] }]) =>
-      [known, ...aliases].includes(name),
-    );
-    if (found !== undefined) return found;
-    const near = nearest(name, Object.keys(patterns));
-    throw usageError(
-      `there is no pattern "${name}"`,
-      near === undefined ? "-p help lists the names" : `did you mean ${near}?`,
-    );
-  });
-  const described = (shown.length > 0 ? shown : Object.entries(patterns)).map(([name, pattern]) => {
+  const rows = Object.entries(patterns).map(([label, pattern]) => {
     const also = alsoCalled(pattern);
-    const below = shown.length > 0 ? pattern.sources.map((line) => `    ${line}`) : [];
-    return [`${name.padEnd(13)} ${pattern.origin}${also === undefined ? "" : ` (${also})`}`, ...below];
+    return { label, text: `${pattern.origin}${also === undefined ? "" : ` (${also})`}`, ...pattern };
   });
-  const more =
-    shown.length > 0 ? [] : ["", "-p help NAME shows the expressions. Anything that is not a name is one."];
-  return joinLines([...described.flat(), ...more]);
+  if (names.length === 0) return joinLines([...table(rows, page), "", ...wrap(aboutPatterns, page)]);
+  const asked = names.map((name) => rows.find(({ label }) => label === name)!);
+  return joinLines(
+    asked.flatMap((row) => [...table([row], page), ...row.sources.map((line) => `    ${line}`)]),
+  );
 }
+
+const aboutPatterns =
+  "-p help NAME shows the expressions. Anything that is not a name is one. bpe help docs/size-and-pattern.md compares them on English, many languages and code.";
 
 /** The other names of a pattern; undefined if there are none. */
 export function alsoCalled({ aliases = [] }: Partial<NamedPattern>): string | undefined {

@@ -91,13 +91,13 @@ export async function run(typed: readonly string[]): Promise<number> {
     serveSignals((how, code) => output.stop(how, code));
     serveCrashes((error) => output.fail(error));
     if (invocation.options.text("pattern") === "help") {
-      const [{ describePatterns }, { patterns }] = await Promise.all([
+      const [{ describePatterns }, { nameFor, patterns }] = await Promise.all([
         import("./help.ts"),
         import("../pattern/pattern.ts"),
       ]);
       // What is piped in is not looked at.
       const names = invocation.files.filter((file) => file !== "-");
-      await writeStdout(describePatterns(patterns, names));
+      await writeStdout(describePatterns(patterns, names.map(nameFor)));
       return exitCode.done;
     }
     refuseIdsFormat(command, invocation);

@@ -110,6 +110,7 @@ async function tell(
     output: asked.output!,
     keptPath,
     notes: corpusNotes({ inputs: corpus.inputs, skipped }),
+    patternTyped: asked.pattern,
     isPatternChosen: [asked.pattern, asked.like, asked.counts, asked.superwordsFrom, asked.compat].some(
       (one) => one !== undefined,
     ),

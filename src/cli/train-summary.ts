@@ -36,6 +36,8 @@ type Outcome = Form & {
   readonly report?: string | undefined;
   /** Whether anything that was asked for decides the pattern. */
   readonly isPatternChosen: boolean;
+  /** `--pattern`: maybe another name of the pattern. */
+  readonly patternTyped?: string | undefined;
   /** More rows about the corpus. */
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
@@ -104,7 +106,7 @@ function trainingRows(
     ["roles", roles, model.proposed.length > 0 ? roles : ""],
     inFull("superwords", superwordText(trained.superwordFacts)),
     ["counts", counts, record.inputs.length === 0 ? counts : ""],
-    inBoth("pattern", outcome.isPatternChosen ? (name ?? "a regular expression") : defaultPattern),
+    inBoth("pattern", outcome.isPatternChosen ? patternText(name, outcome.patternTyped) : defaultPattern),
     inFull("normal form", options.normalization ?? ""),
     inFull("llama.cpp", describeLlamaCpp(name)),
     inFull("pretokens", pretokensText(record)),
@@ -124,6 +126,9 @@ function trainingRows(
 /** The number is that of docs/size-and-pattern.md. */
 const defaultPattern =
   "gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)";
+
+const patternText = (name: string | null, typed: string | undefined) =>
+  name === null ? "a regular expression" : (typed ?? name) === name ? name : `${name} (${typed})`;
 
 /** The summary of `bpe train --extend`. */
 export function extensionSummary(trained: Extended, record: ExtensionRecord, outcome: Outcome): string[] {

@@ -22,6 +22,8 @@ export type IdFormat = {
   readonly endings: readonly [string, ...string[]];
   /** Whether its files say where documents are. */
   readonly hasDocuments?: boolean;
+  /** Whether they leave out those that are empty. */
+  readonly omitsEmpty?: boolean;
   /** Whether they hold fields of records, too. */
   readonly keepsFields?: boolean;
   /** More ids do not fit a file. */
@@ -66,12 +68,14 @@ export const idFormats: readonly IdFormat[] = [
   {
     name: "olmo",
     hasDocuments: true,
+    omitsEmpty: true,
     endings: [".npy", ".csv.gz"],
     open: ([ids, index], type) => indexed(ids!, index!, type, olmoIndex),
   },
   {
     name: "datatrove",
     hasDocuments: true,
+    omitsEmpty: true,
     endings: [".ds", ".ds.index", ".ds.metadata"],
     open: ([ids, index, facts], type) =>
       new IndexedWriter(new BinaryWriter(ids!, type), (ends, idCount) => {

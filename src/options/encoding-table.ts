@@ -36,7 +36,8 @@ export const encodingOptions = tableOf({
     topic: "output",
     rare: true,
     description: "special token that ends documents in plain text",
-    details: "A record is one document, and so is a file of plain text without it.",
+    details:
+      "A record is one document, and so is a file of plain text without it. (Training counts only documents with text, and special tokens in a record end them, too.)",
     default: "<|endoftext|> or the like, if the tokenizer has it",
   },
   keepField: {

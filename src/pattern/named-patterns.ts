@@ -91,7 +91,7 @@ export const patterns = {
   },
   gpt4: {
     sources: [gpt4],
-    origin: "GPT-4 as in minbpe and rustbpe",
+    origin: "GPT-4 as in minbpe and rustbpe; gpt-4 is cl100k",
     huggingfaceSources: [llama3],
     llamaCpp: { name: "llama-bpe" },
   },

@@ -4,7 +4,7 @@ import { nearest } from "../runtime/hints.ts";
 import { compilePattern } from "./compile.ts";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 import { type Dialect, fancyRegex } from "./dialect.ts";
-import { type NamedPattern, patterns } from "./named-patterns.ts";
+import { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 import { portableForm } from "./portable-source.ts";
 import { columnAt, noSlot } from "./scan-tables.ts";
 import { notQuiet, shadowOf } from "./shadow.ts";
@@ -61,10 +61,10 @@ export function resolvePattern(
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
 /** The pattern's own name for one of its names; of an unknown one, the error offers the nearest. */
-function nameFor(text: string): string {
+export function nameFor(text: string): PatternName {
   const nameOf = new Map(
     Object.entries(named).flatMap(([name, { aliases = [] }]) =>
-      [name, ...aliases].map((alias) => [alias, name]),
+      [name, ...aliases].map((alias) => [alias, name as PatternName]),
     ),
   );
   const name = nameOf.get(text);
@@ -72,11 +72,10 @@ function nameFor(text: string): string {
   const names = [...nameOf.keys()].sort((a, b) => b.length - a.length);
   // `gpt-4o-mini` is a `gpt-4o`.
   const near = names.find((known) => text.startsWith(known)) ?? nearest(text, names);
+  const own = nameOf.get(near ?? "");
+  const offered = near === own ? near : `${near} (${own})`;
   throw new UserError(`unknown pattern "${text}"`, {
-    hint:
-      near === undefined
-        ? "`--pattern help` lists the names"
-        : `did you mean ${nameOf.get(near)}? \`--pattern help\` lists the names`,
+    hint: `${near === undefined ? "" : `did you mean ${offered}? `}\`--pattern help\` lists the names`,
     exitCode: exitCode.usage,
   });
 }

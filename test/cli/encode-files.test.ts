@@ -30,7 +30,7 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
   expect(run("encode", "--ranges", "plan.jsonl", ...one, "-o", "p", "--ids-format", "part").code).toBe(0);
   const join = ["ids", "join", "p*.json", "--plan", "plan.jsonl", "-o", "j.ds", "--shard-size", "2"];
   expect(bpe(join, { cwd: home }).stderr).toMatch(
-    /^joined 1 part to \d+ ids in .*\n3 documents in 3 files\n$/,
+    /^joined 1 part to \d+ ids in .*\n3 documents in 3 files; empty ones are left out\n$/,
   );
   expect(bpe(join, { cwd: home }).stderr).toStartWith('unchanged: "j.json" is of the same inputs');
   const other = [...join, "--dtype", "uint32"];
@@ -42,7 +42,7 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
     expect.stringContaining("is not what parts are joined to"),
   ]);
   const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
-  expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files\n");
+  expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty ones are left out\n");
   expect(encode(...encoded).stderr).toStartWith('unchanged: "o.json" is of the same inputs');
   expect(encode("-o", "o.ds", "--if-changed").stderr).toInclude("--if-changed needs --shard-size");
 });

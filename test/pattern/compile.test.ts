@@ -333,10 +333,11 @@ describe("--pattern", () => {
     expect(error.message).toBe('unknown pattern "gtp2"');
     expect(error.hint).toContain("gpt2");
     expect(error.exitCode).toBe(2);
-    expect(errorOf(() => resolvePattern("gpt-4o-mini")).hint).toContain("did you mean o200k?");
+    expect(errorOf(() => resolvePattern("gpt-4o-mini")).hint).toContain("did you mean gpt-4o (o200k)?");
     expect(resolvePattern("gpt-4").name).toBe("cl100k");
-    expect(errorOf(() => resolvePattern("gpt-4-turbo")).hint).toContain("did you mean cl100k?");
-    expect(errorOf(() => resolvePattern("qwen2.5-7b")).hint).toContain("did you mean qwen2?");
+    expect(errorOf(() => resolvePattern("gpt-4-turbo")).hint).toContain("did you mean gpt-4 (cl100k)?");
+    expect(errorOf(() => resolvePattern("qwen2.5-7b")).hint).toContain("did you mean qwen2.5 (qwen2)?");
+    expect(errorOf(() => resolvePattern("code")).hint).toContain("did you mean codex (p50k)?");
   });
 
   test("takes the names of tiktoken and of models, and gives its own", () => {
