@@ -124,7 +124,7 @@ type PythonTable = {
 
 const pythonTables = new Map<string, readonly PythonTable[]>();
 
-/** All that python/bpe_trainer/bench.py compares on the first 10 MB, with what is installed in one environment. */
+/** All that bench/peers/compare.py compares on the first 10 MB, with what is installed in one environment. */
 function pythonTablesOf(environment: string, path: string): readonly PythonTable[] {
   const known = pythonTables.get(environment);
   if (known !== undefined) return known;
@@ -133,7 +133,7 @@ function pythonTablesOf(environment: string, path: string): readonly PythonTable
   if (!existsSync(executable)) symlinkSync("../../bpe", executable);
   const { stdout } = runProcess(
     ["env", `PYTHONPATH=${join(root, "python")}`].concat(
-      ...[join(root, "dist", environment, "bin/python"), "-m", "bpe_trainer.bench", path],
+      ...[join(root, "dist", environment, "bin/python"), join(root, "bench/peers/compare.py"), path],
       ...["--quick", "--runs", values.rounds, "--json", "-s", end],
     ),
   );

@@ -1,4 +1,4 @@
-"""`python -m bpe_trainer.bench`: what it says of rivals that are right, wrong, slow, absent, or fall over. Run by suite.ts.
+"""`bench/peers/compare.py`: what it says of rivals that are right, wrong, slow, absent, or fall over. Run by suite.ts.
 
 Rivals that are made up stand in a directory of PYTHONPATH, so each comes before an installed one.
 """
@@ -18,8 +18,11 @@ from pathlib import Path
 from unittest import mock
 
 import bpe_trainer as bpe
-from bpe_trainer import _bench_work as work
-from bpe_trainer import bench
+
+PEERS = Path(__file__).resolve().parents[2] / "bench" / "peers"
+sys.path.insert(0, str(PEERS))
+import compare as bench
+import work
 
 END = "<|endoftext|>"
 random.seed(20261123)
@@ -70,7 +73,7 @@ class Bench(unittest.TestCase):
         return {**os.environ, "PYTHONPATH": str(self.fakes), "TMPDIR": str(self.places), "KEPT": str(self.home / "kept")}
 
     def command(self, *arguments: "str | Path") -> "list[str]":
-        return [sys.executable, "-m", "bpe_trainer.bench", *map(str, arguments)]
+        return [sys.executable, str(PEERS / "compare.py"), *map(str, arguments)]
 
     def run_bench(self, *arguments: "str | Path") -> "subprocess.CompletedProcess[str]":
         done = subprocess.run(
@@ -331,7 +334,7 @@ class Files(Bench):
         }.items():
             done = self.run_bench(name)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertEqual(done.stderr, f"bpe_trainer.bench: error: {message}\n")
+            self.assertEqual(done.stderr, f"compare.py: error: {message}\n")
 
     def test_wrong_arguments_are_named(self) -> None:
         for arguments, named in [
@@ -359,7 +362,7 @@ class Files(Bench):
         self.corpus.write_bytes(b"a\0b" * 50)
         done = self.run_bench(self.corpus, "-n", "300", "--only", "tokenizers")
         self.assertEqual(done.returncode, 1)
-        message = f'bpe_trainer.bench: error: bpe: "{self.corpus}" is not text: it has a zero byte at offset 1\n'
+        message = f'compare.py: error: bpe: "{self.corpus}" is not text: it has a zero byte at offset 1\n'
         self.assertEqual(done.stderr, message)
 
     def test_quick_is_the_first_part(self) -> None:
@@ -435,10 +438,11 @@ def train_bpe(*_, **__):
     def test_a_terminal_sees_who_has_the_turn_and_keeps_no_trace_of_it(self) -> None:
         self.fake("gigabpe", "import os, signal\ndef train_bpe(*_, **__): os.kill(int(os.environ['BENCH']), signal.SIGINT)")
         ours, theirs = os.openpty()
-        script = "import os, sys; os.environ['BENCH'] = str(os.getpid()); from bpe_trainer import bench; sys.exit(bench.main())"
+        script = "import os, sys; os.environ['BENCH'] = str(os.getpid()); import compare; sys.exit(compare.main())"
         process = subprocess.Popen(
             [sys.executable, "-c", script, str(self.corpus), "-n", "300", "--only", "gigabpe"],
             env=self.environment(),
+            cwd=PEERS,
             stdout=subprocess.DEVNULL,
             stderr=theirs,
         )
@@ -454,13 +458,6 @@ def train_bpe(*_, **__):
         turns = [f"\r\x1b[Ktrain, as HF does: {name}, run 1 of 3" for name in ("bpe", "gigabpe")]
         self.assertEqual(said.decode(), "".join(turns) + "\r\x1b[K")
         self.assertEqual(os.listdir(self.places), [])
-
-    def test_it_is_loaded_by_nobody_else(self) -> None:
-        script = "import sys, bpe_trainer; bpe_trainer.Tokenizer; print(*sys.modules)"
-        loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.split()
-        self.assertIn("bpe_trainer._tokenizer", loaded)
-        for name in ("bpe_trainer.bench", "bpe_trainer._bench_work", "argparse", "subprocess"):
-            self.assertNotIn(name, loaded)
 
 
 def is_running(pid: int) -> bool:

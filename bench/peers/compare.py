@@ -1,6 +1,6 @@
-"""`python -m bpe_trainer.bench FILE`: `bpe` on your own file, beside what is installed here of its rivals.
+"""`python bench/peers/compare.py FILE`: `bpe` on your own file, beside what is installed of its rivals.
 
-Each run is a process of its own (_bench_work.py); the rows of a table take turns. What is compared, and how: docs/speed.md.
+Each run is a process of its own (work.py); the rows of a table take turns. What is compared, and how: docs/speed.md.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ import tempfile
 from importlib import metadata
 from typing import Any, Iterator
 
-from ._executable import BpeError
-from ._options import __version__
-from ._training import _shown as shown
+from bpe_trainer import BpeError, __version__
 
+WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "work.py")
 RIVALS = ("tokenizers", "gigabpe", "gigatoken", "rustbpe", "bpeasy", "ffbpe", "tiktoken", "fastokens", "tokie")
 #: Those whose call gives a list of ids, and those whose call gives an array.
 LISTS = ("bpe", "tokenizers", "tiktoken", "fastokens", "tokie", "gigatoken")
@@ -42,6 +41,11 @@ TABLES = (
     ("encode, the file", "file", "huggingface", ARRAYS),
 )
 WORKS = ("train", "batch", "again", "calls", "file")
+
+
+def shown(text: str) -> str:
+    """A text that cannot move a terminal's cursor, or begin a line of its own."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 class Failed(Exception):
@@ -179,7 +183,7 @@ class Bench:
         shutil.rmtree(os.path.join(self.home, "output"), ignore_errors=True)
         if os.path.exists(answer):
             os.remove(answer)
-        command = [sys.executable, "-m", "bpe_trainer._bench_work", json.dumps(request)]
+        command = [sys.executable, WORK, json.dumps(request)]
         with open(said, "wb") as out, subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment, start_new_session=True
         ) as process:
@@ -304,7 +308,6 @@ def _names(known: tuple[str, ...]) -> Any:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m bpe_trainer.bench",
         description="Trains and encodes with bpe and with what is installed here of its rivals, each in a process of its "
         "own, checks that the results are the same, and prints times, processor times and peaks of memory.",
     )
@@ -341,7 +344,7 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (Failed, BpeError, OSError) as error:
-        print(f"bpe_trainer.bench: error: {error}", file=sys.stderr)
+        print(f"compare.py: error: {error}", file=sys.stderr)
         return 1
 
 

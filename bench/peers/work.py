@@ -1,4 +1,4 @@
-"""One measured run of `python -m bpe_trainer.bench`, in a process of its own, which bench.py starts.
+"""One measured run of compare.py, in a process of its own.
 
 A job gives the work that is timed, and what its result is compared by. Whatever a job reads, imports and loads before the
 work is not in the time. The answer is a JSON file, because libraries print what they like.
@@ -17,7 +17,7 @@ import time
 from types import SimpleNamespace
 from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
-from ._characters import character_of
+from bpe_trainer._characters import character_of
 
 #: Of a larger file a batch is the beginning: the text and the ids of each library are in memory.
 BATCH_CHARACTERS = 128_000_000
@@ -26,7 +26,7 @@ TEXT_CHARACTERS = 10_000
 #: As many texts are encoded one by one, from so much of the file at most.
 CALLS = 20_000
 CALLS_CHARACTERS = 8_000_000
-#: The fields of a request, as bench.py makes it.
+#: The fields of a request, as compare.py makes it.
 Ask = SimpleNamespace
 
 
