@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { manPage } from "../../scripts/release/man-page.ts";
+import { wordsOf } from "../../src/cli/command-table.ts";
 import { completionScript } from "../../src/cli/completions-command.ts";
 import { put, scratch } from "../binary.ts";
 import { openTerminal } from "../pseudo-terminal.ts";
@@ -24,7 +25,7 @@ test("zsh completes as people type", async () => {
     ["bpe help train ni\t", "bpe help train nightly "],
     ["bpe train --help sp\t", "bpe train --help speed "],
     ["bpe id\t", "bpe ids "],
-    ["bpe ids tr\t", "bpe ids train "],
+    ["bpe ids tra\t", "bpe ids train "],
     ["bpe ids train --compat hu\t", "bpe ids train --compat huggingface "],
     ["bpe ids decode --tok\t", "bpe ids decode --tokenizer="],
     ["bpe help ids enc\t", "bpe help ids encode "],
@@ -90,11 +91,11 @@ test("fish offers what may stand there", () => {
     ["bpe help train n", ["nightly"]],
     ["bpe train x --help n", ["nightly"]],
     ["bpe id", ["ids"]],
-    ["bpe ids ", ["decode", "encode", "inspect", "train", "truncate"]],
+    ["bpe ids ", wordsOf("ids")],
     ["bpe ids train --vocab", ["--vocab-size"]],
     ["bpe ids train --pat", [""]],
     ["bpe ids train x --help n", ["nightly"]],
-    ["bpe help ids ", ["decode", "encode", "inspect", "train", "truncate"]],
+    ["bpe help ids ", wordsOf("ids")],
     ["bpe help ids train n", ["nightly"]],
     ["bpe help ids inspect ", ["all", "general"]],
     ["bpe train --mi", ["--min-frequency"]],
