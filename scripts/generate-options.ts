@@ -6,7 +6,7 @@ import { version } from "../package.json";
 import { sentences } from "../src/cli/help.ts";
 import { namesThatDecide } from "../src/formats/load-tokenizer.ts";
 import { callOptions, spellInLibrary } from "../src/options/library.ts";
-import { type Option, respelled } from "../src/options/option.ts";
+import { nameInLibrary, type Option, respelled } from "../src/options/option.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
 import { optionsPage } from "./options-page.ts";
 
@@ -28,24 +28,25 @@ function lines(text: string, first: string, rest = first): string[] {
 }
 
 /** What code says of an option; `spell` names the others. */
-function said(option: Option<unknown>, spell: (name: string) => string): string {
-  const { description, details, inCode } = option;
+function said(option: Option, spell: (name: string) => string): string {
+  const { description, details, inCode, kind } = option;
   const about = inCode ?? sentences(description, details);
-  const least = option.least && option.value !== "SIZE" ? ` At least ${option.least}.` : "";
+  const least = kind.least && kind.value !== "SIZE" ? ` At least ${kind.least}.` : "";
   const fallback = option.default === undefined ? "" : ` Default: ${option.default}.`;
   return respelled(`${about}${least}${fallback}`, spell).replaceAll("*/", "*\\/");
 }
 
 // The library.
 
-type Node = { [name: string]: Node | Option<unknown> };
+type Node = { [name: string]: Node | Option };
 
 /** The options by their names, those of `model` in an object of their own. */
 function treeOf(): Node {
   const tree: Node = {};
-  for (const option of Object.values(callOptions) as Option<unknown>[]) {
-    if (option.library === null || option.library.includes(":")) continue;
-    const path = option.library.split(".");
+  for (const [key, option] of Object.entries<Option>(callOptions)) {
+    const library = nameInLibrary(key, option);
+    if (library === null || library.includes(":")) continue;
+    const path = library.split(".");
     const leaf = path.pop()!;
     let node = tree;
     for (const name of path) node = (node[name] ??= {}) as Node;
@@ -54,7 +55,7 @@ function treeOf(): Node {
   return tree;
 }
 
-const isOption = (node: Node | Option<unknown>): node is Option<unknown> => "kind" in node;
+const isOption = (node: Node | Option): node is Option => "kind" in node;
 
 function fieldsOf(node: Node, indent: string): string[] {
   return Object.entries(node).flatMap(([name, field]) => {
@@ -100,7 +101,7 @@ ${fieldsOf(treeOf(), "  ").join("\n")}
 // Python.
 
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const parameters = Object.entries<Option<unknown>>(trainingOptions).flatMap(([key, option]) =>
+const parameters = Object.entries<Option>(trainingOptions).flatMap(([key, option]) =>
   option.python === null ? [] : [{ ...option, python: option.python ?? snakeCase(key) }],
 );
 const spellInPython = (option: string) =>
@@ -174,7 +175,7 @@ export const trainingSchemaPath = join(root, "docs", "training.schema.json");
 export function trainingSchema(): unknown {
   const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
   const { properties, required } = whole.$defs.training.properties.options;
-  for (const [name, option] of Object.entries<Option<unknown>>(trainingOptions)) {
+  for (const [name, option] of Object.entries<Option>(trainingOptions)) {
     const { recorded, kind, description } = option;
     if (recorded === undefined) continue;
     const isAlways = required.includes(name);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
 import { type CommandSpec, commands, usageLine } from "../src/cli/command-table.ts";
 import { sentences } from "../src/cli/help.ts";
-import { type OptionSpec, type Topic, topics } from "../src/options/option.ts";
+import { type Option, type Topic, topics } from "../src/options/option.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 
@@ -74,7 +74,7 @@ const asMarkdown = (text: string) =>
 
 const option = (name: string) => `\`--${name}\``;
 
-type Taken = { readonly command: string; readonly option: OptionSpec };
+type Taken = { readonly command: string; readonly option: Option };
 
 /** Every option of a command, by its name. */
 const taken = Map.groupBy(
@@ -85,14 +85,15 @@ const taken = Map.groupBy(
 type Said = { readonly label: string; readonly remarks: string; readonly sentences: readonly string[] };
 
 /** What an option is typed as, and what is said of it. */
-function described({ name, short, value, words = [], least, needs, ...option }: OptionSpec): Said {
+function described({ name, short, kind, needs, ...option }: Option): Said {
+  const { value, words = [], least } = kind;
   const details = pagesOfOptions[name] === undefined ? option.details : undefined;
   const bytes = value === "SIZE" ? " bytes" : "";
   const which = words.length === 1 ? "The value is" : value === "LIST" ? "Any of" : "One of";
   const typed = [short && `-${short}`, `--${name}`].filter(Boolean).join(", ");
   return {
     label: `\`${typed}${value === undefined ? "" : ` ${value}`}\``,
-    remarks: `${option.required ? ", required" : ""}${option.repeatable ? ", repeatable" : ""}`,
+    remarks: `${option.required ? ", required" : ""}${kind.repeatable ? ", repeatable" : ""}`,
     sentences: [
       ...sentences(option.description, details).split(/(?<=\.) (?=[A-Z])/),
       words.length > 0 && `${which} ${words.join(", ")}.`,

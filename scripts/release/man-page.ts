@@ -1,8 +1,9 @@
 // The manual page bpe(1), made of the table that help is made of.
 
-import { type CommandSpec, commands, everywhere, usageLine } from "../../src/cli/command-table.ts";
+import { type CommandSpec, commands, usageLine } from "../../src/cli/command-table.ts";
 import { described, sentences, topicsOf } from "../../src/cli/help.ts";
-import { type OptionSpec, topics } from "../../src/options/option.ts";
+import { everywhere } from "../../src/options/command-tables.ts";
+import { type Option, topics } from "../../src/options/option.ts";
 
 export type ManPageOptions = {
   readonly version: string;
@@ -29,7 +30,7 @@ export function manPage({ version, seconds }: ManPageOptions): string {
     ),
     ".PP",
     roff(
-      "A number (N) may end in k, which is 1,024 times, or m, which is 1,024 times 1,024. A size (SIZE) is in bytes: 300MB, 1.5GB, 2GiB, 64k; k, M and G are powers of 1,000, Ki, Mi and Gi powers of 1,024.",
+      "A number (N) may end in k, which is 1,024 times, or m, which is 1,024 times 1,024. A size (SIZE) is in bytes: 300MB, 1.5GB, 2GiB; KB, MB and GB are powers of 1,000, KiB, MiB and GiB powers of 1,024.",
     ),
     ".PP",
     roff(
@@ -37,7 +38,7 @@ export function manPage({ version, seconds }: ManPageOptions): string {
     ),
     ...commands.flatMap(commandSection),
     ".SH OPTIONS OF EVERY COMMAND",
-    ...everywhere.flatMap(optionEntry),
+    ...Object.values(everywhere).flatMap(optionEntry),
     ...ending(),
   );
 }
@@ -74,7 +75,6 @@ const bold = (text: string) => `\\fB${roff(text)}\\fR`;
 
 function commandSection(command: CommandSpec): string[] {
   const { name, description, details, examples, options } = command;
-  const general = new Set(everywhere.map((option) => option.name));
   const own = topicsOf(command).filter((topic) => topic !== "general");
   return [
     `.SH ${roff(`bpe ${name}`).toUpperCase()}`,
@@ -83,7 +83,7 @@ function commandSection(command: CommandSpec): string[] {
     roff(details ?? sentences(description)),
     ...own.flatMap((topic) => [
       `.SS ${roff(topics[topic].title)}`,
-      ...options.filter((option) => option.topic === topic && !general.has(option.name)).flatMap(optionEntry),
+      ...options.filter((option) => option.topic === topic).flatMap(optionEntry),
     ]),
     `.SS ${examples.length === 1 ? "Example" : "Examples"}`,
     ...examples.flatMap(({ what, command }, i) => [
@@ -93,8 +93,9 @@ function commandSection(command: CommandSpec): string[] {
   ];
 }
 
-function optionEntry(option: OptionSpec): string[] {
-  const { name, short, value, repeatable } = option;
+function optionEntry(option: Option): string[] {
+  const { name, short, kind } = option;
+  const { value, repeatable } = kind;
   const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].map(bold).join(", ");
   const taken = value === undefined ? "" : ` \\fI${roff(value)}\\fR`;
   return [".TP", `${names}${taken}${repeatable ? " ..." : ""}`, roff(described(option))];

@@ -2,8 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { existsSync, fstatSync, lstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "../bytes/escape.ts";
 import { UserError, usageError } from "../errors.ts";
-import { sizeBytes, wholeNumber } from "../options/kinds.ts";
-import { type Option, type OptionSpec, typedSpelling } from "../options/option.ts";
+import type { Option } from "../options/option.ts";
 import { nearest, shellLine } from "../runtime/hints.ts";
 import { codeOf } from "../runtime/system-error.ts";
 import { type CommandSpec, commands, firstWords, usageLine, wordsOf } from "./command-table.ts";
@@ -24,10 +23,10 @@ export function commandAt(typed: readonly string[]): { command: CommandSpec; res
 
 /** Reads the arguments of a command. Values are text exactly as typed; a UserError names what is wrong as typed. */
 export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
-  const options = new TypedOptions(command);
+  const options = new TypedOptions();
   const files: string[] = [];
   /** The option whose values go on. */
-  let open: OptionSpec | undefined;
+  let open: Option | undefined;
   let mistake: UserError | undefined;
 
   for (let i = 0; i < typed.length; i++) {
@@ -43,7 +42,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
     }
     open = undefined;
     for (const { option, shown, attached } of readOption(command, argument)) {
-      if (option.value === undefined) {
+      if (option.kind.value === undefined) {
         if (attached !== undefined) mistake ??= usageError(`${shown} takes no value`);
         options.set(option.name, []);
         continue;
@@ -51,14 +50,15 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
       const value = attached ?? typed[i + 1];
       if (value === undefined || (attached === undefined && looksLikeOption(value))) {
         const hint = value === undefined ? undefined : `a value that begins with a dash: ${shown}=${value}`;
-        mistake ??= usageError(`${shown} needs a value (${option.value})`, hint);
+        mistake ??= usageError(`${shown} needs a value (${option.kind.value})`, hint);
         continue;
       }
       if (attached === undefined) {
         i++;
-        if (option.many) open = option;
+        if (option.kind.many) open = option;
       }
-      if (options.has(option.name) && !option.repeatable) mistake ??= usageError(`${shown} is given twice`);
+      if (options.has(option.name) && !option.kind.repeatable)
+        mistake ??= usageError(`${shown} is given twice`);
       options.add(option.name, value);
     }
   }
@@ -138,7 +138,7 @@ function argumentsOfProcess(): Uint8Array[] {
 const looksLikeOption = (argument: string) => /^-[^\d]/.test(argument);
 
 type ReadOption = {
-  readonly option: OptionSpec;
+  readonly option: Option;
   /** The option as typed. */
   readonly shown: string;
   /** The value in the same argument, if one is there. */
@@ -160,7 +160,7 @@ function readOption(command: CommandSpec, argument: string): ReadOption[] {
     if (option === undefined)
       throw unknownOption(command, at === 1 ? argument.replace(/=.*$/s, "") : shown, argument);
     const rest = argument.slice(at + 1);
-    if (option.value === undefined && !rest.startsWith("=")) {
+    if (option.kind.value === undefined && !rest.startsWith("=")) {
       found.push({ option, shown, attached: undefined });
       continue;
     }
@@ -182,10 +182,6 @@ export function peekOption(typed: readonly string[], name: string): string | und
 
 /** The options of a command by their long names, each with the texts typed for it; a flag has none. */
 export class TypedOptions extends Map<string, readonly string[]> {
-  constructor(private readonly command: CommandSpec) {
-    super();
-  }
-
   /** Every value with the name of its option, as they were typed one after the other. */
   readonly inOrder: (readonly [name: string, value: string])[] = [];
 
@@ -197,26 +193,6 @@ export class TypedOptions extends Map<string, readonly string[]> {
   /** The text typed for an option; undefined if it was not given. */
   text(name: string): string | undefined {
     return this.get(name)?.[0];
-  }
-
-  /** The file of `--output`; undefined for stdout, which `-` is, too. */
-  outputFile(): string | undefined {
-    const path = this.text("output");
-    return path === "-" ? undefined : path;
-  }
-
-  /** The text as a whole number, or a size in bytes; the table says which, and the least. */
-  number(name: string): number | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    const { value, least = 0 } = this.command.options.find((option) => option.name === name)!;
-    return (value === "SIZE" ? sizeBytes : wholeNumber)(`--${name}`, text, least);
-  }
-
-  /** The value of an option of a table. */
-  value<T>({ name, kind }: Option<T>): T | undefined {
-    const typed = this.get(name);
-    return typed === undefined ? undefined : kind.read(typed, typedSpelling(name));
   }
 }
 

@@ -1,124 +1,12 @@
 // The contract of the command line as data: what is typed is read by it; help, completions and the man page are made of
-// it. First the options that several commands take, then the commands.
+// it. The options of each command are in the tables of src/options.
 
-import { textMeasures } from "../evaluation/measures.ts";
-import { encodingOptions } from "../options/encoding-table.ts";
+import * as tables from "../options/command-tables.ts";
 import { idsDecoding, idsEncoding, idsJoining, idsTraining, idsTruncating } from "../options/ids-tables.ts";
-import type { Exclusion, OptionSpec, PathRead } from "../options/option.ts";
-import { comparison, conversion, measuring, truncation } from "../options/tokenizer-tables.ts";
-import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
-
-/** The tables that `--measure` prints. */
-export const measureWords = [
-  ...textMeasures.map(({ key }) => key),
-  "texts",
-  "parity",
-  "vocabulary",
-  "model",
-  "all",
-] as const;
-
-/** What prints all measures, for programs. */
-const completeOutputs: readonly Exclusion[] = [
-  { other: "json", why: "it has everything" },
-  { other: "csv", why: "it has all measures" },
-];
-
-const { details: _, ...outputDirectory } = trainingOptions.output;
-const { pattern, compat, workers, memoryLimit, report, logFile } = trainingOptions;
-const { specialTokens: specialToken, specialTokensFile, normalize, cache, cacheLimit } = trainingOptions;
-const { textField, include, inputFormat, binary, counts, saveCounts, wait } = trainingOptions;
-const { progress, quiet, help } = trainingOptions;
-
-const outputFile: OptionSpec = {
-  name: "output",
-  short: "o",
-  value: "FILE",
-  writes: "file",
-  topic: "output",
-  description: "",
-  default: "stdout",
-};
-const textFiles: OptionSpec = {
-  name: "text",
-  value: "FILE",
-  reads: "corpus",
-  repeatable: true,
-  many: true,
-  topic: "input",
-  description: "",
-};
-
-/** For commands that may run for long, unattended. */
-const unattended = [wait, logFile];
-export const everywhere: readonly OptionSpec[] = [progress, quiet, help];
-/** How files are read. */
-const reading = [textField, include, inputFormat, binary];
-/** What is never merged. */
-const specialTokens = [specialToken, specialTokensFile];
-const savedCounts = [counts, saveCounts];
-const caching = [cache, cacheLimit];
-const tokenizer: OptionSpec = {
-  name: "tokenizer",
-  value: "PATH",
-  reads: "tokenizer",
-  required: true,
-  topic: "input",
-  description: "tokenizer directory, or one of its files",
-  details:
-    "A directory that train or another tool wrote, or a tokenizer.json, tekken.json, vocab.json (with merges.txt beside it) or file of ranks (.tiktoken).",
-};
-/** What some tokenizers' files do not say. */
-const besideTokenizer: readonly OptionSpec[] = [
-  {
-    name: "pattern",
-    short: "p",
-    value: "NAME|REGEX",
-    topic: "input",
-    rare: true,
-    description: "how text is cut, for files that do not say it",
-    details: "For a vocab.json or a file of ranks. Well-known published ranks do not need it.",
-  },
-  {
-    name: "special-token",
-    short: "s",
-    value: "TEXT[=ID]",
-    repeatable: true,
-    topic: "input",
-    rare: true,
-    description: "a special token, for files that have none",
-    details: "For a vocab.json or a file of ranks. Without an ID, it gets the next free one.",
-  },
-  {
-    ...specialTokensFile,
-    topic: "input",
-    details:
-      "Each line counts as if given by --special-token, in the order typed. JSON is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; tokens with it need the JSON list.",
-  },
-];
-const ranges: OptionSpec = {
-  name: "ranges",
-  value: "FILE",
-  reads: "files",
-  topic: "input",
-  rare: true,
-  description: "read these ranges of a plan, not files (see bpe plan)",
-  details: "- reads them from standard input.",
-};
+import type { Option, Options, PathRead } from "../options/option.ts";
+import { trainingOptions } from "../options/training-table.ts";
 
 const idFiles = "ids: .npy, .bin, or a document a line; globs, -";
-
-const encodingWorkers: OptionSpec = {
-  ...workers,
-  details:
-    "The main thread is one of them. The default is all cores that this process may use, and 1 below 80 MB. The ids do not depend on it.",
-};
-const encodingMemory: OptionSpec = {
-  ...memoryLimit,
-  description: "memory that encoding may use",
-  details:
-    "A size such as 800MB, 2GB or 1.5GiB. It limits the default of --workers, and lines and pages that are read whole. A tokenizer that needs more is an error.",
-};
 
 export type CommandSpec = {
   readonly name: string;
@@ -140,7 +28,7 @@ export type CommandSpec = {
   readonly readsPipe?: boolean;
   /** The options that stand for files: with one of them none has to be named, and no pipe is read. */
   readonly filesFrom?: readonly string[];
-  readonly options: readonly OptionSpec[];
+  readonly options: readonly Option[];
   /** The first is the simplest. Each topic of help shows those with an option of it. */
   readonly examples: readonly Example[];
 };
@@ -156,7 +44,8 @@ const texts = {
     "Each may be compressed by gzip or zstd. A directory stands for the files below it, a glob in quotes for the files that it matches, - for standard input. A pipe is also read if nothing is named.",
 } as const;
 
-export const commands: readonly CommandSpec[] = [
+/** The options of each as a table. */
+const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Options })[] = [
   {
     name: "train",
     files: "<file>...",
@@ -166,7 +55,7 @@ export const commands: readonly CommandSpec[] = [
       "Learns a byte-level BPE tokenizer from text, for transformers, tokenizers and tiktoken. docs/moving.md compares these options with those of other trainers.",
     readsPipe: true,
     filesFrom: ["counts", "language"],
-    options: Object.values(trainingOptions),
+    options: trainingOptions,
     examples: [
       { what: "One file", command: "bpe train corpus.txt -n 32k -s '<|endoftext|>' -o tokenizer" },
       {
@@ -194,35 +83,7 @@ export const commands: readonly CommandSpec[] = [
       "Counts the distinct words of a corpus, as a pattern cuts them. bpe train --counts trains from such counts. To count tokens, use bpe tokens.",
     readsPipe: true,
     filesFrom: ["counts", "ranges"],
-    options: [
-      {
-        ...outputFile,
-        description: "where the counts go",
-        details: "A name that ends in .tsv gets text, any other name the compact binary form.",
-        default: "stdout, as text",
-      },
-      {
-        name: "min-count",
-        value: "N",
-        least: 1,
-        topic: "output",
-        description: "leave out words that occur fewer times",
-        details:
-          "Without it, counts are exact. With it, the counts of parts of a corpus no longer add up exactly.",
-      },
-      ranges,
-      ...specialTokens,
-      pattern,
-      normalize,
-      compat,
-      ...reading,
-      workers,
-      memoryLimit,
-      ...caching,
-      ...savedCounts,
-      ...unattended,
-      ...everywhere,
-    ],
+    options: tables.counting,
     examples: [
       { what: "The most frequent words", command: "bpe count corpus.txt -s '<|endoftext|>' | head" },
       {
@@ -242,34 +103,7 @@ export const commands: readonly CommandSpec[] = [
       "Cuts files into ranges of bytes, one line of JSON each. Any number of machines can count or encode them, with --ranges of count and encode. The results add up to those of the whole corpus.",
     // So that the error can say why: what is piped in is no file that others can read.
     readsPipe: true,
-    options: [
-      {
-        name: "range-size",
-        value: "SIZE",
-        // Smaller ranges would cost more to plan than to count.
-        least: 64_000,
-        topic: "output",
-        description: "approximate size of a range, e.g. 64MB or 1GiB",
-        default: "256MB",
-      },
-      { ...outputFile, description: "where the plan goes" },
-      ...specialTokens,
-      pattern,
-      { ...compat, excludes: [{ other: "tokenizer", why: "the tokenizer says how text is cut" }] },
-      ...reading,
-      {
-        ...tokenizer,
-        required: false,
-        description: "plan for bpe encode with this tokenizer",
-        details: "-p and -s then mean what they mean for encode.",
-      },
-      {
-        ...specialTokensAsText,
-        needs: { other: "tokenizer", hint: "such a plan is for bpe encode: --tokenizer PATH" },
-      },
-      ...unattended,
-      ...everywhere,
-    ],
+    options: tables.planning,
     examples: [
       {
         what: "Plan, and count the ranges in any order",
@@ -290,31 +124,7 @@ export const commands: readonly CommandSpec[] = [
       "Encodes text with any byte-level BPE tokenizer. The ids are those that the tokenizer's own library gives.",
     readsPipe: true,
     filesFrom: ["ranges"],
-    options: [
-      tokenizer,
-      {
-        ...outputFile,
-        description: "ids as .npy, .bin, or files of another format",
-        details: "Without it, decimal ids go to stdout, one line for each input or record.",
-        default: "stdout, decimal",
-      },
-      ...Object.values(encodingOptions),
-      ranges,
-      idType,
-      {
-        name: "append-token",
-        value: "TEXT",
-        topic: "output",
-        description: "special token to add after each input or record",
-      },
-      specialTokensAsText,
-      ...besideTokenizer,
-      ...reading,
-      encodingWorkers,
-      encodingMemory,
-      ...unattended,
-      ...everywhere,
-    ],
+    options: tables.encoding,
     examples: [
       { what: "A text, for numpy", command: "bpe encode corpus.txt --tokenizer tokenizer -o corpus.npy" },
       { what: "A pipe, as numbers", command: "echo 'hello world' | bpe encode --tokenizer tokenizer" },
@@ -338,17 +148,7 @@ export const commands: readonly CommandSpec[] = [
     details:
       "Counts tokens as wc counts words: of each file, of each directory that is named, and in total. The numbers are those of the ids that encode gives. Bytes are those of the text, uncompressed; of records, those of the text field. It writes only to stdout. To count words for training, use bpe count.",
     readsPipe: true,
-    options: [
-      tokenizer,
-      { name: "json", topic: "output", sample: "", description: "the result as JSON" },
-      specialTokensAsText,
-      ...besideTokenizer,
-      ...reading,
-      encodingWorkers,
-      encodingMemory,
-      logFile,
-      ...everywhere,
-    ],
+    options: tables.tokenCounting,
     examples: [
       { what: "The files of a directory, and its sum", command: "bpe tokens corpus/ --tokenizer tokenizer" },
       {
@@ -365,19 +165,7 @@ export const commands: readonly CommandSpec[] = [
     description: "turn token ids into text",
     details: "Reads .npy, .bin, or decimal ids separated by white space, and writes the exact bytes.",
     readsPipe: true,
-    options: [
-      tokenizer,
-      { ...outputFile, sample: "text.txt", description: "where the text goes" },
-      {
-        ...idType,
-        topic: "input",
-        description: "type of the ids in a .bin file",
-        default: "as encode writes it",
-      },
-      ...besideTokenizer,
-      ...unattended,
-      ...everywhere,
-    ],
+    options: tables.decoding,
     examples: [
       { what: "A file of ids", command: "bpe decode corpus.npy --tokenizer tokenizer | head" },
       { what: "Some ids", command: "echo 104 105 | bpe decode --tokenizer tokenizer" },
@@ -391,20 +179,7 @@ export const commands: readonly CommandSpec[] = [
     description: "show what is in a tokenizer",
     details:
       "Describes a tokenizer: its size, pattern and special tokens, its longest tokens, scripts and lengths.",
-    options: [
-      {
-        name: "text",
-        value: "FILE",
-        reads: "corpus",
-        topic: "input",
-        description: "a text to encode and show",
-        details: "Shows bytes per token, how much of the vocabulary the text uses, and its first tokens.",
-      },
-      { name: "json", topic: "output", sample: "", description: "the result as JSON" },
-      report,
-      ...besideTokenizer,
-      ...everywhere,
-    ],
+    options: tables.inspecting,
     examples: [{ what: "With a text", command: "bpe inspect tokenizer --text corpus.txt" }],
   },
   {
@@ -415,12 +190,7 @@ export const commands: readonly CommandSpec[] = [
     description: "show how a text is encoded",
     details:
       "Shows how a text is cut, and each merge: its rank, what it joins, and, if tokens.tsv is there, how often training made it. The ids are those of bpe encode, which reads files.",
-    options: [
-      { name: "json", topic: "output", sample: "", description: "the result as JSON" },
-      ...besideTokenizer,
-      specialTokensAsText,
-      ...everywhere,
-    ],
+    options: tables.explaining,
     examples: [{ what: "A word", command: "bpe explain tokenizer ' lowest'" }],
   },
   {
@@ -430,74 +200,7 @@ export const commands: readonly CommandSpec[] = [
     description: "measure and compare tokenizers on texts",
     details:
       "Encodes each text with each tokenizer, and measures bytes, characters and words per token, how words and numbers are cut, how much of the vocabulary is used, and how equal the texts are in their costs. A tokenizer is a path, or NAME=PATH; a directory of several sizes stands for all of them. bpe help docs/evaluate.md has the formulas.",
-    options: [
-      {
-        name: "text",
-        value: "[NAME=]FILE...",
-        reads: "corpus",
-        repeatable: true,
-        many: true,
-        required: true,
-        topic: "input",
-        description: "a text; files with the same NAME are one text",
-        details:
-          "A file, directory or glob: anything that encode reads, or - for standard input. Every file after --text is a text, so name the tokenizers first.",
-      },
-      {
-        name: "term",
-        value: "TEXT",
-        repeatable: true,
-        topic: "input",
-        excludes: [{ other: "csv", why: "the rows of the CSV are texts" }],
-        description: "a term: its tokens, alone and after a space",
-      },
-      {
-        name: "terms",
-        value: "FILE",
-        reads: "files",
-        topic: "input",
-        rare: true,
-        excludes: [{ other: "csv", why: "the rows of the CSV are texts" }],
-        description: "a file of terms, a line each",
-      },
-      {
-        name: "numbers",
-        topic: "output",
-        rare: true,
-        description: "also measure, and print, how numbers are cut",
-        details: "Tokens per group of three digits, and how often tokens end where groups do.",
-      },
-      measuring.model,
-      {
-        name: "measure",
-        value: "LIST",
-        words: measureWords,
-        topic: "output",
-        excludes: completeOutputs,
-        description: "print these tables: e.g. fertility, or all",
-        details:
-          "Names with commas between. Each measure is a table of tokenizers and texts; of one text, or of one tokenizer, several are one table. More tables: texts has their sizes, parity how alike they are in what they cost, vocabulary how many tokens are not whole characters, model what --model says. all is one table, of the texts together.",
-        default: "bytes_per_token",
-      },
-      {
-        name: "words",
-        value: "N",
-        least: 1,
-        topic: "output",
-        excludes: completeOutputs,
-        description: "also print the N costliest words of each text, at most 20",
-        details: "For each tokenizer, the words whose tokens beyond the first are the most in all.",
-      },
-      ...besideTokenizer,
-      specialTokensAsText,
-      ...reading,
-      { name: "json", topic: "output", sample: "", description: "the result as JSON, with all digits" },
-      { name: "csv", topic: "output", description: "the measures as CSV: a row per tokenizer and text" },
-      report,
-      workers,
-      memoryLimit,
-      ...everywhere,
-    ],
+    options: tables.evaluating,
     examples: [
       {
         what: "Two tokenizers on one text",
@@ -525,21 +228,7 @@ export const commands: readonly CommandSpec[] = [
     description: "show how two tokenizers differ",
     details:
       "Shows tokens that only one of them has, tokens with another id, merges in another order, and, with a text, the words that they cut differently.",
-    options: [
-      {
-        ...textFiles,
-        description: "a text: which of its words are cut differently, and how often",
-        details: "Anything that encode reads, or - for standard input. Several files are one text.",
-      },
-      ...besideTokenizer,
-      specialTokensAsText,
-      ...reading,
-      { name: "json", topic: "output", sample: "", description: "the result as JSON, with complete lists" },
-      ...Object.values(comparison),
-      workers,
-      memoryLimit,
-      ...everywhere,
-    ],
+    options: tables.comparing,
     examples: [
       { what: "On the words of a text", command: "bpe diff tokenizer gpt2 --text corpus.txt" },
       { what: "For the rows of an embedding", command: "bpe diff gpt2 tokenizer --pieces pieces.tsv" },
@@ -553,30 +242,7 @@ export const commands: readonly CommandSpec[] = [
     description: "make a vocabulary smaller",
     details:
       "Removes tokens from any byte-level BPE tokenizer, one by one: always the rarest token in a text that no other token is made of. Bytes and added tokens stay. The result has the same kinds of files as the tokenizer, and ids.tsv, which has the new id of each old one.",
-    options: [
-      {
-        ...textFiles,
-        required: true,
-        description: "texts that show how often each token occurs",
-        details:
-          "Anything that encode reads, or - for standard input. Every file after --text is a text, so name the tokenizer first.",
-      },
-      {
-        name: "vocab-size",
-        short: "n",
-        value: "N",
-        least: 1,
-        required: true,
-        topic: "tokens",
-        description: "how many tokens stay, special tokens included",
-      },
-      outputDirectory,
-      ...besideTokenizer,
-      ...reading,
-      { ...workers, default: "1 for small texts, else all cores" },
-      ...unattended,
-      ...everywhere,
-    ],
+    options: tables.pruning,
     examples: [
       {
         what: "To 500 tokens, by what a text needs",
@@ -592,13 +258,7 @@ export const commands: readonly CommandSpec[] = [
     description: "keep the first merges of a tokenizer",
     details:
       "Its first merges stay, as if training had stopped there; so do bytes and added tokens. The result has the same kinds of files, and ids.tsv, which has the new id of each old one.",
-    options: [
-      ...Object.values(truncation),
-      outputDirectory,
-      ...besideTokenizer,
-      ...unattended,
-      ...everywhere,
-    ],
+    options: tables.truncating,
     examples: [{ what: "Two sizes", command: "bpe truncate tokenizer -n 400,300 -o smaller" }],
   },
   {
@@ -608,13 +268,7 @@ export const commands: readonly CommandSpec[] = [
     filesDescription: "tokenizer directory, or one of its files",
     description: "write a tokenizer as other kinds of files",
     details: "Ids stay: what is written is loaded, and compared.",
-    options: [
-      ...Object.values(conversion),
-      outputDirectory,
-      ...besideTokenizer,
-      ...unattended,
-      ...everywhere,
-    ],
+    options: tables.converting,
     examples: [
       { what: "As all kinds", command: "bpe convert tokenizer/tokenizer.tiktoken -o converted" },
       { what: "For llama.cpp", command: "bpe convert tokenizer --format gguf -o converted" },
@@ -629,7 +283,7 @@ export const commands: readonly CommandSpec[] = [
     details:
       "Learns merges over numbers: audio codes, notes, k-mers, colours. bpe help docs/extend.md has more.",
     readsPipe: true,
-    options: Object.values(idsTraining),
+    options: idsTraining,
     examples: [
       { what: "3 tokens more than the alphabet has", command: "bpe ids train notes.txt -n +3 -o notes" },
     ],
@@ -641,7 +295,7 @@ export const commands: readonly CommandSpec[] = [
     filesDescription: idFiles,
     description: "turn ids of an alphabet into tokens",
     readsPipe: true,
-    options: Object.values(idsEncoding),
+    options: idsEncoding,
     examples: [
       { what: "As lines of tokens", command: "bpe ids encode notes.txt --tokenizer notes" },
       { what: "For numpy", command: "bpe ids encode notes.txt --tokenizer notes -o tokens.npy" },
@@ -654,7 +308,7 @@ export const commands: readonly CommandSpec[] = [
     filesDescription: idFiles,
     description: "turn tokens back into ids of the alphabet",
     readsPipe: true,
-    options: Object.values(idsDecoding),
+    options: idsDecoding,
     examples: [{ what: "A file of tokens", command: "bpe ids decode tokens.npy --tokenizer notes" }],
   },
   {
@@ -665,7 +319,7 @@ export const commands: readonly CommandSpec[] = [
     description: "ids of a smaller vocabulary, without the text",
     details: "They are those that encoding the text anew would give. -p and -s are for the file of --from.",
     readsPipe: true,
-    options: [...Object.values(idsTruncating), ...besideTokenizer, ...unattended, ...everywhere],
+    options: idsTruncating,
     examples: [
       {
         what: "For a vocabulary of half the size",
@@ -681,7 +335,7 @@ export const commands: readonly CommandSpec[] = [
     description: "join parts that many machines encoded",
     details:
       "Parts are what bpe encode --ids-format part made of ranges of a plan. The files are those of one machine.",
-    options: [...Object.values(idsJoining), ...unattended, ...everywhere],
+    options: idsJoining,
     examples: [
       {
         what: "For Megatron, in shards",
@@ -695,7 +349,7 @@ export const commands: readonly CommandSpec[] = [
     reads: "tokenizer",
     filesDescription: "directory of merges over ids, or its merges.txt",
     description: "show the longest merges over ids",
-    options: everywhere,
+    options: tables.everywhere,
     examples: [{ what: "What was learned", command: "bpe ids inspect notes" }],
   },
   {
@@ -706,12 +360,7 @@ export const commands: readonly CommandSpec[] = [
     description: "make a tokenizer that other programs load",
     details:
       "Writes what Python's native module and C programs encode with, in their own process, as one file. It belongs to this version of bpe: another one refuses it.",
-    options: [
-      { ...outputFile, description: "where the image goes" },
-      ...besideTokenizer,
-      ...unattended,
-      ...everywhere,
-    ],
+    options: tables.imaging,
     examples: [{ what: "For a C program", command: "bpe image tokenizer -o tokenizer.image" }],
   },
   {
@@ -720,7 +369,7 @@ export const commands: readonly CommandSpec[] = [
     description: "encode and decode for another program",
     details:
       "Encodes and decodes for another program, through stdin and stdout. bpe help docs/serve.md says what requests look like.",
-    options: [tokenizer, ...besideTokenizer, ...everywhere],
+    options: tables.serving,
     examples: [{ what: "As another program starts it", command: "bpe serve --tokenizer tokenizer" }],
   },
   {
@@ -729,7 +378,7 @@ export const commands: readonly CommandSpec[] = [
     description: "write a page that trains, to learn from",
     details:
       "Writes one HTML file, which needs no network: it trains in the browser, and shows every merge. bpe help docs/learn.md leads through it.",
-    options: [{ ...outputFile, description: "where the page goes" }, ...unattended, ...everywhere],
+    options: tables.teaching,
     examples: [{ what: "For a course", command: "bpe playground -o playground.html" }],
   },
   {
@@ -739,7 +388,7 @@ export const commands: readonly CommandSpec[] = [
     fileWords: ["bash", "zsh", "fish"],
     description: "print completions for a shell",
     details: "Prints a script for a shell, which then completes commands, options and their values.",
-    options: everywhere,
+    options: tables.everywhere,
     examples: [
       {
         what: "bash, for this user",
@@ -750,6 +399,11 @@ export const commands: readonly CommandSpec[] = [
     ],
   },
 ];
+
+export const commands: readonly CommandSpec[] = specs.map((spec) => ({
+  ...spec,
+  options: Object.values(spec.options),
+}));
 
 /** Commands of two words, by the first one: what they are for. */
 export const commandGroups = {
@@ -776,6 +430,6 @@ export const replacesDirectory = ({ options }: CommandSpec) =>
 export function usageLine({ name, files, options }: CommandSpec): string {
   const required = options
     .filter((option) => option.required)
-    .map(({ name, short, value }) => `${short === undefined ? `--${name}` : `-${short}`} ${value}`);
+    .map(({ name, short, kind }) => `${short === undefined ? `--${name}` : `-${short}`} ${kind.value}`);
   return ["bpe", name, files, ...required, "[options]"].filter((part) => part !== "").join(" ");
 }

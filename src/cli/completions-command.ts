@@ -1,5 +1,5 @@
 import { oneOf } from "../options/kinds.ts";
-import type { OptionSpec } from "../options/option.ts";
+import type { Option } from "../options/option.ts";
 import { patterns } from "../pattern/pattern.ts";
 import { chatTemplates } from "../vocabulary/chat-templates.ts";
 import type { Invocation } from "./arguments.ts";
@@ -35,7 +35,7 @@ const ownWords: Readonly<Record<string, readonly string[]>> = {
   "chat-template": Object.keys(chatTemplates),
 };
 
-const completed = ({ name, words = ownWords[name] ?? [], value = "" }: OptionSpec): Completed => ({
+const completed = ({ name, kind: { words = ownWords[name] ?? [], value = "" } }: Option): Completed => ({
   words,
   isList: value === "LIST",
   path: /FILE|PATH/.test(value) ? "file" : value === "DIR" ? "directory" : null,
@@ -154,15 +154,14 @@ ${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}    
 }
 
 /** What may stand behind the options: a case for all of which that is the same. */
-function valueCases(options: readonly OptionSpec[]): string[] {
-  const valued = options.filter((option) => option.value !== undefined);
+function valueCases(options: readonly Option[]): string[] {
+  const valued = options.filter(({ kind }) => kind.value !== undefined);
   return [...Map.groupBy(valued, (option) => bashOffer(completed(option)))].map(
     ([offered, alike]) => `        ${alike.map(spellings).join(" | ")}) ${offered} return ;;`,
   );
 }
 
-const spellings = ({ name, short }: OptionSpec) =>
-  short === undefined ? `--${name}` : `--${name} | -${short}`;
+const spellings = ({ name, short }: Option) => (short === undefined ? `--${name}` : `--${name} | -${short}`);
 
 /** Commands of the shell, each with a semicolon; none leaves it to bash, which completes file names. */
 function bashOffer({ words, isList, path }: Completed): string {
@@ -234,8 +233,9 @@ function zshCase(command: CommandSpec): string {
 }
 
 /** `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
-function zshOption(option: OptionSpec, command: CommandSpec): string {
-  const { name, short, description, repeatable, value } = option;
+function zshOption(option: Option, command: CommandSpec): string {
+  const { name, short, description } = option;
+  const { repeatable, value } = option.kind;
   if (name === "help")
     return `'(-h --help)'{-h,--help}'[${zshBracketed(description)}]:topic:(${topicWords(command)})'`;
   const [before, behind] = value === undefined ? ["", ""] : ["+", "="];
@@ -299,10 +299,10 @@ function fishLines(command: CommandSpec): string {
   ].join("\n");
 }
 
-function optionFlags(option: OptionSpec): string {
-  const { name, short, description, value } = option;
+function optionFlags(option: Option): string {
+  const { name, short, description } = option;
   const names = `${short === undefined ? "" : ` -s ${short}`} -l ${name}`;
-  return `${names} -d ${fishQuoted(description)}${value === undefined ? "" : valueFlags(completed(option), true)}`;
+  return `${names} -d ${fishQuoted(description)}${option.kind.value === undefined ? "" : valueFlags(completed(option), true)}`;
 }
 
 /** -x: a value that is no file; -r -F: a file; -a: what it may be. */

@@ -1,6 +1,6 @@
 import { counted, seconds } from "../bytes/quantities.ts";
-import { usageError } from "../errors.ts";
-import { conversion } from "../options/tokenizer-tables.ts";
+import { converting } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import { convertTokenizer } from "../pipeline/convert-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
@@ -18,9 +18,9 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const startMs = performance.now();
   const { options, files, typed } = invocation;
   const path = files[0]!;
-  const directory = options.text("output")!;
-  if (directory === "") throw usageError("--output is empty", "name a directory, e.g. --output converted");
-  const formatNames = options.value(conversion.formats);
+  const asked = readTyped(converting, options);
+  const formatNames = asked.formats;
+  const directory = asked.output!;
   const loadOptions = readBesideTokenizer(options);
   checkOutputDirectory(directory);
   await lockOutputs(invocation, output, [placeOf(directory)]);

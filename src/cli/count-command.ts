@@ -2,6 +2,7 @@ import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { type SavedSum, writeSum } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
+import { counting } from "../options/command-tables.ts";
 import { readTyped, typedSpelling } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
 import { countParts, countWords } from "../pipeline/count-words.ts";
@@ -27,9 +28,9 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const startMs = performance.now();
   const asked = readCutting(invocation);
   const options = readCorpusOptions(invocation);
-  const minCount = invocation.options.number("min-count") ?? 1;
+  const { minCount = 1, saveCounts, output: file } = readTyped(counting, invocation.options);
   const plan = rangesPath(invocation);
-  const places = await takePlaces(invocation, output);
+  const places = await takePlaces([saveCounts, file], invocation, output);
   const { settled: cutting, countsFiles } = await settleWithCounts(
     readTyped(countsTable, invocation.options),
     { openPipes: spoolPipes, spell: typedSpelling },
@@ -117,10 +118,13 @@ function tellCounted(
  * Checks that the files can be written, and keeps other runs away from them. Returns where the counts go, the last of them
  * for `-o`; `-` is stdout.
  */
-async function takePlaces(invocation: Invocation, output: Output): Promise<string[]> {
-  const { options } = invocation;
+async function takePlaces(
+  asked: readonly (string | undefined)[],
+  invocation: Invocation,
+  output: Output,
+): Promise<string[]> {
   // Files first: who reads stdout may stop the run.
-  const named = ["save-counts", "output"].flatMap((name) => options.text(name) ?? []);
+  const named = asked.filter((path) => path !== undefined);
   const files = named.filter((place) => place !== "-");
   for (const path of files) checkOutputFile(path);
   await lockOutputs(invocation, output, files.map(placeOfFile));

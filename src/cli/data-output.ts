@@ -93,9 +93,8 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
   } else yield JSON.stringify(value);
 }
 
-/** The file of ids that `--output` names; undefined for stdout. */
-export function idOutputFile({ options }: Invocation): string | undefined {
-  const path = options.outputFile();
+/** Refuses a file of ids that does not end as one. */
+export function idOutputFile(path: string | undefined): string | undefined {
   const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
   if (path !== undefined) checkIdFileName(path, `--output "${path}"`, hint);
   return path;

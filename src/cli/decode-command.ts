@@ -2,6 +2,8 @@ import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
 import { type FormattedIds, formattedIdsAt } from "../formats/read-id-formats.ts";
+import { decoding } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { checkEncodedBy } from "../pipeline/id-files.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
@@ -21,7 +23,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const startMs = performance.now();
   const options = readTokenizerOptions(invocation);
   const file = invocation.files[0]!;
-  const path = invocation.options.outputFile();
+  const path = readTyped(decoding, invocation.options).output;
   await lockOutputFile(invocation, output, path);
   const parts = await openTokenizer(options, true, output);
   checkEncodedBy(parts, file);

@@ -5,8 +5,9 @@ import type { Difference, MergeWithRank, TextDifference, TokenizerFacts } from "
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { piecesTsv } from "../formats/tokens-tsv.ts";
 import { recordedReading } from "../formats/training-json.ts";
+import { comparing } from "../options/command-tables.ts";
 import { readNamed } from "../options/kinds.ts";
-import { comparison } from "../options/tokenizer-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { compareTokenizers } from "../pipeline/evaluate.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
@@ -23,14 +24,14 @@ import { openTokenizers } from "./tokenizer-options.ts";
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
-  const files = (options.get("text") ?? []).map((typed) => readNamed("--text", typed).path);
+  const { texts: typed = [], json, pieces, workers, memoryLimit } = readTyped(comparing, options);
+  const files = typed.map((typed) => readNamed("--text", typed).path);
   const [first] = files;
   const typedTexts =
     first === undefined ? [] : readTexts(files.map((path) => ({ name: nameOfText(first), path })));
-  const piecesPath = readPiecesPath(options);
+  const piecesPath = piecesPathOf(pieces);
   await lockOutputFile(invocation, output, piecesPath);
-  const workers = options.number("workers");
-  const budget = new MemoryBudget(options.number("memory-limit"));
+  const budget = new MemoryBudget(memoryLimit);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
   const [a, b, ...more] = await openTokenizers(invocation, output);
@@ -53,7 +54,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     (progress) => output.progress(progress),
   );
   output.endStage();
-  await (options.has("json") ? writeJson(difference) : writeLines(differenceText(difference, [a, b])));
+  await (json ? writeJson(difference) : writeLines(differenceText(difference, [a, b])));
   if (piecesPath !== undefined) await writeChunks(piecesPath, piecesTsv(a.parts, b.parts));
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;
@@ -68,8 +69,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
 }
 
 /** The file of `--pieces`. Standard output has the difference. */
-function readPiecesPath(options: Invocation["options"]): string | undefined {
-  const path = options.value(comparison.pieces);
+function piecesPathOf(path: string | undefined): string | undefined {
   if (path !== "" && path !== "-") return path;
   throw usageError(`--pieces "${path}" names no file`, "name one, e.g. --pieces pieces.tsv");
 }

@@ -6,8 +6,8 @@ import { UserError, usageError } from "../errors.ts";
 import { baseOf, type IdFormat, idFormatOf } from "../formats/id-formats.ts";
 import { type IdType, idTypeFor } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { encodingOptions } from "../options/encoding-table.ts";
-import { idType } from "../options/training-table.ts";
+import { encoding as encodingTable, idFiles } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import {
   cutSettingsOf,
   type EncodedFile,
@@ -160,9 +160,9 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  const output = options.outputFile();
+  const { output, workers, memoryLimit, appendToken } = readTyped(encodingTable, options);
   const tokenizer = readTokenizerOptions(invocation);
-  const ofFiles = [idType, ...Object.values(encodingOptions)];
+  const ofFiles = [encodingTable.idType, ...Object.values(idFiles)];
   const given = ofFiles.find(({ name }) => options.has(name));
   if (output === undefined && given !== undefined)
     throw usageError(`--${given.name} is for files of ids`, "name one: -o ids.npy");
@@ -172,9 +172,9 @@ function readOptions(invocation: Invocation) {
     plan: rangesPath(invocation),
     reading: readInputOptions(invocation),
     output,
-    workers: options.number("workers"),
-    memoryLimitBytes: options.number("memory-limit"),
-    appendToken: options.text("append-token"),
+    workers,
+    memoryLimitBytes: memoryLimit,
+    appendToken,
   };
 }
 
@@ -183,7 +183,8 @@ const partIds = 1 << 28;
 
 /** The files of ids: how they are laid out, and what they are called. Undefined for a pipe, to which raw ids can be written. */
 export function readFiles(output: string, options: Invocation["options"]): AskedFiles | undefined {
-  const format = idFormatOf(options.value(encodingOptions.idsFormat), output);
+  const { idsFormat, keepField: keptFields, ifChanged, documentEnd, ...asked } = readTyped(idFiles, options);
+  const format = idFormatOf(idsFormat, output);
   if (format === undefined) {
     throw usageError(
       `--output "${output}" ends in neither .npy nor .bin`,
@@ -197,10 +198,7 @@ export function readFiles(output: string, options: Invocation["options"]): Asked
     );
   if (format.name === "parquet" && options.has("dtype"))
     throw usageError("--dtype is not for parquet: its ids are int32");
-  const shardSize = options.value(encodingOptions.shardSize) ?? (isPart(format) ? partIds : undefined);
-  const documentEnd = options.value(encodingOptions.documentEnd);
-  const keptFields = options.value(encodingOptions.keepField);
-  const ifChanged = options.value(encodingOptions.ifChanged);
+  const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
   if (keptFields !== undefined) checkKept(keptFields, format);
   const isPlain = shardSize === undefined && !format.hasDocuments && baseOf(output, format) !== output;
   if (isPlain && placeOfFile(output) === null) return undefined;

@@ -5,15 +5,15 @@ import type { Evaluation, TextFacts } from "../evaluation/evaluation.ts";
 import { costMeasures, digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
 import { costliestMax } from "../evaluation/word-encoder.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { oneOf, readNamed, readTextFile } from "../options/kinds.ts";
-import { measuring } from "../options/tokenizer-tables.ts";
+import { evaluating } from "../options/command-tables.ts";
+import { readTextFile } from "../options/kinds.ts";
+import { type Asked, readTyped } from "../options/option.ts";
 import { evaluate } from "../pipeline/evaluate.ts";
 import { invalidBytes } from "../pipeline/warnings.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
-import { measureWords } from "./command-table.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { allTexts, type EvaluationView, evaluationLines, findingOf } from "./eval-text.ts";
 import { readingOf } from "./input-options.ts";
@@ -72,20 +72,22 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   );
 }
 
+type AskedEvaluation = Asked<typeof evaluating>;
+
 function readOptions(invocation: Invocation) {
   const { options } = invocation;
-  if (options.has("json") && options.has("csv")) throw usageError("--json and --csv: choose one of them");
-  const typedTexts = readTexts(options.get("text")!.map((typed) => readNamed("--text", typed)));
-  const view = readView(options, typedTexts.length);
+  const asked = readTyped(evaluating, options);
+  const typedTexts = readTexts(asked.texts!);
+  const view = readView(asked, typedTexts.length);
   return {
     typedTexts,
-    terms: readTerms(invocation),
-    numbers: options.has("numbers") || view.measures.some((name) => digitMeasureNames.has(name)),
-    model: options.value(measuring.model),
+    terms: readTerms(asked),
+    numbers: asked.numbers || view.measures.some((name) => digitMeasureNames.has(name)),
+    model: asked.model,
     reading: readingOf(options),
-    workers: options.number("workers"),
-    memoryLimitBytes: options.number("memory-limit"),
-    print: printerOf(options, view),
+    workers: asked.workers,
+    memoryLimitBytes: asked.memoryLimit,
+    print: printerOf(asked, view),
   };
 }
 
@@ -93,21 +95,20 @@ const digitMeasureNames = new Set(digitMeasures.map(({ key }) => key));
 const modelTables = [...costMeasures.map(({ key }) => key), "model"];
 
 /** What a terminal shows. */
-function readView(options: Invocation["options"], textCount: number): EvaluationView {
-  const typed = options.text("measure")?.split(",");
-  const hasModel = options.has("model");
+function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
+  const hasModel = asked.model !== undefined;
   const usual = [
     "bytes_per_token",
-    ...(options.has("numbers") ? digitMeasureNames : []),
+    ...(asked.numbers ? digitMeasureNames : []),
     ...(hasModel ? modelTables : []),
   ];
-  const measures = new Set(typed?.map((name) => oneOf("--measure", name.trim(), measureWords)) ?? usual);
+  const measures = new Set<string>(asked.measures ?? usual);
   const ofModel = modelTables.find((name) => measures.has(name));
   if (ofModel !== undefined && !hasModel)
     throw usageError(`--measure ${ofModel} needs --model`, "e.g. --model d=4096,layers=32");
   if (measures.has("parity") && textCount < 2)
     throw usageError("--measure parity compares texts, and there is only one");
-  const wordCount = options.number("words") ?? 0;
+  const { wordCount = 0 } = asked;
   if (wordCount > costliestMax)
     throw usageError(`--words: ${wordCount} is too large, the most is ${costliestMax}`);
   return { measures: [...measures], wordCount };
@@ -126,10 +127,8 @@ function checkTerm(place: string, term: string, exitCode: number): void {
 }
 
 /** The values of `--term`, and the lines of `--terms`, each once. */
-function readTerms({ options }: Invocation): string[] {
-  const file = options.text("terms");
+function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): string[] {
   const lines = file === undefined ? [] : readTextFile("--terms", file).split(/\r?\n/);
-  const typed = options.get("term") ?? [];
   if (typed.includes("")) throw usageError("--term is empty", "give it a text, e.g. --term glucose");
   for (const term of typed) checkTerm("--term", term, exitCode.usage);
   for (const [i, line] of lines.entries())
@@ -142,11 +141,11 @@ function readTerms({ options }: Invocation): string[] {
 
 /** What stdout gets. */
 function printerOf(
-  options: Invocation["options"],
+  { json, csv }: AskedEvaluation,
   view: EvaluationView,
 ): (evaluation: Evaluation) => Promise<void> {
-  if (options.has("json")) return (evaluation) => writeStdout(`${JSON.stringify(evaluation, null, 2)}\n`);
-  if (options.has("csv")) return (evaluation) => writeStdout(evaluationCsv(evaluation));
+  if (json) return (evaluation) => writeStdout(`${JSON.stringify(evaluation, null, 2)}\n`);
+  if (csv) return (evaluation) => writeStdout(evaluationCsv(evaluation));
   return (evaluation) => writeLines(evaluationLines(evaluation, view, terminalColumns(1)));
 }
 

@@ -1,5 +1,5 @@
 import { usageError } from "../errors.ts";
-import { type OptionSpec, type Topic, topics } from "../options/option.ts";
+import { type Option, type Topic, topics } from "../options/option.ts";
 import type { NamedPattern } from "../pattern/pattern.ts";
 import { nearest } from "../runtime/hints.ts";
 import { unknownOption } from "./arguments.ts";
@@ -100,7 +100,7 @@ export function commandHelp(command: CommandSpec, page: Page): string {
   return joinLines(pages.find(({ length }) => length <= screenLines) ?? pages.at(-1)!);
 }
 
-const row = (option: OptionSpec): Row => ({
+const row = (option: Option): Row => ({
   label: label(option),
   text: `${option.description}${option.default === undefined ? "" : ` (default: ${option.default})`}`,
 });
@@ -146,7 +146,7 @@ export function topicHelp(command: CommandSpec, name: string, page: Page): strin
 }
 
 /** Everything about one option. */
-export function optionHelp(command: CommandSpec, option: OptionSpec, page: Page): string {
+export function optionHelp(command: CommandSpec, option: Option, page: Page): string {
   const examples = examplesWith(command, [option]);
   return joinLines([
     ...usage(command, page),
@@ -156,7 +156,7 @@ export function optionHelp(command: CommandSpec, option: OptionSpec, page: Page)
 }
 
 /** The option that a word behind `help` names, with its dashes or without. */
-export const optionNamed = ({ options }: CommandSpec, typed: string): OptionSpec | undefined =>
+export const optionNamed = ({ options }: CommandSpec, typed: string): Option | undefined =>
   options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
 
 const entry = ({ label, text }: Row, page: Page) => [
@@ -165,7 +165,7 @@ const entry = ({ label, text }: Row, page: Page) => [
   ...wrap(text, page, 6),
 ];
 
-const optionEntry = (option: OptionSpec, page: Page) =>
+const optionEntry = (option: Option, page: Page) =>
   entry({ label: label(option).trim(), text: described(option) }, page);
 
 function unknownTopic(command: CommandSpec, typed: string, own: readonly Topic[]) {
@@ -183,7 +183,7 @@ export function topicExamples(command: CommandSpec, topic: Topic): readonly Exam
 }
 
 /** The examples of a command that have one of the options; without any the simplest one with a sample of an option put in. */
-function examplesWith({ name, examples }: CommandSpec, options: readonly OptionSpec[]): readonly Example[] {
+function examplesWith({ name, examples }: CommandSpec, options: readonly Option[]): readonly Example[] {
   const found = examples.filter(({ command }) =>
     options.some((option) => new RegExp(` (--${option.name}|-${option.short})[ =]`).test(`${command} `)),
   );
@@ -199,16 +199,17 @@ export const topicsOf = ({ options }: CommandSpec): Topic[] =>
   (Object.keys(topics) as Topic[]).filter((topic) => options.some((option) => option.topic === topic));
 
 /** `-n, --vocab-size N`; without a short name indented, so that long names are below each other. */
-const label = ({ short, name, value }: OptionSpec) =>
-  `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+const label = ({ short, name, kind }: Option) =>
+  `${short === undefined ? "    " : `-${short}, `}--${name}${kind.value === undefined ? "" : ` ${kind.value}`}`;
 
 /** A phrase and the sentences behind it, as sentences. */
 export const sentences = (phrase: string, details = ""): string =>
   `${phrase[0]!.toUpperCase()}${phrase.slice(1)}. ${details}`.trim();
 
 /** All sentences about an option. */
-export function described(option: OptionSpec): string {
-  const { description, details, words = [], value, repeatable, required } = option;
+export function described(option: Option): string {
+  const { description, details, kind, required } = option;
+  const { words = [], value, repeatable } = kind;
   const which = words.length === 1 ? "The value is" : value === "LIST" ? "Any of" : "One of";
   return [
     sentences(description, details),

@@ -130,15 +130,14 @@ function findIdFiles(names: readonly string[]): IdInput[] {
 
 /** `bpe ids encode`: the tokens of documents of ids. */
 export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
-  const { options } = invocation;
   const startMs = performance.now();
-  const path = idOutputFile(invocation);
+  const { output: typedPath, tokenizer, idType: asked } = readTyped(idsEncoding, invocation.options);
+  const path = idOutputFile(typedPath);
   await lockOutputFile(invocation, output, path);
   checkHeadFits(path);
   const inputs = findIdFiles(invocation.files);
   output.keepOutputsFrom(inputs);
-  const merges = readIdMerges(mergesPathOf(options.text("tokenizer")!));
-  const asked = options.value(idsEncoding.idType);
+  const merges = readIdMerges(mergesPathOf(tokenizer!));
   const { symbolType, tokenType } = idTypesOf(merges);
   const found = { symbolCount: 0, documentCount: 0 };
   const idCount = await writeSequences(path, asked ?? tokenType, async (writer) => {
@@ -197,16 +196,15 @@ const writeSequences = (
 /** `bpe ids decode`: the ids of the alphabet, in the form that `bpe ids encode` reads. */
 export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { options } = invocation;
+  const { output: path, tokenizer, idType: asked } = readTyped(idsDecoding, invocation.options);
   const file = invocation.files[0]!;
-  const path = options.outputFile();
   await lockOutputFile(invocation, output, path);
   checkHeadFits(path);
-  const merges = readIdMerges(mergesPathOf(options.text("tokenizer")!));
+  const merges = readIdMerges(mergesPathOf(tokenizer!));
   const idLimit = merges.alphabetSize + merges.left.length;
   const documents = new SequenceList();
   const { symbolType, tokenType } = idTypesOf(merges);
-  const readType = { asked: options.value(idsDecoding.idType), needed: tokenType };
+  const readType = { asked, needed: tokenType };
   for await (const _ of readSequences(file, readType, documents, idLimit)) await nextTurn();
   const { tokens, starts, count, documentCount } = documents;
   const symbolCount = await writeSequences(path, symbolType, async (writer) => {

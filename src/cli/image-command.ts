@@ -1,5 +1,7 @@
 import { bytes } from "../bytes/quantities.ts";
 import { roleTokensAt } from "../formats/model-files.ts";
+import { imaging } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { imageFactsOf } from "../pipeline/tokenizer-facts.ts";
 import { tokenizerImage } from "../tokenizer/image.ts";
 import type { Invocation } from "./arguments.ts";
@@ -10,7 +12,7 @@ import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
 /** `bpe image`: what encodes in the process of another program, as one file. */
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
   const path = invocation.files[0]!;
-  const file = invocation.options.outputFile();
+  const file = readTyped(imaging, invocation.options).output;
   await lockOutputFile(invocation, output, file);
   const beside = readBesideTokenizer(invocation.options);
   const opened = await openTokenizer({ path, ...beside }, true, output);

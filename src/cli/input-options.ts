@@ -5,7 +5,8 @@ import { hasFields } from "../corpus/input.ts";
 import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.ts";
 import { type PlannedRanges, readPlan } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
-import { trainingOptions } from "../options/training-table.ts";
+import { reading } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { refusal, statOf, unreadable } from "../runtime/system-error.ts";
 import { isWindows } from "../runtime/windows.ts";
@@ -22,18 +23,14 @@ export function readInputOptions({ options, files }: Invocation): InputOptions {
 
 /** The same for files that an option names. */
 export function readReading(names: readonly string[], options: Invocation["options"]): InputOptions {
-  const reading = readingOf(options);
-  checkNames(names, reading);
-  return reading;
+  const asked = readingOf(options);
+  checkNames(names, asked);
+  return asked;
 }
 
 export function readingOf(options: Invocation["options"]): InputOptions {
-  return {
-    format: options.value(trainingOptions.inputFormat),
-    textField: options.text("text-field"),
-    include: options.get("include"),
-    binary: options.value(trainingOptions.binary),
-  };
+  const { inputFormat: format, ...asked } = readTyped(reading, options);
+  return { format, ...asked };
 }
 
 /** The inputs as they are now, and the files that are skipped. */

@@ -7,6 +7,8 @@ import { ratio, usedCount } from "../evaluation/evaluation.ts";
 import { modelFactsOf, readBeside, roleTokensAt } from "../formats/model-files.ts";
 import { findTokenizer } from "../formats/named-tokenizers.ts";
 import { recordedLedger, recordedReading } from "../formats/training-json.ts";
+import { inspecting } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -32,7 +34,7 @@ import { whitespaceAndSeparators } from "./train-summary.ts";
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const found = findTokenizer(invocation.files[0]!);
   const { path, name = nameOfTokenizer(path) } = found;
-  const textPath = invocation.options.text("text");
+  const { text: textPath, json: isJson = false } = readTyped(inspecting, invocation.options);
   const reportPath = await takeReportPlace(invocation, output);
   const parts = await openTokenizer({ ...found, ...readBesideTokenizer(invocation.options) }, true, output);
   const statistics = await inTurns(
@@ -45,7 +47,6 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     facts: modelFactsOf(readBeside(path)),
   };
   const rows = tokenizerRows(described, statistics);
-  const isJson = invocation.options.has("json");
   if (!isJson) await writeLines(rowLines(rows, lineColumns(1), nameColumns));
   const text = textPath === undefined ? undefined : await countTokens(parts, textPath, output);
   if (isJson) {

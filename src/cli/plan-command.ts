@@ -2,6 +2,8 @@ import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { checkUnchanged } from "../corpus/input.ts";
 import { checkPlannable, noFileToPlan, planLineMaker, plannedRanges } from "../corpus/plan-file.ts";
 import { recordedReading } from "../formats/training-json.ts";
+import { planning } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
 import { countsOptionsOf } from "../pipeline/training.ts";
 import { canBeCut } from "../text/cutting.ts";
@@ -48,13 +50,16 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
 const defaultRangeSizeBytes = 256e6;
 
 function readOptions(invocation: Invocation) {
-  const { options } = invocation;
+  const { tokenizer, rangeSize = defaultRangeSizeBytes, output } = readTyped(planning, invocation.options);
   if (invocation.files.includes("-")) throw noFileToPlan("-");
   return {
-    reading: { ...readInputOptions(invocation), trained: recordedReading(options.get("tokenizer") ?? []) },
-    readCuts: options.has("tokenizer") ? tokenizerCuts(invocation) : corpusCuts(invocation),
-    rangeSizeBytes: options.number("range-size") ?? defaultRangeSizeBytes,
-    output: options.outputFile(),
+    reading: {
+      ...readInputOptions(invocation),
+      trained: recordedReading(tokenizer === undefined ? [] : [tokenizer]),
+    },
+    readCuts: tokenizer !== undefined ? tokenizerCuts(invocation) : corpusCuts(invocation),
+    rangeSizeBytes: rangeSize,
+    output,
   };
 }
 

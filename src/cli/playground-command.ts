@@ -1,5 +1,7 @@
 import { bytes } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
+import { teaching } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { readPlayground } from "../runtime/embedded.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, writeChunks } from "./data-output.ts";
@@ -7,8 +9,8 @@ import { isTerminal, type Output } from "./output.ts";
 
 /** `bpe playground`: the page to learn from, as one HTML file. */
 export async function runPlayground(invocation: Invocation, output: Output): Promise<void> {
-  const file = invocation.options.outputFile();
-  if (invocation.options.text("output") === undefined && isTerminal(1))
+  const file = readTyped(teaching, invocation.options).output;
+  if (!invocation.options.has("output") && isTerminal(1))
     throw usageError("the page is for a browser, not for the terminal", "bpe playground -o playground.html");
   await lockOutputFile(invocation, output, file);
   const page = readPlayground();

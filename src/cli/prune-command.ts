@@ -2,7 +2,8 @@ import { basename, dirname, join } from "node:path";
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { truncation } from "../options/tokenizer-tables.ts";
+import { pruning, truncating } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { type Pruned, type PruneOptions, pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { placeOf } from "../store/output-place.ts";
@@ -21,19 +22,19 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const startMs = performance.now();
   const { options } = invocation;
   const asked = readOptions("prune", invocation, startMs);
-  const texts = options.get("text")!;
-  const typedReading = readReading(texts, options);
+  const { texts, vocabSize, workers } = readTyped(pruning, options);
+  const typedReading = readReading(texts!, options);
   await lockOutput(asked.output, invocation, output);
   const reading = { ...typedReading, trained: recordedReading([asked.path]) };
-  const found = await openInputs(texts, reading, output);
+  const found = await openInputs(texts!, reading, output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
-  const text = { path: texts.join(" "), inputs: found.inputs, workers: options.number("workers") };
+  const text = { path: texts!.join(" "), inputs: found.inputs, workers };
   const { counts, idCount: tokenCount } = await countTokensOf(parts, text, output);
   const { sizes, goneCounts, ...pruned } = await pruneTokenizer({
     ...asked,
     parts,
     counts,
-    sizes: [options.number("vocab-size")!],
+    sizes: [vocabSize!],
     texts: found.inputs.map(({ path, isStream, sizeBytes }) => ({
       path,
       sizeBytes: isStream ? null : sizeBytes,
@@ -58,7 +59,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   const startMs = performance.now();
   const { options } = invocation;
   const asked = readOptions("truncate", invocation, startMs);
-  const sizes = options.value(truncation.vocabSize)!.map(({ count, isMore }) => {
+  const sizes = readTyped(truncating, options).vocabSize!.map(({ count, isMore }) => {
     if (isMore) throw usageError(`--vocab-size +${count} is more tokens`, "give how many stay: -n 32k");
     return count;
   });
@@ -118,10 +119,11 @@ async function lockOutput(path: string, invocation: Invocation, output: Output):
   await lockOutputs(invocation, output, [placeOf(path)]);
 }
 
+const replacing = { output: pruning.output };
+
 /** What both commands take. */
 function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
-  const output = options.text("output")!;
-  if (output === "") throw usageError("--output is empty", "name a directory, e.g. --output smaller");
+  const output = readTyped(replacing, options).output!;
   return {
     path: files[0]!,
     output,

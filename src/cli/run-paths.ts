@@ -29,8 +29,8 @@ function typedReads({ reads, options: known }: CommandSpec, invocation: Invocati
     found.push({ path, reads, name: `${option === undefined ? "" : `--${option} `}"${path}"` });
   };
   for (const typed of invocation.files) add(typed, reads, reads === "tokenizer" ? "[NAME=]PATH" : "FILE");
-  for (const { name, reads, value = "" } of known)
-    for (const typed of invocation.options.get(name) ?? []) add(typed, reads, value, name);
+  for (const { name, reads, kind } of known)
+    for (const typed of invocation.options.get(name) ?? []) add(typed, reads, kind.value ?? "", name);
   return found;
 }
 
@@ -42,7 +42,7 @@ function typedWrites(command: CommandSpec, { options }: Invocation): Written[] {
       kind !== undefined && path !== undefined && path !== "" && !(name === "output" && path === "-");
     return isFile ? [{ name: `--${name} "${path}"`, path, kind }] : [];
   });
-  const writesStdout = !replacesDirectory(command) && options.outputFile() === undefined;
+  const writesStdout = !replacesDirectory(command) && [undefined, "-"].includes(options.text("output"));
   return writesStdout ? [...written, standardOutput] : written;
 }
 

@@ -132,8 +132,8 @@ async function takeListedTokens(
 ): Promise<void> {
   if (!options.has("special-tokens")) return;
   const { takeSpecialTokens } = await import("./token-lists.ts");
-  const { value } = command.options.find(({ name }) => name === "special-token")!;
-  const takesIds = value!.includes("=ID") || options.has("tokenizer");
+  const { kind } = command.options.find(({ name }) => name === "special-token")!;
+  const takesIds = kind.value!.includes("=ID") || options.has("tokenizer");
   takeSpecialTokens(options, takesIds, (message) => output.warn(message));
 }
 

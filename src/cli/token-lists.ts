@@ -1,6 +1,7 @@
 import { checkOr, fieldsOf, flag, listOf, optional, parseJson, text, wholeNumber } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { readTextFile } from "../options/kinds.ts";
+import { readTyped } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
 import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { TypedOptions } from "./arguments.ts";
@@ -78,7 +79,9 @@ export function takeSpecialTokens(
 /** What cannot be a special token by the rule that is typed, told with its place. Rules from elsewhere are settled later. */
 function checkAt(place: string, token: string, options: TypedOptions): void {
   const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
-  const asked = options.value(trainingOptions.compat) ?? (isRuleElsewhere ? "huggingface" : "cs336");
+  const asked =
+    readTyped({ compat: trainingOptions.compat }, options).compat ??
+    (isRuleElsewhere ? "huggingface" : "cs336");
   try {
     checkSpecialTokens([token], asked === "extension" ? "huggingface" : asked);
   } catch (error) {

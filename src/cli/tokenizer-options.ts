@@ -4,45 +4,36 @@ import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { usualNames } from "../formats/formats.ts";
 import { sizesIn, tokenizersIn } from "../formats/load-tokenizer.ts";
 import { type FoundTokenizer, findTokenizer } from "../formats/named-tokenizers.ts";
+import { besideTokenizer, encoding } from "../options/command-tables.ts";
 import { type Named, readNamed } from "../options/kinds.ts";
-import { idType } from "../options/training-table.ts";
+import { readTyped } from "../options/option.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { isDirectory } from "../runtime/system-error.ts";
-import type { SpecialTokenOption, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
 
+const { tokenizer, idType, specialTokensAsText } = encoding;
+const usingTokenizer = { tokenizer, idType };
+
 /** The options of every command that uses a tokenizer. Reads no file of it. */
 export function readTokenizerOptions({ options }: Invocation) {
-  return {
-    ...findTokenizer(options.text("tokenizer")!),
-    ...readBesideTokenizer(options),
-    dtype: options.value(idType),
-  };
+  const { tokenizer, idType: dtype } = readTyped(usingTokenizer, options);
+  return { ...findTokenizer(tokenizer!), ...readBesideTokenizer(options), dtype };
 }
+
+const { pattern, specialTokens } = besideTokenizer;
+const loading = { pattern, specialTokens, specialTokensAsText };
 
 /** `--pattern` and `--special-token`, for tokenizer files that hold neither, and whether special tokens stay text. */
 export function readBesideTokenizer(options: Invocation["options"]) {
-  const pattern = options.text("pattern");
-  const specialTokens = (options.get("special-token") ?? []).map(readSpecialToken);
-  const seen = new Set<string>();
-  for (const { text } of specialTokens) {
-    if (seen.has(text)) throw usageError(`--special-token "${text}" is given twice`);
-    seen.add(text);
-  }
+  const { pattern, specialTokens = [], specialTokensAsText = false } = readTyped(loading, options);
   return {
     pattern: pattern === undefined ? undefined : resolvePattern(pattern),
     specialTokens,
-    specialTokensAsText: options.has("special-tokens-as-text"),
+    specialTokensAsText,
   };
-}
-
-/** `TEXT` or `TEXT=ID`; the text may hold `=` itself, so the last one counts, and only before a number. */
-function readSpecialToken(typed: string): SpecialTokenOption {
-  const [, text, id] = /^(.*)=(\d+)$/s.exec(typed) ?? [undefined, typed, undefined];
-  if (text === "" || text === undefined) throw usageError("--special-token: a special token is empty");
-  return { text, id: id === undefined ? undefined : Number(id) };
 }
 
 type Asked = Omit<ReturnType<typeof readTokenizerOptions>, "dtype" | "name"> & Partial<FoundTokenizer>;

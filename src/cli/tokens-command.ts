@@ -3,6 +3,8 @@ import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { ratio } from "../evaluation/evaluation.ts";
 import { recordedReading } from "../formats/training-json.ts";
+import { tokenCounting } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import {
   addEncoded,
   countTokens,
@@ -24,13 +26,14 @@ import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 /** `bpe tokens`: how many tokens files have. Each gets the number of ids that `bpe encode` gives it. */
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { files: names, options } = invocation;
+  const names = invocation.files;
+  const { json, workers: askedWorkers, memoryLimit } = readTyped(tokenCounting, invocation.options);
   const asked = readTokenizerOptions(invocation);
   const trained = recordedReading([asked.path]);
   const reading = { ...readInputOptions(invocation), trained, mayBeEmpty: true };
   const named = findFiles(names, reading, output);
-  const budget = new MemoryBudget(options.number("memory-limit"));
-  const workerCount = encodingThreadsFor(options.number("workers"), budget)(expectedTextBytes(named.inputs));
+  const budget = new MemoryBudget(memoryLimit);
+  const workerCount = encodingThreadsFor(askedWorkers, budget)(expectedTextBytes(named.inputs));
   const workers = workerCount > 1 ? startEncodingWorkers(workerCount, named.inputs) : undefined;
   try {
     const parts = await openTokenizer(asked, false, output);
@@ -41,7 +44,7 @@ export async function runTokens(invocation: Invocation, output: Output): Promise
       output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
     );
     const counted = tokenCounts(asked.path, names, found, counts);
-    await (options.has("json") ? writeJson(counted) : writeLines(tableOf(counted)));
+    await (json ? writeJson(counted) : writeLines(tableOf(counted)));
     summarize(output, counted, found, performance.now() - startMs);
   } finally {
     workers?.terminate();

@@ -98,14 +98,10 @@ function outputOf(
   invocation: Invocation,
   found: FormattedIds | undefined,
 ): { path: string | undefined; files?: AskedFiles } {
-  const {
-    options,
-    files: [file],
-  } = invocation;
-  const path = options.outputFile();
-  const named = options.value(idsTruncating.idsFormat);
+  const [file] = invocation.files;
+  const { output: path, idsFormat: named } = readTyped(idsTruncating, invocation.options);
   if (found === undefined || path === undefined) {
-    if (named === undefined) return { path: idOutputFile(invocation) };
+    if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(
       found === undefined
         ? `--ids-format: "${file}" has bare ids, without documents`

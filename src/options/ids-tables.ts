@@ -1,4 +1,4 @@
-import { encodingOptions } from "./encoding-table.ts";
+import { besideTokenizer, idFiles, shared, unattended } from "./command-tables.ts";
 import { oneSize, path, word } from "./kinds.ts";
 import { tableOf } from "./option.ts";
 import { idType, trainingOptions } from "./training-table.ts";
@@ -47,25 +47,14 @@ export const idsTraining = tableOf({
   help,
 });
 
-const outputFile = {
-  name: "output",
-  short: "o",
-  kind: path(),
-  writes: "file",
-  topic: "output",
-  default: "stdout, a line for each document",
-} as const;
+const outputFile = { ...shared.output, default: "stdout, a line for each document" };
 
+const tokenizerPath = { reads: "tokenizer", kind: path("PATH"), required: true, topic: "input" } as const;
 const tokenizer = {
   name: "tokenizer",
-  reads: "tokenizer",
-  kind: path("PATH"),
-  required: true,
-  topic: "input",
+  ...tokenizerPath,
   description: "directory that bpe ids train wrote, or its merges.txt",
 } as const;
-
-const unattended = { wait, logFile, progress, quiet, help };
 
 /** Of `bpe ids encode`. */
 export const idsEncoding = tableOf({
@@ -81,32 +70,19 @@ export const idsEncoding = tableOf({
 
 /** Of `bpe ids truncate`. */
 export const idsTruncating = tableOf({
-  from: {
-    name: "from",
-    reads: "tokenizer",
-    kind: path("PATH"),
-    required: true,
-    topic: "input",
-    description: "tokenizer that encoded the ids",
-  },
-  to: {
-    name: "to",
-    reads: "tokenizer",
-    kind: path("PATH"),
-    required: true,
-    topic: "input",
-    description: "tokenizer that bpe truncate made of it",
-  },
+  from: { name: "from", ...tokenizerPath, description: "tokenizer that encoded the ids" },
+  to: { name: "to", ...tokenizerPath, description: "tokenizer that bpe truncate made of it" },
   output: { ...outputFile, sample: "ids.npy", description: "its ids, in files as those of the larger" },
-  idsFormat: { ...encodingOptions.idsFormat, default: "as it is read, or by the ending of --output" },
+  idsFormat: { ...idFiles.idsFormat, default: "as it is read, or by the ending of --output" },
   idType: {
     ...typeOfBinary,
     description: "type of the ids in .bin files, read and written",
     default: "as they need it",
   },
+  ...{ ...besideTokenizer, ...unattended },
 });
 
-const { idsFormat, shardSize, ifChanged } = encodingOptions;
+const { idsFormat, shardSize, ifChanged } = idFiles;
 
 /** Of `bpe ids join`. */
 export const idsJoining = tableOf({
@@ -126,6 +102,7 @@ export const idsJoining = tableOf({
   shardSize,
   idType: { ...idType, topic: "output" },
   ifChanged,
+  ...unattended,
 });
 
 /** Of `bpe ids decode`. */

@@ -8,6 +8,7 @@ import { UserError, usageError } from "../errors.ts";
 import type { InputWeight } from "../formats/training-json.ts";
 import { nearest } from "../runtime/hints.ts";
 import { withRegularFile } from "../runtime/system-error.ts";
+import type { SpecialTokenOption } from "../tokenizer/tokenizer-parts.ts";
 import { chatTemplates } from "../vocabulary/chat-templates.ts";
 
 // Kinds of values. A kind reads what is typed, checks what a caller of the library gives, and knows the types of its values in
@@ -132,6 +133,19 @@ export const texts = (value = "TEXT"): Kind<readonly string[]> => ({
   python: { type: "t.Sequence[str]", none: "()", print: "texts" },
 });
 
+/** A kind of values that are only typed. */
+export const typedOnly = <T>(typed: Typed, read: Kind<T>["read"]): Kind<T> => ({
+  ...text(),
+  ...typed,
+  read,
+  take: () => wrong,
+});
+
+/** The file that gets what a command makes; none is standard output, which `-` is, too. */
+export const outputFile = typedOnly<string | undefined>({ value: "FILE" }, ([path]) =>
+  path === "-" ? undefined : path,
+);
+
 export const paths: Kind<readonly string[]> = {
   ...texts("FILE"),
   wanted: "a path or an array of paths",
@@ -227,17 +241,13 @@ export const sizes: Kind<readonly AskedSize[]> = {
   python: { type: union("int, str, t.Sequence[int]"), none: "None", print: "sizes" },
 };
 
-/** One of them; the library has none. */
-export const oneSize: Kind<AskedSize> = {
-  ...sizes,
-  read: ([text], name) => readSize(name, text!),
-  take: () => wrong,
-};
+/** One of them. */
+export const oneSize = typedOnly({ value: "N" }, ([text], name) => readSize(name, text!));
 
-const readSize = (name: string, text: string): AskedSize => {
+function readSize(name: string, text: string): AskedSize {
   const isMore = text.startsWith("+");
   return { isMore, count: wholeNumber(name, isMore ? text.slice(1) : text, 1) };
-};
+}
 
 /**
  * The sizes in a list with commas between. `32,000` is one: its groups of three digits cannot all be sizes, which have 256
@@ -407,6 +417,27 @@ export function readTextFile(option: string, path: string): string {
   if (!isUtf8(bytes)) throw new UserError(`${option} "${path}" is not valid UTF-8`);
   return new TextDecoder().decode(bytes);
 }
+
+/** Files, each with the name that stands before it: `[NAME=]FILE`. */
+export const namedFiles = typedOnly<readonly Named[]>(
+  { value: "[NAME=]FILE...", repeatable: true, many: true },
+  (typed, name) => typed.map((one) => readNamed(name, one)),
+);
+
+/** Special tokens with their ids, where one is typed. A text may hold `=` itself, so the last one counts, before a number. */
+export const specialTokens = typedOnly<readonly SpecialTokenOption[]>(
+  { value: "TEXT[=ID]", repeatable: true },
+  (typed, name) => {
+    const read = typed.map((one) => {
+      const [, text, id] = /^(.*)=(\d+)$/s.exec(one) ?? [undefined, one, undefined];
+      if (text === "" || text === undefined) throw usageError(`${name}: a special token is empty`);
+      return { text, id: id === undefined ? undefined : Number(id) };
+    });
+    const twice = read.find(({ text }, i) => read.findIndex((other) => other.text === text) < i);
+    if (twice !== undefined) throw usageError(`${name} "${twice.text}" is given twice`);
+    return read;
+  },
+);
 
 /** A path, and the name that stands before it: `[NAME=]PATH`. */
 export type Named = { readonly name: string | null; readonly path: string };

@@ -2,7 +2,7 @@ import { checkArgument, objectArgument } from "../bytes/schema.ts";
 import { usageError } from "../errors.ts";
 import { nearest } from "../runtime/hints.ts";
 import type { Written } from "../store/written-places.ts";
-import { type JsonSchema, type Kind, type Typed, taken } from "./kinds.ts";
+import { type JsonSchema, type Kind, taken } from "./kinds.ts";
 
 /** What the pages of help are about, in their order. */
 export const topics = {
@@ -17,10 +17,15 @@ export const topics = {
 
 export type Topic = keyof typeof topics;
 
-/** An option as the command line has it: help, completions and the manual page are made of it. */
-export type OptionSpec = Typed & {
+/**
+ * An option: help, completions and the manual page are made of it; the library and Python have it, too, unless it says that
+ * they do not.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: tables have options of all kinds
+export type Option<T = any> = {
   readonly name: string;
   readonly short?: string;
+  readonly kind: Kind<T>;
   /** Of a value that is a path: what is read there. No output may be what the run reads (run-paths.ts). */
   readonly reads?: PathRead;
   /** What is written there. */
@@ -44,6 +49,14 @@ export type OptionSpec = Typed & {
   readonly default?: string;
   /** A value for examples; of a flag "". */
   readonly sample?: string;
+  /** Its name in the library, if not that in the table, with that of the object it is in: `model.addsBos`; null: there is none. */
+  readonly library?: string | null;
+  /** The parameter in Python, likewise. */
+  readonly python?: string | null;
+  /** What the library and Python say of it, if not what the command line does. */
+  readonly inCode?: string;
+  /** Of a setting that a record has by the name of the table: what it is there, if not what its kind says. */
+  readonly recorded?: true | JsonSchema;
 };
 
 /** A corpus is files, directories and globs. Of a tokenizer several files may be read. */
@@ -58,39 +71,20 @@ export type Exclusion = Need & {
   readonly unless?: string;
 };
 
-/** The same with the kind of its value: the library and Python have it, too. */
-export type Option<T> = OptionSpec & {
-  readonly kind: Kind<T>;
-  /** Its name in the library, with that of the object it is in: `model.addsBos`; null: the library has none. */
-  readonly library: string | null;
-  /** The parameter in Python, if it is not called as in the table; null: there is none. */
-  readonly python?: string | null;
-  /** What the library and Python say of it, if not what the command line does. */
-  readonly inCode?: string;
-  /** Of a setting that a record has by the name of the table: what it is there, if not what its kind says. */
-  readonly recorded?: true | JsonSchema;
-};
-
-type Described<T> = OptionSpec & Partial<Option<T>> & { readonly kind: Kind<T> };
-
-/** The option, by the name that code has for it. Library and Python have the same name, unless another one is said. */
-export type Options = Readonly<Record<string, Option<unknown>>>;
+/** Options by the names that code has for them. */
+export type Options = Readonly<Record<string, Option>>;
 
 type ValueOf<O> = O extends { readonly kind: Kind<infer T> } ? T : never;
 
 /** What is asked for, by the names of a table. */
 export type Asked<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> | undefined };
 
-/** A table of options: what the kind of a value says is said by the option, too. Every start of the program makes it. */
-export function tableOf<const Table extends Readonly<Record<string, Described<unknown>>>>(table: Table) {
-  const options: Record<string, unknown> = {};
-  for (const name of Object.keys(table)) {
-    const option = table[name]!;
-    const { value, words, least, repeatable, many } = option.kind;
-    options[name] = { library: name, ...option, value, words, least, repeatable, many };
-  }
-  return options as { readonly [Name in keyof Table]: Option<ValueOf<Table[Name]>> };
-}
+/** A table of options. */
+export const tableOf = <const Table extends Options>(table: Table) =>
+  table as { readonly [Name in keyof Table]: Option<ValueOf<Table[Name]>> };
+
+/** What the library calls the option of a table. */
+export const nameInLibrary = (key: string, { library = key }: Option): string | null => library;
 
 /** How a caller spells an option: `--pad-to`, `padTo`. */
 export type Spelling = (option: string) => string;
@@ -105,7 +99,7 @@ export type Given = {
 };
 
 /** Refuses options that do not go together, and those that lack what they need; the table of options says which. */
-export function checkTogether(options: readonly OptionSpec[], given: Given, spell: Spelling): void {
+export function checkTogether(options: readonly Option[], given: Given, spell: Spelling): void {
   const isGiven = (other: string) => {
     const [name, value = given.text(name!)] = other.split(" ");
     return given.has(name!) && given.text(name!) === value;
@@ -153,9 +147,10 @@ export function readTyped<Table extends Options>(
 /** Checks what a caller of the library gives. Options that are undefined are left out; an unknown one is a usage error. */
 export function checkGiven<Table extends Options>(table: Table, given: unknown, call: string): Asked<Table> {
   checkArgument(`${call}: options`, given, objectArgument);
-  const known = Object.entries(table).flatMap(([key, { library, kind }]) =>
-    library === null ? [] : [{ key, kind, path: pathOf(library) }],
-  );
+  const known = Object.entries(table).flatMap(([key, option]) => {
+    const library = nameInLibrary(key, option);
+    return library === null ? [] : [{ key, kind: option.kind, path: pathOf(library) }];
+  });
   const names = new Set(known.map(({ path }) => path));
   const asked: Record<string, unknown> = {};
   for (const [path, value] of leaves(given as object, "", names, call)) {
@@ -172,8 +167,10 @@ const pathOf = (library: string) => library.split(":")[0]!;
 /** How the library spells an option of a table. */
 export const librarySpelling =
   (table: Options): Spelling =>
-  (option) =>
-    Object.values(table).find(({ name }) => name === option)?.library ?? option;
+  (typed) => {
+    const found = Object.entries(table).find(([, { name }]) => name === typed);
+    return (found && nameInLibrary(...found)) ?? typed;
+  };
 
 /** The values given, by their names; those of `model: { roles: { … } }` by `model.roles.bos`. */
 function* leaves(

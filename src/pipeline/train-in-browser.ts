@@ -6,6 +6,7 @@ import { defaultTextField, jsonHeadBytesMax, recordsIn } from "../corpus/json-sh
 import { UserError, usageError } from "../errors.ts";
 import { ledgerFiles } from "../formats/tokens-tsv.ts";
 import { callOptions, readCall, spellInLibrary } from "../options/library.ts";
+import { nameInLibrary } from "../options/option.ts";
 import { trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
 import {
@@ -91,7 +92,7 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
       options[name as "texts"] !== undefined &&
       name !== "vocabSize" &&
       !(optionNames as readonly string[]).includes(name) &&
-      Object.values(callOptions).some(({ library }) => library?.split(/[.:]/)[0] === name),
+      Object.entries(callOptions).some((named) => nameInLibrary(...named)?.split(/[.:]/)[0] === name),
   );
   if (absent !== undefined)
     throw usageError(

@@ -4,6 +4,7 @@ import { findCorpus } from "../corpus/find-inputs.ts";
 import { usageError } from "../errors.ts";
 import { loadTokenizerParts, pathsReadAt } from "../formats/load-tokenizer.ts";
 import { readCall, spellInLibrary } from "../options/library.ts";
+import { nameInLibrary } from "../options/option.ts";
 import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
 import { takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
@@ -116,11 +117,11 @@ async function partsAsWritten(product: AnyProduct, training: Training): Promise<
 /** All that the training writes. Refuses what options name to be read; what a directory holds is known later. */
 function writtenPlaces(asked: AskedTraining): WrittenPlaces {
   const places = new WrittenPlaces(
-    Object.entries(trainingOptions).flatMap(([key, { writes: kind, library }]) => {
+    Object.entries(trainingOptions).flatMap(([key, option]) => {
       const path = asked[key as keyof AskedTraining];
-      return kind === undefined || typeof path !== "string"
+      return option.writes === undefined || typeof path !== "string"
         ? []
-        : [{ name: `${library} "${path}"`, path, kind }];
+        : [{ name: `${nameInLibrary(key, option)} "${path}"`, path, kind: option.writes }];
     }),
   );
   places.keepApart();

@@ -2,7 +2,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Invocation, parseInvocation, unknownCommand, unknownOption } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/command-table.ts";
-import { oneOf, sizeBytes, sizes as sizesKind, splitSizes, wholeNumber } from "../../src/options/kinds.ts";
+import {
+  flag,
+  oneOf,
+  sizeBytes,
+  sizes as sizesKind,
+  splitSizes,
+  wholeNumber,
+} from "../../src/options/kinds.ts";
 import { rowsOf } from "../rows.ts";
 import { errorOf } from "../thrown.ts";
 
@@ -224,6 +231,7 @@ describe("an option that is not known gets", () => {
       options: ["abcd", "abce"].map((name) => ({
         name,
         topic: "input" as const,
+        kind: flag,
         rare: name === "abcd",
         description: "",
       })),

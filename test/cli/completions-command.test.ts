@@ -53,15 +53,15 @@ describe("bash completes", () => {
     ["bpe help train nightly ni", null],
     ["bpe train --voc", ["--vocab-size"]],
     ["bpe count --voc", []],
-    ["bpe train --compat ", [...trainingOptions.compat.words!]],
+    ["bpe train --compat ", [...trainingOptions.compat.kind.words!]],
     ["bpe train --compat hu", ["huggingface"]],
-    ["bpe train --compat=", [...trainingOptions.compat.words!]],
+    ["bpe train --compat=", [...trainingOptions.compat.kind.words!]],
     ["bpe train --compat=hu", ["huggingface"]],
     ["bpe train -p o2", ["o200k"]],
     ["bpe train --pattern hel", ["help"]],
     [
       "bpe train --format gpt2,",
-      trainingOptions.formats.words!.filter((name) => name !== "gpt2").map((name) => `gpt2,${name}`),
+      trainingOptions.formats.kind.words!.filter((name) => name !== "gpt2").map((name) => `gpt2,${name}`),
     ],
     ["bpe train --format gpt2,h", ["gpt2,huggingface"]],
     ["bpe train -n ", []],
@@ -116,7 +116,7 @@ test("every shell's script names every command, option and word, and is what the
       expect(text).toContain(name);
       for (const option of options) {
         expect(text).toContain(shell === "fish" ? ` -l ${option.name} ` : `--${option.name}`);
-        for (const word of option.words ?? []) expect(text).toContain(word);
+        for (const word of option.kind.words ?? []) expect(text).toContain(word);
       }
     }
   }

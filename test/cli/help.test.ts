@@ -72,8 +72,8 @@ describe("the page of a command", () => {
     for (const command of commands) {
       const text = commandHelp(command, page(120));
       const joined = text.split("\nExample")[0]!.replaceAll(/\s+/g, " ");
-      for (const { name, rare, value, description } of command.options) {
-        const named = `--${name}${value === undefined ? "" : ` ${value}`} ${description}`;
+      for (const { name, rare, kind, description } of command.options) {
+        const named = `--${name}${kind.value === undefined ? "" : ` ${kind.value}`} ${description}`;
         expect([named, joined.includes(named)]).toEqual([named, !rare]);
       }
       expect(text).toContain(`\n  ${command.examples[0]!.what}:\n`);
@@ -118,7 +118,7 @@ describe("the page of an option", () => {
     for (const command of commands) {
       for (const option of command.options) {
         const text = optionHelp(command, option, page(120)).replaceAll(/\s+/g, " ");
-        for (const said of [option.details, option.default, ...(option.words ?? [])])
+        for (const said of [option.details, option.default, ...(option.kind.words ?? [])])
           if (said !== undefined) expect(text).toContain(said);
       }
     }
@@ -132,10 +132,10 @@ describe("the page of a topic", () => {
         const text = topicHelp(command, topic, page(120)).replaceAll(/\s+/g, " ");
         for (const option of command.options.filter((one) => one.topic === topic)) {
           expect(text).toContain(`--${option.name}`);
-          for (const said of [option.details, option.default, ...(option.words ?? [])]) {
+          for (const said of [option.details, option.default, ...(option.kind.words ?? [])]) {
             if (said !== undefined) expect(text).toContain(said);
           }
-          if (option.repeatable) expect(text).toContain("May be given several times.");
+          if (option.kind.repeatable) expect(text).toContain("May be given several times.");
         }
         if (topic === "input") expect(text).toContain(command.filesDetails ?? "");
       }

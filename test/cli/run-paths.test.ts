@@ -153,7 +153,12 @@ test("a log beside them is taken: in the directory of a tokenizer, below a corpu
 test("the table of options says of every path whether it is read or written, and of every command what its files are", () => {
   for (const { name, options, files, fileWords, reads } of commands) {
     expect([name, reads === undefined]).toEqual([name, files === "" || fileWords !== undefined]);
-    for (const { name: option, value = "", reads, writes } of options) {
+    for (const {
+      name: option,
+      kind: { value = "" },
+      reads,
+      writes,
+    } of options) {
       const isPath = /FILE|DIR|PATH|TOKENIZER/.test(value);
       expect([name, option, [reads, writes].filter((use) => use !== undefined).length]).toEqual([
         name,
@@ -167,7 +172,7 @@ test("the table of options says of every path whether it is read or written, and
 /** What the command line of a path that is read begins with: the path is typed behind it. */
 const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: PathRead][] => [
   ...(reads === undefined ? [] : [[[], reads] as [string[], PathRead]]),
-  ...options.flatMap(({ name, reads, value = "" }): [string[], PathRead][] =>
+  ...options.flatMap(({ name, reads, kind: { value = "" } }): [string[], PathRead][] =>
     reads === undefined ? [] : [[[`--${name}`, ...(value.includes("NAME=") ? ["n="] : [])], reads]],
   ),
 ];

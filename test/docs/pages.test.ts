@@ -49,13 +49,13 @@ describe("docs/options.md", () => {
         expect([option.name, more]).toEqual([option.name, []]);
         const given = pagesOfOptions[option.name];
         const details = given === undefined ? (option.details ?? "").split(/(?<=[.]) (?=[A-Z])/) : [];
-        for (const text of [...details, option.default, option.needs?.other, ...(option.words ?? [])]) {
+        for (const text of [...details, option.default, option.needs?.other, ...(option.kind.words ?? [])]) {
           expect(entry).toContain(plain(text ?? ""));
         }
         expect(entry.toLowerCase()).toContain(plain(option.description).toLowerCase());
         // Of each of its meanings something is said.
         expect(entry).not.toMatch(/\([\w, ]+\) ?($|→|-|\()/);
-        if ((option.least ?? 0) > 1) expect(entry).toContain(option.least!.toLocaleString("en"));
+        if ((option.kind.least ?? 0) > 1) expect(entry).toContain(option.kind.least!.toLocaleString("en"));
         if (option.required) expect(entry).toContain("required");
         const groups = ["all", "readers", "users"].filter((group) => membersOf(group).includes(name));
         expect(entry).toMatch(new RegExp(`\\(([^)]*, )?(${[name, ...groups].join("|")})[,)]`));

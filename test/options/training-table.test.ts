@@ -2,18 +2,24 @@ import { describe, expect, test } from "bun:test";
 import { parseInvocation } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/command-table.ts";
 import { readCall, spellInLibrary } from "../../src/options/library.ts";
-import { checkTogether, type Option, type OptionSpec, typedSpelling } from "../../src/options/option.ts";
+import { checkTogether, nameInLibrary, type Option, typedSpelling } from "../../src/options/option.ts";
 import { trainingOptions } from "../../src/options/training-table.ts";
 import { errorOf } from "../thrown.ts";
 
 const train = commands.find(({ name }) => name === "train")!;
-const options: readonly Option<unknown>[] = Object.values(trainingOptions);
+/** Each with its name in the library said. */
+const options = Object.entries(trainingOptions).map(
+  ([key, option]): Option & { readonly library: string | null } => ({
+    ...option,
+    library: nameInLibrary(key, option),
+  }),
+);
 const optionOf = (name: string) => options.find((option) => option.name === name);
 
 /** An option that is given, as `name` or, where a value matters, `name value`. */
 const argument = (given: string): string => {
   const [name, said] = given.split(" ");
-  const { value, words } = optionOf(name!)!;
+  const { value, words } = optionOf(name!)!.kind;
   return value === undefined ? `--${name}` : `--${name}=${said ?? words?.[0] ?? "a"}`;
 };
 
@@ -28,7 +34,7 @@ const libraryValues: Readonly<Record<string, unknown>> = {
   "Readonly<Record<string, string>>": { a: "b" },
 };
 
-function given(option: Option<unknown>): object {
+function given(option: (typeof options)[number]): object {
   const { type } = option.kind;
   const [name, ...inner] = option.library!.split(":")[0]!.split(".").reverse();
   const special: Readonly<Record<string, unknown>> = {
@@ -39,12 +45,12 @@ function given(option: Option<unknown>): object {
     format: ["huggingface"],
     normalize: "NFC",
   };
-  const value = special[option.name] ?? libraryValues[type] ?? option.words?.[0];
+  const value = special[option.name] ?? libraryValues[type] ?? option.kind.words?.[0];
   if (value === undefined) throw new Error(`"special" has no value for ${option.name}, of type ${type}`);
   return inner.reduce((object: object, outer) => ({ [outer]: object }), { [name!]: value });
 }
 
-type Pair = { readonly option: Option<unknown>; readonly other: string };
+type Pair = { readonly option: (typeof options)[number]; readonly other: string };
 
 const pairs = options.flatMap((option) =>
   (option.excludes ?? []).map(({ other }): Pair => ({ option, other })),
@@ -57,7 +63,7 @@ describe("two options that exclude each other are refused", () => {
   test("on the command line, by their names", () => {
     for (const { option, other } of typed) {
       // What an option needs comes first in no list, so that it is given does not matter here.
-      const only: OptionSpec = { ...option, needs: undefined as never };
+      const only: Option = { ...option, needs: undefined as never };
       const { options: given } = parseInvocation(train, [argument(option.name), argument(other)]);
       const { message, exitCode } = errorOf(() => checkTogether([only], given, typedSpelling));
       expect(message).toStartWith(`--${option.name}`);

@@ -35,7 +35,7 @@ test.skipIf(Bun.which("groff") === null)(
       for (const option of options) {
         const short = option.short === undefined ? "" : `-${option.short}, `;
         expect(flat).toContain(
-          `${short}--${option.name}${option.value === undefined ? "" : ` ${option.value}`}`,
+          `${short}--${option.name}${option.kind.value === undefined ? "" : ` ${option.kind.value}`}`,
         );
         if (option.details !== undefined) expect(flat).toContain(option.details);
       }
