@@ -171,10 +171,12 @@ static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t i
   return i;
 }
 
+/* Python's cyclic collector passes over the list, whose numbers lead nowhere: where lists are kept it took a fifth of the time. */
 static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   uint32_t id_bytes = self->image.id_bytes, id_limit = self->image.id_limit;
   size_t count = size / id_bytes;
   PyObject *list = PyList_New((Py_ssize_t)count);
+  if (list != NULL) PyObject_GC_UnTrack(list);
   for (size_t i = 0; list != NULL && i < count; i++) {
     if (knows_lists) {
       PyObject **items = ((List *)list)->ob_item + i;
@@ -498,10 +500,8 @@ static const char *encode_part(Batch *self, Instance *instance, const Part *part
   return NULL;
 }
 
-/* Meanwhile the collector does not look through the lists: they hold numbers only. */
 static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   const uint8_t *at = ids->bytes;
-  int was_enabled = PyGC_Disable();
   PyObject *list = Py_None;
   for (Py_ssize_t i = part->first; i < part->end && list != NULL; i++) {
     size_t size = self->each[i].id_count * self->model->image.id_bytes;
@@ -509,7 +509,6 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
     if (list != NULL) PyList_SetItem(self->lists, i, list);
     at += size;
   }
-  if (was_enabled) PyGC_Enable();
   return list != NULL;
 }
 

@@ -1,6 +1,7 @@
 """The installed package, beside HF's tokenizers and tiktoken. Run by suite.ts, in the environment of setup.ts."""
 
 import contextlib
+import gc
 import json
 import os
 import random
@@ -532,6 +533,13 @@ class Encoding(Home):
         self.assertEqual((ids.tolist(), offsets.tolist()), ([], [0]))
         with self.assertRaisesRegex(ValueError, "threads is 0"):
             self.tokenizer.encode_batch(["a"], threads=0)
+
+    def test_the_collector_passes_over_lists_of_ids(self) -> None:
+        for ids in (self.tokenizer.encode("a b"), *self.tokenizer.encode_batch(["a", "", "x" * 700_000], threads=2)):
+            self.assertFalse(gc.is_tracked(ids))
+            ids.append(1)
+            self.assertEqual(ids.pop(), 1)
+        self.assertTrue(gc.isenabled())
 
     def test_counting_stops_where_it_is_certain(self) -> None:
         text = " ".join(made_texts(4000)) * 6
