@@ -70,7 +70,9 @@ function compare(
       );
       if (specialsAsText) continue;
       want({ kind: "count", bytes, specialsAsText, number: 2 ** 32 - 1 }, Uint32Array.of(ids.length));
-      want({ kind: "decode", bytes: new Uint8Array(ids.buffer) }, decoded(ids));
+      // An empty token may have taken the id of a byte; then nothing is decoded.
+      if (ids.every((id) => parts.tokens.starts[id] !== parts.tokens.starts[id + 1]))
+        want({ kind: "decode", bytes: new Uint8Array(ids.buffer) }, decoded(ids));
     }
   }
   if (offsetObstacle(parts) === undefined) {
