@@ -8,15 +8,19 @@ import { exportForm } from "../pattern/pattern.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { type Guard, unguarded } from "../store/staged-file.ts";
 import { packTokenList, tokenBytesOf } from "../tokenizer/token-table.ts";
-import { allAddedTokens, type LoadOptions, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import {
+  allAddedTokens,
+  type LoadOptions,
+  sendable,
+  type TokenizerParts,
+} from "../tokenizer/tokenizer-parts.ts";
 import { checkFirstMerges } from "../tokenizer/truncate-vocabulary.ts";
 import { vocabularyOf } from "../tokenizer/vocabulary-of.ts";
 import { settleModelLike } from "../vocabulary/model-settings.ts";
 import type { FinishedTokenizer } from "../vocabulary/vocabulary.ts";
 import { chosenFiles, loadFormats } from "./chosen-files.ts";
 import { startJob } from "./job.ts";
-import { trainedOptions } from "./prune-tokenizer.ts";
-import { headOf, publishFiles, recordedPattern } from "./write-result.ts";
+import { derivedRecord, publishFiles } from "./write-result.ts";
 
 type Opened = { readonly path: string; readonly loadOptions: LoadOptions; readonly parts: TokenizerParts };
 
@@ -104,29 +108,18 @@ export async function convertTokenizer(options: Conversion) {
   const { path, loadOptions, parts, formatNames, output, guard = unguarded } = options;
   const thread = startJob<ReturnType<typeof convertingJob>>("converting");
   try {
-    const shared = { ...parts, tokens: { ...parts.tokens } };
-    const tokenizer = await thread.ask("finish", { path, loadOptions, parts: shared });
+    const tokenizer = await thread.ask("finish", { path, loadOptions, parts: sendable(parts) });
     const files = chosenFiles(await loadFormats(), formatNames, tokenizer);
     const names = [...files.map(({ name }) => name), recordName];
     const { paths } = tokenizerFileOf(path);
     const source = await describeCounts(paths);
-    const { patternName, patternSources } = parts.description;
     const { specialTokens, specialIds } = tokenizer.vocabulary;
-    const record = () => ({
-      ...headOf(options),
-      converted: { tokenizer: source },
-      files: names,
-      options: {
-        ...trainedOptions(paths[0]!),
+    const record = () =>
+      derivedRecord({ ...options, basePath: paths[0]! }, { converted: { tokenizer: source } }, names, {
         vocabSize: parts.tokens.tokenCount,
         specialTokens,
         specialIds: [...specialIds],
-        padTo: 1,
-        reservedTokens: [],
-        normalization: parts.normalization,
-        pattern: recordedPattern({ name: patternName, sources: patternSources }),
-      },
-    });
+      });
     const check = (directory: string) => thread.ask("check", { directory, names });
     await publishFiles(output, [...files, trainingFile(record)], { guard, check });
     return { size: parts.tokens.tokenCount, files: names };

@@ -9,8 +9,7 @@ import {
 } from "../formats/load-tokenizer.ts";
 import { prunedBeside } from "../formats/tokenizer-json.ts";
 import { idsTsv } from "../formats/tokens-tsv.ts";
-import { readJson, recordName } from "../formats/training-json.ts";
-import { isDirectory, isFile } from "../runtime/system-error.ts";
+import { isDirectory } from "../runtime/system-error.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { type Guard, unguarded } from "../store/staged-file.ts";
 import {
@@ -26,6 +25,7 @@ import {
   checkSameTokenizer,
   type LoadOptions,
   type Numbering,
+  sendable,
   type TokenizerParts,
 } from "../tokenizer/tokenizer-parts.ts";
 import {
@@ -35,7 +35,7 @@ import {
   piecesOfFirst,
 } from "../tokenizer/truncate-vocabulary.ts";
 import { startJob, type Tell } from "./job.ts";
-import { filesOfSizes, headOf, publishFiles, recordedPattern } from "./write-result.ts";
+import { derivedRecord, filesOfSizes, publishFiles } from "./write-result.ts";
 
 type OpenRequest = {
   readonly path: string;
@@ -167,8 +167,7 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
     else chunks.push(bytes);
   });
   try {
-    const shared = { ...parts, tokens: { ...parts.tokens } };
-    const paths = await thread.ask("open", { path, loadOptions, parts: shared });
+    const paths = await thread.ask("open", { path, loadOptions, parts: sendable(parts) });
     const all: Made[] = [];
     for (const size of sizes) {
       const within = sizes.length === 1 ? "" : `${size}/`;
@@ -182,14 +181,18 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
         .filter(([name]) => name.startsWith(within))
         .map(([name, chunks]) => ({ name: name.slice(within.length), chunks: () => chunks }));
     const product = { sizes, filesOf: (index: number) => filesIn(all[index]!.within) };
-    const files = filesOfSizes(product, (names, index, ofAll) =>
-      recordOf(options, all[index]!, {
-        path: paths[0]!,
-        tokenizer,
-        files: names,
+    const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+    const files = filesOfSizes(product, (names, index, ofAll) => {
+      const { pruning, numbering } = all[index]!;
+      const { unreachableCount } = pruning;
+      const pruned = { tokenizer, sizeBefore, unreachableCount, texts: options.texts };
+      return derivedRecord({ ...options, basePath: paths[0]! }, { pruned }, names, {
+        vocabSize: numbering.size,
         ...(ofAll && { sizes: ofAll }),
-      }),
-    );
+        specialTokens: specials.map(({ content }) => content),
+        specialIds: specials.map(({ id }) => numbering.newIds[id]!),
+      });
+    });
     const check = (stagedPath: string) => thread.ask("check", stagedPath);
     await publishFiles(options.output, files, { guard, check });
     const goneOf = (stays: Uint8Array) =>
@@ -209,9 +212,8 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
 /** The pieces that the ids of a tokenizer are in the one that its first merges make. */
 export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
   const thread = startJob<ReturnType<typeof pruningJob>>("pruning");
-  const shared = (parts: TokenizerParts) => ({ ...parts, tokens: { ...parts.tokens } });
   try {
-    return await thread.ask("pieces", { big: shared(big), small: shared(small) });
+    return await thread.ask("pieces", { big: sendable(big), small: sendable(small) });
   } finally {
     thread.end();
   }
@@ -221,54 +223,3 @@ const tooSmall = (path: string, size: number, smallestSize: number) =>
   new UserError(`"${path}" cannot have ${size} tokens: bytes and added tokens are ${smallestSize}`, {
     hint: `give a --vocab-size of ${smallestSize} or more`,
   });
-
-/**
- * `training.json` of a pruned tokenizer. `options` are those of its own training, if there is a record of it. In any case
- * they hold what GPT-2's files and files of ranks do not: pattern, special tokens with their ids, normal form.
- */
-function recordOf(
-  options: PruneOptions,
-  { pruning, numbering }: Made,
-  { path, tokenizer, files, ...sizes }: Recorded,
-): object {
-  const { parts, texts } = options;
-  const { patternName, patternSources } = parts.description;
-  const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
-  return {
-    ...headOf(options),
-    pruned: {
-      tokenizer,
-      sizeBefore: parts.tokens.tokenCount,
-      unreachableCount: pruning.unreachableCount,
-      texts,
-    },
-    files,
-    options: {
-      ...trainedOptions(path),
-      vocabSize: numbering.size,
-      ...sizes,
-      specialTokens: specials.map(({ content }) => content),
-      specialIds: specials.map(({ id }) => numbering.newIds[id]!),
-      padTo: 1,
-      reservedTokens: [],
-      normalization: parts.normalization,
-      pattern: recordedPattern({ name: patternName, sources: patternSources }),
-    },
-  };
-}
-
-/** What a record has of its files: the first of those that were pruned, all of them, the new ones, and their sizes. */
-type Recorded = {
-  readonly path: string;
-  readonly tokenizer: unknown;
-  readonly files: readonly string[];
-  readonly sizes?: readonly number[];
-};
-
-/** The options in the record of a training beside the file. */
-export function trainedOptions(path: string): object | undefined {
-  const recordPath = join(path, "..", recordName);
-  if (!isFile(recordPath)) return undefined;
-  const { options } = readJson(recordPath) as { options?: unknown };
-  return typeof options === "object" && options !== null ? options : undefined;
-}

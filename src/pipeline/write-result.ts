@@ -10,6 +10,7 @@ import {
   type CountsRecord,
   type FieldsOf,
   type LanguageOfInput,
+  readJson,
   recordFormat,
   recordName,
   type TrainingRecord,
@@ -17,12 +18,14 @@ import {
 } from "../formats/training-json.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
+import { isFile } from "../runtime/system-error.ts";
 import { peakMemoryBytes } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { type FormerResults, stageDirectory } from "../store/staged-directory.ts";
 import { type Guard, unguarded, withStaged } from "../store/staged-file.ts";
 import { imageName } from "../tokenizer/image-name.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { chosenFiles, finishedTokenizer, type LoadedFormats } from "./chosen-files.ts";
@@ -286,11 +289,7 @@ export function corpusFacts({ training, inputs, languages, skipped, counts, trai
 }
 
 /** The head of a record: the program, the command, and when it ran. */
-export const headOf = ({
-  command,
-  arguments: typed,
-  startMs,
-}: Pick<Run, "command" | "arguments" | "startMs">) =>
+const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">) =>
   ({
     format: recordFormat,
     ...build,
@@ -299,6 +298,46 @@ export const headOf = ({
     workingDirectory: process.cwd(),
     startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
   }) as const;
+
+/** A tokenizer that was made of another one, of which `basePath` is the first file. */
+type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
+  readonly basePath: string;
+  readonly parts: TokenizerParts;
+};
+
+/**
+ * Its record. `options` are those of the training of the other one, if there is a record of it, and what is different now.
+ * In any case they hold what GPT-2's files and files of ranks do not: pattern, special tokens with their ids, normal form.
+ */
+export function derivedRecord(
+  { basePath, parts, ...run }: Derivation,
+  made: object,
+  files: readonly string[],
+  options: Readonly<Record<"vocabSize" | "specialTokens" | "specialIds", unknown>>,
+): object {
+  const { patternName: name, patternSources: sources } = parts.description;
+  return {
+    ...headOf(run),
+    ...made,
+    files,
+    options: {
+      ...trainedOptions(basePath),
+      ...options,
+      padTo: 1,
+      reservedTokens: [],
+      normalization: parts.normalization,
+      pattern: recordedPattern({ name, sources }),
+    },
+  };
+}
+
+/** The options in the record of a training beside the file. */
+function trainedOptions(path: string): object | undefined {
+  const recordPath = join(path, "..", recordName);
+  if (!isFile(recordPath)) return undefined;
+  const { options } = readJson(recordPath) as { options?: unknown };
+  return typeof options === "object" && options !== null ? options : undefined;
+}
 
 /** What the run took, up to now. */
 function costOf({ startMs, endMs, trained }: Run, writeStartMs: number) {

@@ -205,3 +205,9 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array) =>
 export function refuse(path: string, what: string, hint?: string): never {
   throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
 }
+
+/** The parts for another thread, to which a table that is made late cannot be sent. */
+export const sendable = (parts: TokenizerParts): TokenizerParts => ({
+  ...parts,
+  tokens: { ...parts.tokens },
+});

@@ -33,6 +33,26 @@ function pieces(source: string, text: string): string[] {
   });
 }
 
+test("no named pattern needs what is refused, as it is published or in the form that HF's engine reads", () => {
+  for (const name of triedPatterns) {
+    const { sources, huggingfaceSources = sources }: NamedPattern = patterns[name];
+    for (const form of [sources, huggingfaceSources])
+      expect([name, errorIfAny(() => compilePattern(form))]).toEqual([name, null]);
+  }
+  // What is refused: back-references, and looks behind of more than one character.
+  for (const source of [String.raw`(a)\1`, "(?<=ab)c", "(?<!ab)c"])
+    expect(errorOf(() => compilePattern([source]))).toBeInstanceOf(UserError);
+});
+
+function errorIfAny(compile: () => unknown): string | null {
+  try {
+    compile();
+    return null;
+  } catch (error) {
+    return String(error);
+  }
+}
+
 function naiveTextEnds(text: string, regexps: readonly RegExp[]): number[] {
   let end = 0;
   return naivePieces(text, regexps).map((piece) => (end += Buffer.byteLength(piece)));

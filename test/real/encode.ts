@@ -134,6 +134,18 @@ describe("ranks that are known", () => {
   });
 });
 
+test("no published tokenizer is refused for its pattern", () => {
+  for (const tokenizer of realTokenizers) {
+    const { code, stderr } = bpe(["inspect", pathOf(tokenizer), ...(tokenizer.options ?? [])]);
+    const { name, expected } = tokenizer;
+    expect([name, code, /pattern|expression/.test(stderr)]).toEqual([
+      name,
+      "oracle" in expected ? 0 : 1,
+      false,
+    ]);
+  }
+});
+
 describe("what is not byte-level BPE is refused, and the error names it", () => {
   for (const tokenizer of realTokenizers) {
     const { name, expected } = tokenizer;
