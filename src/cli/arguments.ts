@@ -103,7 +103,12 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
   const isEndless = taken.at(-1)?.endsWith("...");
   if (files.length > taken.length && !isEndless) {
     const what = taken.length === 0 ? "no file" : taken.join(" ");
-    throw usageError(`${command.name} takes ${what}; "${files[taken.length]}" is one too many`, usage);
+    const text = files.slice(taken.length - 1).join(" ");
+    const whole = ["bpe", command.name, ...files.slice(0, taken.length - 1), text];
+    throw usageError(
+      `${command.name} takes ${what}; "${files[taken.length]}" is one too many`,
+      taken.at(-1) === "<text>" ? `a text of several words has quotes: ${shellLine(whole)}` : usage,
+    );
   }
 }
 
@@ -219,6 +224,10 @@ const synonyms: Readonly<Record<string, string>> = {
   "--num-workers": "workers",
   "--j": "workers",
   "--cpus": "workers",
+  "--bos-token": "bos",
+  "--eos-token": "eos",
+  "--pad-token": "pad",
+  "--unk-token": "unk",
 };
 
 /** What to do instead of an option that was there once. */
@@ -242,6 +251,9 @@ function optionHint(command: CommandSpec, shown: string): string {
   if (names.includes(typed)) return meant([typed]);
   const begun = names.filter((name) => name.startsWith(typed));
   if (begun.length === 1) return meant(begun);
+  // `--format` is an `--ids-format`.
+  const ended = names.filter((name) => name.endsWith(typed.slice(1)));
+  if (ended.length > 0 && ended.length <= 2) return meant(ended);
   const others = commands.filter(({ options }) => options.some(({ name }) => `--${name}` === typed));
   if (others.length > 0) return `it is an option of ${others.map(({ name }) => `bpe ${name}`).join(", ")}`;
   if (begun.length > 1 && begun.length <= 4) return meant(begun.sort());

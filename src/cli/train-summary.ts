@@ -357,8 +357,9 @@ function rolesText({ roles, proposed }: ModelSettings): string {
     return `${token} is ${names.join(" and ")}`;
   });
   const isProposed = given.every((role) => proposed.includes(role));
+  const names = tokens.length === 1 ? "its name" : "their names";
   const note =
-    proposed.length === 0 ? "" : isProposed ? " (by its name)" : ` (${proposed.join(", ")} by name)`;
+    proposed.length === 0 ? "" : isProposed ? ` (by ${names})` : ` (${proposed.join(", ")} by name)`;
   return parts.join(", ") + note;
 }
 

@@ -213,6 +213,8 @@ describe("an option that is not known gets", () => {
     count | --keep | it is an option of bpe train, bpe ids train
     train | --threads | did you mean --workers?
     count | -j | did you mean --workers?
+    train | --pad-token | did you mean --pad?
+    encode | --format | did you mean --ids-format or --input-format?
     decode | --threads | bpe decode --help lists the options
     encode | --json | did you mean --progress json?
     train | --nonsense-that-is-far-from-all | bpe train --help lists the options

@@ -80,3 +80,12 @@ test("a text that is long is refused before any work, and a text may be anything
   for (const text of ["-", "low", "corpus.txt", "*"])
     expect(JSON.parse(run("explain", "low", "--json", "--", text).stdout).text).toBe(text);
 });
+
+test("a text without quotes is answered with the command that has them", () => {
+  expect(run("explain", "low", "lower", "low")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      "hint: a text of several words has quotes: bpe explain low 'lower low'\n",
+    ),
+  });
+});

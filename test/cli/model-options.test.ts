@@ -17,7 +17,9 @@ function train(...options: string[]) {
 
 test("roles by name are said in the summary, and written", () => {
   const { stderr, read } = train(...chat, "--chat-template", "chatml", "--model-max-length", "2048");
-  expect(stderr).toContain("\nroles       <|endoftext|> is bos and pad, <|im_end|> is eos (by its name)\n");
+  expect(stderr).toContain(
+    "\nroles       <|endoftext|> is bos and pad, <|im_end|> is eos (by their names)\n",
+  );
   expect(read("tokenizer_config.json")).toMatchObject({
     bos_token: "<|endoftext|>",
     eos_token: "<|im_end|>",
