@@ -1,9 +1,10 @@
 // Builds dist/bpe: one executable with the program, its workers and Bun in it.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
+import { commonCode } from "./scripts/common-code.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
 
 /** The commit the binary is made from, marked where the tree differs from it; "unknown" outside a checkout. */
@@ -27,7 +28,28 @@ let embedded: Promise<readonly string[]> | undefined;
 /** Says what is done now. */
 export const step = (what: string): void => console.log(`  ${what}`);
 
-/** Files that every executable has in it, made once: kernels, tables of patterns, the playground, the manual, and the text that its samples read. */
+const define = { BPE_COMMIT: JSON.stringify(commit()) };
+
+/**
+ * Bundles the workers apart from the program. Threads share no module in any case, and so those of the program are not cut
+ * into files that workers need and files that they do not.
+ */
+async function bundleWorkers(outdir: string): Promise<string[]> {
+  rmSync(outdir, { recursive: true, force: true });
+  const { outputs } = await Bun.build({
+    entrypoints: ["pipeline/worker.ts", "cli/report-worker.ts", "cli/serve-worker.ts"].map(
+      (path) => `${import.meta.dir}/src/${path}`,
+    ),
+    outdir,
+    naming: { entry: "[name].[ext]" },
+    define,
+    target: "bun",
+    splitting: true,
+  });
+  return outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);
+}
+
+/** Files that every executable has in it, made once: workers, kernels, tables of patterns, the playground, the manual, and the text that its samples read. */
 async function makeEmbedded(): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
@@ -38,6 +60,7 @@ async function makeEmbedded(): Promise<readonly string[]> {
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
   const { buildPlayground } = await import("./scripts/playground.ts");
   return [
+    ...(await bundleWorkers(`${import.meta.dir}/dist/workers`)),
     await buildPlayground(`${import.meta.dir}/dist/playground`),
     ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
     ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
@@ -57,20 +80,15 @@ export async function buildExecutable(
   const outfile = isForWindows ? `${path}.exe` : path;
   embedded ??= makeEmbedded();
   const result = await Bun.build({
-    entrypoints: [
-      `${import.meta.dir}/${entry}`,
-      `${import.meta.dir}/src/pipeline/worker.ts`,
-      `${import.meta.dir}/src/cli/report-worker.ts`,
-      `${import.meta.dir}/src/cli/serve-worker.ts`,
-      ...(await embedded),
-    ],
+    entrypoints: [`${import.meta.dir}/${entry}`, ...(await embedded)],
     loader: { ".html": "file", ".md": "file", ".tables": "file", ".txt": "file", ".wasm": "file" },
     // All beside the entry, where src/runtime/embedded.ts says they are.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
-    define: { BPE_COMMIT: JSON.stringify(commit()) },
+    define,
     minify: true,
-    // What a command or a worker imports when it needs it is a file of its own.
+    // What a command imports when it needs it is a file of its own.
     splitting: true,
+    plugins: [commonCode(`${import.meta.dir}/src`)],
     // Compiled ahead: the program starts some 4 ms sooner.
     bytecode: true,
     format: "esm",
