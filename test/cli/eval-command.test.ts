@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, renameSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Evaluation } from "../../src/evaluation/evaluation.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
+import { rowsOf } from "../rows.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const directory = scratch();
@@ -333,76 +334,45 @@ describe("bpe eval", () => {
   });
 
   test("wrong command lines and files are refused, each with what is wrong", () => {
-    const cases: [args: string[], code: number, message: string][] = [
-      [
-        [`a=${tokenizers.gpt2}`, `a=${tokenizers.cl100k}`, "--text", english],
-        2,
-        'two tokenizers are called "a"',
-      ],
-      [[tokenizers.gpt2, tokenizers.gpt2, "--text", english], 2, "two tokenizers are called"],
-      [[`=${tokenizers.gpt2}`, "--text", english], 2, "has no name"],
-      [[named[0]!, "--text", "en="], 2, "has no path"],
-      [[named[0]!, "--text", "-", "x=-"], 2, "standard input (-) is named twice"],
-      [[join(directory, "none"), "--text", english], 1, "no such file or directory"],
-      [[named[0]!, "--text", join(directory, "nothing.txt")], 1, "nothing.txt"],
-      [[named[0]!, "--text", put(directory, "empty.txt", "")], 1, "the corpus is empty"],
-      [[directory, "--text", english], 1, "holds no tokenizer"],
-      [[named[0]!, "--text", english, "--term", ""], 2, "--term is empty"],
-      [[named[0]!, "--text", english, "--model", "d=4"], 2, "--model: layers is missing"],
-      [
-        [named[0]!, "--text", english, "--model", english],
-        1,
-        `--model "${english}": it is not a config.json`,
-      ],
-      [[named[0]!, "--text", english, "--model", join(directory, "a.json")], 1, "no such file"],
-      [[named[0]!, "--text", english, "--measure", "model"], 2, "--measure model needs --model"],
-      [
-        [named[0]!, "--text", english, "--term", "é".repeat(513)],
-        2,
-        "--term: the term has 1,026 bytes; the limit is 1,024",
-      ],
-      [
-        [
-          named[0]!,
-          "--text",
-          english,
-          "--terms",
-          put(directory, "long.txt", `a\n${"x".repeat(1024)}\n${"x".repeat(1025)}`),
-        ],
-        1,
-        'long.txt", line 3: the term has 1,025 bytes; the limit is 1,024',
-      ],
-      [[named[0]!, "--text", english, "--term", "x", "--csv"], 2, "--term cannot be combined with --csv"],
-      [
-        [named[0]!, "--text", english, "--measure", "fertilty"],
-        2,
-        "did you mean fertility? (one of: tokens, ",
-      ],
-      [[named[0]!, "--text", english, "--measure", ""], 2, '--measure: unknown value ""'],
-      [[named[0]!, "--text", english, "--measure", "parity"], 2, "there is only one"],
-      [[named[0]!, "--text", english, "--measure", "all", "--csv"], 2, "it has all measures"],
-      [[named[0]!, "--text", english, "--words", "3", "--json"], 2, "it has everything"],
-      [[named[0]!, "--text", english, "--words", "0"], 2, "too small, the least is 1"],
-      [[named[0]!, "--text", english, "--words", "21"], 2, "too large, the most is 20"],
-      [
-        [named[0]!, "--text", english, "--terms", english, "--csv"],
-        2,
-        "--terms cannot be combined with --csv",
-      ],
-      [[named[0]!, "--text", english, "--terms", put(directory, "none.txt", "\n\n")], 1, "has no term"],
-      [[named[0]!, "--text", english, "--terms", join(directory, "nowhere")], 1, "no such file"],
-      [[named[0]!, "--text", english, "--terms", directory], 1, "is a directory"],
-      [
-        [named[0]!, "--text", english, "--terms", put(directory, "latin1.txt", Buffer.from([0xe9]))],
-        1,
-        "is not valid UTF-8",
-      ],
-    ];
-    for (const [args, wantedCode, message] of cases) {
-      const { code, stdout, stderr } = bpe(["eval", ...args]);
-      expect(stderr).toContain(message);
-      expect(code).toBe(wantedCode);
-      expect(stdout).toBe("");
+    for (const [name, path] of Object.entries(tokenizers)) symlinkSync(path, join(directory, name));
+    put(directory, "empty.txt", "");
+    put(directory, "long.txt", `a\n${"x".repeat(1024)}\n${"x".repeat(1025)}`);
+    put(directory, "none.txt", "\n\n");
+    put(directory, "latin1.txt", Buffer.from([0xe9]));
+    const cases = rowsOf(`
+      a=gpt2 a=cl100k --text T | 2 | two tokenizers are called "a"
+      gpt2 gpt2 --text T | 2 | two tokenizers are called
+      =gpt2 --text T | 2 | has no name
+      gpt2 --text en= | 2 | has no path
+      gpt2 --text - x=- | 2 | standard input (-) is named twice
+      none --text T | 1 | no such file or directory
+      gpt2 --text nothing.txt | 1 | nothing.txt
+      gpt2 --text empty.txt | 1 | the corpus is empty
+      . --text T | 1 | holds no tokenizer
+      gpt2 --text T --term= | 2 | --term is empty
+      gpt2 --text T --model d=4 | 2 | --model: layers is missing
+      gpt2 --text T --model english.txt | 1 | --model "english.txt": it is not a config.json
+      gpt2 --text T --model a.json | 1 | no such file
+      gpt2 --text T --measure model | 2 | --measure model needs --model
+      gpt2 --text T --term ${"é".repeat(513)} | 2 | --term: the term has 1,026 bytes; the limit is 1,024
+      gpt2 --text T --terms long.txt | 1 | long.txt", line 3: the term has 1,025 bytes; the limit is 1,024
+      gpt2 --text T --measure fertilty | 2 | did you mean fertility? (one of: tokens,
+      gpt2 --text T --measure= | 2 | --measure: unknown value ""
+      gpt2 --text T --measure parity | 2 | there is only one
+      gpt2 --text T --measure all --csv | 2 | it has all measures
+      gpt2 --text T --words 3 --json | 2 | it has everything
+      gpt2 --text T --words 0 | 2 | too small, the least is 1
+      gpt2 --text T --words 21 | 2 | too large, the most is 20
+      gpt2 --text T --terms none.txt | 1 | has no term
+      gpt2 --text T --terms nowhere | 1 | no such file
+      gpt2 --text T --terms . | 1 | is a directory
+      gpt2 --text T --terms latin1.txt | 1 | is not valid UTF-8
+    `);
+    for (const [typed, wantedCode, message] of cases) {
+      const args = typed!.split(" ").map((word) => (word === "T" ? "english.txt" : word));
+      const { code, stdout, stderr } = bpe(["eval", ...args], { cwd: directory });
+      expect(stderr).toContain(message!);
+      expect([typed, code, stdout]).toEqual([typed, Number(wantedCode), ""]);
     }
   });
 });

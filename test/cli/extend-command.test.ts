@@ -126,7 +126,6 @@ describe("what is refused", () => {
 
   test("options that the base decides, and sizes that are none", () => {
     for (const [options, message] of [
-      [["-n", "+4", "--format", "gpt2"], "--format cannot be combined with --extend"],
       [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
       [["-n", "+4", "-p", "cl100k"], "--pattern is stored in tokenizer.json"],
       [["-n", "270"], "--vocab-size 270 is not more than the base has: 270"],
@@ -229,10 +228,6 @@ describe("the base's own special tokens", () => {
     expect(recordIn(output).options.documentsEndAt).toEqual([]);
     expect(mergesOf(output).some((merge) => spelled.test(merge))).toBe(true);
     expect(mergesOf(run("named", corpus, ...asText, "-s", end).output)).toEqual(mergesOf(long));
-    expect(run("none", corpus, "-n", "300", "--special-tokens-as-text")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--special-tokens-as-text needs --extend"),
-    });
   });
 
   test("of any other base are text unless they are named, and the summary says so", () => {

@@ -104,11 +104,6 @@ describe("train --normalize", () => {
       const { code, stderr } = train("refused", "absent.txt", ...args);
       expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
     }
-    const { code, stderr } = run("count", "--ranges", "absent", "--normalize", "NFC");
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining("--normalize cannot be combined with --ranges"),
-    ]);
   });
 
   test("superwords and extensions cut the normalized text", () => {

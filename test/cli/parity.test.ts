@@ -113,14 +113,3 @@ test("a ratio is one a language, however many files name it", () => {
     }
   }
 });
-
-test("each needs languages", () => {
-  for (const option of [
-    ["--language-ratio", "1"],
-    ["--language-window", "10:2"],
-    ["--global-merges", "3"],
-  ]) {
-    const { code, stderr } = run("en.txt", "-n", "300", "-o", "refused", ...option);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`${option[0]} needs --language`)]);
-  }
-});

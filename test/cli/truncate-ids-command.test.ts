@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bpe, put, scratch } from "../binary.ts";
+import { rowsOf } from "../rows.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 const home = scratch();
@@ -205,49 +206,20 @@ describe("what is refused, and nothing is written", () => {
   put(home, "wrong.txt", "1 2 700\n");
   put(home, "empty.bin", "");
   put(home, "odd.bin", "abc");
-  for (const [name, args, code, message] of [
-    [
-      "another pattern",
-      ["ids.npy", "--from", "cs336", "--to", "other-cut/300"],
-      1,
-      "they cut or normalize text differently",
-    ],
-    ["other special tokens", ["ids.npy", "--from", "cs336", "--to", "fewer"], 1, "their added tokens differ"],
-    [
-      "tokens in another order",
-      ["ids.npy", "--from", "cs336", "--to", "pruned"],
-      1,
-      '"pruned/tokenizer.json" does not have the first merges of "cs336/tokenizer.json": its merge ',
-    ],
-    [
-      "the larger for the smaller",
-      ["ids.npy", "--from", "cs336-cut/300", "--to", "cs336"],
-      1,
-      "its merge 42 is",
-    ],
-    [
-      "ids of another tokenizer",
-      ["wrong.txt", "--from", "cs336", "--to", "cs336-cut/300"],
-      1,
-      "the id 700… is not below 700",
-    ],
-    [
-      "a file that is not a tokenizer",
-      ["ids.npy", "--from", "cs336", "--to", "ids.npy"],
-      1,
-      "not a known kind of tokenizer",
-    ],
-    [
-      "a damaged file",
-      ["odd.bin", "--from", "cs336", "--to", "cs336-cut/300"],
-      1,
-      "not a whole number of uint16 ids",
-    ],
-    ["no smaller tokenizer", ["ids.npy", "--from", "cs336"], 2, "--to is missing"],
-  ] as const) {
-    test(name, () => {
-      const { code: got, stderr } = run("ids", "truncate", ...args, "-o", "never.npy", "-q");
-      expect([stderr, got]).toEqual([expect.stringContaining(message), code]);
+  const cases = rowsOf(`
+    another pattern | ids.npy --from cs336 --to other-cut/300 | they cut or normalize text differently
+    other special tokens | ids.npy --from cs336 --to fewer | their added tokens differ
+    tokens in another order | ids.npy --from cs336 --to pruned | "pruned/tokenizer.json" does not have the first merges of "cs336/tokenizer.json": its merge
+    the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | its merge 42 is
+    ids of another tokenizer | wrong.txt --from cs336 --to cs336-cut/300 | the id 700… is not below 700
+    a file that is not a tokenizer | ids.npy --from cs336 --to ids.npy | not a known kind of tokenizer
+    a damaged file | odd.bin --from cs336 --to cs336-cut/300 | not a whole number of uint16 ids
+  `);
+  for (const [name, typed, message] of cases) {
+    test(name!, () => {
+      const args = [...typed!.split(" "), "-o", "never.npy", "-q"];
+      const { code, stderr } = run("ids", "truncate", ...args);
+      expect([stderr, code]).toEqual([expect.stringContaining(message!), 1]);
       expect(existsSync(join(home, "never.npy"))).toBe(false);
     });
   }
@@ -259,17 +231,8 @@ describe("what is refused, and nothing is written", () => {
       ["cs336-cut/300/tokenizer.json", "which this run reads"],
       ["ids.parquet", "ends in neither .npy nor .bin"],
     ] as const) {
-      const { code, stderr } = run(
-        "ids",
-        "truncate",
-        "ids.npy",
-        "--from",
-        "cs336",
-        "--to",
-        "cs336-cut/300",
-        "-o",
-        into,
-      );
+      const args = "ids truncate ids.npy --from cs336 --to cs336-cut/300 -o".split(" ");
+      const { code, stderr } = run(...args, into);
       expect([stderr, code]).toEqual([expect.stringContaining(message), 2]);
     }
     expect(bytesOf("ids.npy").equals(before)).toBe(true);

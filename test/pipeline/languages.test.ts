@@ -101,7 +101,5 @@ test("languages that are none are refused", async () => {
       { name: "hi", files },
     ]),
   ).toContain('"hi" has none');
-  expect(await refused([en], { files })).toContain("cannot be combined with files");
-  expect(await refused([en], { texts: ["a"] })).toContain("cannot be combined with texts");
   expect(await refused([])).toContain("nothing to train on");
 });

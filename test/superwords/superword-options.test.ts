@@ -46,12 +46,6 @@ test("wrong options are refused, and the error names them", () => {
   };
   expect(refused("--superwords-from", "311")).toContain("2 bpe: error: --superwords-from 311 is more than");
   expect(refused("--superwords-from", "9")).toContain("2 bpe: error: --superwords-from 9 is too small");
-  expect(refused("--superword-pattern", "a+")).toContain("2 bpe: error: --superword-pattern needs");
-  const counts = bpe(["count", corpus, "-o", join(home, "counts.tsv")]);
-  expect(counts.code).toBe(0);
-  expect(refused("--superwords-from", "300", "--counts", join(home, "counts.tsv"))).toContain(
-    "2 bpe: error: --superwords-from cannot be combined with --counts: superwords need the text",
-  );
   expect(refused("--superwords-from", "300", "--format", "tiktoken")).toContain("may leave text unmatched");
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
+import { rowsOf } from "../rows.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 const home = scratch();
@@ -120,39 +121,18 @@ describe("encode", () => {
   }, 600_000);
 
   test("says what is wrong", () => {
-    const cases: [args: string[], code: number, message: string][] = [
-      [
-        ["encode", corpus],
-        2,
-        "--tokenizer is missing\nhint: usage: bpe encode <file>... --tokenizer PATH [options]",
-      ],
-      [
-        ["encode", corpus, "--tokenizer", tokenizer, "-o", "ids.txt"],
-        2,
-        '--output "ids.txt" ends in neither .npy nor .bin',
-      ],
-      [
-        ["encode", corpus, "--tokenizer", tokenizer, "--dtype", "int8", "-o", "x.npy"],
-        2,
-        '--dtype: unknown value "int8"',
-      ],
-      [["encode", corpus, "--tokenizer", "nowhere"], 1, '"nowhere": no such file or directory'],
-      [["encode", "nowhere.txt", "--tokenizer", tokenizer], 1, '"nowhere.txt": no such file'],
-      [
-        ["encode", corpus, "--tokenizer", tokenizer, "--append-token", "<x>"],
-        1,
-        'no special token "<x>" to append\nhint: it has <|endoftext|>',
-      ],
-      [
-        ["encode", corpus, "--tokenizer", tokenizer, "-p", "gpt2"],
-        2,
-        "--pattern is stored in tokenizer.json",
-      ],
-    ];
-    for (const [args, code, message] of cases) {
-      const result = bpe(args, { cwd: home });
-      expect(result.stderr).toContain(message);
-      expect([args, result.code, result.stdout]).toEqual([args, code, ""]);
+    const cases = rowsOf(`
+      encode corpus.txt --tokenizer tokenizer -o ids.txt | 2 | --output "ids.txt" ends in neither .npy nor .bin
+      encode corpus.txt --tokenizer tokenizer --dtype int8 -o x.npy | 2 | --dtype: unknown value "int8"
+      encode corpus.txt --tokenizer nowhere | 1 | "nowhere": no such file or directory
+      encode nowhere.txt --tokenizer tokenizer | 1 | "nowhere.txt": no such file
+      encode corpus.txt --tokenizer tokenizer --append-token <x> | 1 | no special token "<x>" to append hint: it has <|endoftext|>
+      encode corpus.txt --tokenizer tokenizer -p gpt2 | 2 | --pattern is stored in tokenizer.json
+    `);
+    for (const [typed, code, message] of cases) {
+      const result = bpe(typed!.split(" "), { cwd: home });
+      expect(result.stderr.replaceAll("\n", " ")).toContain(message!);
+      expect([typed, result.code, result.stdout]).toEqual([typed, Number(code), ""]);
     }
   });
 });
