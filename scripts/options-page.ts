@@ -11,7 +11,7 @@ export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md")
 export const pagesOfOptions: Readonly<Record<string, string>> = {
   ...of("inputs.md", "text-field", "include", "binary", "weight"),
   ...of("train.md", "vocab-size", "special-token", "special-tokens", "memory-limit", "workers"),
-  ...of("formats.md", "compat", "pad-to", "ledger", "format", "keep", "wait"),
+  ...of("formats.md", "compat", "pad-to", "ledger", "format", "keep", "wait", "output"),
   ...of("nightly.md", "cache", "cache-limit", "if-changed", "log-file", "progress"),
   ...of("clean-and-fair.md", "whole-characters", "seed-token", "seed-tokens", "normalize"),
   ...of("clean-and-fair.md", "language", "language-dev", "language-ratio", "language-window"),
@@ -54,6 +54,10 @@ const groups = {
     "serve",
     "image",
   ],
+  writers: [
+    ...["train", "count", "plan", "encode", "decode", "prune", "truncate", "convert", "ids train"],
+    ...["ids encode", "ids decode", "ids truncate", "ids join", "image", "playground"],
+  ],
 };
 
 const head = [
@@ -61,7 +65,7 @@ const head = [
   "Look up what can be typed. `bpe help COMMAND` has the usual options on a screen, and `bpe help COMMAND TOPIC` every sentence about those of a topic:",
   "```sh run\nbpe help train nightly | grep -A 2 -e '--keep N'\n```",
   "```output\n      --keep N\n      Keep the last N results that were replaced. They stay beside the output,\n      as DIR.<UTC start of their run>.\n```",
-  `Behind an option stand the commands that take it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}. [inputs.md](inputs.md) says what a file may be, [train.md](train.md) how numbers and sizes are written. → leads to the page with an example and the details.`,
+  `Behind an option stand the commands that take it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}; *writers* are ${groups.writers.join(", ")}. [inputs.md](inputs.md) says what a file may be, [train.md](train.md) how numbers and sizes are written. A link leads to an example and the details.`,
 ];
 const tail = ["## Limits", "The page is made from the table by which the command line is read."];
 
@@ -69,7 +73,10 @@ const tail = ["## Limits", "The page is made from the table by which the command
 const asMarkdown = (text: string) =>
   text
     .replace(/[\\*<[\]`]|(?<!\w)_|_(?!\w)/g, "\\$&")
-    .replace(/(?<![\w`<'-])--?[a-z][a-z-]*(?![\w-])/g, "`$&`")
+    .replace(
+      /(?<![\w`<'-])--?[a-z][a-z-]*(?![\w-])( (help|none|huggingface|config\.json|\+8k|[a-z]+=\d+)(?!\w))?/g,
+      "`$&`",
+    )
     .replace(/(?<=^| )-(?=[ .,]|$)/g, "`-`");
 
 const option = (name: string) => `\`--${name}\``;
@@ -119,7 +126,7 @@ function optionEntry(name: string): readonly ["-", string] {
     return `${label}(${takers(those)}${variant.remarks}) ${shown.map(asMarkdown).join(" ")}`;
   });
   const page = pagesOfOptions[name];
-  return ["-", parts.join(" ") + (page === undefined ? "" : ` → [${page}](${page})`)];
+  return ["-", parts.join(" ") + (page === undefined ? "" : ` [${page}](${page})`)];
 }
 
 function takers(those: readonly Taken[]): string {
@@ -173,7 +180,7 @@ function commandEntry(command: CommandSpec): readonly ["-", string] {
   const said = page === undefined ? (details ?? sentences(description)) : sentences(description);
   const taken =
     isShared || filesDescription === undefined ? "" : ` \`${files}\`: ${sentences(filesDescription)}`;
-  const more = page === undefined ? "" : ` → [${page}](${page})`;
+  const more = page === undefined ? "" : ` [${page}](${page})`;
   return ["-", `\`${usageLine(command)}\`: ${asMarkdown(said)}${taken}${more}`];
 }
 

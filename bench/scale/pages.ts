@@ -68,7 +68,8 @@ function scaleSection(record: ScaleRecord): string {
     ),
     paragraph(
       `Beyond it \`bpe\` ends with an error before it merges. What helps, in this order: a pattern with short pretokens or
-       a cleaner corpus; a sample of the corpus; \`bpe count --min-count N\`. ${rareWords(record)}`,
+       a cleaner corpus; a sample of the corpus; \`bpe count --min-count N\`, which leaves out words that occur fewer than N
+       times in a slice. ${rareWords(record)}`,
     ),
     paragraph(
       `Measured ${record.date}, commit ${record.commit}, ${record.cores} cores (${record.cpu}), load ${record.load},
@@ -105,10 +106,8 @@ function rareWords({ leavingOut, sampling }: ScaleRecord): string {
   const rare = leavingOut.filter(({ minCount }) => minCount > 1);
   const best = rare.reduce((one, other) => (shared(other) > shared(one) ? other : one));
   const samples = sampling.map((one) => `${percent(shared(one))} from 1/${1 / one.share}`);
-  return `That one leaves out words that occur fewer than N times in a slice, so a count is too low by at most N - 1 times
-    the number of slices. With N = ${best.minCount} and ${best.sliceCount} slices of
-    ${sizeText(best.sliceBytes)}, ${percent(shared(best))} of the exact merges were learned; without it, from a shuffled part
-    of the same text, ${samples.join(", ")}.`;
+  return `With N = ${best.minCount} and ${best.sliceCount} slices of ${sizeText(best.sliceBytes)},
+    ${percent(shared(best))} of the exact merges were learned; from a shuffled part of the same text, ${samples.join(", ")}.`;
 }
 
 if (import.meta.main) {

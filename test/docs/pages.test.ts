@@ -54,10 +54,12 @@ describe("docs/options.md", () => {
         }
         expect(entry.toLowerCase()).toContain(plain(option.description).toLowerCase());
         // Of each of its meanings something is said.
-        expect(entry).not.toMatch(/\([\w, ]+\) ?($|→|-|\()/);
+        expect(entry).not.toMatch(/\([\w, ]+\) ?($|\[|-|\()/);
         if ((option.kind.least ?? 0) > 1) expect(entry).toContain(option.kind.least!.toLocaleString("en"));
         if (option.required) expect(entry).toContain("required");
-        const groups = ["all", "readers", "users"].filter((group) => membersOf(group).includes(name));
+        const groups = ["all", "readers", "users", "writers"].filter((group) =>
+          membersOf(group).includes(name),
+        );
         expect(entry).toMatch(new RegExp(`\\(([^)]*, )?(${[name, ...groups].join("|")})[,)]`));
         if (given !== undefined) {
           const typed = new RegExp(`--${option.name}\\b|-${option.short ?? "-nothing"}\\b`);
