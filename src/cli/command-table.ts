@@ -2,7 +2,6 @@
 // it. The options of each command are in the tables of src/options.
 
 import * as tables from "../options/command-tables.ts";
-import { idsDecoding, idsEncoding, idsJoining, idsTraining, idsTruncating } from "../options/ids-tables.ts";
 import type { Option, Options, PathRead } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
 
@@ -283,7 +282,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
     details:
       "Learns merges over numbers: audio codes, notes, k-mers, colours. bpe help docs/extend.md has more.",
     readsPipe: true,
-    options: idsTraining,
+    options: tables.idsTraining,
     examples: [
       { what: "3 tokens more than the alphabet has", command: "bpe ids train notes.txt -n +3 -o notes" },
     ],
@@ -295,7 +294,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
     filesDescription: idFiles,
     description: "turn ids of an alphabet into tokens",
     readsPipe: true,
-    options: idsEncoding,
+    options: tables.idsEncoding,
     examples: [
       { what: "As lines of tokens", command: "bpe ids encode notes.txt --tokenizer notes" },
       { what: "For numpy", command: "bpe ids encode notes.txt --tokenizer notes -o tokens.npy" },
@@ -308,7 +307,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
     filesDescription: idFiles,
     description: "turn tokens back into ids of the alphabet",
     readsPipe: true,
-    options: idsDecoding,
+    options: tables.idsDecoding,
     examples: [{ what: "A file of tokens", command: "bpe ids decode tokens.npy --tokenizer notes" }],
   },
   {
@@ -319,7 +318,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
     description: "ids of a smaller vocabulary, without the text",
     details: "They are those that encoding the text anew would give. -p and -s are for the file of --from.",
     readsPipe: true,
-    options: idsTruncating,
+    options: tables.idsTruncating,
     examples: [
       {
         what: "For a vocabulary of half the size",
@@ -335,7 +334,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
     description: "join parts that many machines encoded",
     details:
       "Parts are what bpe encode --ids-format part made of ranges of a plan. The files are those of one machine.",
-    options: idsJoining,
+    options: tables.idsJoining,
     examples: [
       {
         what: "For Megatron, in shards",

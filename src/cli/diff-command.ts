@@ -14,10 +14,9 @@ import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputFile, writeChunks, writeJson, writeLines } from "./data-output.ts";
 import { piecesText } from "./eval-text.ts";
-import { readingOf } from "./input-options.ts";
+import { nameOfText, openTexts, readingOf, readTexts } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { nameOfText, openTexts, readTexts } from "./text-options.ts";
 import { openTokenizers } from "./tokenizer-options.ts";
 
 /** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */

@@ -16,11 +16,10 @@ import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { allTexts, type EvaluationView, evaluationLines, findingOf } from "./eval-text.ts";
-import { readingOf } from "./input-options.ts";
+import { openTexts, readingOf, readTexts } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { onStop } from "./stop.ts";
-import { openTexts, readTexts } from "./text-options.ts";
 import { openTokenizers } from "./tokenizer-options.ts";
 
 /** `bpe eval`: measures of tokenizers on texts, side by side. */

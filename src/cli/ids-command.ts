@@ -13,7 +13,7 @@ import {
 } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idWriterFor } from "../formats/id-writers.ts";
-import { idsDecoding, idsEncoding, idsTraining } from "../options/ids-tables.ts";
+import { idsDecoding, idsEncoding, idsTraining } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { settleLimits } from "../pipeline/training.ts";

@@ -1,19 +1,22 @@
 import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { checkNames, type FoundInputs, findCorpus } from "../corpus/find-inputs.ts";
-import { hasFields } from "../corpus/input.ts";
+import { basename, dirname, join } from "node:path";
+import { checkNames, type FoundInputs, findCorpus, type Skipped } from "../corpus/find-inputs.ts";
+import { hasFields, type Input } from "../corpus/input.ts";
 import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.ts";
 import { type PlannedRanges, readPlan } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
 import { reading } from "../options/command-tables.ts";
+import type { Named } from "../options/kinds.ts";
 import { readTyped } from "../options/option.ts";
+import type { NamedText } from "../pipeline/evaluate.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { refusal, statOf, unreadable } from "../runtime/system-error.ts";
-import { isWindows } from "../runtime/windows.ts";
+import { isWindows, slashed } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
+import { uniqueNames } from "./tokenizer-options.ts";
 
 /** How the files are to be read. Looks at none. At least one must be named, unless an option stands for the files. */
 export function readInputOptions({ options, files }: Invocation): InputOptions {
@@ -200,3 +203,62 @@ function copy(bytes: Uint8Array, into: number, path: string): void {
 
 const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
 const moreRoom = "set TMPDIR to a directory with free space, or write it to a file and name that file";
+
+/** Texts, each with the names of its files as typed. */
+type TypedText = { readonly name: string; readonly paths: readonly string[] };
+
+/** What `--text` names, text by text: values with the same NAME are one text. Looks at no file. */
+export function readTexts(values: readonly Named[]): TypedText[] {
+  const standardInputs = values.filter(({ path }) => path === "-");
+  if (standardInputs.length > 1) throw usageError("standard input (-) is named twice, and can be read once");
+  const names = uniqueNames(values, nameOfText);
+  const byName = Map.groupBy(values, (value) => value.name ?? value);
+  return [...byName.values()].map((some) => ({
+    name: names.get(some[0]!)!,
+    paths: some.map(({ path }) => path),
+  }));
+}
+
+/** The name of a file without what says its format and compression. */
+export function nameOfText(path: string): string {
+  if (path === "-") return "stdin";
+  const name = basename(path) || basename(dirname(path)) || path;
+  return (
+    name.replace(/(?<=.)\.(txt|text|md|jsonl|ndjson|json|parquet)?(\.(gz|gzip|zst|zstd))?$/i, "") || name
+  );
+}
+
+/**
+ * The inputs of the texts, and all files that are skipped. A text is read several times, so what can be read only once
+ * (standard input, a pipe) is copied to a file first.
+ */
+export async function openTexts(
+  texts: readonly TypedText[],
+  options: InputOptions,
+  scratch: ScratchDirectory,
+  output: Output,
+): Promise<{ texts: NamedText[]; found: FoundInputs }> {
+  const opened: NamedText[] = [];
+  const all = { inputs: [] as Input[], skipped: [] as Skipped[] };
+  let copyCount = 0;
+  for (const { name, paths } of texts) {
+    /** A copy is called what it is a copy of. */
+    const copied = new Map<string, string>();
+    const files: string[] = [];
+    for (const path of paths) {
+      const isStream = path === "-" || isPipe(path);
+      const file = isStream ? join(scratch.path, `stream-${copyCount++}`) : path;
+      files.push(file);
+      if (!isStream) continue;
+      await copyPipe(path === "-" ? "/dev/stdin" : path, file);
+      copied.set(slashed(file), path);
+    }
+    const { inputs, skipped } = findCorpus(files, options);
+    output.keepOutputsFrom(inputs);
+    output.tellSkipped(skipped);
+    opened.push({ name, inputs, paths: inputs.map(({ path }) => copied.get(path) ?? path) });
+    all.inputs.push(...inputs);
+    all.skipped.push(...skipped);
+  }
+  return { texts: opened, found: all };
+}

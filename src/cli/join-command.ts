@@ -1,7 +1,7 @@
 import { counted, seconds } from "../bytes/quantities.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError, usageError } from "../errors.ts";
-import { idsJoining } from "../options/ids-tables.ts";
+import { idsJoining } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { isPart, pathsToLock } from "../pipeline/id-files.ts";
 import { joinParts } from "../pipeline/join-parts.ts";

@@ -43,7 +43,7 @@ const runners: Record<string, () => Promise<Runner>> = {
   "ids truncate": async () => (await import("./truncate-ids-command.ts")).runTruncateIds,
   "ids join": async () => (await import("./join-command.ts")).runJoinIds,
   "ids inspect": async () => (await import("./ids-command.ts")).runInspectIds,
-  image: async () => (await import("./image-command.ts")).runImage,
+  image: async () => (await import("./convert-command.ts")).runImage,
   serve: async () => (await import("./serve-command.ts")).runServe,
   playground: async () => (await import("./playground-command.ts")).runPlayground,
   completions: async () => (await import("./completions-command.ts")).runCompletions,

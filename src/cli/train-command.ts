@@ -1,7 +1,8 @@
 import { counted } from "../bytes/quantities.ts";
+import { usageError } from "../errors.ts";
 import type { ExtensionRecord, TrainingRecord } from "../formats/training-json.ts";
-import { typedSpelling } from "../options/option.ts";
-import type { AskedTraining } from "../options/training-table.ts";
+import { readTyped, typedSpelling } from "../options/option.ts";
+import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
 import type { Extended, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import { type Finished, runTraining, type World } from "../pipeline/run-training.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
@@ -11,10 +12,10 @@ import type { Invocation } from "./arguments.ts";
 import { lockOutputs, writeChunks } from "./data-output.ts";
 import { openInputs, spoolPipes } from "./input-options.ts";
 import { corpusNotes, type Output } from "./output.ts";
-import { ReportThread, refuseOtherFile } from "./report-option.ts";
+import { checkReportPath, ReportThread, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
+import { readTokenList } from "./token-lists.ts";
 import { extensionSummary, fullTrainingSummary, trainingSummary } from "./train-summary.ts";
-import { readTraining } from "./training-options.ts";
 
 /** `bpe train`: reads the options, trains, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
@@ -131,4 +132,24 @@ async function tell(
           columns,
         });
   output.succeed(summary, { changed: true, output: ended.output, kept: keptPath, ...record });
+}
+
+/** What is typed of a training. Looks at no file but a chat template's and that of seed tokens. */
+function readTraining({ options, files }: Invocation): AskedTraining {
+  const typed = readTyped(trainingOptions, options);
+  const { seedTokensFile: path } = typed;
+  const listed = path === undefined ? [] : readTokenList("--seed-tokens", path);
+  const [file] = files;
+  if (typed.languages !== undefined && file !== undefined) {
+    throw usageError(
+      `"${file}" belongs to no language; with --language, every file needs one`,
+      `--language NAME=${file}`,
+    );
+  }
+  checkReportPath(typed.report);
+  return {
+    ...typed,
+    seedTokens: [...(typed.seedTokens ?? []), ...listed],
+    ledger: typed.noLedger ? false : typed.ledger,
+  };
 }

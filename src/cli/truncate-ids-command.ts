@@ -5,7 +5,7 @@ import { baseOf, idFormatOf } from "../formats/id-formats.ts";
 import { readDocuments, readSequences } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idTypeFor, idWriterFor } from "../formats/id-writers.ts";
 import { type FormattedIds, formattedIdsAt } from "../formats/read-id-formats.ts";
-import { idsTruncating } from "../options/ids-tables.ts";
+import { idsTruncating } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { type AskedFiles, checkEncodedBy, IdFiles, pathsToLock } from "../pipeline/id-files.ts";
 import { piecesInFirst } from "../pipeline/prune-tokenizer.ts";

@@ -51,13 +51,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "The words of the first two buckets are then sorted as one range, to the same end.",
   },
   {
-    file: "src/words/word-table.ts",
-    before: "}",
-    line: "const starts = new Uint32Array(words.length + 1);",
-    changed: "const starts = new Uint32Array(words.length + 2);",
-    why: "One number more at the end of an array, which nobody reads.",
-  },
-  {
     file: "src/pipeline/run-tasks.ts",
     before: "await (this.job.sink.drained?.() ?? nextTurn());",
     line: "if (this.isStopped) return undefined;",

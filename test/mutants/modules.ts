@@ -56,6 +56,15 @@ export const modules: readonly Module[] = [
       "test/cli/piped-inputs.test.ts",
     ],
   },
+  {
+    name: "options",
+    tests: ["test/options", "test/cli/arguments.test.ts", "test/pipeline/added-tokens.test.ts"],
+    executableTests: [
+      "test/cli/eval-command.test.ts",
+      "test/cli/languages.test.ts",
+      "test/cli/weights.test.ts",
+    ],
+  },
   { name: "pattern", tests: ["test/pattern"] },
   {
     name: "tokenizer",
@@ -75,6 +84,7 @@ export const modules: readonly Module[] = [
     executableTests: ["test/cli/eval-command.test.ts", "test/cli/diff-command.test.ts"],
   },
   { name: "report", tests: ["test/report"], executableTests: ["test/cli/report.test.ts"] },
+  { name: "playground", tests: ["test/playground"] },
   {
     name: "kernel",
     executableTests: [
