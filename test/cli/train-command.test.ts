@@ -64,11 +64,11 @@ describe("a run that goes well", () => {
     for (const shown of ["4 documents", "bytes per token", "memory", into]) expect(stderr).toContain(shown);
   });
 
-  test("names the pattern by its own name, whatever it was called", () => {
+  test("names the pattern by its own name, and by the one that was typed", () => {
     const into = output();
     const { code, stderr } = train(corpus, "-n", "260", "-o", into, "-p", "gpt-4o");
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^pattern +o200k$/m);
+    expect(stderr).toMatch(/^pattern +o200k \(gpt-4o\)$/m);
     const { options } = JSON.parse(readFileSync(join(into, "training.json"), "utf8"));
     expect(options.pattern.name).toBe("o200k");
   });
