@@ -230,20 +230,12 @@ const synonyms: Readonly<Record<string, string>> = {
   "--unk-token": "unk",
 };
 
-/** What to do instead of an option that was there once. */
-const removedOptions: Readonly<Record<string, string>> = {
-  "--superwords":
-    "boundless superwords are gone; --superwords-from N learns superwords that tokenizer.json holds, too",
-};
-
 function optionHint(command: CommandSpec, shown: string): string {
   const typed = longName(shown);
   const known = (name: string | undefined) => command.options.some((option) => option.name === name);
   if (known(synonyms[typed])) return meant([`--${synonyms[typed]}`]);
   // The result as JSON, which some commands print; all tell it to the program that watches.
   if (typed === "--json" && known("progress")) return meant(["--progress json"]);
-  const removed = removedOptions[typed];
-  if (removed !== undefined && command.name === "train") return removed;
   // Of equally near options the one that people use more.
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))

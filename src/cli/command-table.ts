@@ -43,6 +43,11 @@ const texts = {
     "Each may be compressed by gzip or zstd. A directory stands for the files below it, a glob in quotes for the files that it matches, - for standard input. A pipe is also read if nothing is named.",
 } as const;
 
+const oneTokenizer = {
+  reads: "tokenizer",
+  filesDescription: "tokenizer directory, or one of its files",
+} as const;
+
 /** The options of each as a table. */
 const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Options })[] = [
   {
@@ -173,8 +178,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
   {
     name: "inspect",
     files: "<path>",
-    reads: "tokenizer",
-    filesDescription: "tokenizer directory, or one of its files",
+    ...oneTokenizer,
     description: "show what is in a tokenizer",
     details:
       "Describes a tokenizer: its size, pattern and special tokens, its longest tokens, scripts and lengths.",
@@ -236,8 +240,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
   {
     name: "prune",
     files: "<tokenizer>",
-    reads: "tokenizer",
-    filesDescription: "tokenizer directory, or one of its files",
+    ...oneTokenizer,
     description: "make a vocabulary smaller",
     details:
       "Removes tokens from any byte-level BPE tokenizer, one by one: always the rarest token in a text that no other token is made of. Bytes and added tokens stay. The result has the same kinds of files as the tokenizer, and ids.tsv, which has the new id of each old one.",
@@ -252,8 +255,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
   {
     name: "truncate",
     files: "<tokenizer>",
-    reads: "tokenizer",
-    filesDescription: "tokenizer directory, or one of its files",
+    ...oneTokenizer,
     description: "keep the first merges of a tokenizer",
     details:
       "Its first merges stay, as if training had stopped there; so do bytes and added tokens. The result has the same kinds of files, and ids.tsv, which has the new id of each old one.",
@@ -263,8 +265,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
   {
     name: "convert",
     files: "<tokenizer>",
-    reads: "tokenizer",
-    filesDescription: "tokenizer directory, or one of its files",
+    ...oneTokenizer,
     description: "write a tokenizer as other kinds of files",
     details: "Ids stay: what is written is loaded, and compared.",
     options: tables.converting,
@@ -354,8 +355,7 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
   {
     name: "image",
     files: "<tokenizer>",
-    reads: "tokenizer",
-    filesDescription: "tokenizer directory, or one of its files",
+    ...oneTokenizer,
     description: "make a tokenizer that other programs load",
     details:
       "Writes what Python's native module and C programs encode with, in their own process, as one file. It belongs to this version of bpe: another one refuses it.",

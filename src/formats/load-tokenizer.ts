@@ -33,7 +33,7 @@ export function tokenizerFileOf(path: string): TokenizerFile {
 
 function firstIn(path: string): string {
   const inside = (name: string) => join(path, name);
-  const [first] = [...tokenizersIn(path), ...[inside("operations.txt")].filter(isFile)];
+  const [first] = tokenizersIn(path);
   if (first !== undefined) return first;
   const sizes = recordedSizes(inside(recordName));
   if (sizes !== undefined) {
@@ -74,7 +74,7 @@ export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?
 export function pathsReadAt(path: string): string[] {
   const namesOf = (names: readonly string[]) => [...names, ...namesBeside, recordName, ledgerName];
   if (!isDirectory(path)) return [...pathsOf(path), ...namesOf([]).map((name) => join(dirname(path), name))];
-  const names = namesOf([...usualNames, "operations.txt"]);
+  const names = namesOf(usualNames);
   const directories = [path, ...sizesIn(path).map((size) => join(path, size))];
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
@@ -136,11 +136,6 @@ const foreignKinds: readonly { matches: (head: Buffer) => boolean; what: string;
     matches: beginsWith("minbpe v1"),
     what: "a model of minbpe",
     hint: "tiktoken's and HF's files can be loaded",
-  },
-  {
-    matches: beginsWith("#bpe-boundless\t"),
-    what: "a tokenizer of boundless superwords, which bpe learned once and reads no more",
-    hint: "train anew with --superwords-from: tokenizer.json then holds the superwords, for HF, too",
   },
   { matches: beginsWith("\x1f\x8b"), what: "packed with gzip", hint: "unpack it first: gzip -d" },
   { matches: beginsWith("\x28\xb5\x2f\xfd"), what: "packed with zstd", hint: "unpack it first: zstd -d" },

@@ -209,7 +209,7 @@ describe("an option that is not known gets", () => {
     train | --VOCAB-SIZE | did you mean --vocab-size?
     train | --min-freq | did you mean --min-frequency?
     encode | --special | did you mean --special-token or --special-tokens or --special-tokens-as-text?
-    train | --superwords | boundless superwords are gone; --superwords-from N learns superwords that tokenizer.json holds, too
+    train | --superwords | did you mean --superwords-from?
     count | --keep | it is an option of bpe train, bpe ids train
     train | --threads | did you mean --workers?
     count | -j | did you mean --workers?

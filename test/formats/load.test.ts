@@ -236,7 +236,6 @@ describe("what holds no tokenizer that can be loaded is refused, and the error n
     [sentencePiece, "is a SentencePiece model"],
     [Buffer.from("GGUF\x03\0\0\0"), "is a GGUF model"],
     [Buffer.from("minbpe v1\n\n0\n"), "is a model of minbpe"],
-    [Buffer.from('#bpe-boundless\t{"version":1}\n'), "is a tokenizer of boundless superwords"],
     [Bun.gzipSync("{}"), "is packed with gzip"],
     [Buffer.from("PK\x03\x04"), "is a zip archive"],
     [Buffer.from("hello"), "is not a known kind of tokenizer"],
@@ -252,16 +251,6 @@ describe("what holds no tokenizer that can be loaded is refused, and the error n
       await expect(Tokenizer.load(directory)).rejects.toThrow(what);
     });
   }
-
-  test("a directory that a training with --superwords boundless wrote", async () => {
-    const head = '#bpe-boundless\t{"version":1,"operationCount":0,"specialTokens":[],"reservedCount":0}\n';
-    const directory = directoryWith("operations.txt", Buffer.from(head));
-    put(directory, "training.json", "{}");
-    await expect(Tokenizer.load(directory)).rejects.toMatchObject({
-      message: `"${join(directory, "operations.txt")}" is a tokenizer of boundless superwords, which bpe learned once and reads no more`,
-      hint: "train anew with --superwords-from: tokenizer.json then holds the superwords, for HF, too",
-    });
-  });
 
   test("a file called .json or .tiktoken that is neither says where it goes wrong", async () => {
     const load = (name: string, content: string) => Tokenizer.load(put(scratch(), name, content));
