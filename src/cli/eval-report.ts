@@ -36,14 +36,8 @@ import {
 import { bytesOf, differingPassages } from "../report/text-sections.ts";
 import { build } from "../runtime/version.ts";
 import { findingOf } from "./eval-text.ts";
-import {
-  cutSamples,
-  headBytesMax,
-  reportTokenizer,
-  samplesMax,
-  sampleTextOf,
-  writeReport,
-} from "./report-writer.ts";
+import { cutSamples, headBytesMax, reportTokenizer, samplesMax, sampleTextOf } from "./report-writer.ts";
+import { writeReport } from "./write-report.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 

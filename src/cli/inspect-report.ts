@@ -9,8 +9,9 @@ import { build } from "../runtime/version.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { VocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
 import type { CountedText } from "./counted-text.ts";
-import { cutSamples, reportTokenizer, sampleTextsOf, shortName, writeReport } from "./report-writer.ts";
+import { cutSamples, reportTokenizer, sampleTextsOf, shortName } from "./report-writer.ts";
 import type { Row } from "./summary-rows.ts";
+import { writeReport } from "./write-report.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 

@@ -2,25 +2,12 @@ import { closeSync } from "node:fs";
 import { basename } from "node:path";
 import { type Input, openFile } from "../corpus/input.ts";
 import { readHead } from "../corpus/inspect-input.ts";
-import type { ReportData, ReportTokenizer, Sample } from "../report/report-data.ts";
-import { reportPage } from "../report/report-page.ts";
+import type { ReportTokenizer, Sample } from "../report/report-data.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { taken, writeData } from "./data-output.ts";
 
 // Loaded only with `--report`: no other start gets longer.
-
-/** Writes the report as one HTML file, which appears when it is whole; `-` is stdout. */
-export async function writeReport(path: string, data: ReportData): Promise<void> {
-  const encoder = new TextEncoder();
-  await writeData(path, async (out) => {
-    for await (const piece of reportPage(data, deflate)) {
-      out.write(encoder.encode(piece.text));
-      await taken(out);
-    }
-  });
-}
 
 /** Level 6 takes three times as long, and saves a few per cent. */
 export const deflate = (bytes: Uint8Array<ArrayBuffer>) => Bun.deflateSync(bytes, { level: 2 });
@@ -103,7 +90,10 @@ export function cutSamples(
   texts: readonly SampleText[],
   cutters: readonly { readonly parts: TokenizerParts; readonly tokens: TokenTable }[],
 ): Sample[] {
-  const encodings = cutters.map(({ parts, tokens }) => ({ encoding: new TextEncoding(parts), tokens }));
+  const encodings = cutters.map(({ parts, tokens }) => ({
+    encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8 }),
+    tokens,
+  }));
   return texts.map(({ name, bytes }) => ({
     name,
     cuts: encodings.map(({ encoding, tokens }) => {

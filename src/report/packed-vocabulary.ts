@@ -130,14 +130,23 @@ const mergesAt = ({ left, right, merged }: ReportTokenizer["merges"], places: In
 });
 
 /** Most ids follow one another: their steps are 0. */
-const stepsOf = (ids: Int32Array, idLimit: number) =>
-  ids.map((id, k) => (id - (k === 0 ? 0 : ids[k - 1]! + 1) + idLimit) % idLimit);
+function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
+  const steps = new Int32Array(ids.length);
+  let expected = 0;
+  for (let k = 0; k < ids.length; k++) {
+    const id = ids[k]!;
+    if (id !== expected) steps[k] = (id - expected + idLimit) % idLimit;
+    expected = id + 1;
+  }
+  return steps;
+}
 
 /** Each merge takes away as many tokens as it makes: what is left adds up, if all merges are there, each with its own id. */
 function tokensBeforeOf({ ledger, counts }: ReportTokenizer, merged: Int32Array): number | null {
   if (ledger?.tokensAfter === undefined || ledger.endCounts !== counts?.endCounts) return null;
   const { tokensAfter, createdCounts } = ledger;
-  const left = merged.reduce((tokens, id) => tokens - createdCounts[id]!, tokensAfter[0]!);
+  let left = tokensAfter[0]!;
+  for (const id of merged) left -= createdCounts[id]!;
   return left === tokensAfter.at(-1) ? tokensAfter[0]! : null;
 }
 

@@ -2,7 +2,7 @@ import type { Measure } from "../evaluation/measures.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
 import { mergesInIds } from "../tokenizer/tokenizer-parts.ts";
-import { isIntermediate, type Ledger } from "../vocabulary/ledger.ts";
+import { intermediates, type Ledger } from "../vocabulary/ledger.ts";
 import { copyTokenBytes, notKept, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { DataTable } from "./html.ts";
 
@@ -184,48 +184,76 @@ export function vocabularyTokenizer(
   ledger: Ledger,
   of: string,
 ): ReportTokenizer {
-  const { size, tokenIds, mergeCount, specialTokens, specialIds } = vocabulary;
-  const startCount = tokenIds.length - mergeCount;
-  const byId = (counts: Float64Array) => {
-    const made = new Float64Array(size);
-    for (let token = 0; token < tokenIds.length; token++) made[tokenIds[token]!] = counts[token]!;
-    return made;
-  };
+  const { size, tokenIds, specialTokens, specialIds } = vocabulary;
+  const runs = runsOf(tokenIds);
+  const byId = (counts: Float64Array) => inRuns(counts, runs, new Float64Array(size));
   const endCounts = byId(ledger.endCounts);
-  const intermediates = new Uint8Array(size);
-  for (let token = startCount; token < tokenIds.length; token++) {
-    intermediates[tokenIds[token]!] = Number(isIntermediate(ledger, token));
-  }
+  const areIntermediate = inRuns(intermediates(ledger), runs, new Uint8Array(size));
   const addedTokens = specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
   return {
     name,
-    ...tokensById(vocabulary),
+    ...tokensById(vocabulary, runs),
     addedTokens,
-    merges: mergesInIds(vocabulary),
+    merges: runs.length === 1 && tokenIds[0] === 0 ? mergesAsTheyAre(vocabulary) : mergesInIds(vocabulary),
     counts: { of, endCounts },
     ledger: {
       createdCounts: byId(ledger.createdCounts),
       endCounts,
       tokensAfter: ledger.tokensAfter,
-      isIntermediate: (id) => intermediates[id] === 1,
+      isIntermediate: (id) => areIntermediate[id] === 1,
     },
   };
 }
 
-/** The bytes of the tokens by id, of long ones the first characters, and their whole lengths. */
-function tokensById(vocabulary: Vocabulary): Pick<ReportTokenizer, "tokens" | "lengths"> {
-  const { size, tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
-  const lengths = new Uint32Array(size);
-  for (let token = 0; token < tokenIds.length; token++) {
-    lengths[tokenIds[token]!] = tokenBytes.lengths[token]!;
+/** Tokens [first, end) whose ids follow one another, from `id` on. */
+type Run = { readonly first: number; readonly end: number; readonly id: number };
+
+/** The page is made once, and slowly: a run is copied at once, where a loop over all tokens takes milliseconds. */
+function runsOf(tokenIds: Int32Array): Run[] {
+  const runs: Run[] = [];
+  let first = 0;
+  for (let end = 1; end <= tokenIds.length; end++) {
+    if (tokenIds[end] === tokenIds[end - 1]! + 1) continue;
+    runs.push({ first, end, id: tokenIds[first]! });
+    first = end;
   }
+  return runs;
+}
+
+/** Puts what there is of each token where its id is. */
+function inRuns<T extends Float64Array | Uint32Array | Uint8Array>(
+  ofTokens: T,
+  runs: readonly Run[],
+  byId: T,
+): T {
+  for (const { first, end, id } of runs) byId.set(ofTokens.subarray(first, end), id);
+  return byId;
+}
+
+/** Of a vocabulary whose ids are the numbers of the tokens. */
+const mergesAsTheyAre = ({ left, right, tokenIds, mergeCount }: Vocabulary): ReportMerges => ({
+  left,
+  right,
+  merged: tokenIds.subarray(tokenIds.length - mergeCount),
+});
+
+/** The bytes of the tokens by id, of long ones the first characters, and their whole lengths. */
+function tokensById(
+  vocabulary: Vocabulary,
+  runs: readonly Run[],
+): Pick<ReportTokenizer, "tokens" | "lengths"> {
+  const { size, tokenIds, tokenBytes, specialTokens, specialIds } = vocabulary;
+  const lengths = inRuns(tokenBytes.lengths, runs, new Uint32Array(size));
   const specials = specialTokens.map((text) => new TextEncoder().encode(text));
   for (const [s, bytes] of specials.entries()) lengths[specialIds[s]!] = bytes.length;
   const starts = new Uint32Array(size + 1);
   let tokenCount = 0;
+  let end = 0;
   for (let id = 0; id < size; id++) {
-    if (lengths[id]! > 0) tokenCount++;
-    starts[id + 1] = starts[id]! + Math.min(tokenBytesMax, lengths[id]!);
+    const length = lengths[id]!;
+    if (length > 0) tokenCount++;
+    end += length > tokenBytesMax ? tokenBytesMax : length;
+    starts[id + 1] = end;
   }
   const bytes = new Uint8Array(starts[size]!);
   for (let token = 0; token < tokenIds.length; ) token = putTokens(vocabulary, token, starts, bytes);

@@ -21,7 +21,8 @@ export function frequencySection(tokenizers: readonly ReportTokenizer[]): Sectio
   });
   if (ranked.length === 0) return null;
   const [only] = tokenizers;
-  if (tokenizers.length === 1 && usedIdsOf(only!).length <= fewTokens) return fewTokensSection(only!);
+  const usedCount = ranked[0]!.sorted.length + ranked[0]!.leftOut;
+  if (tokenizers.length === 1 && usedCount <= fewTokens) return fewTokensSection(only!);
   const lines: Line[] = ranked.map(({ name, colour, sorted }) => ({
     name,
     colour,
@@ -97,16 +98,27 @@ export function countsByRank(
 ): { sorted: Float64Array; leftOut: number } {
   let least = 1;
   if (ledger !== undefined && ledger.endCounts === counts) {
-    const kept = merges.merged.filter((id) => !ledger.isIntermediate(id) && counts[id]! > 0);
-    if (kept.length > 0) least = kept.reduce((low, id) => Math.min(low, counts[id]!), Infinity);
+    let low = Number.POSITIVE_INFINITY;
+    for (const id of merges.merged) {
+      const count = counts[id]!;
+      if (count > 0 && count < low && !ledger.isIntermediate(id)) low = count;
+    }
+    if (low < Number.POSITIVE_INFINITY) least = low;
   }
   const sorted = counts.slice().sort().reverse();
-  const countAbove = (bound: number) => {
-    const first = sorted.findIndex((count) => count < bound);
-    return first < 0 ? sorted.length : first;
-  };
-  const kept = countAbove(least);
-  return { sorted: sorted.subarray(0, kept), leftOut: countAbove(1) - kept };
+  const kept = firstBelow(sorted, least);
+  return { sorted: sorted.subarray(0, kept), leftOut: firstBelow(sorted, 1) - kept };
+}
+
+/** The first place of a count below the bound among falling counts; how many there are, if there is none. */
+function firstBelow(sorted: Float64Array, bound: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < bound) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /**
@@ -119,8 +131,8 @@ function ranksOf(sorted: Float64Array): number[] {
   const count = Math.ceil(Math.log10(last) * pointsPerDecade);
   for (let i = 0; i <= count; i++) ranks.add(Math.round(last ** (count === 0 ? 0 : i / count)));
   for (let below = 2; below <= stepsShown; below++) {
-    const first = sorted.findIndex((one) => one < below);
-    if (first > 0) ranks.add(first).add(first + 1);
+    const first = firstBelow(sorted, below);
+    if (first > 0 && first < last) ranks.add(first).add(first + 1);
   }
   return [...ranks].sort((a, b) => a - b);
 }
@@ -136,20 +148,16 @@ const lengthMost = 16;
  * Null without others.
  */
 export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section | null {
-  const counts = tokenizers.map(countLengths);
+  const counted = tokenizers.map(countLengths);
+  const counts = counted.map(({ classes }) => classes);
   if (counts.every((of) => sum(of) === 0)) return null;
   const names = counts[0]!.map((_, i) =>
     i + lengthLeast <= lengthMost ? String(i + lengthLeast) : `${lengthMost + 1}+`,
   );
   const shares = counts.map((of) => of.map((count) => count / Math.max(1, sum(of))));
-  const mean = ({ lengths, addedTokens }: ReportTokenizer) => {
-    const added = new Set(addedTokens.map(({ id }) => id));
-    const learned = lengths.filter((length, id) => length >= lengthLeast && !added.has(id));
-    return (learned.reduce((total, length) => total + length, 0) / Math.max(1, learned.length)).toFixed(1);
-  };
-  const panels = tokenizers.map((tokenizer, i) => ({
-    name: tokenizer.name,
-    note: `${mean(tokenizer)} bytes on average`,
+  const panels = tokenizers.map(({ name }, i) => ({
+    name,
+    note: `${(counted[i]!.byteCount / Math.max(1, sum(counts[i]!))).toFixed(1)} bytes on average`,
     shares: shares[i]!,
     colour: i,
   }));
@@ -171,14 +179,18 @@ export function lengthSection(tokenizers: readonly ReportTokenizer[]): Section |
   };
 }
 
-function countLengths({ lengths, addedTokens }: ReportTokenizer): number[] {
-  const counts = new Array<number>(lengthMost + 2 - lengthLeast).fill(0);
-  const added = new Set(addedTokens.map(({ id }) => id));
-  for (let id = 0; id < lengths.length; id++) {
-    const length = lengths[id]!;
-    if (length >= lengthLeast && !added.has(id)) counts[Math.min(length, lengthMost + 1) - lengthLeast]!++;
+/** How many tokens there are of each class of lengths, and the bytes of all. */
+function countLengths({ lengths, addedTokens }: ReportTokenizer) {
+  const classes = new Array<number>(lengthMost + 2 - lengthLeast).fill(0);
+  let byteCount = 0;
+  const learned = lengths.slice();
+  for (const { id } of addedTokens) learned[id] = 0;
+  for (const length of learned) {
+    if (length < lengthLeast) continue;
+    classes[(length > lengthMost ? lengthMost + 1 : length) - lengthLeast]!++;
+    byteCount += length;
   }
-  return counts;
+  return { classes, byteCount };
 }
 
 /** Scripts that have bars; the table has all. */

@@ -22,7 +22,7 @@ export type EncodingKernelOptions = {
   readonly growthBytesMax?: number | undefined;
   /** For tests: a memory that holds less than usual. */
   readonly memory?: WebAssembly.Memory;
-  /** For tests: the cache of words is 2^cacheShrinkBits times smaller than usual. */
+  /** The cache of words is 2^cacheShrinkBits times smaller than usual: for tests, and for short texts. */
   readonly cacheShrinkBits?: number;
 };
 

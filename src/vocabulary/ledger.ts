@@ -56,14 +56,18 @@ export function ledgerOfFirst(ledger: Ledger, pairs: LearnedPairs): Ledger {
 }
 
 /**
- * An intermediate token (a scaffold token): it was learned, later merges absorbed it, and now it occurs less often than the
+ * Which tokens are intermediate (scaffold) tokens, 1 for each: it was learned, later merges absorbed it, and now it occurs less often than the
  * last pair that was merged. If it were not there already, that many occurrences would not have made it a token.
  */
-export function isIntermediate(ledger: Ledger, token: number): boolean {
-  const { startCount, createdCounts, endCounts, pairCounts } = ledger;
-  if (token < startCount || endCounts[token]! >= pairCounts[pairCounts.length - 1]!) return false;
-  // Of a pair such as the "a a" in "aaa" fewer are replaced than were counted, so a new token may be this rare.
-  return endCounts[token]! < createdCounts[token]!;
+export function intermediates({ startCount, createdCounts, endCounts, pairCounts }: Ledger): Uint8Array {
+  const areIntermediate = new Uint8Array(endCounts.length);
+  const lastCount = pairCounts.at(-1)!;
+  for (let token = startCount; token < endCounts.length; token++) {
+    const endCount = endCounts[token]!;
+    // Of a pair such as the "a a" in "aaa" fewer are replaced than were counted, so a new token may be this rare.
+    if (endCount < lastCount && endCount < createdCounts[token]!) areIntermediate[token] = 1;
+  }
+  return areIntermediate;
 }
 
 /** What a training says of its ledger. */
@@ -76,7 +80,7 @@ export type LedgerFacts = {
   readonly half: CurvePoint | null;
   /** The size of the vocabulary after each tenth of the merges, ascending; the last point is the whole. */
   readonly curve: readonly CurvePoint[];
-  /** See `isIntermediate`. The name is a key of `training.json`, older than the word. */
+  /** See `intermediates`. The name is a key of `training.json`, older than the word. */
   readonly residueCount: number;
   /** Intermediate tokens that occur nowhere in the corpus any more. */
   readonly neverReachedCount: number;
@@ -90,7 +94,7 @@ const pointsOfCurve = 10;
 /** Of a vocabulary that has fewer merges than the ledger, these are the facts of its own. */
 export function ledgerFacts(ledger: Ledger, vocabulary: Vocabulary): LedgerFacts {
   const own = ledgerOfFirst(ledger, vocabulary);
-  const { tokensAfter, startCount, endCounts } = own;
+  const { tokensAfter, endCounts } = own;
   const { mergeCount } = vocabulary;
   const byteCount = tokensAfter[0]!;
   const pointAt = (merges: number): CurvePoint => ({
@@ -103,8 +107,8 @@ export function ledgerFacts(ledger: Ledger, vocabulary: Vocabulary): LedgerFacts
   const half = mergesAtSize(vocabulary, Math.floor(sizeAfter(vocabulary, mergeCount) / 2));
   let residueCount = 0;
   let neverReachedCount = 0;
-  for (let token = startCount; token < endCounts.length; token++) {
-    if (!isIntermediate(own, token)) continue;
+  const areIntermediate = intermediates(own);
+  for (let token = areIntermediate.indexOf(1); token >= 0; token = areIntermediate.indexOf(1, token + 1)) {
     residueCount++;
     if (endCounts[token] === 0) neverReachedCount++;
   }

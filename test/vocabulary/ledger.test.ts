@@ -4,7 +4,7 @@ import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import {
-  isIntermediate,
+  intermediates,
   type Ledger,
   ledgerFacts,
   ledgerOfFirst,
@@ -92,17 +92,15 @@ const exampleWords = new Map([
 test("an intermediate token is one that later merges absorbed, so that it occurs less often than the last pair that was merged", () => {
   // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are gone, "est" has 3 left.
   const { ledger } = learn(exampleWords, 7, "cs336");
-  const intermediates = [256, 257, 258, 259, 260, 261, 262].filter((token) => isIntermediate(ledger, token));
+  const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => intermediates(ledger)[token]);
   expect([...ledger.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
-  expect(intermediates).toEqual([256, 257, 258, 260, 261]);
+  expect(found).toEqual([256, 257, 258, 260, 261]);
   // Bytes are given: none is an intermediate token, though "s" is gone too.
-  expect([ledger.endCounts[115], isIntermediate(ledger, 115)]).toEqual([0, false]);
+  expect([ledger.endCounts[115], intermediates(ledger)[115]]).toEqual([0, 0]);
   // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but no merge absorbed it.
   const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").ledger;
-  expect([overlapping.pairCounts[0], overlapping.endCounts[256], isIntermediate(overlapping, 256)]).toEqual([
-    2,
-    1,
-    false,
+  expect([overlapping.pairCounts[0], overlapping.endCounts[256], intermediates(overlapping)[256]]).toEqual([
+    2, 1, 0,
   ]);
 });
 
@@ -113,7 +111,7 @@ test("a token that is left as often as the last pair occurred is no intermediate
   ]);
   const { ledger } = learn(words, 2, "cs336");
   expect([[...ledger.pairCounts], ledger.createdCounts[256], ledger.endCounts[256]]).toEqual([[4, 2], 4, 2]);
-  expect(isIntermediate(ledger, 256)).toBe(false);
+  expect(intermediates(ledger)[256]).toBe(0);
 });
 
 test("sizes are without the tokens that only fill the vocabulary", () => {
@@ -158,11 +156,10 @@ test("facts: bytes per token at ten sizes and at half the size, and how many tok
         rate(merges.mergeCount),
       ]);
       const learned = Array.from({ length: merges.mergeCount }, (_, k) => 256 + k);
-      const intermediates = learned.filter((token) => isIntermediate(ledger, token));
-      expect(facts.residueCount).toBe(intermediates.length);
-      expect(facts.neverReachedCount).toBe(
-        intermediates.filter((token) => ledger.endCounts[token] === 0).length,
-      );
+      const areIntermediate = intermediates(ledger);
+      const absorbed = learned.filter((token) => areIntermediate[token]);
+      expect(facts.residueCount).toBe(absorbed.length);
+      expect(facts.neverReachedCount).toBe(absorbed.filter((token) => ledger.endCounts[token] === 0).length);
     }
   }
 });
