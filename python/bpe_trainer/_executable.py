@@ -7,11 +7,14 @@ cost as much as the rest of Python's start, each. So annotations are not evaluat
 from __future__ import annotations
 
 import _signal  # The module signal makes names of its numbers, which takes longer than to use them.
+import atexit
 import os
 import sys
 import sysconfig
+from _functools import partial
+from _operator import methodcaller
 # The module threading takes as long to load as Python to start, weakref a fifth of it.
-from _thread import RLock, allocate_lock, start_new_thread
+from _thread import LockType, RLock, allocate_lock, start_new_thread
 from _weakref import ref
 from time import monotonic, sleep
 
@@ -138,18 +141,77 @@ def _undisturbed(work: Callable[[], None]) -> None:
         del outcome  # Its traceback has this frame.
 
 
+def begun(work: Callable[[], None]) -> LockType:
+    """Starts a thread, which must raise nothing; `await_end` takes what it returns.
+
+    A `threading.Thread` runs lines of Python where it is dropped, as `__del__` does: a Ctrl-C that comes there is lost.
+    """
+    ended = allocate_lock()
+    ended.acquire()
+
+    def run() -> None:
+        work()
+        ended.release()
+
+    start_new_thread(run, ())
+    return ended
+
+
+def await_end(thread: LockType) -> None:
+    # Ctrl-C of Windows does not end a wait.
+    while not thread.acquire(True, 0.2 if sys.platform == "win32" else -1):
+        pass
+
+
+class _Reference(ref):  # type: ignore[type-arg]
+    """Has a method that is made of C."""
+
+    start: Callable[[], int]
+
+
+#: What `when_dropped` waits for.
+_endings: dict[_Reference, Callable[[], None]] = {}
+
+
+def when_dropped(thing: object, work: Callable[[], None]) -> Callable[[], None]:
+    """The work is done when the thing is dropped, or Python ends, or what this returns is called. It may be done twice.
+
+    Where the thing is dropped, C starts a thread, and no line of Python runs, as one of `weakref.finalize` would.
+    """
+    reference = _Reference(thing, methodcaller("start"))
+
+    def end() -> None:
+        work()
+        _endings.pop(reference, None)
+        reference.start = int  # It does nothing.
+
+    reference.start = partial(start_new_thread, end, ())
+    _endings[reference] = end
+    return end
+
+
+@atexit.register
+def _end_all() -> None:
+    for end in list(_endings.values()):
+        end()
+
+
 class Home:
     """A directory for temporary files. It goes with the object, and only in the process that made it."""
 
     def __init__(self) -> None:
         import tempfile
-        import weakref
+
+        owner = os.getpid()
 
         def make() -> None:
-            self.name = tempfile.mkdtemp(prefix="bpe-")
-            self.cleanup = weakref.finalize(self, _remove, self.name, os.getpid())
+            name = self.name = tempfile.mkdtemp(prefix="bpe-")
+            self._end = when_dropped(self, lambda: _remove(name, owner))
 
         _undisturbed(make)
+
+    def cleanup(self) -> None:
+        _undisturbed(self._end)
 
 
 def _remove(path: str, owner: int) -> None:
@@ -159,6 +221,8 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+#: Windows has no name for it.
+_SIGKILL = 9
 #: Tokens of so many characters in all are arguments, which fit on every system.
 _TYPED_CHARACTERS = 1 << 15
 
@@ -176,7 +240,8 @@ def _too_long(command: Sequence[str]) -> BpeError:
 class Run:
     """A run of `bpe`, of the process that began it: in a forked child it can be neither heard nor ended.
 
-    Its stdin is a pipe or empty, its stdout a pipe or goes nowhere, and its stderr must be read.
+    Its stdin is a pipe or empty, its stdout a pipe or goes nowhere, and its stderr must be read. Whoever starts it knows of it
+    before, and so can `abandon` it wherever Ctrl-C strikes.
     """
 
     stdin: Union[IO[bytes], None] = None
@@ -186,18 +251,25 @@ class Run:
     def __init__(self, arguments: Sequence[str], *, takes_input: bool = False, answers: bool = False) -> None:
         #: Where lists are that the arguments name.
         self._lists: Union[Home, None] = None
-        command = [find_executable(), *self._fitting(arguments)]
+        self._command = [find_executable(), *self._fitting(arguments)]
+        self._takes_input, self._answers = takes_input, answers
         self._owner = os.getpid()
-        self._exit_code: Union[int, None] = None
+        #: Before the start as if it had ended; None while it runs.
+        self._exit_code: Union[int, None] = 0
         self._reaping = allocate_lock()
         #: This process's ends of its pipes.
         self._streams: list[IO[bytes]] = []
-        start = self._popen if sys.platform == "win32" else self._spawn
-        try:
-            _undisturbed(lambda: start(command, takes_input, answers))
-        except BaseException:
-            self.__del__()
-            raise
+
+    def start(self) -> None:
+        _undisturbed(self._popen if sys.platform == "win32" else self._spawn)
+
+    def abandon(self) -> None:
+        """Ends it, if it runs."""
+        _undisturbed(self._abandon)
+
+    def _abandon(self) -> None:
+        self.stop()
+        self.close()
 
     def _fitting(self, arguments: Sequence[str]) -> list[str]:
         """The arguments as the system takes them: tokens that are too many or too long, or have zero bytes, are in a file."""
@@ -231,34 +303,22 @@ class Run:
             message = re.sub(r'(--(special|seed)-token)s \\?"\2-tokens\.json\\?"', r"\1", message)
         return message
 
-    def __del__(self) -> None:
-        """Ctrl-C may strike before the caller knows of it."""
-        if sys.platform == "win32" or getattr(self, "_pid", None) is None or self._exit_code is not None:
-            return
-        if self.is_ours:
-            _undisturbed(self._abandon)
-        else:
-            self.close_pipes()
-
-    def _abandon(self) -> None:
-        self.stop()
-        self.close()
-
-    def _popen(self, command: list[str], takes_input: bool, answers: bool) -> None:
+    def _popen(self) -> None:
         import subprocess
 
         self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE if takes_input else subprocess.DEVNULL,
-            stdout=subprocess.PIPE if answers else subprocess.DEVNULL,
+            self._command,
+            stdin=subprocess.PIPE if self._takes_input else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if self._answers else subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             bufsize=0,
         )
+        self._exit_code = None
         assert self._process.stderr is not None
         self.stdin, self.stdout, self.stderr = self._process.stdin, self._process.stdout, self._process.stderr
         self._streams = [stream for stream in (self.stdin, self.stdout, self.stderr) if stream is not None]
 
-    def _spawn(self, command: list[str], takes_input: bool, answers: bool) -> None:
+    def _spawn(self) -> None:
         """As subprocess.Popen, whose module takes longer to load than the executable to start."""
         #: Descriptors that only this call has. An end of a pipe that is ours belongs to its stream alone.
         theirs: list[int] = []
@@ -280,20 +340,22 @@ class Run:
                     theirs.append(os.open(os.devnull, os.O_RDWR))
                 stdin = stdout = theirs[-1]
                 self.stderr, stderr = end_of_pipe("rb"), theirs[-1]
-                if takes_input:
+                if self._takes_input:
                     self.stdin, stdin = end_of_pipe("wb"), theirs[-1]
-                if answers:
+                if self._answers:
                     self.stdout, stdout = end_of_pipe("rb"), theirs[-1]
                 actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
                 # Ctrl-C is for the program that uses a tokenizer, not for the tokenizer: it has a group of its own.
-                group: dict[str, Any] = {"setpgroup": 0} if answers else {}
-                self._pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions, **group)
+                group: dict[str, Any] = {"setpgroup": 0} if self._answers else {}
+                program = self._command[0]
+                self._pid = os.posix_spawn(program, self._command, os.environ, file_actions=actions, **group)
+                self._exit_code = None
             except BaseException as error:
                 self.close_pipes()
                 import errno
 
                 if isinstance(error, OSError) and error.errno == errno.E2BIG:
-                    raise _too_long(command) from None
+                    raise _too_long(self._command) from None
                 raise
             finally:
                 for fd in theirs:
@@ -325,43 +387,46 @@ class Run:
         if not self.is_ours:
             raise BpeError("a run of bpe belongs to the process that started it, and this process was forked from that one")
         if sys.platform == "win32":
-            import subprocess
-
-            while True:
-                try:
-                    return self._process.wait(0.2)
-                except subprocess.TimeoutExpired:
-                    continue
-        if self._exit_code is None:
-            self._reap(0)
+            self._await(sys.float_info.max)
+        else:
+            self._has_ended(0)
         assert self._exit_code is not None
         return self._exit_code
 
-    def _reap(self, options: int) -> bool:
-        """Whether it has ended."""
+    def _await(self, seconds: float) -> None:
+        deadline, pause = monotonic() + seconds, 0.0002
+        while not self._has_ended() and monotonic() < deadline:
+            sleep(pause)
+            pause = min(2 * pause, 0.02)
+
+    def _has_ended(self, options: int = getattr(os, "WNOHANG", 0)) -> bool:
         with self._reaping:
-            try:
-                pid, status = (0, 0) if self._exit_code is not None else os.waitpid(self._pid, options)
-                if pid != 0:
-                    self._exit_code = os.waitstatus_to_exitcode(status)
-            except ChildProcessError:
-                # This process ignores SIGCHLD, or reaps all its children: what was said has to do.
-                self._exit_code = 0
+            if self._exit_code is not None:
+                pass
+            elif sys.platform == "win32":
+                self._exit_code = self._process.poll()
+            else:
+                try:
+                    pid, status = os.waitpid(self._pid, options)
+                    self._exit_code = None if pid == 0 else os.waitstatus_to_exitcode(status)
+                except ChildProcessError:
+                    # This process ignores SIGCHLD, or reaps all its children: what was said has to do.
+                    self._exit_code = 0
         return self._exit_code is not None
 
     def finish(self) -> bytes:
-        """Waits for its end; what it has written to stdout, if that is a pipe. BpeError where it failed."""
+        """Starts it and waits for its end; what it has written to stdout, if that is a pipe. BpeError where it failed."""
         parts: list[bytes] = []
         try:
+            self.start()
             while self.stdout is not None and (part := self.stdout.read(1 << 20)):
                 parts.append(part)
             said = self.stderr.read().decode("utf-8", "replace")
             exit_code = self.wait()
-        except BaseException:
-            self.stop()
-            raise
-        finally:
             self.close()
+        except BaseException:
+            self.abandon()
+            raise
         if exit_code < 0:
             raise BpeError(f"bpe was ended by signal {-exit_code}")
         if exit_code != 0:
@@ -370,43 +435,29 @@ class Run:
 
     def stop(self) -> None:
         """Ends it as Ctrl-C does, so that it leaves nothing behind."""
-        if sys.platform == "win32":
-            self._process.terminate()
-        else:
-            self._send(_signal.SIGINT)
+        self._send(_signal.SIGINT)
+
+    def terminate(self) -> None:
+        """Asks it to end. Another thread may be waiting for its answer, and finds that it has ended."""
+        self._send(_signal.SIGTERM)
 
     def _send(self, number: int) -> None:
         if self._exit_code is None and self.is_ours:
             try:
-                os.kill(self._pid, number)
+                if sys.platform == "win32":
+                    self._process.terminate()
+                else:
+                    os.kill(self._pid, number)
             except ProcessLookupError:
                 pass
 
-    def terminate(self) -> None:
-        """Asks it to end. Another thread may be waiting for its answer, and finds that it has ended."""
-        if sys.platform == "win32":
-            self._process.terminate()
-        else:
-            self._send(_signal.SIGTERM)
-
     def end(self, patience_seconds: float = 1.0) -> int:
         """Waits for its end, but not for long: then it is ended, also where it is stopped (SIGSTOP). Its exit code."""
-        if sys.platform == "win32":
-            import subprocess
-
-            try:
-                return self._process.wait(patience_seconds)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                return self._process.wait()
         if not self.is_ours:
             return 0
         for _ in range(2):
-            deadline, pause = monotonic() + patience_seconds, 0.0002
-            while self._exit_code is None and not self._reap(os.WNOHANG) and monotonic() < deadline:
-                sleep(pause)
-                pause = min(2 * pause, 0.02)
-            self._send(_signal.SIGKILL)
+            self._await(patience_seconds)
+            self._send(_SIGKILL)
         return self._exit_code or 0
 
     def close_pipes(self) -> None:
@@ -437,4 +488,4 @@ def main() -> int:
     return 1
 
 
-__all__ = ["BpeError", "Home", "Later", "Run", "find_executable", "main", "message_of"]
+__all__ = ["BpeError", "Home", "Later", "Run", "await_end", "begun", "find_executable", "main", "message_of", "when_dropped"]

@@ -6,11 +6,10 @@ import array
 import os
 import struct
 import sys
-import weakref
 from _thread import RLock
-from typing import Any, Iterator, Sequence
+from typing import Iterator, Sequence
 
-from ._executable import BpeError, Run, message_of
+from ._executable import BpeError, Run, _undisturbed, message_of, when_dropped
 from ._source import Place, Source
 
 # Kinds of requests and the status of answers.
@@ -32,24 +31,37 @@ _SERVED_SIGNALS = {128 + number: number for number in (1, 2, 15)}
 class Server:
     """The process. One thread at a time may ask it. Where `is_between` is False, an answer is still in its pipe, or lost."""
 
-    #: What it says of its tokenizer.
-    description: dict[str, Any]
-
-    def __init__(self, path: str, options: Sequence[str]) -> None:
+    def __init__(self, source: Source, path: str) -> None:
+        self._source = source
         self.process = Run(
-            ["serve", f"--tokenizer={path}", "--quiet", *options], takes_input=True, answers=True
+            ["serve", f"--tokenizer={path}", "--quiet", *source.options], takes_input=True, answers=True
         )
+        self.is_between = False
+
+    def start(self) -> None:
+        """BpeError where it is not the tokenizer that was loaded."""
         try:
+            self.process.start()
             assert self.process.stdout is not None
             self._receive = self.process.stdout.read
             self._unread = bytearray()
-            self.is_between = False
             import json
 
-            self.description = json.loads(self._answer()[0])
+            self._source.agree(json.loads(self._answer()[0])["fingerprint"])
         except BaseException:
-            self.close()
+            _undisturbed(self.close)
             raise
+
+    def ask_once(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
+        """Starts it, asks it and ends it."""
+        try:
+            self.start()
+            answer = self.ask(kind, items)
+            self.close()
+        except BaseException:
+            _undisturbed(self.close)
+            raise
+        return answer
 
     def ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
         """The answers to the items of a request. Raises BpeError where it is refused, or has ended."""
@@ -125,29 +137,27 @@ class Child:
     def __init__(self, source: Source) -> None:
         self._source = source
         #: By the number of this process.
-        self._children: dict[int, _Children] = {}
-        self._end = weakref.finalize(self, _close, self._children)
+        children = self._children = dict[int, _Children]()
+        self._end = when_dropped(self, lambda: _close(children))
+        self._is_closed = False
 
     def _ask(self, kind: int, items: Sequence[bytes]) -> list[bytes]:
         mine = self._children.setdefault(os.getpid(), _Children())
         with mine.lock:
-            if not self._end.alive:
+            if self._is_closed:
                 raise BpeError("the tokenizer is closed")
             if mine.is_asked:
                 # The handler of a signal, in the middle of a call: it has a process of its own.
                 with Place(self._source, is_checked=False) as path:
-                    other = Server(path, self._source.options)
-                    try:
-                        return other.ask(kind, items)
-                    finally:
-                        other.close()
+                    return Server(self._source, path).ask_once(kind, items)
             while mine.servers and not mine.servers[0].is_between:
                 # Ctrl-C may strike anywhere: the rest of an answer would be read as the next one.
-                mine.servers.pop().close()
+                mine.servers[0].close()
+                del mine.servers[0]
             if not mine.servers:
                 with Place(self._source, is_checked=False) as path:
-                    mine.servers.append(Server(path, self._source.options))
-                    self._source.agree(mine.servers[0].description["fingerprint"])
+                    mine.servers.append(Server(self._source, path))
+                    mine.servers[0].start()
             try:
                 mine.is_asked = True
                 return mine.servers[0].ask(kind, items)
@@ -184,6 +194,7 @@ class Child:
     def close(self) -> None:
         """Ends the process. A call of another thread ends with an error."""
         mine = self._children.setdefault(os.getpid(), _Children())
+        self._is_closed = True
         for server in list(mine.servers):
             server.process.terminate()
             server.process.end()
@@ -192,9 +203,10 @@ class Child:
 
 
 def _close(children: "dict[int, _Children]") -> None:
-    mine = children.get(os.getpid())
-    for server in [] if mine is None else mine.servers:
-        server.close()
+    """Those of a parent process only have their pipes closed."""
+    for each in list(children.values()):
+        for server in each.servers:
+            server.close()
 
 
 def _requests(items: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

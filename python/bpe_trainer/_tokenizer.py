@@ -10,7 +10,7 @@ import sys
 from operator import index
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
-from ._executable import BpeError, Home, Later, Run, _undisturbed
+from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, begun
 from ._image import Image, Vocabulary, save_image
 from ._source import Place, Source, unpickled
 
@@ -503,13 +503,16 @@ class Tokenizer:
         load = _numpy().load
         paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         home = Home()
-        with self._place() as place:
-            output = os.path.join(home.name, "ids.npy")
-            arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._source.options]
-            arguments += [] if append_token is None else [f"--append-token={append_token}"]
-            arguments += [] if workers is None else [f"--workers={workers}"]
-            Run([*arguments, "--", *(os.fspath(path) for path in paths)]).finish()
-            ids: "numpy.ndarray[Any, Any]" = load(output)
+        try:
+            with self._place() as place:
+                output = os.path.join(home.name, "ids.npy")
+                arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._source.options]
+                arguments += [] if append_token is None else [f"--append-token={append_token}"]
+                arguments += [] if workers is None else [f"--workers={workers}"]
+                Run([*arguments, "--", *(os.fspath(path) for path in paths)]).finish()
+                ids: "numpy.ndarray[Any, Any]" = load(output)
+        finally:
+            home.cleanup()
         return ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
@@ -554,12 +557,7 @@ class Tokenizer:
 
         with self._place() as path:
             place = os.path.join(os.getcwdb(), os.fsencode(directory))
-            server = Server(path, self._source.options)
-            try:
-                self._source.agree(server.description["fingerprint"])
-                server.ask(SAVE, [place, os.fsencode(path)])
-            finally:
-                server.close()
+            Server(self._source, path).ask_once(SAVE, [place, os.fsencode(path)])
         if image:
             save_image(os.fsdecode(place))
 
@@ -703,29 +701,23 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
 
     others: list[Any] = []
     try:
-        if wanted > 1:
-            from threading import Thread
-
-            for _ in range(wanted - 1):
-                other = Thread(target=work)
-                try:
-                    other.start()
-                except RuntimeError:
-                    break  # There is no room for a thread, or the interpreter ends.
-                others.append(other)
+        for _ in range(wanted - 1):
+            try:
+                others.append(begun(work))
+            except RuntimeError:
+                break  # There is no room for a thread, or the interpreter ends.
         work()
         for other in others:
-            other.join()
+            await_end(other)
     except BaseException:
-        # Ctrl-C: the others stop soon. What is raised is not kept, or it and the threads would be left to the collector,
-        # and a Ctrl-C while that frees a thread is lost.
+        # Ctrl-C: the others stop soon.
         errors.append(BpeError("stopped"))
         raise
     if errors:
         try:
             raise errors[0]
         finally:
-            errors.clear()
+            errors.clear()  # They and their frames are not left to the collector.
     return batch
 
 

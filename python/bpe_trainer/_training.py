@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ._executable import BpeError, Home, Later, Run, message_of
+from ._executable import BpeError, Home, Later, Run, await_end, begun, message_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,14 +90,12 @@ def run_bpe(
 
     Returns what it warned of, what it wrote to stdout if it ``answers``, and its result.
     """
-    run: t.Union[Run, None] = None
+    run = Run(arguments, takes_input=texts is not None, answers=answers)
     try:
-        run = Run(arguments, takes_input=texts is not None, answers=answers)
+        run.start()
         return _finish(run, texts, _shower(progress))
     except BaseException:
-        if run is not None:
-            run.stop()
-            run.close()
+        run.abandon()
         raise
 
 
@@ -282,8 +280,6 @@ def _listen_apart(
     run: Run, said: list[str], warned: list[str], show: t.Union[t.Progress, None], texts: t.Union[t.Texts, None]
 ) -> bytes:
     """In a thread; meanwhile this one sends the texts, or reads what the run answers."""
-    import threading
-
     raised: list[BaseException] = []
 
     def listen() -> None:
@@ -294,15 +290,14 @@ def _listen_apart(
             raised.append(error)
             run.stop()
 
-    listener = threading.Thread(target=listen, daemon=True)
-    listener.start()
+    listener = begun(listen)
     answer = b""
     if texts is not None:
         _send(run, texts)
     elif run.stdout is not None:
         answer = run.stdout.read()
-    while listener.is_alive():
-        listener.join(0.2 if sys.platform == "win32" else None)
+    if run.is_ours:  # Else there is no such thread here, and the run says so.
+        await_end(listener)
     if raised:
         raise raised.pop()
     return answer

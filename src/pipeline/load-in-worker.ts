@@ -19,7 +19,8 @@ export type LoadRequest = {
 
 /** What it answers. */
 type LoadedTokenizer = {
-  readonly parts: Omit<TokenizerParts, "tokens">;
+  /** Its table is taken out, and its place stays: the fingerprint goes by the order. */
+  readonly parts: Omit<TokenizerParts, "tokens"> & { readonly tokens: undefined };
   readonly tokens: TokenTable | null;
 };
 
@@ -74,8 +75,8 @@ function loadedHereMs(path: string): number {
 /** What the thread that loads does. */
 export const loadingJob = {
   async load({ path, options, isDecoded }: LoadRequest): Promise<LoadedTokenizer> {
-    const { tokens, ...parts } = await loadTokenizerParts(path, options);
-    return { parts, tokens: isDecoded ? { ...tokens } : null };
+    const parts = await loadTokenizerParts(path, options);
+    return { parts: { ...parts, tokens: undefined }, tokens: isDecoded ? { ...parts.tokens } : null };
   },
   /** Few trainings need the code for it. */
   like: async (path: string): Promise<Like> => (await import("../formats/like.ts")).readLike(path),

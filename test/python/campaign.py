@@ -24,6 +24,7 @@ import time
 from pathlib import Path
 
 import bpe_trainer as bpe
+from bpe_trainer import _executable
 from bpe_trainer._executable import Run
 
 END = "<|endoftext|>"
@@ -187,8 +188,13 @@ class Round:
 
         def serve():
             run = Run(["serve", f"--tokenizer={self.tokenizer._path}"], takes_input=True, answers=True)
-            run.stop()
-            run.close()
+            try:
+                run.start()
+                run.stop()
+                run.close()
+            except BaseException:
+                run.abandon()
+                raise
 
         def encode():
             with pickle.loads(pickle.dumps(self.tokenizer)) as other:
@@ -207,6 +213,8 @@ class Round:
             (train, 0.1),
         )
         start, seconds = self.random.choice(starts)
+        while len(_executable._endings) > 1:
+            time.sleep(0.001)  # What was dropped ends in a thread, and this round's tokenizer stays.
         before = held()
         end = threading.Event()
         other = threading.Thread(target=end.wait)
@@ -222,6 +230,9 @@ class Round:
             pass
         end.set()
         other.join()
+        deadline = time.monotonic() + 10
+        while held() != before and time.monotonic() < deadline:
+            time.sleep(0.001)
         must(held() == before, f"was {before}, is {held()}")
 
     def fork(self):
@@ -440,6 +451,9 @@ def do_rounds(seed, first, count, only):
                     traceback.print_exc()
         path = tokenizer._path
         tokenizer.close()
+        deadline = time.monotonic() + 10
+        while os.path.exists(path) and time.monotonic() < deadline:
+            time.sleep(0.001)
         if os.path.exists(path):
             print("LOST: a directory is left behind")
             tally["lost"] = tally.get("lost", 0) + 1

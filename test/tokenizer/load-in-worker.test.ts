@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { loadInWorker } from "../../src/pipeline/load-in-worker.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { fingerprintOf } from "../../src/pipeline/tokenizer-facts.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { makePipe } from "../other-user.ts";
 import { refusalOf } from "../thrown.ts";
@@ -28,6 +29,7 @@ describe("a large tokenizer, which is loaded by another thread,", () => {
       if (!isDecoded) continue;
       expect(Buffer.from(apart.decode(ids)).toString()).toBe(text);
       expect(apart.size).toBe(here.size);
+      expect(fingerprintOf(parts)).toBe(fingerprintOf(here.parts));
     }
   });
 
