@@ -161,26 +161,31 @@ const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 
 /** Moves a former result to its name among the kept ones. Returns its new path. */
 export function keepResult(path: string, place: Place): string {
-  const first = `${pathOf(place)}.${stampOf(path)}`;
-  let kept = first;
-  for (let n = 2; lstatOrNull(kept) !== null; n++) kept = `${first}-${n}`;
+  const stamp = stampOf(path);
+  // Behind all others of its second, also where the first of them were removed.
+  const n = Math.max(0, ...keptNames(place).flatMap((kept) => (kept.stamp === stamp ? kept.n : []))) + 1;
+  const kept = `${pathOf(place)}.${stamp}${n === 1 ? "" : `-${n}`}`;
   rename(path, kept);
   return kept;
 }
+
+/** What is called as a kept result is. */
+const keptNames = (place: Place) =>
+  namesIn(place.parent).flatMap((name) => {
+    const [, stamp, n = 1] = keptName.exec(name.slice(place.name.length)) ?? [];
+    return stamp !== undefined && name.startsWith(`${place.name}.`) ? [{ name, stamp, n: Number(n) }] : [];
+  });
 
 /** The places of all kept results, the latest first. Whatever is no result of ours is left out. */
 export function keptPlaces(place: Place): Place[] {
   const found: { place: Place; stamp: string; n: number }[] = [];
   const parent = statOrNull(place.parent);
-  for (const name of namesIn(place.parent)) {
-    if (!name.startsWith(`${place.name}.`)) continue;
-    const [, stamp, n] = keptName.exec(name.slice(place.name.length)) ?? [];
-    if (stamp === undefined) continue;
+  for (const { name, stamp, n } of keptNames(place)) {
     const kept = { ...place, name };
     const stats = lstatOrNull(pathOf(kept));
     // Results of another user would count, and push ours out.
     if (parent === null || stats === null || !isTrusted(stats, parent) || !isResult(kept)) continue;
-    found.push({ place: kept, stamp, n: Number(n ?? 1) });
+    found.push({ place: kept, stamp, n });
   }
   found.sort((a, b) => (a.stamp === b.stamp ? b.n - a.n : a.stamp < b.stamp ? 1 : -1));
   return found.map(({ place }) => place);

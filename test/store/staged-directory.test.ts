@@ -450,6 +450,12 @@ test("runs that began in the same second have names of their own, and the oldest
   expect(names().map((name) => numberOf(join(home, name)))).toEqual([5, 3, 4]);
 });
 
+test("the last of a second stays where the first ones of it are gone", () => {
+  for (let n = 0; n < 4; n++) publish(n, 1);
+  expect(names()).toEqual(["out", "out.20261120T020000Z-3"]);
+  expect(names().map((name) => numberOf(join(home, name)))).toEqual([3, 2]);
+});
+
 test("a result whose record tells no time is named by when that was written", () => {
   for (const record of ['{"startedAt": "+010000-01-01T00:00:00Z", "files": ["training.json"]}', "null"]) {
     mkdirSync(out);
