@@ -85,7 +85,7 @@ describe("of every command", () => {
 
   test("a value that is not of the option's kind is refused, by the option's name", () => {
     const never: Readonly<Record<string, string>> = {
-      ...{ N: "x", SIZE: "x", RULE: "x", LIST: "x,y", "N,N,...": "1,x", "N:FACTOR": "1:x" },
+      ...{ N: "x", SIZE: "x", RULE: "x", LIST: "x,y", "N,N,...": "1,x", "N:FACTOR": "1:2:3" },
       ...{ "[NAME=]FILE...": "=x", "TEXT[=ID]": "", "OLD=NEW": "x", "NAME=FILE...": "x" },
     };
     let count = 0;
@@ -103,6 +103,12 @@ describe("of every command", () => {
     expect(count).toBeGreaterThan(90);
   });
 
+  test("numbers are read as they are typed", () => {
+    const { languageRatio, languageWindow } = trainingOptions;
+    expect(languageRatio.kind.read(["1,2.5"], "")).toEqual([1, 2.5]);
+    expect(languageWindow.kind.read(["100:2.0"], "")).toEqual({ size: 100, alpha: 2 });
+  });
+
   test("all that is required and left out is named in one error", () => {
     for (const command of commands) {
       const required = command.options.filter(({ required }) => required).map(({ name }) => `--${name}`);
@@ -111,12 +117,16 @@ describe("of every command", () => {
       if (missing.length === 0) continue;
       const invocation = { options: new TypedOptions(), files: [], typed: [] };
       const { message, hint, exitCode } = errorOf(() => checkComplete(command, invocation));
-      for (const name of missing) expect(message).toContain(name);
+      const list = missing.join(", ").replace(/, (?=[^,]*$)/, " and ");
       expect([message, hint, exitCode]).toEqual([
-        expect.stringMatching(/ (is|are) missing$/),
+        `${list} ${missing.length === 1 ? "is" : "are"} missing`,
         expect.stringContaining(`usage: bpe ${command.name} `),
         2,
       ]);
+      for (const { name, optionalWith } of command.options.filter((one) => one.optionalWith !== undefined)) {
+        invocation.options.set(optionalWith!, ["x"]);
+        expect(errorOf(() => checkComplete(command, invocation)).message).not.toContain(name);
+      }
     }
   });
 });
