@@ -46,6 +46,11 @@ async function bundleWorkers(outdir: string): Promise<string[]> {
     target: "bun",
     splitting: true,
   });
+  // What is required on demand is written so that the bundler of the executable does not see it.
+  for (const { path } of outputs) {
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replaceAll('import.meta.require("./', 'require("./'));
+  }
   return outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);
 }
 
