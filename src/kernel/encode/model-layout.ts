@@ -23,9 +23,8 @@ import { hashLong } from "../words/word-slots";
  *   48       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
  *                             middle: bit l - 1 for those with l bytes on the left, bit 2 + r for r bytes on the right. 0: no
  *                             merge ever crosses
- *   52       joinSlots        never-merged.ts, as the next one; 0 if no pretoken may be cut
- *   56       joinSlotBits
- *   60       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
+ *   52       joinSlots        never-merged.ts; 0 if no pretoken may be cut
+ *   56       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
@@ -48,7 +47,6 @@ export class EncodingModel {
   isMonotone: u32;
   adjacency: usize;
   joinSlots: usize;
-  joinSlotBits: u32;
   lateRank: u32;
 }
 
