@@ -164,8 +164,9 @@ def train(
         by commas: NFC, NFD, NFKC, NFKD, lowercase. Text between special tokens is changed so when it is
         counted, and whenever the tokenizer encodes it. Only tokenizer.json can store this, so other formats
         are not written.
-    ``compat``: Which trainer to match. Merges and ids are those of that trainer. It decides which of equally
-        frequent pairs is merged first, and whether text is read line by line. Default: cs336.
+    ``compat``: Which trainer to match. Merges and ids are those of that trainer: it decides which of equally
+        frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end
+        documents; huggingface learns from them with ``special_tokens_as_text``. Default: cs336.
     ``min_frequency``: Stop when the most frequent pair occurs fewer times. Default: 1; with ``compat``
         huggingface 0.
     ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, that trainer's own rule
@@ -198,7 +199,9 @@ def train(
     ``whole_texts``: With ``compat`` huggingface: do not cut text at line ends. That trainer reads files line
         by line, but texts of an iterator whole: a token may cross a line end, and special tokens in a text
         are plain text. With this option, every text or record is read whole.
-    ``special_tokens_as_text``: With ``extend``: the base's special tokens end no documents.
+    ``special_tokens_as_text``: Special tokens in the text are plain text. With ``compat`` huggingface, as
+        that trainer reads them: it learns from <|endoftext|> in a file. Without this option, documents end at
+        special tokens. With ``extend``, the base's special tokens end no documents.
     ``pad_to``: Fill the vocabulary to a multiple of N. Reserved special tokens are added after all others. At
         least 1.
     ``text_field``: Record field with the text. Records are lines of JSON, elements of a JSON array, and rows

@@ -128,6 +128,8 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly compat: Compat;
   /** Only if texts were cut neither at line ends nor at special tokens, as HF trains on an iterator. */
   readonly wholeTexts?: true;
+  /** Only if texts were not cut at special tokens, as HF trains on files. */
+  readonly specialTokensAsText?: true;
   /** Only if its settings were taken from another tokenizer: the path of that one, as typed. */
   readonly like?: string;
   /** What a model needs to know: the special token of each role, and the rest of `ModelSettings`. */

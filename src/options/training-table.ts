@@ -147,7 +147,7 @@ export const trainingOptions = tableOf({
     topic: "tokens",
     description: "which trainer to match",
     details:
-      "Merges and ids are those of that trainer. It decides which of equally frequent pairs is merged first, and whether text is read line by line.",
+      "Merges and ids are those of that trainer: it decides which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents; huggingface learns from them with --special-tokens-as-text.",
     default: "cs336",
   },
   minFrequency: {
@@ -278,9 +278,11 @@ export const trainingOptions = tableOf({
   },
   specialTokensAsText: {
     ...specialTokensAsText,
+    recorded: true,
     topic: "tokens",
-    needs: { other: "extend", hint: "-s names what ends documents" },
-    description: "with --extend: the base's special tokens end no documents",
+    description: "special tokens in the text are plain text",
+    details:
+      "With --compat huggingface, as that trainer reads them: it learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With --extend, the base's special tokens end no documents.",
   },
   padTo: {
     name: "pad-to",

@@ -29,6 +29,7 @@ import {
   countedInvalidBytes,
   earlyStop,
   equalCounts,
+  foundSpecialTokens,
   streamBesideCache,
   unevenLanguages,
   type Warning,
@@ -223,6 +224,8 @@ async function trainOpened(
     write: async (trained: TrainedVocabulary | Extended) => {
       world.onLearned?.(trained);
       warn(countedInvalidBytes(corpus.inputs, trained.statistics));
+      if (training.compat === "huggingface" && training.base === null)
+        warn(foundSpecialTokens(corpus.inputs, trained.statistics));
       const result = resultOf(opened, trained, world);
       const product = await productOfAny(result, training, world);
       const written =

@@ -37,6 +37,7 @@ const optionNames = [
   "wholeCharacters",
   "seedTokens",
   "wholeTexts",
+  "specialTokensAsText",
   "padTo",
   "model",
   "signal",

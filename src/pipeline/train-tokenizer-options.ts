@@ -45,8 +45,9 @@ export type TrainTokenizerOptions = {
    */
   readonly normalize?: string | readonly string[] | undefined;
   /**
-   * Which trainer to match. Merges and ids are those of that trainer. It decides which of equally frequent
-   * pairs is merged first, and whether text is read line by line. Default: cs336.
+   * Which trainer to match. Merges and ids are those of that trainer: it decides which of equally frequent
+   * pairs is merged first, and whether text is read line by line. Special tokens in the text end documents;
+   * huggingface learns from them with `specialTokensAsText`. Default: cs336.
    */
   readonly compat?: "cs336" | "huggingface" | "rustbpe" | "extension" | undefined;
   /**
@@ -106,7 +107,9 @@ export type TrainTokenizerOptions = {
    */
   readonly wholeTexts?: boolean | undefined;
   /**
-   * With `extend`: the base's special tokens end no documents.
+   * Special tokens in the text are plain text. With `compat` huggingface, as that trainer reads them: it
+   * learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With `extend`,
+   * the base's special tokens end no documents.
    */
   readonly specialTokensAsText?: boolean | undefined;
   /**

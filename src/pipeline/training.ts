@@ -43,6 +43,8 @@ export type CutSettings = {
   readonly compat: Compat;
   /** Only with `huggingface`: a text is cut by the pattern alone, neither at line ends nor at special tokens. */
   readonly wholeTexts?: true;
+  /** Only with `huggingface`: a text is not cut at special tokens. */
+  readonly specialTokensAsText?: true;
 };
 
 /**
@@ -168,9 +170,15 @@ export function settleCutting(asked: AskedCutting, { like, made }: Looked, spell
   const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
   const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";
   const normalization = asked.normalize ?? like?.normalization ?? stated?.normalization ?? null;
-  const { wholeTexts = false } = asked;
+  const { wholeTexts = false, specialTokensAsText = false } = asked;
   if (wholeTexts && compat !== "huggingface")
     throw usageError(`whole texts are for the trainer huggingface; ${compat} never cuts text at line ends`);
+  if (specialTokensAsText && compat !== "huggingface") {
+    throw usageError(
+      `${spell("special-tokens-as-text")} is for ${spell("extend")} and the trainer huggingface; ${compat} ends documents at special tokens`,
+      `${spell("special-token")} names what ends documents`,
+    );
+  }
   checkSpecialTokens(typed, compat);
   const looked = { like, made };
   const specialTokens = [...namedSpecials(asked, looked), ...broughtOf(asked, looked)];
@@ -180,6 +188,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: Looked, spell
     ...{ compat, specialTokens, normalization },
     pattern: trainingPattern(pattern, compat, isLinewise),
     ...(wholeTexts && { wholeTexts }),
+    ...(specialTokensAsText && { specialTokensAsText }),
   };
 }
 
@@ -467,9 +476,10 @@ export const countsOptionsOf = ({
   normalization,
   compat,
   wholeTexts,
+  specialTokensAsText,
 }: CutSettings): CountsOptions => ({
   patterns: pattern.sources,
-  specialTokens: wholeTexts ? [] : specialTokens,
+  specialTokens: wholeTexts || specialTokensAsText ? [] : specialTokens,
   normalization,
   isLinewise: compat === "huggingface" && !wholeTexts,
 });

@@ -46,6 +46,8 @@ export type Warning =
   | { readonly kind: "seed tokens in any case"; readonly shown: string; readonly ofBase: boolean }
   /** Words that stand behind a space in a sentence, where the base's merges take other tokens. */
   | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
+  /** Under HF's rule: documents end at special tokens, of which its trainer learns the text. */
+  | { readonly kind: "special tokens in the text"; readonly path: string }
   | { readonly kind: "files in the old result"; readonly path: string }
   | { readonly kind: "skipped file"; readonly path: string; readonly reason: string }
   /** What a tokenizer's files, the cache or the inputs of languages give to note, in words. */
@@ -80,6 +82,8 @@ export function wordsOf(warning: Warning, spell: Spelling): string {
         : `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
     case "seed tokens without a space":
       return `seed tokens that are not used behind a space, as within a sentence: ${warning.shown}; add ${spell("seed-token")} ${JSON.stringify(` ${warning.first}`)}`;
+    case "special tokens in the text":
+      return `documents end at special tokens in "${warning.path}", which HF's trainer reads as text: ${spell("special-tokens-as-text")} does so, too`;
     case "files in the old result":
       return `files that were written into the old result during the run are in "${warning.path}"`;
     case "skipped file":
@@ -120,6 +124,15 @@ export function countedInvalidBytes(
   const first = statistics.findIndex((found) => found.invalidByteCount > 0);
   const place = first < 0 ? {} : { path: inputs[first]!.path, offset: statistics[first]!.firstInvalidByte! };
   return invalidBytes({ count, ...place, became: "was counted as a pretoken of its own" });
+}
+
+/** Of a text in one piece there are several documents only where special tokens cut it. */
+export function foundSpecialTokens(
+  inputs: readonly Input[],
+  statistics: readonly RangeStatistics[],
+): Warning[] {
+  const path = inputs.find(({ format }, i) => format === "text" && statistics[i]!.documentCount > 1)?.path;
+  return path === undefined ? [] : [{ kind: "special tokens in the text", path }];
 }
 
 export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[] =>

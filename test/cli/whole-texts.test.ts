@@ -79,3 +79,38 @@ describe("--whole-texts", () => {
     expect(train("none", "--extend", join(home, "whole"), "--whole-texts")).toMatchObject({ code: 2 });
   });
 });
+
+describe("--special-tokens-as-text", () => {
+  const marked = put(home, "marked.txt", "low <e>low\n\n<e>newest <e> wide\n".repeat(9));
+  const learn = (name: string, ...options: string[]) =>
+    bpe(["train", marked, "-n", "300", "-o", join(home, name), "--compat", ...options]);
+  const asText = ["-s", "<e>", "--special-tokens-as-text"];
+
+  test("lines are counted as without special tokens, which have ids all the same", () => {
+    const [marks, plain] = ["marks.tsv", "marks-plain.tsv"].map((name) => join(home, name));
+    expect(learn("marks", "huggingface", ...asText, "-w", "2", "--save-counts", marks!).stderr).not.toContain(
+      "warning: doc",
+    );
+    learn("marks-plain", "huggingface", "--save-counts", plain!);
+    expect(readFileSync(marks!, "utf8")).toBe(readFileSync(plain!, "utf8"));
+    const tokenizer = JSON.parse(readFileSync(join(home, "marks/tokenizer.json"), "utf8"));
+    expect(tokenizer.model.vocab).toHaveProperty("Ġ<");
+    const { options } = JSON.parse(readFileSync(join(home, "marks/training.json"), "utf8"));
+    expect(options).toMatchObject({ specialTokensAsText: true, specialTokens: ["<e>"] });
+  });
+
+  test("without it a warning says that documents end there", () => {
+    const { stderr } = learn("ended", "huggingface", "-s", "<e>");
+    expect(stderr).toContain(`documents end at special tokens in "${marked}"`);
+    expect(stderr).toContain("--special-tokens-as-text does so, too");
+    expect(learn("none-marked", "huggingface").stderr).not.toContain("documents end");
+  });
+
+  test("is refused where no trainer does so", () => {
+    const { code, stderr } = learn("none", "cs336", ...asText);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      "for --extend and the trainer huggingface; cs336 ends documents at special tokens",
+    );
+  });
+});

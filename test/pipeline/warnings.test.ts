@@ -13,6 +13,7 @@ const text = "some words and more of these words\n".repeat(20);
 const files = put(home, "plain.txt", text);
 const long = put(home, "long.txt", text.repeat(5));
 const invalid = put(home, "invalid.txt", Buffer.concat([Buffer.from(text), Buffer.from([0xff])]));
+const marked = put(home, "marked.txt", `${text}<e>${text}`);
 put(home, "mixed/text.txt", text);
 put(home, "mixed/picture.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"));
 
@@ -44,6 +45,10 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   "seed tokens without a space": [
     { extend: at("base"), vocabSize: "+8", seedTokens: ["wordsmith"] },
     'within a sentence: "wordsmith"; add seedTokens " wordsmith"',
+  ],
+  "special tokens in the text": [
+    { files: marked, compat: "huggingface", specialTokens: ["<e>"] },
+    "specialTokensAsText does so, too",
   ],
   "skipped file": [{ files: at("mixed") }, 'picture.png" is not read'],
   note: [

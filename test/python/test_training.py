@@ -127,6 +127,7 @@ class Warned(unittest.TestCase):
 
             plain, long = put("plain.txt", text.encode()), put("long.txt", text.encode() * 5)
             invalid = put("invalid.txt", text.encode() + b"\xff")
+            marked = put("marked.txt", f"{text}<e>{text}".encode())
             template = put("chat.jinja", b"{{ messages }}")
             first, second = (os.path.join(home, name) for name in ("a.counts", "b.counts"))
             with warnings.catch_warnings():
@@ -150,6 +151,10 @@ class Warned(unittest.TestCase):
                 "seed tokens without a space": (
                     {"extend": os.path.join(home, "base"), "vocab_size": "+8", "seed_tokens": ["wordsmith"]},
                     "within a sentence",
+                ),
+                "special tokens in the text": (
+                    {"files": marked, "compat": "huggingface", "special_tokens": ["<e>"]},
+                    "special_tokens_as_text does so, too",
                 ),
                 "note": ({"files": None, "languages": {"en": plain, "de": plain}}, "is in \"en\" and in \"de\""),
             }
