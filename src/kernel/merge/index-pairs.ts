@@ -27,7 +27,7 @@ import { stepCount, stepOf } from "./word-layout";
  *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch whose pairs are looked at
  *   queue, …     see below a stretch a part    pairs that a part counts, up to the end of `entries`
  *   queue        see below                     where a part writes the next occurrence of each pair that is kept
- *   pairBatches  u32       2 x batchCells      positions, and the slot of each; for every part
+ *   pairBatches  u32       4 x batchCells      positions, the slot of each, and its key of 64 bits; for every part
  *
  * Both tables are hash tables with linear probing. The home slots rise with the hashes, `slotsBehind` more are behind the last of
  * them, and the very last one stays free, so that every look-up ends. Slots, in cells of two or of four bytes:
@@ -37,7 +37,8 @@ import { stepCount, stepOf } from "./word-layout";
  */
 const batchCells: u32 = 128;
 /** Of each part in `pairBatches`. */
-const batchBytes: usize = 1024;
+const batchBytes: usize = 2048;
+const batchEntryBytes: usize = 16;
 
 function theJob(): Job {
   return changetype<Job>(job);
@@ -136,7 +137,8 @@ function collect<T>(part: Part, index: u32, until: u32): usize {
     const cell = hashOf(left, right) >> shift;
     const bit = (<u32>load<u16>(bits + ((<usize>(cell >> 4)) << 1)) >> (cell & 15)) & 1;
     store<u32>(end, pos);
-    end += (<usize>(u32(left !== wordEnd) & u32(right !== wordEnd) & bit)) << 3;
+    store<u64>(end, keyOf<T>(left, right), 8);
+    end += <usize>(u32(left !== wordEnd) & u32(right !== wordEnd) & bit) * batchEntryBytes;
     left = right;
     pos = next;
   }
@@ -147,12 +149,6 @@ function collect<T>(part: Part, index: u32, until: u32): usize {
 function keyOf<T>(left: u32, right: u32): u64 {
   const cellBits = <u64>(8 * sizeof<T>());
   return <u64>left | ((<u64>right) << cellBits);
-}
-
-/** The key of the pair that begins at a position. */
-function keyAt<T>(pos: u32): u64 {
-  const left = tokenAt<T>(pos);
-  return keyOf<T>(left, tokenAt<T>(pos + lengthOf(left)));
 }
 
 function loadKey<T>(slot: usize): u64 {
@@ -170,10 +166,10 @@ function homeOf(table: usize, slotCount: u32, slotBytes: usize, key: u64): usize
 }
 
 /** Writes the home slot of each pair of a batch from `entry` on beside its position, and reads it. */
-function findHomes<T>(entry: usize, end: usize, table: usize, slotCount: u32, slotBytes: usize): u32 {
+function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotBytes: usize): u32 {
   let touched: u32 = 0;
-  for (; entry < end; entry += 8) {
-    const home = homeOf(table, slotCount, slotBytes, keyAt<T>(load<u32>(entry)));
+  for (; entry < end; entry += batchEntryBytes) {
+    const home = homeOf(table, slotCount, slotBytes, load<u64>(entry, 8));
     touched ^= load<u32>(home);
     store<u32>(entry, <u32>home, 4);
   }
@@ -244,9 +240,9 @@ export function countPairs<T>(part: Part, index: u32, work: u32): bool {
   let weight: u64 = 0;
   while (part.next < until) {
     const end = collect<T>(part, index, until);
-    if (!reserveCounts<T>(part, index, <u32>((end - batch) >> 3))) return false;
-    part.touched ^= findHomes<T>(batch, end, table, part.countSlots, countBytes<T>());
-    for (let entry = batch; entry < end; entry += 8) {
+    if (!reserveCounts<T>(part, index, <u32>((end - batch) / batchEntryBytes))) return false;
+    part.touched ^= findHomes(batch, end, table, part.countSlots, countBytes<T>());
+    for (let entry = batch; entry < end; entry += batchEntryBytes) {
       const pos = load<u32>(entry);
       if (pos >= weightEnd) {
         step = stepOf(stepCount, step, pos);
@@ -254,10 +250,10 @@ export function countPairs<T>(part: Part, index: u32, work: u32): bool {
         weight = load<u64>(weights + ((<usize>step) << 3));
       }
       const slotCount = part.countSlots;
-      if (!addCount<T>(part, index, <usize>load<u32>(entry, 4), keyAt<T>(pos), 1, weight)) return false;
+      if (!addCount<T>(part, index, <usize>load<u32>(entry, 4), load<u64>(entry, 8), 1, weight)) return false;
       // The table has grown.
       if (part.countSlots !== slotCount) {
-        findHomes<T>(entry + 8, end, table, part.countSlots, countBytes<T>());
+        findHomes(entry + batchEntryBytes, end, table, part.countSlots, countBytes<T>());
       }
     }
   }
@@ -414,10 +410,10 @@ export function writePairs<T>(part: Part, index: u32, work: u32): bool {
   const tableEnd = table + <usize>slotCount * cursorBytes<T>();
   while (part.next < until) {
     const end = collect<T>(part, index, until);
-    part.touched ^= findHomes<T>(batch, end, table, slotCount, cursorBytes<T>());
-    for (let entry = batch; entry < end; entry += 8) {
+    part.touched ^= findHomes(batch, end, table, slotCount, cursorBytes<T>());
+    for (let entry = batch; entry < end; entry += batchEntryBytes) {
       const pos = load<u32>(entry);
-      const key = keyAt<T>(pos);
+      const key = load<u64>(entry, 8);
       let slot = <usize>load<u32>(entry, 4);
       let cursor = load<u32>(slot + 2 * sizeof<T>());
       while (cursor !== 0 && loadKey<T>(slot) !== key) {

@@ -36,7 +36,7 @@
  *   stagedLefts     u16 or u32   cellCount                 neighbours.ts
  *   stagedRights    u16 or u32   cellCount                 neighbours.ts
  *   bytePairs       BytePair     65,536 a part             byte-pairs.ts; where there are at most 256 start tokens
- *   pairBatches     u32          256 a part                index-pairs.ts
+ *   pairBatches     u32          512 a part                index-pairs.ts
  *   exchange        ExchangeCell tokenCount                memory-exchange.ts; where there are several memories
  *   pairs           Pair         pairCapacity              pair-table.ts
  *   slots           u32          2 x pairCapacity          pair-table.ts
@@ -291,7 +291,7 @@ function placeFixedRegions(): void {
   stagedLefts = place(<u64>cellCount * cellBytes);
   stagedRights = place(<u64>cellCount * cellBytes);
   bytePairs = place(hasBytePairs ? <u64>partCount * bytePairCount * offsetof<BytePair>() : 0);
-  pairBatches = place(<u64>partCount * 1024);
+  pairBatches = place(<u64>partCount * 2048);
   exchange = place(memoryCount > 1 ? <u64>tokenCount * offsetof<ExchangeCell>() : 0);
 }
 

@@ -624,6 +624,15 @@ function touchRecords(long: LongTable, longCount: u32): void {
   keepLoads(sum);
 }
 
+/** Reads the home slots of the words of the records in [record, end), also for the same reason. */
+export function touchHomes(long: LongTable, record: usize, end: usize): void {
+  let sum: u64 = 0;
+  for (let next = <u64>record; next + headBytes <= end; next = nextRecord(<usize>next)) {
+    sum ^= load<u64>(homeOf(long, recordHash(<usize>next)));
+  }
+  keepLoads(sum);
+}
+
 function homeOf(long: LongTable, hash: u32): usize {
   return long.slots + homeSlot((<u64>hash) << 32, homeShift(long)) * longSlotBytes;
 }

@@ -53,6 +53,7 @@ import {
   shortSlotBytes,
   slotBitsIn,
   slotBitsWith,
+  touchHomes,
   writeMiddle,
   writeShort,
 } from "./word-slots";
@@ -227,6 +228,7 @@ export function missingKeys(kind: u32, byteCount: usize): u32 {
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;
+  touchHomes(long, textStart, end);
   let record = textStart;
   while (record + 16 <= end && nextRecord(record) <= end) {
     const isAdded =
