@@ -1,4 +1,5 @@
 import { decodeCharacters } from "../bytes/byte-characters.ts";
+import { askForHugePages } from "../runtime/file-window.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
 import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
@@ -76,6 +77,7 @@ export function createMergeEngine(
     const plan = { ...planOfAll, ...slice, memoryIndex, prefixLength };
     const memory = createMergeMemory(plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
+    if (cellCountOfAll >= tuning.sharedCellCount) askForHugeRegions(memory);
     fillTieRule(memory, rule);
     const { startTokens = byteTokens } = options;
     if (plan.limitsWords) fillFacts(memory, memory.exports.wordFacts, startTokens, wordFactsOf);
@@ -138,6 +140,12 @@ function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | und
       capacityBytes = plannedBytes / 2;
     }
   }
+}
+
+/** The largest regions are read and written everywhere: the cells, in front, and the last one, the lists. */
+function askForHugeRegions({ exports, memory: { buffer }, plan: { cellCount, isWide } }: MergeMemory): void {
+  askForHugePages(new Uint8Array(buffer, 0, cellCount * (isWide ? 4 : 2)));
+  askForHugePages(new Uint8Array(buffer, exports.mergeWordCounts.value >>> 0));
 }
 
 /** The kernel has counts as whole numbers of 64 bits; none that it counts is as large as this. */

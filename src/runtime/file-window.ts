@@ -143,22 +143,36 @@ const highestAddress = 2 ** 57;
  * again, also what was only reserved address space. Where the system has no such call, the memory stays.
  */
 export function giveBack(array: Int32Array): void {
-  const libc = array.byteLength < worthwhileBytes ? null : openLibc("madvise");
-  if (libc === null) {
+  if (!advise(array, MADV_DONTNEED)) {
     array.fill(0);
     return;
   }
-  const address = addressOf(array);
-  const start = Math.ceil(address / pageBytes) * pageBytes;
-  const end = Math.floor((address + array.byteLength) / pageBytes) * pageBytes;
-  const isGiven =
-    end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), MADV_DONTNEED) === 0;
-  if (!isGiven) {
-    array.fill(0);
-    return;
-  }
+  const { address, start, end } = pagesOf(array);
   array.fill(0, 0, (start - address) / 4);
   array.fill(0, (end - address) / 4);
+}
+
+/**
+ * Asks the system for pages of 2 MB, where it has such: for a large array that is read and written everywhere. With pages of
+ * 4 KB most accesses wait for the page's address, too. Of what is written from the front, the last 2 MB may stay unused.
+ */
+export function askForHugePages(array: Uint8Array): void {
+  advise(array, MADV_HUGEPAGE);
+}
+
+/** Gives the system advice on the whole pages of an array; false if it is too small, or the system knows no such advice. */
+function advise(array: Int32Array | Uint8Array, advice: number): boolean {
+  const libc = array.byteLength < worthwhileBytes ? null : openLibc("madvise");
+  if (libc === null) return false;
+  const { start, end } = pagesOf(array);
+  return end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), advice) === 0;
+}
+
+/** The address of an array in the process, and the whole pages in it. */
+function pagesOf(array: Int32Array | Uint8Array) {
+  const address = addressOf(array);
+  const start = Math.ceil(address / pageBytes) * pageBytes;
+  return { address, start, end: Math.floor((address + array.byteLength) / pageBytes) * pageBytes };
 }
 
 /** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */
@@ -166,3 +180,4 @@ const pageBytes = 1 << 16;
 const worthwhileBytes = 1 << 20;
 
 const MADV_DONTNEED = 4;
+const MADV_HUGEPAGE = 14;

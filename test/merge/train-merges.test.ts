@@ -9,6 +9,7 @@ import { estimateMergeMemoryBytes, type MergeOptions, trainMerges } from "../../
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { byteWords, byteWordsSize, sizeOf, type WordTable } from "../../src/words/word-table.ts";
 import { rounds, turns } from "../rounds.ts";
+import { isHuge } from "../runtime/huge-pages.ts";
 import { errorOf } from "../thrown.ts";
 import { wordTableOf } from "../words/generators.ts";
 import { makeTuning, makeWords, seededRandom, sumOf, tableOf } from "./made-words.ts";
@@ -362,6 +363,20 @@ test("threads that help are counted where there are cells enough for them", () =
   expect(bound(1e6, 2) - bound(1e6, 1)).toBeGreaterThan(12e6);
   expect(bound(1e6, 2) - bound(1e6, 1)).toBeLessThan(15e6);
   expect(bound(1e6, 100)).toBe(bound(1e6, 8));
+});
+
+test("the lists of many cells are in huge pages, those of few are not", () => {
+  const areHuge = (sharedCellCount: number) => {
+    const tuning = { ...defaultTuning, sharedCellCount };
+    const words = byteWords(oneWord((pos) => pos, 400_000));
+    const [first] = createMergeEngine(words, 1, { mergeCount: 9, compat: "cs336" }, tuning)!.memories;
+    const { exports, memory } = first!;
+    // Behind the first 64 KB, which may be a page with what stands before.
+    return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
+  };
+  // The word has a boundary before and behind it.
+  expect(areHuge(400_002)).not.toBe(false);
+  expect(areHuge(400_003)).not.toBe(true);
 });
 
 test("words that need several memories have their tokens in each of them", () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
-import { FileWindow } from "../../src/runtime/file-window.ts";
+import { askForHugePages, FileWindow, giveBack } from "../../src/runtime/file-window.ts";
 import { put, scratch } from "../binary.ts";
+import { isHuge } from "./huge-pages.ts";
 
 const directory = scratch();
 const pageBytes = Number(Bun.spawnSync(["getconf", "PAGESIZE"]).stdout.toString());
@@ -106,4 +107,22 @@ test("memory with a file in it may go", async () => {
     Bun.gc(true);
     await Bun.sleep(1);
   }
+});
+
+test("huge pages are asked for where an array is, whose content stays, and go back as others do", () => {
+  const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
+  const array = new Uint8Array(memory.buffer, 1 << 20, 4 << 20).fill(3);
+  askForHugePages(array);
+  expect(isHuge(array)).not.toBe(false);
+  expect(isHuge(new Uint8Array(memory.buffer, 6 << 20))).not.toBe(true);
+  expect(array.every((byte) => byte === 3)).toBe(true);
+  giveBack(new Int32Array(memory.buffer, 1 << 20, 1 << 20));
+  expect(array.every((byte) => byte === 0)).toBe(true);
+});
+
+test("for an array that is smaller than a page the system is asked nothing", () => {
+  const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
+  const array = new Uint8Array(memory.buffer, 0, 1 << 19).fill(3);
+  askForHugePages(array);
+  expect(isHuge(array)).not.toBe(true);
 });
