@@ -141,7 +141,7 @@ def _undisturbed(work: Callable[[], None]) -> None:
         del outcome  # Its traceback has this frame.
 
 
-def begun(work: Callable[[], None]) -> LockType:
+def in_thread(work: Callable[[], None]) -> LockType:
     """Starts a thread, which must raise nothing; `await_end` takes what it returns.
 
     A `threading.Thread` runs lines of Python where it is dropped, as `__del__` does: a Ctrl-C that comes there is lost.
@@ -488,4 +488,4 @@ def main() -> int:
     return 1
 
 
-__all__ = ["BpeError", "Home", "Later", "Run", "await_end", "begun", "find_executable", "main", "message_of", "when_dropped"]
+__all__ = ["BpeError", "Home", "Later", "Run", "await_end", "find_executable", "in_thread", "main", "message_of", "when_dropped"]

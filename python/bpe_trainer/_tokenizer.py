@@ -10,7 +10,7 @@ import sys
 from operator import index
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
-from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, begun
+from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, in_thread
 from ._image import Image, Vocabulary, save_image
 from ._source import Place, Source, unpickled
 
@@ -703,7 +703,7 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
     try:
         for _ in range(wanted - 1):
             try:
-                others.append(begun(work))
+                others.append(in_thread(work))
             except RuntimeError:
                 break  # There is no room for a thread, or the interpreter ends.
         work()

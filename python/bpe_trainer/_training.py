@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ._executable import BpeError, Home, Later, Run, await_end, begun, message_of
+from ._executable import BpeError, Home, Later, Run, await_end, in_thread, message_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def _listen_apart(
             raised.append(error)
             run.stop()
 
-    listener = begun(listen)
+    listener = in_thread(listen)
     answer = b""
     if texts is not None:
         _send(run, texts)

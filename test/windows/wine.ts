@@ -5,6 +5,9 @@ import { openTerminal, type Session } from "../pseudo-terminal.ts";
 export const home = resolve(import.meta.dir, "../../dist/windows");
 /** The executable, and the programs of this directory. */
 export const programs = join(home, "programs");
+/** Python for Windows, and the native parts for it. */
+export const python = join(home, "python");
+export const native = join(home, "native");
 export const wineDirectory = join(home, "root/usr/lib/wine");
 export const wineLibraries = join(home, "root/usr/lib/x86_64-linux-gnu");
 const prefix = join(home, "prefix");
@@ -29,12 +32,18 @@ type Place = { readonly cwd: string; readonly input?: Uint8Array };
 type Finished = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string };
 
 /** Runs the executable for Windows to its end. */
-export function bpeExe(args: readonly string[], { cwd, input }: Place): Finished {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(commandOf("bpe.exe", args), {
+export const bpeExe = (args: readonly string[], place: Place) => finished(commandOf("bpe.exe", args), place);
+
+/** Runs the Python for Windows to its end. */
+export const pythonExe = (args: readonly string[], place: Place) =>
+  finished([wine, join(python, "python.exe"), ...args], place, 600_000);
+
+function finished(command: string[], { cwd, input }: Place, timeout = 100_000): Finished {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, {
     cwd,
     env,
     stdin: input ?? "ignore",
-    timeout: 100_000,
+    timeout,
   });
   return { code: exitCode, stdout, stderr: stderr.toString().replaceAll("\r\n", "\n") };
 }
