@@ -35,7 +35,7 @@ import {
 } from "../report/report-data.ts";
 import { bytesOf, differingPassages } from "../report/text-sections.ts";
 import { build } from "../runtime/version.ts";
-import { findingOf } from "./eval-text.ts";
+import { findingOf, ownAndBest } from "./eval-text.ts";
 import { cutSamples, headBytesMax, reportTokenizer, samplesMax, sampleTextOf } from "./report-writer.ts";
 import { writeReport } from "./write-report.ts";
 
@@ -240,13 +240,21 @@ function tableOf<Of>(
 }
 
 /** The texts as those tokenizers cut them that leave their bytes as they are, or change them in the same way. */
-function comparedTexts({ tokenizers }: Comparison, samples: readonly Sample[]): TextComparison {
+function comparedTexts(
+  { tokenizers, texts, evaluation }: Comparison,
+  samples: readonly Sample[],
+): TextComparison {
   const written = tokenizers.map((_, t) =>
     Bun.hash(Buffer.concat(samples.map(({ cuts }) => bytesOf(cuts[t]!)))).toString(),
   );
   const groups = [...Map.groupBy(written.keys(), (t) => written[t]!).values()];
   const alike = groups.reduce((a, b) => (b.length > a.length ? b : a));
+  // Those of the finding, if they are among them.
+  const found = ownAndBest(evaluation)?.map((one) => alike.indexOf(evaluation.tokenizers.indexOf(one)));
+  const [above = 0, below = 1] = found?.includes(-1) ? [] : (found ?? []);
   return {
+    pair: [above, below],
+    textCount: texts.length,
     tokenizers: alike.map((index) => ({ index, name: tokenizers[index]!.name })),
     texts: samples.map(({ name, cuts }) => ({
       name,

@@ -69,11 +69,19 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
   return sections.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
 }
 
-/** The finding in a sentence: the first tokenizer beside the best of the others, on all texts together. */
-export function findingOf({ texts, tokenizers }: Evaluation): string[] {
+/** The first tokenizer, and the best of the others on all texts together; null where one has no tokens. */
+export function ownAndBest({ tokenizers }: Evaluation): [own: TokenizerResult, best: TokenizerResult] | null {
   const [own, ...others] = tokenizers.filter(({ overall }) => overall.tokens > 0);
-  if (own === undefined || own !== tokenizers[0] || others.length === 0) return [];
-  const best = others.reduce((a, b) => (b.overall.tokens < a.overall.tokens ? b : a));
+  if (own === undefined || own !== tokenizers[0] || others.length === 0) return null;
+  return [own, others.reduce((a, b) => (b.overall.tokens < a.overall.tokens ? b : a))];
+}
+
+/** The finding in a sentence: the first tokenizer beside the best of the others, on all texts together. */
+export function findingOf(evaluation: Evaluation): string[] {
+  const pair = ownAndBest(evaluation);
+  if (pair === null) return [];
+  const [own, best] = pair;
+  const { texts } = evaluation;
   const much = moreText(own.overall.tokens / best.overall.tokens);
   const than = much.endsWith("as many") ? " tokens as" : " tokens than";
   const on = texts.length === 1 ? texts[0]!.name : "all texts together";

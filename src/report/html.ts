@@ -77,9 +77,12 @@ export const plainSigns: ReadonlyMap<number, string> = new Map([
   [lineFeed, "↵<br>"],
 ]);
 
-/** The beginning of a token, `…` behind one that is cut. */
-export const tokenText = (bytes: Uint8Array, lengthBytes = bytes.length) =>
-  html`${signedHtml(bytes.subarray(0, shownBytesMax))}${lengthBytes > shownBytesMax ? "…" : undefined}`;
+/** The beginning of a token, `…` behind one that is cut: between two characters, if it has some. */
+export function tokenText(bytes: Uint8Array, lengthBytes = bytes.length): Html {
+  let end = Math.min(bytes.length, shownBytesMax);
+  while (end > shownBytesMax - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return html`${signedHtml(bytes.subarray(0, end))}${lengthBytes > end ? "…" : undefined}`;
+}
 
 /** A token in a table or a sentence. */
 export const tokenHtml = (bytes: Uint8Array, lengthBytes?: number) =>

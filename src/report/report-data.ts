@@ -172,7 +172,11 @@ export type ComparedText = { readonly name: string; readonly passages: readonly 
 export type TextComparison = {
   /** The tokenizers of the cuts. */
   readonly tokenizers: readonly { readonly index: number; readonly name: string }[];
+  /** Which two of them are shown first. */
+  readonly pair: readonly [above: number, below: number];
   readonly texts: readonly ComparedText[];
+  /** How many texts there are; only the first are compared. */
+  readonly textCount: number;
   /** Names of tokenizers that change the texts before they cut them: their tokens cannot be laid beside those of others. */
   readonly unlike: readonly string[];
 };

@@ -18,6 +18,7 @@ import { type ReportBody, type ReportData, type ReportFrame, reportMark } from "
 import { sampleSection, textComparisonSection } from "./text-sections.ts";
 import { compressionSection, intermediateSection, specialSection } from "./training-sections.ts";
 import {
+  firstShownOf,
   frequencySection,
   lengthSection,
   longestIdsOf,
@@ -59,8 +60,9 @@ export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGe
   for (const { tokens, addedTokens, merges } of tokenizers) {
     shares.push(await inTurns(scriptShares(tokens, addedTokens, merges, 2)));
   }
-  const longest = tokenizers.map((tokenizer) =>
-    longestIdsOf(tokenizer, tokenizers.length > 1 ? longestShownOfSeveral : longestShown),
+  const long = tokenizers.map((tokenizer) => longestIdsOf(tokenizer, longestLookedAt));
+  const longest = long.map((ids) =>
+    ids.slice(0, tokenizers.length > 1 ? longestShownOfSeveral : longestShown),
   );
   const frequency = frequencySection(tokenizers);
   const [scripts, lengths] = [scriptSection(tokenizers, shares), lengthSection(tokenizers)];
@@ -83,7 +85,7 @@ export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGe
   }
   const cuts = sampleSection(samples);
   if (cuts !== null) yield made(cuts);
-  const firstShown = longest.map(([id]) => id ?? 0);
+  const firstShown = long.map((ids, t) => firstShownOf(tokenizers[t]!, ids));
   yield made(treeSection(await inTurns(packVocabularies(tokenizers, firstShown, deflate))));
 }
 
@@ -100,6 +102,8 @@ export const pageEnd = ({
 const tallScripts = 9;
 const longestShown = 24;
 const longestShownOfSeveral = 12;
+/** Among so many is the one whose tree is shown first. */
+const longestLookedAt = 200;
 
 const hashOf = (text: string) => `'sha256-${createSha256().update(text).digest("base64")}'`;
 

@@ -1,4 +1,4 @@
-import { grouped } from "../bytes/quantities.ts";
+import { counted, grouped } from "../bytes/quantities.ts";
 import { codePointAt, lineFeed, space } from "../bytes/text.ts";
 import { isUnspaced } from "../evaluation/text-words.ts";
 import { keyHtml } from "./charts.ts";
@@ -13,7 +13,7 @@ export function sampleSection(samples: readonly Sample[]): Section | null {
     id: "samples",
     title: "Texts cut into tokens",
     isWide: true,
-    text: "The beginning of each text. Each colour is a token; ␣ is a space, ‿ a no-break space, ▫ another one. The id of a token shows under the pointer, or by the arrow keys.",
+    text: "Beginnings of texts. Each colour is a token; ␣ is a space, ‿ a no-break space, ▫ another one. The id of a token shows under the pointer, or by the arrow keys.",
     content: html`${samples.map(
       ({ name, cuts }) => html`<h3>${name}</h3>
 ${cuts.map(cutHtml)}`,
@@ -173,7 +173,13 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
  * The passages that tokenizers cut most differently, two tokenizers at a time: text that both cut alike is plain, and of all
  * else the tokens of both stand one above the other. The page's script shows other pairs. Null with nothing to show.
  */
-export function textComparisonSection({ tokenizers, texts, unlike }: TextComparison): Section | null {
+export function textComparisonSection({
+  tokenizers,
+  pair,
+  texts,
+  textCount,
+  unlike,
+}: TextComparison): Section | null {
   const shown = texts.filter(({ passages }) => passages.length > 0);
   if (shown.length === 0) return null;
   const isChosen = tokenizers.length > 2;
@@ -181,20 +187,20 @@ export function textComparisonSection({ tokenizers, texts, unlike }: TextCompari
     id: "differences",
     title: "Where they cut differently",
     isWide: true,
-    text: html`The passages of the beginning of each text (16 KB) that are cut most differently. What both tokenizers cut alike is
+    text: html`The passages of the beginning (16 KB) of ${texts.length < textCount ? `the first ${counted(texts.length, "text")}` : "each text"} that are cut most differently. What both tokenizers cut alike is
       plain text. Elsewhere the tokens of one stand above those of the other. ␣ is a space, ⇥ a tab, ↵ a new line, ‿ a no-break space, ▫ another one.${
         unlike.length === 0
           ? undefined
           : ` Not compared, because they change the texts before they cut them: ${unlike.join(", ")}.`
       }`,
-    content: html`${isChosen ? choosers(tokenizers) : undefined}
+    content: html`${isChosen ? choosers(tokenizers, pair) : undefined}
 <p class="pair-names">${(["above", "below"] as const).map((place, side) => {
-      const { index, name } = tokenizers[side]!;
+      const { index, name } = tokenizers[pair[side]!]!;
       return html`<span class="${place}" data-side="${side}">${keyHtml(index)}${place}: <b>${name}</b></span> `;
     })}</p>
 ${shown.map(
   ({ name, passages }) => html`<h3>${name}</h3>
-<div class="passages">${passages.map((passage) => passageHtml(passage))}</div>`,
+<div class="passages">${passages.map(({ bytes, cuts }) => passageHtml({ bytes, cuts: pair.map((t) => cuts[t]!) }))}</div>`,
 )}
 ${isChosen ? html`<script type="application/json" id="passages">${trustedHtml(jsonForPage(shown.map(({ passages }) => passages.map(packPassage))))}</script>` : undefined}`,
   };
@@ -208,16 +214,16 @@ const packPassage = ({ bytes, cuts }: Passage) => [
 ];
 
 /** The page's script shows them where there are more than two tokenizers. */
-const choosers = (tokenizers: TextComparison["tokenizers"]) =>
+const choosers = (tokenizers: TextComparison["tokenizers"], pair: TextComparison["pair"]) =>
   html`<p class="choosers" hidden>${["above", "below"].map(
     (place, side) =>
       html`<label>${place} <select data-side="${side}">${tokenizers.map(
         ({ index, name }, i) =>
-          html`<option value="${i}" data-colour="${index}"${i === side ? html` selected` : undefined}>${name}</option>`,
+          html`<option value="${i}" data-colour="${index}"${i === pair[side] ? html` selected` : undefined}>${name}</option>`,
       )}</select></label> `,
   )}</p>`;
 
-/** The first two cuts of a passage. page-script.js does the same with any two. */
+/** The two cuts of a passage. page-script.js does the same with any two. */
 export function passageHtml({ bytes, cuts: [left, right] }: Passage): Html {
   const lengthsOf = (tokens: readonly SampleToken[]) => tokens.map((token) => token.bytes.length);
   const pieces: Html[] = [];

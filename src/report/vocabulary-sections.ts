@@ -210,7 +210,7 @@ export function scriptSection(
     (a, b) => largestShare(b) - largestShare(a),
   );
   if (names.length < 2) return null;
-  const series = tokenizers.map(({ name }) => name);
+  const series = tokenizers.length === 1 ? ["tokens"] : tokenizers.map(({ name }) => name);
   const groups = names.slice(0, scriptsShown).map((name) => {
     const values = shares.map((list) => shareOf(list, name));
     return { name, values, texts: values.map((value) => (value === 0 ? "–" : percent(value))) };
@@ -252,6 +252,15 @@ export function longestSection(
       )}</ol></div>`,
     )}</div>`,
   };
+}
+
+/** Of the longest tokens that whose tree is shown first: it is no repetition, and occurs, if any does. */
+export function firstShownOf({ tokens, counts }: ReportTokenizer, longest: readonly number[]): number {
+  const varied = longest.filter((id) => {
+    const characters = [...Buffer.from(tokenBytesOf(tokens, id)).toString()];
+    return new Set(characters).size > characters.length / 2;
+  });
+  return varied.find((id) => (counts?.endCounts[id] ?? 1) > 0) ?? varied[0] ?? longest[0] ?? 0;
 }
 
 /** Ids of the longest tokens with a letter, the longest first. */

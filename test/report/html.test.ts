@@ -33,6 +33,8 @@ test("a token that is no whole character is shown by its bytes, and a long one i
   expect(textOf(new Uint8Array(160).fill(0x61))).toBe("a".repeat(160));
   expect(textOf(new Uint8Array(161).fill(0x61))).toBe(`${"a".repeat(160)}…`);
   expect(textOf(new Uint8Array(5).fill(0x61), 400)).toBe("aaaaa…");
+  // Between two characters.
+  expect(textOf(Buffer.from(`a${"ä".repeat(100)}`))).toBe(`a${"ä".repeat(79)}…`);
 });
 
 test("a token shows each kind of white space by a sign, and what looks like one stays itself", () => {

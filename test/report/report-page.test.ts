@@ -52,6 +52,8 @@ test("hostile names, tokens and texts are in the page only escaped", async () =>
       compared: {
         tokenizers: [0, 1, 2].map((index) => ({ index, name: hostile })),
         texts: [{ name: hostile, passages: [{ bytes, cuts: [[{ id: 1, bytes }], halves, halves] }] }],
+        pair: [0, 1] as const,
+        textCount: 1,
         unlike: [hostile],
       },
     }),
@@ -90,7 +92,13 @@ test("only what there is has a section", async () => {
     tables: [{ id: "inputs", title: "Inputs", head: ["file"], rows: [["x"]] }],
     compression: { baseSize: 256, tokensAfter: Float64Array.of(4, 2) },
     measures: [{ title: "x", measures: [], groups: [{ name: "", cells: [[]] }] }],
-    compared: { tokenizers: names, texts: [{ name: "x", passages: [{ bytes, cuts }] }], unlike: [] },
+    compared: {
+      tokenizers: names,
+      texts: [{ name: "x", passages: [{ bytes, cuts }] }],
+      pair: [0, 1] as const,
+      textCount: 1,
+      unlike: [],
+    },
     costliest: [{ text: "x", words: [[{ count: 1, tokens: 2, pieces: ["a", "b"], isCut: false }]] }],
     samples: [{ name: "x", cuts: [[]] }],
   };

@@ -50,7 +50,13 @@ test("text that is cut alike is plain, and of the rest both cuts stand above eac
   const right = tokensOf("The", " lo", "w", " tow", "er", ".", "\n", "Its");
   const passage = { bytes: bytesOf(left), cuts: [left, right] };
   const tokenizers = ["p", "q"].map((name, index) => ({ index, name }));
-  const compared = { tokenizers, texts: [{ name: "x", passages: [passage] }], unlike: [] };
+  const compared = {
+    tokenizers,
+    texts: [{ name: "x", passages: [passage] }],
+    pair: [0, 1] as const,
+    textCount: 1,
+    unlike: [],
+  };
   const { text } = sectionHtml(textComparisonSection(compared)!);
   const body = /<p class="text" dir="auto" tabindex="0">(.*?)<\/p>/s.exec(text)![1]!;
   expect(body.replaceAll(/ data-(id|n)="\d+"/g, "")).toBe(
@@ -63,6 +69,21 @@ test("text that is cut alike is plain, and of the rest both cuts stand above eac
   const alike = { bytes: bytesOf(left), cuts: [left, left, right] };
   const hidden = textComparisonSection({ ...compared, texts: [{ name: "x", passages: [alike] }] })!;
   expect(sectionHtml(hidden).text).toContain('<div class="passage" hidden><p');
+  // The first texts of several, and any two of the tokenizers.
+  expect(sectionHtml(hidden).text).toContain("(16 KB) of each text that");
+  const of = { name: "x", passages: [alike] };
+  const other = textComparisonSection({
+    ...compared,
+    pair: [0, 2],
+    tokenizers: [...tokenizers, { index: 2, name: "r" }],
+    texts: [of],
+    textCount: 2,
+  })!;
+  const shown = sectionHtml(other).text;
+  expect(shown).toContain("(16 KB) of the first 1 text that");
+  expect(shown).toContain("below: <b>r</b>");
+  expect(shown).toContain('<option value="2" data-colour="2" selected>r</option>');
+  expect(shown).toContain("6 tokens above, 8 below");
   // With two tokenizers there is nothing to choose.
   expect(text).not.toContain("<select");
   expect(text).not.toContain("<script");
@@ -74,7 +95,13 @@ test("line feeds of plain text end lines, and its text is escaped", () => {
   const tokenizers = ["p", "q", "</script>"].map((name, index) => ({ index, name }));
   const passages = [{ bytes: bytesOf(left), cuts: [left, right, right] }];
   const { text } = sectionHtml(
-    textComparisonSection({ tokenizers, texts: [{ name: "x", passages }], unlike: ["<u>"] })!,
+    textComparisonSection({
+      tokenizers,
+      texts: [{ name: "x", passages }],
+      pair: [0, 1] as const,
+      textCount: 1,
+      unlike: ["<u>"],
+    })!,
   );
   expect(text).toContain('dir="auto" tabindex="0">&lt;b&gt;↵<br>⇥<span class="x">');
   expect(text).toContain("&lt;u&gt;.");
@@ -119,7 +146,13 @@ test("the passages that differ most come first, whole words of all tokenizers", 
   }
   expect(differingPassages([left, left])).toEqual([]);
   expect(
-    textComparisonSection({ tokenizers: [], texts: [{ name: "x", passages: [] }], unlike: [] }),
+    textComparisonSection({
+      tokenizers: [],
+      texts: [{ name: "x", passages: [] }],
+      pair: [0, 1] as const,
+      textCount: 1,
+      unlike: [],
+    }),
   ).toBeNull();
 });
 

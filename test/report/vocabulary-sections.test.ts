@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { sectionHtml } from "../../src/report/html.ts";
 import {
   countsByRank,
+  firstShownOf,
   frequencySection,
   lengthSection,
   longestIdsOf,
@@ -27,6 +28,24 @@ test("the longest tokens have a letter, and of equal lengths the lower id is fir
   );
   expect(longestIdsOf(tokenizer, 3)).toEqual([260, 258, 259]);
   expect(longestIdsOf(tokenizer, 2)).toEqual([260, 258]);
+});
+
+test("the tree that is shown first is that of a long token which is no repetition, and occurs", () => {
+  const tokenizer = madeTokenizer("t", [
+    ["a", "a"],
+    ["aa", "aa"],
+    ["l", "o"],
+    ["lo", "w"],
+    ["n", "e"],
+  ]);
+  const longest = longestIdsOf(tokenizer, 9);
+  expect(firstShownOf(tokenizer, longest)).toBe(259);
+  const endCounts = new Float64Array(261);
+  expect(firstShownOf({ ...tokenizer, counts: { of: "x", endCounts } }, longest)).toBe(259);
+  endCounts[260] = 1;
+  expect(firstShownOf({ ...tokenizer, counts: { of: "x", endCounts } }, longest)).toBe(260);
+  expect(firstShownOf(tokenizer, [257])).toBe(257);
+  expect(firstShownOf(tokenizer, [])).toBe(0);
 });
 
 test("lengths leave special tokens out, and shares are of the rest", () => {

@@ -143,7 +143,7 @@ function treeOf(token, choose) {
     node.style.flexGrow = String(of.length);
     const label = element("button", "", visible(of));
     label.type = "button";
-    label.dataset.tip = `id ${of.id}${of.end == null ? "" : `, ${grouped(of.end)} times`}`;
+    label.dataset.tip = `${visible(of)}: id ${of.id}${of.end == null ? "" : `, ${grouped(of.end)} times`}`;
     label.addEventListener("click", () => choose(of));
     node.append(label);
     nodes++;
@@ -175,6 +175,11 @@ function setUpTree(vocabularies, unpackedOf) {
       ` ${describe(token, vocabularies[current()].countsOf)}`,
     );
     view.replaceChildren(head, treeOf(token, draw));
+    for (const label of view.querySelectorAll(".node > button")) {
+      if (label.clientWidth >= 40 || label.scrollWidth <= label.clientWidth) continue;
+      label.ariaLabel = label.textContent;
+      label.textContent = "\u00a0";
+    }
   };
   const buttonOf = (token) => {
     const button = element("button");
