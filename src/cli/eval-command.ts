@@ -53,9 +53,11 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
     await writeEvalReport(reportPath, { ...evaluated, ...compared });
   }
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
+  const linesOf = (text: string, columns: number | null) =>
+    columns === null ? [text] : Bun.wrapAnsi(text, columns).split("\n");
   output.succeed(
-    [
-      ...findingOf(evaluation),
+    (columns) => [
+      ...findingOf(evaluation).flatMap((text) => linesOf(text, columns)),
       `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`,
       ...corpusNoteLines(found),
       ...writtenLine(reportPath),

@@ -90,11 +90,11 @@ function explanationLines(explained: Explained): Line[] {
     counted(ids.length, "token"),
   ];
   const form = normalization === null ? "" : `, normal form ${normalization}`;
-  const times = ledger === null ? "" : " how often training made it,";
+  const times = ledger === null ? "" : " its count in training,";
   const hasMerges = pretokens.some(({ steps }) => steps.length > 0);
   return [
     `${counts.join(", ")}; pattern ${description.patternName ?? "of its own"}${form}`,
-    ...(hasMerges ? [`A line is a merge: its rank,${times} what it joins, all pieces after it.`] : []),
+    ...(hasMerges ? [`Each line is a merge: its rank,${times} its halves, the pieces.`] : []),
     ...pretokens.flatMap((part) => ["", ...partLines(explained, part)]),
     "",
     `ids ${ids.join(" ")}`,

@@ -120,7 +120,9 @@ function tokenizerRows(
     ["decoder", decoder ?? ""],
     ...statistics.longestIds.map((id, i): Row => {
       const { length } = tokenBytesOf(tokens, id);
-      return [i === 0 ? "longest" : "", [`${length} bytes  ${id} "${shown(parts, id)}"`]];
+      const first = String(tokenBytesOf(tokens, statistics.longestIds[0]!).length);
+      const size = String(length).padStart(first.length);
+      return [i === 0 ? "longest" : "", [`${size} bytes  ${id} "${shown(parts, id)}"`]];
     }),
     ["whitespace", whitespaceAndSeparators(statistics)],
     ...shareRows("by script", statistics.scripts, size - allAddedTokens(parts).length),

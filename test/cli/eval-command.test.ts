@@ -106,8 +106,10 @@ describe("bpe eval", () => {
   });
 
   test("the summary begins with the finding: the first tokenizer beside the best of the others", () => {
-    const firstLine = (...args: string[]) => bpe(["eval", ...args]).stderr.split("\n")[0];
-    const secondLine = (...args: string[]) => bpe(["eval", ...args]).stderr.split("\n")[1];
+    const firstLine = (...args: string[]) =>
+      bpe(["eval", "--progress", "none", ...args]).stderr.split("\n")[0];
+    const secondLine = (...args: string[]) =>
+      bpe(["eval", "--progress", "none", ...args]).stderr.split("\n")[1];
     const sizes = join(scratch(), "sizes");
     expect(bpe(["train", english, "-n", "260,270", "-o", sizes, "-q"]).code).toBe(0);
     const [small, large] = [join(sizes, "260"), join(sizes, "270")];

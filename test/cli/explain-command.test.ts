@@ -15,7 +15,7 @@ const text = " lowest<|end|>ß";
 
 const explained = `
 16 bytes, 3 parts, 4 tokens; pattern gpt2
-A line is a merge: its rank, how often training made it, what it joins, all pieces after it.
+Each line is a merge: its rank, its count in training, its halves, the pieces.
 
 " lowest" -> 275 " lowest"
    0  27 times  "w" + "e"        ·l·o·we·s·t
@@ -34,7 +34,7 @@ ids 275 279 195 159
 
 test("each part has its merges in the order in which they are made, with ranks, counts of training and pieces", async () => {
   expect(run("explain", "low", text)).toEqual({ code: 0, stdout: explained, stderr: "" });
-  const bare = explained.replaceAll(/ +\d+ times/g, "").replace(" how often training made it,", "");
+  const bare = explained.replaceAll(/ +\d+ times/g, "").replace(" its count in training,", "");
   expect(run("explain", "bare", text).stdout).toBe(bare);
   const long = ["explain", "low", "lowest".repeat(9)];
   const widthsOf = (output: string) =>
