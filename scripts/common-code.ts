@@ -3,8 +3,8 @@ import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 
 // Bun's bundler makes a file of all modules that the same entries reach, and whatever is imported on demand is an entry. So a
-// command would load 70 files, each of which takes 0.1 ms. Here what is imported on demand asks for all modules that many
-// commands load: then the same entries reach these, and they are two files, one of which the start loads.
+// command would load 70 files. Here what is imported on demand asks for all modules that many commands load: then the same
+// entries reach these, and they are two files, one of which the start loads.
 
 type Imports = { readonly now: readonly string[]; readonly later: readonly string[] };
 
