@@ -203,9 +203,9 @@ function checkShellFiles(directory: string): void {
   }
   if (!readFileSync(join(directory, "playground.html"), "utf8").includes("<title>How a tokenizer learns"))
     throw new Error("playground.html is not the page");
-  const script = `source "$0"; COMP_WORDS=(bpe tr) COMP_CWORD=1; _bpe; echo "\${COMPREPLY[*]}"`;
+  const script = `source "$0"; COMP_WORDS=(bpe tra) COMP_CWORD=1; _bpe; echo "\${COMPREPLY[*]}"`;
   const completed = run("bash", ["--norc", "-c", script, join(directory, "completions/bpe.bash")]).trim();
-  if (completed !== "train") throw new Error(`bash completes "bpe tr" to "${completed}"`);
+  if (completed !== "train") throw new Error(`bash completes "bpe tra" to "${completed}"`);
 }
 
 function checkFormat(target: Target): string {
