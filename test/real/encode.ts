@@ -129,7 +129,7 @@ describe("ranks that are known", () => {
 
   test("are named by inspect, with their pattern, which --pattern overrules", async () => {
     const inspect = (...options: string[]) => finish(["inspect", pathOf(ranks), ...options]);
-    expect(await inspect()).toMatch(/\(rank file of r50k_base\)\n.*\npattern +r50k\n/);
+    expect(await inspect()).toMatch(/, rank file of r50k_base\)\n[\s\S]*\npattern +r50k\n/);
     expect(await inspect("-p", "gpt-4o")).toMatch(/\npattern +o200k\n/);
   });
 });
