@@ -33,7 +33,9 @@ export function clock(value: number): string {
 
 /** ", 12 MB/s", to stand behind a time; of less than 1 MB, which a start takes longer than, nothing. */
 export const speed = (sizeBytes: number, elapsedMs: number) =>
-  sizeBytes < 1e6 ? "" : `, ${(sizeBytes / 1e3 / elapsedMs).toFixed(0)} MB/s`;
+  sizeBytes < 1e6
+    ? ""
+    : `, ${(sizeBytes / 1e3 / elapsedMs).toFixed(sizeBytes < 1e4 * elapsedMs ? 1 : 0)} MB/s`;
 
 /** counted(1, "document") -> "1 document" */
 export const counted = (value: number, noun: string) => `${grouped(value)} ${noun}${value === 1 ? "" : "s"}`;

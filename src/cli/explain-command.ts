@@ -116,7 +116,7 @@ function partLines({ parts, ledger }: Explained, { kind, bytes, start, steps, id
     const joined = `"${pieces[at]}" + "${pieces[at + 1]}"`;
     pieces.splice(at, 2, shown(parts, id));
     const count = ledger === null ? [] : [`${grouped(ledger.createdCounts[id]!)} times`];
-    return { numbers: [grouped(rank), ...count], joined, pieces: piecesText(pieces, shownPiecesMax) };
+    return { numbers: [grouped(rank), ...count], joined, pieces: shownPieces(pieces) };
   });
   const widest = (texts: readonly string[]) => Math.max(...texts.map(shownWidth));
   const widths = rows[0]?.numbers.map((_, column) => widest(rows.map(({ numbers }) => numbers[column]!)));
@@ -131,6 +131,13 @@ function partLines({ parts, ledger }: Explained, { kind, bytes, start, steps, id
     }),
   ];
 }
+
+/** Pieces without quotes: a space has a sign. */
+const shownPieces = (pieces: readonly string[]) =>
+  piecesText(
+    pieces.map((text) => text.replaceAll(" ", "␣")),
+    shownPiecesMax,
+  );
 
 const shownPiecesMax = 40;
 /** On a narrower terminal they go on in the next line. */

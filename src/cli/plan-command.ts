@@ -1,5 +1,6 @@
+import { escapeText } from "../bytes/escape.ts";
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
-import { checkUnchanged } from "../corpus/input.ts";
+import { canBeCutByBytes, checkUnchanged, type Input } from "../corpus/input.ts";
 import { checkPlannable, noFileToPlan, planLineMaker, plannedRanges } from "../corpus/plan-file.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { planning } from "../options/command-tables.ts";
@@ -41,10 +42,19 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   output.succeed(
     [
       `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, in ${seconds(elapsed)}`,
+      ...uncutLines(inputs),
       ...corpusNoteLines({ inputs, skipped }),
     ],
     { rangeCount, sizeBytes: corpusBytes, skipped, output: options.output ?? "-" },
   );
+}
+
+/** What is one range, of whatever size. */
+function uncutLines(inputs: readonly Input[]): string[] {
+  const uncut = inputs.filter((input) => !canBeCutByBytes(input));
+  if (uncut.length === 0) return [];
+  const files = `${counted(uncut.length, "file")}, such as ${escapeText(uncut[0]!.path)}`;
+  return [`one range each, as they cannot be cut (compressed, JSON or Parquet): ${files}`];
 }
 
 const defaultRangeSizeBytes = 256e6;

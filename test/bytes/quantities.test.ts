@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bytes, clock, counted, grouped, seconds } from "../../src/bytes/quantities.ts";
+import { bytes, clock, counted, grouped, seconds, speed } from "../../src/bytes/quantities.ts";
 
 test("numbers are grouped by thousands", () => {
   expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
@@ -28,4 +28,12 @@ test("times are milliseconds, seconds or a clock", () => {
 
 test("a count agrees with its noun", () => {
   expect([counted(1, "document"), counted(2, "document")]).toEqual(["1 document", "2 documents"]);
+});
+
+test("a speed is of at least 1 MB, and never zero", () => {
+  expect([speed(999_999, 10), speed(1.8e6, 3560), speed(2e9, 4000)]).toEqual([
+    "",
+    ", 0.5 MB/s",
+    ", 500 MB/s",
+  ]);
 });

@@ -37,6 +37,13 @@ test("ranges of two plans, shuffled and from stdin, count to the whole with any 
   }
 });
 
+test("the summary names what is one range, whatever its size", () => {
+  put(home, "packed.txt.gz", Bun.gzipSync(readFileSync(join(home, "second.txt"))));
+  const planned = (...files: string[]) => bpe(["plan", ...files, "-o", "packed.jsonl"], { cwd: home }).stderr;
+  expect(planned("first.txt", "packed.txt.gz")).toContain("Parquet): 1 file, such as packed.txt.gz\n");
+  expect(planned("first.txt")).not.toContain("one range each");
+});
+
 test("-o writes the same as stdout gets", () => {
   const args = ["first.txt", "second.txt"];
   const lines = plan(...args);
