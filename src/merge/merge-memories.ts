@@ -77,7 +77,7 @@ export function createMergeEngine(
     const plan = { ...planOfAll, ...slice, memoryIndex, prefixLength };
     const memory = createMergeMemory(plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
-    if (cellCountOfAll >= tuning.sharedCellCount) askForHugeRegions(memory);
+    if (plan.limitsWords && cellCountOfAll >= tuning.sharedCellCount) askForHugeRegions(memory);
     fillTieRule(memory, rule);
     const { startTokens = byteTokens } = options;
     if (plan.limitsWords) fillFacts(memory, memory.exports.wordFacts, startTokens, wordFactsOf);
@@ -142,7 +142,10 @@ function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | und
   }
 }
 
-/** The largest regions are read and written everywhere: the cells, in front, and the last one, the lists. */
+/**
+ * For superwords, whose cells, in front, and lists, the last region, are read and written everywhere. Elsewhere it saves no more
+ * time than the system takes to clear such pages.
+ */
 function askForHugeRegions({ exports, memory: { buffer }, plan: { cellCount, isWide } }: MergeMemory): void {
   askForHugePages(new Uint8Array(buffer, 0, cellCount * (isWide ? 4 : 2)));
   askForHugePages(new Uint8Array(buffer, exports.mergeWordCounts.value >>> 0));

@@ -156,7 +156,7 @@ export type MergeTuning = {
   readonly prefixBytes: number;
   /** Lists of as many entries are cut into parts, one for each thread. */
   readonly sharedListLength: number;
-  /** With fewer cells in all one thread does everything, in pages of the usual size. */
+  /** With fewer cells in all one thread does everything, for superwords in pages of the usual size. */
   readonly sharedCellCount: number;
   /** Whether there are threads that help; the work is cut for them in any case. */
   readonly startsHelpers: boolean;

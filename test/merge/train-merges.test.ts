@@ -365,11 +365,16 @@ test("threads that help are counted where there are cells enough for them", () =
   expect(bound(1e6, 100)).toBe(bound(1e6, 8));
 });
 
-test("the lists of many cells are in huge pages, those of few are not", () => {
-  const areHuge = (sharedCellCount: number) => {
+test("of superwords the lists of many cells are in huge pages, those of few are not", () => {
+  const areHuge = (sharedCellCount: number, limitsWords = true) => {
     const tuning = { ...defaultTuning, sharedCellCount };
     const words = byteWords(oneWord((pos) => pos, 400_000));
-    const [first] = createMergeEngine(words, 1, { mergeCount: 9, compat: "cs336" }, tuning)!.memories;
+    const [first] = createMergeEngine(
+      words,
+      1,
+      { mergeCount: 9, compat: "cs336", limitsWords },
+      tuning,
+    )!.memories;
     const { exports, memory } = first!;
     // Behind the first 64 KB, which may be a page with what stands before.
     return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
@@ -377,6 +382,7 @@ test("the lists of many cells are in huge pages, those of few are not", () => {
   // The word has a boundary before and behind it.
   expect(areHuge(400_002)).not.toBe(false);
   expect(areHuge(400_003)).not.toBe(true);
+  expect(areHuge(0, false)).not.toBe(true);
 });
 
 test("words that need several memories have their tokens in each of them", () => {
