@@ -40,6 +40,8 @@ const flavours = {
   "kernel-asserts.wasm": [...shared, "--enable", "simd,threads,bulk-memory"],
   /** Of this one C is made (scripts/native). */
   "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", "--noAssert"],
+  /** This one lays out the same memory for it, where there is no SIMD. */
+  "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", "--noAssert"],
 };
 
 /** Puts the modules into `directory`, unless they are there already; returns their paths. Throws what the compiler says. */

@@ -92,7 +92,8 @@ function layOutTables(start: usize): void {
 }
 
 function reserveArrays(): void {
-  fixedEnd = __heap_base;
+  // Kernels with and without SIMD have data of other lengths, and lay out the same image.
+  fixedEnd = (__heap_base + pageBytes - 1) & ~(pageBytes - 1);
   headsStart = reserveFixed(256);
   endsStart = reserveFixed(4 * endCountMax);
   longerStart = reserveFixed(4 * (batchPretokens + 1));

@@ -67,7 +67,7 @@ export const isKernelTested = !isEmbedded && process.env.NODE_ENV === "test";
 
 /** A module of the kernel (scripts/build-kernel.ts); the one with assertions only in the source tree. */
 export function readKernel(
-  name: "kernel" | "kernel-baseline" | "kernel-asserts" | "kernel-encode",
+  name: "kernel" | "kernel-baseline" | "kernel-asserts" | "kernel-encode" | "kernel-encode-baseline",
 ): Uint8Array<ArrayBuffer> {
   const path = `${kernelDirectory}/${name}.wasm`;
   try {

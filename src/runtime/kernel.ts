@@ -4,10 +4,9 @@ import type { KernelExports } from "./kernel-exports.ts";
 /** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
 export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
 
+const hasSimd = () => WebAssembly.validate(simdProbe);
 const readModule = () =>
-  readKernel(
-    !WebAssembly.validate(simdProbe) ? "kernel-baseline" : isKernelTested ? "kernel-asserts" : "kernel",
-  );
+  readKernel(!hasSimd() ? "kernel-baseline" : isKernelTested ? "kernel-asserts" : "kernel");
 
 /** A module that is valid if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
 const simdProbe = Uint8Array.of(
@@ -50,9 +49,8 @@ export const readEncodingKernel = () => readKernel("kernel-encode");
 /** An instance of it: it has some of the exports, and a memory of its own, not shared. */
 export function createEncodingKernel(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readEncodingKernel()), {
-    env: { memory },
-  });
+  const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } });
   return { exports: exports as KernelExports, memory };
 }
 

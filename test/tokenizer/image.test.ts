@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,6 +31,17 @@ test("the head has a checksum of all behind it, and the digest of the kernel and
   const kernel = readFileSync(join(import.meta.dir, "../../dist/kernel/kernel-encode.wasm"));
   const digest = createHash("sha256").update(kernel).update(version).digest("hex");
   expect(bytes.toString("hex", 16, 32)).toBe(digest.slice(0, 32));
+});
+
+test("without SIMD the same image is made", () => {
+  const image = tokenizerImage(parts, {});
+  const validate = spyOn(WebAssembly, "validate").mockReturnValue(false);
+  try {
+    expect(Buffer.compare(tokenizerImage(parts, {}), image)).toBe(0);
+    expect(validate).toHaveBeenCalled();
+  } finally {
+    validate.mockRestore();
+  }
 });
 
 test("parts follow each other from the head to the end, each at a multiple of four", () => {
