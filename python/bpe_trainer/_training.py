@@ -55,7 +55,7 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     if texts is None:
         arguments += ["--", *paths]
     try:
-        shown_warnings(run_training(arguments, texts, given["progress"]))
+        shown_warnings(run_training(arguments, texts, given["progress"]), options)
     except BaseException as error:
         if kept is not None:
             kept.cleanup()
@@ -99,8 +99,8 @@ def run_bpe(
         raise
 
 
-def shown_warnings(messages: t.Sequence[str]) -> None:
-    """Warns, in the name of the line that called this package."""
+def shown_warnings(messages: t.Sequence[str], options: t.Sequence[tuple[str, str, str]] = ()) -> None:
+    """Warns, in the name of the line that called this package and with the names of its parameters."""
     if not messages:
         return
     import warnings
@@ -109,7 +109,7 @@ def shown_warnings(messages: t.Sequence[str]) -> None:
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
         frame, level = frame.f_back, level + 1
     for message in messages:
-        warnings.warn(message, stacklevel=level)
+        warnings.warn(respelled(message, options), stacklevel=level)
 
 
 #: Texts are sent to the executable by so much at a time.

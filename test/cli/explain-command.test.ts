@@ -18,12 +18,12 @@ const explained = `
 Each line is a merge: its rank, its count in training, its halves, the pieces.
 
 " lowest" -> 275 " lowest"
-   0  27 times  "w" + "e"        ␣·l·o·we·s·t
-   1  27 times  "s" + "t"        ␣·l·o·we·st
-   2  27 times  "l" + "o"        ␣·lo·we·st
-   3  18 times  "we" + "st"      ␣·lo·west
-   4  18 times  " " + "lo"       ␣lo·west
-  19   9 times  " lo" + "west"   ␣lowest
+   0  27 times  "w" + "e"       ␣·l·o·we·s·t
+   1  27 times  "s" + "t"       ␣·l·o·we·st
+   2  27 times  "l" + "o"       ␣·lo·we·st
+   3  18 times  "we" + "st"     ␣·lo·west
+   4  18 times  " " + "lo"      ␣lo·west
+  19   9 times  " lo" + "west"  ␣lowest
 
 "<|end|>" is an added token -> 279 "<|end|>"
 

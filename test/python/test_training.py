@@ -146,7 +146,7 @@ class Warned(unittest.TestCase):
                 ),
                 "uneven languages": ({"files": None, "languages": {"en": plain, "de": long}}, "most of the turns"),
                 "normalizer": ({"normalize": "NFC"}, "can store the normalizer"),
-                "no pad": ({"chat_template": template}, "no special token is pad"),
+                "no pad": ({"chat_template": template}, 'add special_tokens=["<|pad|>"]'),
                 "seed tokens in any case": ({"seed_tokens": ["a"]}, "as every byte is"),
                 "seed tokens without a space": (
                     {"extend": os.path.join(home, "base"), "vocab_size": "+8", "seed_tokens": ["wordsmith"]},
