@@ -20,6 +20,7 @@ from importlib import metadata
 from typing import Any, Iterator
 
 from bpe_trainer import BpeError, __version__
+from bpe_trainer._training import _shown as shown
 
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "work.py")
 RIVALS = ("tokenizers", "gigabpe", "gigatoken", "rustbpe", "bpeasy", "ffbpe", "tiktoken", "fastokens", "tokie")
@@ -41,11 +42,6 @@ TABLES = (
     ("encode, the file", "file", "huggingface", ARRAYS),
 )
 WORKS = ("train", "batch", "again", "calls", "file")
-
-
-def shown(text: str) -> str:
-    """A text that cannot move a terminal's cursor, or begin a line of its own."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 class Failed(Exception):

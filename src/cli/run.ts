@@ -2,7 +2,7 @@ import { exitCode, usageError } from "../errors.ts";
 import { checkTogether, topics, typedSpelling } from "../options/option.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { prepareKernel } from "../runtime/kernel.ts";
-import { versionLine } from "../runtime/version.ts";
+import { asksVersion, versionLine } from "../runtime/version.ts";
 import { MisplacedOutput } from "../store/written-places.ts";
 import {
   checkComplete,
@@ -73,7 +73,7 @@ export async function run(typed: readonly string[]): Promise<number> {
       if (isPage) return await showPage(page);
       return await showHelp(asked?.command ?? page, topic);
     }
-    if (["--version", "-v", "-V", "version"].includes(name)) {
+    if (asksVersion(name)) {
       if (name === "version" && rest[0] !== undefined) throw tooMany("version", rest[0], "bpe version");
       await writeStdout(`${versionLine}\n`);
       return exitCode.done;

@@ -28,4 +28,7 @@ export function codeIdentity(
 /** The file that runs, even if another one has taken its place meanwhile. */
 const ownPath = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
+/** Whether the first word of a command line asks for it. */
+export const asksVersion = (word: string) => ["--version", "-v", "-V", "version"].includes(word);
+
 export const versionLine = `bpe ${build.version} (Bun ${build.bunVersion}, commit ${build.commit})`;
