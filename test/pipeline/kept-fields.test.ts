@@ -47,6 +47,10 @@ const refusal = async (lines: readonly string[], fields: readonly KeptField[]) =
 
 const id = [{ name: "id" }];
 
+/** A whole number in digits is kept exactly or refused, and from 2^53 on JavaScript's digits are not exact. */
+const numberOf = (value: number) =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : JSON.stringify(value);
+
 describe("kept fields", () => {
   test("are those of their record, whatever the threads, the cuts and the shards", async () => {
     const record = fc.record({
@@ -67,7 +71,10 @@ describe("kept fields", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 60 }), async (records) => {
         const home = scratch();
-        const lines = records.map(({ id, ...rest }) => `{"id": ${id}, ${JSON.stringify(rest).slice(1)}\n`);
+        const lines = records.map(
+          ({ id, score, ...rest }) =>
+            `{"id": ${id}, "score": ${numberOf(score)}, ${JSON.stringify(rest).slice(1)}\n`,
+        );
         const half = lines.length >> 1;
         const paths = [lines.slice(0, half), lines.slice(half)].map((some, i) =>
           put(home, `${i}.jsonl`, some.join("")),
