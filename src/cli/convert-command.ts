@@ -6,11 +6,9 @@ import { describeLlamaCpp } from "../pattern/pattern.ts";
 import { convertTokenizer } from "../pipeline/convert-tokenizer.ts";
 import { imageFactsOf } from "../pipeline/tokenizer-facts.ts";
 import { shellLine } from "../runtime/hints.ts";
-import { placeOf } from "../store/output-place.ts";
-import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { tokenizerImage } from "../tokenizer/image.ts";
 import type { Invocation } from "./arguments.ts";
-import { lockOutputFile, lockOutputs, writeChunks } from "./data-output.ts";
+import { lockDirectory, lockFiles, writeChunks } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { rowLines } from "./summary-rows.ts";
@@ -25,8 +23,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const formatNames = asked.formats;
   const directory = asked.output!;
   const loadOptions = readBesideTokenizer(options);
-  checkOutputDirectory(directory);
-  await lockOutputs(invocation, output, [placeOf(directory)]);
+  await lockDirectory(output, directory);
   const parts = await openTokenizer({ path, ...loadOptions }, true, output);
   if ((parts.controlTokens?.length ?? 0) > 0)
     output.warn("special tokens are never found in a text by tekken.json; by the new files they are");
@@ -63,7 +60,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
   const path = invocation.files[0]!;
   const file = readTyped(imaging, invocation.options).output;
-  await lockOutputFile(invocation, output, file);
+  await lockFiles(output, file);
   const beside = readBesideTokenizer(invocation.options);
   const opened = await openTokenizer({ path, ...beside }, true, output);
   // The image has both ways of reading special tokens.

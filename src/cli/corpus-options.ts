@@ -3,8 +3,8 @@ import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import type { PlannedRanges } from "../corpus/plan-file.ts";
 import { readTyped, typedSpelling } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
-import { type CacheChoice, openMemory } from "../pipeline/count-memory.ts";
-import { type CutSettings, countsOptionsOf, settleCutting } from "../pipeline/training.ts";
+import { openMemory } from "../pipeline/count-memory.ts";
+import { type CutSettings, settleCutting } from "../pipeline/training.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { Invocation } from "./arguments.ts";
@@ -26,7 +26,8 @@ export function readCorpusOptions(invocation: Invocation) {
     workers,
     reading: readInputOptions(invocation),
     memoryLimitBytes: memoryLimit,
-    cache: cache === undefined ? undefined : { path: cache, limitBytes: cacheLimit },
+    cache,
+    cacheLimit,
   };
 }
 
@@ -40,7 +41,7 @@ const nothingFound: FoundInputs = { inputs: [], skipped: [] };
 /** The inputs as they are now, and the workers and the memory for them. With word counts from files there may be no input. */
 export async function openCorpus(
   { files, options }: Invocation,
-  { workers, reading, memoryLimitBytes }: Omit<CorpusChoices, "cache">,
+  { workers, reading, memoryLimitBytes }: Omit<CorpusChoices, "cache" | "cacheLimit">,
   output: Output,
   planned?: PlannedRanges,
 ) {
@@ -62,13 +63,12 @@ export async function openCorpus(
 
 /** The memory for counting and the cache asked for. What goes to disk for want of memory is removed when the run ends. */
 export function openRunMemory(
-  choice: CacheChoice | undefined,
+  choice: Pick<CorpusChoices, "cache" | "cacheLimit">,
   cutting: CutSettings,
   budget: MemoryBudget,
   output: Output,
 ): ReturnType<typeof openMemory> {
-  const warn = (message: string) => output.warn(message);
-  const opened = openMemory(choice, countsOptionsOf(cutting), cutting.pattern.compiled, budget, warn);
+  const opened = openMemory(choice, cutting, budget, (message) => output.warn(message));
   onStop(() => opened.memory.scratch.remove());
   return opened;
 }

@@ -12,14 +12,13 @@ import { countsOptionsOf, cuttingOf } from "../pipeline/training.ts";
 import { countedInvalidBytes, streamBesideCache } from "../pipeline/warnings.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { checkOutputFile, placeOfFile } from "../store/staged-file.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/sorted-words.ts";
 import { type TableSize, tableBytes, totalsOf, type WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { openCorpus, openRunMemory, readCorpusOptions, readCutting } from "./corpus-options.ts";
-import { lockOutputs, taken, writeChunks, writeData } from "./data-output.ts";
+import { lockFiles, taken, writeChunks, writeData } from "./data-output.ts";
 import { openRanges, rangesPath, spoolPipes } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 
@@ -30,7 +29,10 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const options = readCorpusOptions(invocation);
   const { minCount = 1, saveCounts, output: file } = readTyped(counting, invocation.options);
   const plan = rangesPath(invocation);
-  const places = await takePlaces([saveCounts, file], invocation, output);
+  await lockFiles(output, saveCounts, file);
+  // Files first: who reads stdout may stop the run.
+  const named = [saveCounts, file].filter((path) => path !== undefined);
+  const places = named.length === 0 ? ["-"] : named;
   const { settled: cutting, countsFiles } = await settleWithCounts(
     readTyped(countsTable, invocation.options),
     { openPipes: spoolPipes, spell: typedSpelling },
@@ -42,7 +44,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField }, output);
   const opened = await openCorpus(invocation, options, output, planned);
   const { inputs, budget, workerCount, workerCountFor } = opened;
-  const { memory, cached } = openRunMemory(options.cache, cutting, budget, output);
+  const { memory, cached } = openRunMemory(options, cutting, budget, output);
   const cache = cached?.cache;
   if (cache !== undefined) output.tell(streamBesideCache(inputs));
   const report = (progress: StageProgress) => output.progress(progress);
@@ -112,23 +114,6 @@ function tellCounted(
     ],
     { wordCount, distinctWordCount, sizeBytes: textBytes, leftOut, skipped, output: place },
   );
-}
-
-/**
- * Checks that the files can be written, and keeps other runs away from them. Returns where the counts go, the last of them
- * for `-o`; `-` is stdout.
- */
-async function takePlaces(
-  asked: readonly (string | undefined)[],
-  invocation: Invocation,
-  output: Output,
-): Promise<string[]> {
-  // Files first: who reads stdout may stop the run.
-  const named = asked.filter((path) => path !== undefined);
-  const files = named.filter((place) => place !== "-");
-  for (const path of files) checkOutputFile(path);
-  await lockOutputs(invocation, output, files.map(placeOfFile));
-  return named.length === 0 ? ["-"] : named;
 }
 
 function sortingFits(budget: MemoryBudget): (size: TableSize) => void {

@@ -5,9 +5,9 @@ import { type ByteSink, writeAll } from "../runtime/file-calls.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { type Holder, heldError, isLock, isLockedHere, takeLock } from "../store/output-lock.ts";
-import { type Place, pathOf } from "../store/output-place.ts";
+import { type Place, pathOf, placeOf } from "../store/output-place.ts";
+import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, placeOfFile, writeStaged } from "../store/staged-file.ts";
-import type { Invocation } from "./arguments.ts";
 import { isTerminal, type Line, type Output, printable, stylesFor } from "./output.ts";
 import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
@@ -236,46 +236,30 @@ function isRegularFile(fd: number): boolean {
  * Locks the places that this run will write, until its end. If another run holds one: waits for its end with `--wait`, else
  * a UserError that names it. A place that is null needs no lock.
  */
-export async function lockOutputs(
-  { options }: Invocation,
-  output: Output,
-  asked: readonly (Place | null)[],
-): Promise<void> {
+export async function lockOutputs(output: Output, asked: readonly (Place | null)[]): Promise<void> {
   const places = asked.filter((place) => place !== null);
-  if (options.has("wait") && places.length === 0) {
+  if (output.waits && places.length === 0) {
     throw usageError("--wait needs a file or directory to write", "name one: --output");
   }
   // All runs take their locks in one order, so that no two wait for each other.
   places.sort((a, b) => Buffer.compare(Buffer.from(pathOf(a)), Buffer.from(pathOf(b))));
-  for (const place of places) await lockOne(place, options.has("wait"), output);
+  for (const place of places) await lockOne(place, output);
 }
 
-/** Checks that a file can be written, and locks it. `undefined` and `-` are stdout, which needs no lock. */
-export async function lockOutputFile(
-  invocation: Invocation,
-  output: Output,
-  path: string | undefined,
-): Promise<void> {
-  await lockOutputFiles(invocation, output, [path]);
+/** Checks that files can be written, and locks them. `undefined` and `-` are stdout, which needs no lock. */
+export async function lockFiles(output: Output, ...paths: readonly (string | undefined)[]): Promise<void> {
+  const files = paths.filter((path): path is string => path !== undefined && path !== "-");
+  for (const path of files) checkOutputFile(path);
+  await lockOutputs(output, files.map(placeOfFile));
 }
 
-/** The same for several files. */
-export async function lockOutputFiles(
-  invocation: Invocation,
-  output: Output,
-  paths: readonly (string | undefined)[],
-): Promise<void> {
-  for (const path of paths) if (isFile(path)) checkOutputFile(path);
-  await lockOutputs(
-    invocation,
-    output,
-    paths.map((path) => (isFile(path) ? placeOfFile(path) : null)),
-  );
+/** The same for a directory that is written as a whole. */
+export async function lockDirectory(output: Output, path: string): Promise<void> {
+  checkOutputDirectory(path);
+  await lockOutputs(output, [placeOf(path)]);
 }
 
-const isFile = (path: string | undefined): path is string => path !== undefined && path !== "-";
-
-async function lockOne(place: Place, waits: boolean, output: Output): Promise<void> {
+async function lockOne(place: Place, output: Output): Promise<void> {
   let shown = "";
   for (;;) {
     const got = takeLock(place);
@@ -287,7 +271,7 @@ async function lockOne(place: Place, waits: boolean, output: Output): Promise<vo
         );
       return;
     }
-    if (!waits || isLockedHere(place)) throw heldError(place, got);
+    if (!output.waits || isLockedHere(place)) throw heldError(place, got);
     if (nameOf(got) !== shown) output.waitFor(place.typed, got);
     shown = nameOf(got);
     await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));

@@ -7,7 +7,7 @@ import { readTyped } from "../options/option.ts";
 import { checkEncodedBy } from "../pipeline/id-files.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { lockOutputFile, taken, writeData } from "./data-output.ts";
+import { lockFiles, taken, writeData } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 
@@ -24,7 +24,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const options = readTokenizerOptions(invocation);
   const file = invocation.files[0]!;
   const path = readTyped(decoding, invocation.options).output;
-  await lockOutputFile(invocation, output, path);
+  await lockFiles(output, path);
   const parts = await openTokenizer(options, true, output);
   checkEncodedBy(parts, file);
   const type = { asked: options.dtype, needed: idTypeFor(parts) };

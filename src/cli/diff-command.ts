@@ -12,7 +12,7 @@ import { compareTokenizers } from "../pipeline/evaluate.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
-import { lockOutputFile, writeChunks, writeJson, writeLines } from "./data-output.ts";
+import { lockFiles, writeChunks, writeJson, writeLines } from "./data-output.ts";
 import { piecesText } from "./eval-text.ts";
 import { nameOfText, openTexts, readingOf, readTexts } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
@@ -29,7 +29,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const typedTexts =
     first === undefined ? [] : readTexts(files.map((path) => ({ name: nameOfText(first), path })));
   const piecesPath = piecesPathOf(pieces);
-  await lockOutputFile(invocation, output, piecesPath);
+  await lockFiles(output, piecesPath);
   const budget = new MemoryBudget(memoryLimit);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());

@@ -31,7 +31,7 @@ import { placeOfFile } from "../store/staged-file.ts";
 import { canBeCut } from "../text/cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
-import { checkHeadFits, lockOutputFiles, writeData } from "./data-output.ts";
+import { checkHeadFits, lockFiles, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, openRanges, rangesPath, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -42,7 +42,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const startMs = performance.now();
   const options = readOptions(invocation);
   const { files } = options;
-  await lockOutputFiles(invocation, output, files === undefined ? [options.output] : pathsToLock(files));
+  await lockFiles(output, ...(files === undefined ? [options.output] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(options.output);
   const reading = { ...options.reading, trained: recordedReading([options.path]) };
   let found: FoundInputs = { inputs: [], skipped: [] };

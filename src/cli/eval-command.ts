@@ -25,9 +25,9 @@ import { openTokenizers } from "./tokenizer-options.ts";
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { typedTexts, terms, numbers, model, reading, workers, memoryLimitBytes, print } =
+  const { typedTexts, terms, numbers, model, reading, workers, memoryLimitBytes, reportPath, print } =
     readOptions(invocation);
-  const reportPath = await takeReportPlace(invocation, output);
+  await takeReportPlace(reportPath, output);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
   const tokenizers = await openTokenizers(invocation, output);
@@ -88,6 +88,7 @@ function readOptions(invocation: Invocation) {
     reading: readingOf(options),
     workers: asked.workers,
     memoryLimitBytes: asked.memoryLimit,
+    reportPath: asked.report,
     print: printerOf(asked, view),
   };
 }

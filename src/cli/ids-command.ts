@@ -22,15 +22,13 @@ import { shellLine } from "../runtime/hints.ts";
 import { statOf } from "../runtime/system-error.ts";
 import { allowedCores, MemoryBudget } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { placeOf } from "../store/output-place.ts";
-import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { SequenceMerger } from "../tokenizer/merge-by-rank.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
 import {
   checkHeadFits,
   idOutputFile,
-  lockOutputFile,
-  lockOutputs,
+  lockDirectory,
+  lockFiles,
   writeData,
   writeLines,
 } from "./data-output.ts";
@@ -43,8 +41,7 @@ import { idsSummary } from "./train-summary.ts";
 export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTrainOptions(invocation.options);
   const { size } = asked;
-  checkOutputDirectory(asked.output);
-  await lockOutputs(invocation, output, [placeOf(asked.output)]);
+  await lockDirectory(output, asked.output);
   const startMs = performance.now();
   const inputs = findIdFiles(invocation.files);
   output.keepOutputsFrom(inputs);
@@ -133,7 +130,7 @@ export async function runEncodeIds(invocation: Invocation, output: Output): Prom
   const startMs = performance.now();
   const { output: typedPath, tokenizer, idType: asked } = readTyped(idsEncoding, invocation.options);
   const path = idOutputFile(typedPath);
-  await lockOutputFile(invocation, output, path);
+  await lockFiles(output, path);
   checkHeadFits(path);
   const inputs = findIdFiles(invocation.files);
   output.keepOutputsFrom(inputs);
@@ -198,7 +195,7 @@ export async function runDecodeIds(invocation: Invocation, output: Output): Prom
   const startMs = performance.now();
   const { output: path, tokenizer, idType: asked } = readTyped(idsDecoding, invocation.options);
   const file = invocation.files[0]!;
-  await lockOutputFile(invocation, output, path);
+  await lockFiles(output, path);
   checkHeadFits(path);
   const merges = readIdMerges(mergesPathOf(tokenizer!));
   const idLimit = merges.alphabetSize + merges.left.length;

@@ -34,8 +34,9 @@ import { whitespaceAndSeparators } from "./train-summary.ts";
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
   const found = findTokenizer(invocation.files[0]!);
   const { path, name = nameOfTokenizer(path) } = found;
-  const { text: textPath, json: isJson = false } = readTyped(inspecting, invocation.options);
-  const reportPath = await takeReportPlace(invocation, output);
+  const asked = readTyped(inspecting, invocation.options);
+  const { text: textPath, json: isJson = false, report: reportPath } = asked;
+  await takeReportPlace(reportPath, output);
   const parts = await openTokenizer({ ...found, ...readBesideTokenizer(invocation.options) }, true, output);
   const statistics = await inTurns(
     vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),

@@ -7,7 +7,7 @@ import { isPart, pathsToLock } from "../pipeline/id-files.ts";
 import { joinParts } from "../pipeline/join-parts.ts";
 import { statOf } from "../runtime/system-error.ts";
 import type { Invocation } from "./arguments.ts";
-import { lockOutputFiles } from "./data-output.ts";
+import { lockFiles } from "./data-output.ts";
 import { filesLine, readFiles } from "./encode-command.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -22,7 +22,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
       `--output "${asked.output}" is not what parts are joined to`,
       "name a file: -o corpus.npy",
     );
-  await lockOutputFiles(invocation, output, pathsToLock(files));
+  await lockFiles(output, ...pathsToLock(files));
   const partPaths = invocation.files.flatMap((path) =>
     statOf(path) === undefined && /[*?[]/.test(path) ? [...filesMatching(path).paths] : [path],
   );

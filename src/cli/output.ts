@@ -20,6 +20,8 @@ import { usualColumns } from "./summary-rows.ts";
 export type OutputOptions = {
   readonly quiet: boolean;
   readonly progress: string;
+  /** `--wait`: for other runs that write the same. */
+  readonly waits?: boolean;
   readonly command: string;
   readonly log?: LogFile | undefined;
   /** All that the run writes. */
@@ -60,6 +62,10 @@ export class Output {
     const shown = createProgress(this.mode, writeStderr, () => terminalColumns(stderr));
     this.displays = log === undefined ? [shown] : [shown, createProgress("log", (text) => log.line(text))];
     if (log !== undefined) log.onFailure = (message) => this.showWarning(message);
+  }
+
+  get waits(): boolean {
+    return this.options.waits === true;
   }
 
   /** Refuses to write what is read: a directory, a glob or a plan may have led to it. */

@@ -10,7 +10,7 @@ import { countsOptionsOf } from "../pipeline/training.ts";
 import { canBeCut } from "../text/cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { readCutting } from "./corpus-options.ts";
-import { lockOutputFile, taken, writeData } from "./data-output.ts";
+import { lockFiles, taken, writeData } from "./data-output.ts";
 import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
@@ -19,7 +19,7 @@ import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const options = readOptions(invocation);
-  await lockOutputFile(invocation, output, options.output);
+  await lockFiles(output, options.output);
   const found = findFiles(invocation.files, options.reading, output);
   checkPlannable(found.inputs);
   const { inputs, skipped } = await inspectStreams(found, options.reading);

@@ -4,7 +4,7 @@ import { teaching } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { readPlayground } from "../runtime/embedded.ts";
 import type { Invocation } from "./arguments.ts";
-import { lockOutputFile, writeChunks } from "./data-output.ts";
+import { lockFiles, writeChunks } from "./data-output.ts";
 import { isTerminal, type Output } from "./output.ts";
 
 /** `bpe playground`: the page to learn from, as one HTML file. */
@@ -12,7 +12,7 @@ export async function runPlayground(invocation: Invocation, output: Output): Pro
   const file = readTyped(teaching, invocation.options).output;
   if (!invocation.options.has("output") && isTerminal(1))
     throw usageError("the page is for a browser, not for the terminal", "bpe playground -o playground.html");
-  await lockOutputFile(invocation, output, file);
+  await lockFiles(output, file);
   const page = readPlayground();
   await writeChunks(file, [page]);
   const record = { sizeBytes: page.length, output: file ?? "-" };

@@ -6,11 +6,9 @@ import { pruning, truncating } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { type Pruned, type PruneOptions, pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
-import { placeOf } from "../store/output-place.ts";
-import { checkOutputDirectory } from "../store/staged-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { countTokensOf } from "./counted-text.ts";
-import { lockOutputs } from "./data-output.ts";
+import { lockDirectory } from "./data-output.ts";
 import { openInputs, readReading } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
@@ -24,7 +22,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const asked = readOptions("prune", invocation, startMs);
   const { texts, vocabSize, workers } = readTyped(pruning, options);
   const typedReading = readReading(texts!, options);
-  await lockOutput(asked.output, invocation, output);
+  await lockDirectory(output, asked.output);
   const reading = { ...typedReading, trained: recordedReading([asked.path]) };
   const found = await openInputs(texts!, reading, output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
@@ -66,7 +64,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   sizes.sort((a, b) => a - b);
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
   if (twice !== undefined) throw usageError(`--vocab-size ${twice} is given twice`);
-  await lockOutput(asked.output, invocation, output);
+  await lockDirectory(output, asked.output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
   const { goneCounts, ...truncated } = await pruneTokenizer({
     ...asked,
@@ -112,11 +110,6 @@ function summaryOf(
     embeddingsRow(result.path, join(result.output, first)),
   ];
   return rowLines(rows, columns, 13);
-}
-
-async function lockOutput(path: string, invocation: Invocation, output: Output): Promise<void> {
-  checkOutputDirectory(path);
-  await lockOutputs(invocation, output, [placeOf(path)]);
 }
 
 const replacing = { output: pruning.output };

@@ -5,8 +5,7 @@ import { reportHeadBytes, reportMark } from "../report/report-data.ts";
 import { startCliWorker } from "../runtime/embedded.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { statOf, withRegularFile } from "../runtime/system-error.ts";
-import type { Invocation } from "./arguments.ts";
-import { lockOutputFile, writeChunks } from "./data-output.ts";
+import { lockFiles, writeChunks } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import type { PageJob } from "./report-worker.ts";
 import type { Finished, Learned, Setting } from "./train-report.ts";
@@ -18,13 +17,11 @@ export function checkReportPath(path: string | undefined): void {
 }
 
 /** The file of `--report`: checked that it can be written and holds nothing else, and locked. */
-export async function takeReportPlace(invocation: Invocation, output: Output): Promise<string | undefined> {
-  const path = invocation.options.text("report");
+export async function takeReportPlace(path: string | undefined, output: Output): Promise<void> {
   checkReportPath(path);
-  if (path === undefined) return undefined;
-  await lockOutputFile(invocation, output, path);
+  if (path === undefined) return;
+  await lockFiles(output, path);
   refuseOtherFile(path);
-  return path;
 }
 
 /** What a summary says of it. */

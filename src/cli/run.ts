@@ -193,6 +193,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]): O
   if (logPath === "") throw usageError("--log-file is empty", "name a file, e.g. --log-file bpe.log");
   return {
     quiet: options.has("quiet"),
+    waits: options.has("wait"),
     progress: options.text("progress") ?? "auto",
     command: shellLine(["bpe", ...typed]),
     log: logPath === undefined ? undefined : new LogFile(logPath),

@@ -7,6 +7,7 @@ import type { Extended, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import { type Finished, runTraining, type World } from "../pipeline/run-training.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { encodingPatternOf } from "../pipeline/training.ts";
+import type { OpenTraining } from "../pipeline/up-to-date.ts";
 import { shellLine } from "../runtime/hints.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockOutputs, writeChunks } from "./data-output.ts";
@@ -21,7 +22,9 @@ import { extensionSummary, fullTrainingSummary, trainingSummary } from "./train-
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
   const asked = readTraining(invocation);
   const page = asked.report === undefined ? undefined : new TrainingPage(asked.report, asked.output!);
-  const finished = await runTraining(asked, worldOf(asked, invocation, page, output));
+  const typed = ["train", ...invocation.typed];
+  const command = { command: shellLine(["bpe", ...typed]), arguments: typed };
+  const finished = await runTraining(asked, { files: invocation.files, command }, worldOf(output, page));
   if (finished === undefined) {
     const message = `unchanged: "${asked.output}" was made of the same inputs with the same options`;
     output.succeed(message, { changed: false, output: asked.output });
@@ -29,16 +32,8 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
 }
 
 /** What people see of a training, and how the command line reads, locks and writes. */
-function worldOf(
-  asked: AskedTraining,
-  invocation: Invocation,
-  page: TrainingPage | undefined,
-  output: Output,
-): World {
-  const typed = ["train", ...invocation.typed];
+function worldOf(output: Output, page: TrainingPage | undefined): World {
   return {
-    files: invocation.files,
-    command: { command: shellLine(["bpe", ...typed]), arguments: typed },
     spell: typedSpelling,
     warn: (warning) => output.tell([warning]),
     report(progress: StageProgress) {
@@ -47,8 +42,8 @@ function worldOf(
     },
     guard: onStop,
     async lock(places) {
-      await lockOutputs(invocation, output, places);
-      if (asked.report !== undefined) refuseOtherFile(asked.report);
+      await lockOutputs(output, places);
+      page?.checkPlace();
       return () => {};
     },
     find: (names, reading) => openInputs(names, reading, output),
@@ -76,7 +71,11 @@ class TrainingPage {
     private readonly output: string,
   ) {}
 
-  open({ training, corpus: { inputs } }: Finished["opened"]): void {
+  checkPlace(): void {
+    refuseOtherFile(this.path);
+  }
+
+  open({ training, corpus: { inputs } }: OpenTraining): void {
     const pattern = encodingPatternOf(training);
     const { normalization } = training;
     this.thread = new ReportThread(this.path, { inputs, pattern, normalization, output: this.output });
@@ -100,11 +99,11 @@ class TrainingPage {
 
 /** Writes the page, if one is asked for, and says what came out. */
 async function tell(
-  { opened, trained, written }: Finished,
+  { result, written }: Finished,
   page: TrainingPage | undefined,
   output: Output,
 ): Promise<void> {
-  const { asked, training, corpus, skipped } = opened;
+  const { asked, training, corpus, skipped, trained } = result;
   const { keptPath, record } = written!;
   const isFull = asked.summary === "full";
   const ended = {

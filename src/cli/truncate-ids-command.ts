@@ -13,7 +13,7 @@ import { nextTurn } from "../runtime/turns.ts";
 import type { Read } from "../store/written-places.ts";
 import type { Pieces } from "../tokenizer/truncate-vocabulary.ts";
 import type { Invocation } from "./arguments.ts";
-import { checkHeadFits, idOutputFile, lockOutputFiles, writeData } from "./data-output.ts";
+import { checkHeadFits, idOutputFile, lockFiles, writeData } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
@@ -26,7 +26,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   // How wide ids are that do not say it is known with the tokenizer.
   const found = formattedIdsAt(file, "uint16");
   const { path, files } = outputOf(invocation, found);
-  await lockOutputFiles(invocation, output, files === undefined ? [path] : pathsToLock(files));
+  await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
   const big = await openTokenizer({ path: from!, ...readBesideTokenizer(invocation.options) }, true, output);
   const small = await openTokenizer(

@@ -1,6 +1,7 @@
 import { type Input, type Range, sizeOfRanges } from "../corpus/input.ts";
 import type { SortedRunOptions } from "../count/spilling-counter.ts";
-import { type CompiledPattern, patternDigest } from "../pattern/pattern.ts";
+import type { AskedTraining } from "../options/training-table.ts";
+import { patternDigest } from "../pattern/pattern.ts";
 import { wholeMemoryBytes } from "../runtime/kernel.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { build } from "../runtime/version.ts";
@@ -8,6 +9,7 @@ import { Cache } from "../store/cache.ts";
 import { CacheDirectory, wordsVersion } from "../store/cache-directory.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import { type CountsOptions, formatVersion } from "../words/counts-format.ts";
+import { type CutSettings, countsOptionsOf } from "./training.ts";
 
 /** The memory that counting may use, and the directory for words that it has no room for. */
 export type CountMemory = {
@@ -55,9 +57,6 @@ export function runOptionsOf(
   return isEnough ? undefined : { ...scratch.open(), countsOptions, wordBytesMax };
 }
 
-/** The cache that was asked for. */
-export type CacheChoice = { readonly path: string; readonly limitBytes: number | undefined };
-
 export type OpenCache = {
   readonly cache: Cache;
   readonly directory: CacheDirectory;
@@ -72,13 +71,14 @@ export type OpenCache = {
  * caller removes the directory (`memory.scratch`) in the end.
  */
 export function openMemory(
-  choice: CacheChoice | undefined,
-  countsOptions: CountsOptions,
-  pattern: CompiledPattern,
+  { cache: path, cacheLimit = Number.POSITIVE_INFINITY }: Pick<AskedTraining, "cache" | "cacheLimit">,
+  cutting: CutSettings,
   budget: MemoryBudget,
   warn: (message: string) => void,
 ): { memory: CountMemory; cached?: OpenCache } {
-  const directory = choice && new CacheDirectory(choice.path, warn);
+  const countsOptions = countsOptionsOf(cutting);
+  const pattern = cutting.pattern.compiled;
+  const directory = path === undefined ? undefined : new CacheDirectory(path, warn);
   const scratch = new ScratchDirectory(directory?.isWritable ? directory.path : undefined);
   const memory = { budget, scratch, countsOptions };
   if (directory === undefined) return { memory };
@@ -90,6 +90,5 @@ export function openMemory(
     nowMs: Date.now,
     scratchPath,
   });
-  const limitBytes = choice?.limitBytes ?? Number.POSITIVE_INFINITY;
-  return { memory, cached: { cache, directory, scratchPath, shrink: () => directory.shrinkTo(limitBytes) } };
+  return { memory, cached: { cache, directory, scratchPath, shrink: () => directory.shrinkTo(cacheLimit) } };
 }

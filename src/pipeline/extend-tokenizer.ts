@@ -273,7 +273,7 @@ export async function extensionProduct(
           ...(training.weights && { weights: training.weights }),
           ...(training.seedTokens && { seedTokens: training.seedTokens }),
           ...(Object.keys(base.renamed).length > 0 && { rename: base.renamed }),
-          workers: result.workerCount,
+          workers: result.corpus.workerCount,
         },
         ...corpusFacts(result),
         mergeCount: merges.left.length,

@@ -8,10 +8,10 @@ import { type CutSettings, countsOptionsOf } from "./training.ts";
 
 type AskedCounts = Pick<AskedTraining, "counts" | "pattern" | "specialTokens" | "like">;
 
-export type CountsSources = {
+type CountsSources = {
   readonly spell: Spelling;
   /** Opens what can be read only once: pipes. */
-  readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  readonly openPipes?: ((paths: readonly string[]) => Promise<ReadonlyMap<string, number>>) | undefined;
   /** Words in memory. */
   readonly wordCounts?: GivenWords | undefined;
 };

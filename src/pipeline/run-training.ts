@@ -1,9 +1,10 @@
 import { checkNames, type FoundInputs } from "../corpus/find-inputs.ts";
 import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
-import { expectedTextBytes, type InputFormat } from "../corpus/input.ts";
+import { expectedTextBytes, type Input, type InputFormat } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
+import type { Spelling } from "../options/option.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
@@ -12,17 +13,17 @@ import { type Place, placeOf } from "../store/output-place.ts";
 import { checkOutputDirectory } from "../store/staged-directory.ts";
 import { checkOutputFile, type Guard, placeOfFile } from "../store/staged-file.ts";
 import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
-import type { WordTable } from "../words/word-table.ts";
+import type { GivenWords, WordTable } from "../words/word-table.ts";
 import { loadFormats } from "./chosen-files.ts";
-import { type LanguageFile, languageFilesOf, languagesOf } from "./count-groups.ts";
+import { languageFilesOf, languagesOf } from "./count-groups.ts";
 import { type OpenCache, openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
 import { likeInWorker } from "./load-in-worker.ts";
-import { type CountsSources, settleWithCounts } from "./open-counts.ts";
+import { settleWithCounts } from "./open-counts.ts";
 import { oddSeeds } from "./seed-tokens.ts";
 import type { Report } from "./stage-progress.ts";
 import { train } from "./train.ts";
-import { countsOptionsOf, type Looked, refuseCountedAsText, settle, type Training } from "./training.ts";
+import { countsOptionsOf, refuseCountedAsText, settle, type Training } from "./training.ts";
 import type { OpenTraining } from "./up-to-date.ts";
 import {
   classOfModel,
@@ -39,18 +40,26 @@ import {
   outputsOf,
   productOf,
   type Result,
+  type Run,
   type Written,
   writeProduct,
 } from "./write-result.ts";
 
-/** What differs between the callers of a training, and nothing else. */
-export type World = CountsSources & {
+/** What a training is given beside its options. */
+export type Given = {
+  /** The run as its record has it. */
+  readonly command: Pick<Run, "command" | "arguments">;
   /** The files named; with languages, or counts, there may be none. */
   readonly files: readonly string[];
   readonly texts?: Texts | undefined;
+  /** Words in memory. */
+  readonly wordCounts?: GivenWords | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The run as its record has it. */
-  readonly command: Pick<Result, "command" | "arguments">;
+};
+
+/** What differs between the callers of a training, and nothing else. It knows nothing of what is asked. */
+export type World = {
+  readonly spell: Spelling;
   readonly warn: (warning: Warning) => void;
   readonly report: Report;
   readonly guard: Guard;
@@ -58,6 +67,8 @@ export type World = CountsSources & {
   readonly lock: (places: readonly (Place | null)[]) => Promise<() => void>;
   /** The inputs that names stand for, as they are now. None may be what the run writes. */
   readonly find: (names: readonly string[], reading: InputOptions) => FoundInputs | Promise<FoundInputs>;
+  /** Opens what can be read only once: pipes. */
+  readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
   /** Called when reading begins, when all words are counted, and when the merges are learned. */
   readonly onOpen?: (opened: OpenTraining) => void;
@@ -68,9 +79,7 @@ export type World = CountsSources & {
 
 /** What came of it. `product` makes the files; they are `written`, if there is an output. */
 export type Finished = {
-  readonly opened: OpenTraining;
-  readonly trained: TrainedVocabulary | Extended;
-  readonly result: Result<TrainedVocabulary | Extended>;
+  readonly result: OpenTraining & Pick<Result<TrainedVocabulary | Extended>, "trained">;
   readonly product: AnyProduct;
   readonly written: Written<object> | undefined;
 };
@@ -82,36 +91,42 @@ const noting =
     warn({ kind: "note", message });
 
 /** Trains, and writes the result. Undefined if nothing has changed since the output was written. */
-export async function runTraining(asked: AskedTraining, world: World): Promise<Finished | undefined> {
+export async function runTraining(
+  asked: AskedTraining,
+  given: Given,
+  world: World,
+): Promise<Finished | undefined> {
+  const { files, texts, wordCounts, command } = given;
   const { spell, guard } = world;
-  const other = asked.extend ?? asked.like;
   // What the options alone show is refused before anything is looked at.
-  const settled = other === undefined ? settle(asked, {}, spell) : undefined;
+  const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}, spell) : undefined;
   const languageFiles = languageFilesOf(asked, spell);
-  const names = languageFiles?.map(({ file }) => file) ?? world.files;
+  const names = languageFiles?.map(({ file }) => file) ?? files;
   if (names.length > 0) checkNames(names, readingOf(asked));
-  refuseUnsized(asked, names, world);
+  const isEmpty = names.length === 0 && texts === undefined && wordCounts === undefined;
+  if (asked.vocabSize === undefined && !isEmpty) {
+    const name = spell("vocab-size");
+    throw usageError(`${name} is missing`, `${name} +8k learns 8,192 tokens from the corpus`);
+  }
   const unlock = await takePlaces(asked, world);
   const startMs = performance.now();
   let forget = () => {};
   try {
-    const { training, countsFiles } = await look(asked, settled, world);
-    const { found, ...corpus } = await openCorpus(asked, names, languageFiles, world);
-    const choice =
-      asked.cache === undefined ? undefined : { path: asked.cache, limitBytes: asked.cacheLimit };
-    const { compiled } = training.pattern;
-    const cutting = countsOptionsOf(training);
-    const { memory, cached } = openMemory(choice, cutting, compiled, corpus.budget, noting(world));
+    const { training, countsFiles } = await look(asked, wordCounts, settled, world);
+    const found = names.length === 0 ? nothing : await world.find(names, readingOf(asked));
+    const languages = languageFiles && languagesOf(languageFiles, found, noting(world));
+    const corpus = { ...threadsFor(asked, given, found.inputs), languages };
+    const { memory, cached } = openMemory(asked, training, corpus.budget, noting(world));
     const unguard = guard(() => memory.scratch.remove());
     forget = () => {
       unguard();
       memory.scratch.remove();
     };
-    const opened = {
-      ...{ asked, training, startMs, skipped: found.skipped },
-      counts: await describeCounts(countsFiles?.paths ?? []),
-      hasGivenWords: world.wordCounts !== undefined,
+    const opened: OpenTraining = {
+      ...{ ...command, asked, startMs, ...outputsOf(asked), keepCount: asked.keep },
+      ...{ training, skipped: found.skipped, hasGivenWords: wordCounts !== undefined },
       corpus: { ...corpus, countsFiles, memory, cache: cached?.cache },
+      counts: await describeCounts(countsFiles?.paths ?? []),
     };
     return await trainOpened(opened, cached, world);
   } finally {
@@ -120,17 +135,7 @@ export async function runTraining(asked: AskedTraining, world: World): Promise<F
   }
 }
 
-/** A usage error for a corpus from which nothing is to be learned. */
-function refuseUnsized(
-  { vocabSize }: AskedTraining,
-  names: readonly string[],
-  { texts, wordCounts, spell }: World,
-): void {
-  if (vocabSize !== undefined || (names.length === 0 && texts === undefined && wordCounts === undefined))
-    return;
-  const name = spell("vocab-size");
-  throw usageError(`${name} is missing`, `${name} +8k learns 8,192 tokens from the corpus`);
-}
+const nothing: FoundInputs = { inputs: [], skipped: [] };
 
 const readingOf = ({ inputFormat, textField, include, binary }: AskedTraining): InputOptions => ({
   format: inputFormat as InputFormat | undefined,
@@ -151,44 +156,40 @@ async function takePlaces({ output, saveCounts, report }: AskedTraining, { lock 
 const codeForBases = () => import("./extend-tokenizer.ts");
 
 /** Looks at the tokenizer to go on from, or to be like, and at word counts, each once; then all is settled. */
-async function look(asked: AskedTraining, settled: Training | undefined, world: World) {
-  const { spell } = world;
+async function look(
+  asked: AskedTraining,
+  wordCounts: Given["wordCounts"],
+  settled: Training | undefined,
+  world: World,
+) {
+  const { spell, openPipes } = world;
   const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
   const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
   const base =
     asked.extend === undefined
       ? undefined
       : await (await codeForBases()).openBase({ ...asked, path: asked.extend, pattern }, noting(world));
-  const looked: Looked = { like, base };
-  const { settled: training, countsFiles } = await settleWithCounts(asked, world, (made) =>
-    made === undefined && settled !== undefined ? settled : settle(asked, { ...looked, made }, spell),
+  const sources = { wordCounts, spell, openPipes };
+  const { settled: training, countsFiles } = await settleWithCounts(asked, sources, (made) =>
+    made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made }, spell),
   );
   if (base !== undefined) refuseCountedAsText(asked, base, training, spell);
   return { training, countsFiles };
 }
 
-/** The inputs as they are now, and the threads and the memory for them. With word counts there may be no input. */
-async function openCorpus(
-  asked: AskedTraining,
-  names: readonly string[],
-  languageFiles: readonly LanguageFile[] | undefined,
-  world: World,
-) {
-  const { texts, signal } = world;
-  const nothing: FoundInputs = { inputs: [], skipped: [] };
-  const found = names.length === 0 ? nothing : await world.find(names, readingOf(asked));
-  const languages = languageFiles && languagesOf(languageFiles, found, noting(world));
+/** The inputs, and the threads and the memory for them. */
+function threadsFor(asked: AskedTraining, { texts, signal }: Given, files: readonly Input[]) {
   const given = texts === undefined ? [] : [inputOfTexts(texts, signal)];
-  const inputs = [...found.inputs, ...given];
+  const inputs = [...files, ...given];
   // A stream's length is guessed; that of a list is known.
   const givenBytes = Array.isArray(texts)
     ? texts.reduce((sum, text) => sum + (text.length ?? 0), 0)
     : undefined;
   const textBytes =
-    givenBytes === undefined ? expectedTextBytes(inputs) : expectedTextBytes(found.inputs) + givenBytes;
+    givenBytes === undefined ? expectedTextBytes(inputs) : expectedTextBytes(files) + givenBytes;
   const budget = new MemoryBudget(asked.memoryLimit);
   const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
-  return { found, inputs, languages, budget, workerCount: workerCountFor(textBytes), workerCountFor };
+  return { inputs, budget, workerCount: workerCountFor(textBytes), workerCountFor };
 }
 
 async function trainOpened(
@@ -210,7 +211,7 @@ async function trainOpened(
     warn([{ kind: "normalizer" }]);
   warn(equalCounts(counts));
   warn(oddSeeds(training.seedTokens, training.base));
-  let made: Pick<Finished, "result" | "product" | "written"> | undefined;
+  let finished: Finished;
   world.onOpen?.(opened);
   const run = {
     ...corpus,
@@ -226,13 +227,13 @@ async function trainOpened(
       warn(countedInvalidBytes(corpus.inputs, trained.statistics));
       if (training.compat === "huggingface" && training.base === null)
         warn(foundSpecialTokens(corpus.inputs, trained.statistics));
-      const result = resultOf(opened, trained, world);
-      const product = await productOfAny(result, training, world);
+      const result = { ...opened, trained };
+      const product = await productOfAny(result, world);
       const written =
         asked.output === undefined
           ? undefined
           : await writeProduct(asked.output, product, result, world.guard);
-      made = { result, product, written };
+      finished = { result, product, written };
     },
   };
   const trained = await train(training, run, world.report);
@@ -240,31 +241,14 @@ async function trainOpened(
   if (training.base === null && cached !== undefined && asked.output !== undefined)
     (await import("./up-to-date.ts")).noteResult(cached, opened);
   cached?.shrink();
-  warn(warningsOfEnd(training, trained, made!.written));
-  return { opened, trained, ...made! };
+  warn(warningsOfEnd(training, trained, finished!.written));
+  return finished!;
 }
 
-/** What a record says of the run. */
-function resultOf<T extends TrainedVocabulary | Extended>(
-  { asked, training, corpus, skipped, counts, startMs }: OpenTraining,
-  trained: T,
-  { command }: World,
-): Result<T> {
-  const { inputs, languages, workerCount } = corpus;
-  return {
-    ...{ ...command, ...outputsOf(asked), keepCount: asked.keep, startMs },
-    ...{ training, inputs, languages, skipped, counts, workerCount, trained },
-  };
-}
-
-async function productOfAny(
-  result: Result<TrainedVocabulary | Extended>,
-  { base }: Training,
-  world: World,
-): Promise<AnyProduct> {
-  const { trained } = result;
+async function productOfAny(result: Result<TrainedVocabulary | Extended>, world: World): Promise<AnyProduct> {
+  const { trained, training } = result;
   if (!("extensions" in trained)) return productOf({ ...result, trained }, await loadFormats());
-  return (await codeForBases()).extensionProduct({ ...result, trained }, base!, noting(world));
+  return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, noting(world));
 }
 
 /** What only the end shows. */

@@ -42,30 +42,31 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tr
   const asked = readCall(options);
   checkCall(options, asked);
   options.signal?.throwIfAborted();
-  const finished = await runTraining(asked, worldOf(options, writtenPlaces(asked)));
+  const { files = [], texts, wordCounts, signal } = options;
+  const command = { command: "trainTokenizer", arguments: [] };
+  const given = { files: [files].flat(), texts, wordCounts, signal, command };
+  const finished = await runTraining(asked, given, worldOf(options, writtenPlaces(asked)));
   if (finished === undefined) {
     const sizes = asked.vocabSize!.map(({ count }) => count);
     const path = sizes.length === 1 ? asked.output! : join(asked.output!, String(Math.max(...sizes)));
     return new TrainedTokenizer(await loadTokenizerParts(path, {}), undefined);
   }
-  const { opened, trained, product } = finished;
-  const { training } = opened;
+  const { result, product } = finished;
+  const { training, trained } = result;
   const isPlain = training.like === null && !("extensions" in trained);
   const parts = isPlain
     ? trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization)
     : await partsAsWritten(product, training);
-  const result = { ...finished.result, endMs: performance.now() };
-  return new TrainedTokenizer(parts, { ...finished, result, formats: await loadFormats() });
+  const ended = { ...result, endMs: performance.now() };
+  return new TrainedTokenizer(parts, { result: ended, product, formats: await loadFormats() });
 }
 
 /** How the library reads, locks and writes, and whom it tells. */
 function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): World {
-  const { files = [], texts, wordCounts, signal, onWarning, onProgress } = options;
+  const { signal, onWarning, onProgress } = options;
   const warn = (warning: Warning) => onWarning?.(wordsOf(warning, spellInLibrary));
   return {
-    files: [files].flat(),
-    ...{ texts, wordCounts, signal, warn },
-    command: { command: "trainTokenizer", arguments: [] },
+    warn,
     spell: spellInLibrary,
     report(progress) {
       signal?.throwIfAborted();
@@ -153,7 +154,9 @@ export class TrainedTokenizer extends Tokenizer {
   /** @internal */
   constructor(
     parts: TokenizerParts,
-    private readonly made: (Finished & { readonly formats: LoadedFormats }) | undefined,
+    private readonly made:
+      | (Pick<Finished, "result" | "product"> & { readonly formats: LoadedFormats })
+      | undefined,
   ) {
     super(parts);
   }
@@ -169,7 +172,7 @@ export class TrainedTokenizer extends Tokenizer {
   }
 
   get statistics(): TrainingStatistics {
-    const { trained } = this.finished;
+    const { trained } = this.finished.result;
     if (!("extensions" in trained)) return trainingStatistics(trained);
     const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs, pretokenBytes } = trained;
     const mergeCount = trained.extensions.at(-1)!.merges.left.length;
@@ -179,7 +182,7 @@ export class TrainedTokenizer extends Tokenizer {
 
   /** The merges in the order in which they were learned: the bytes of the two tokens of each. Of an extension, the new ones. */
   get merges(): [left: Uint8Array, right: Uint8Array][] {
-    const { trained } = this.finished;
+    const { trained } = this.finished.result;
     if ("extensions" in trained) {
       const { left, right } = trained.extensions.at(-1)!.merges;
       return Array.from(left, (token, m) => [this.tokenBytes(token), this.tokenBytes(right[m]!)]);
@@ -211,7 +214,8 @@ export class TrainedTokenizer extends Tokenizer {
 
   private productFor(call: string, options: SaveOptions): AnyProduct {
     const formatNames = checkFormatNames(call, options);
-    const { trained, result, product, formats } = this.finished;
+    const { result, product, formats } = this.finished;
+    const { trained } = result;
     if (!("extensions" in trained)) return productOf({ ...result, trained, formatNames }, formats);
     if (formatNames === undefined) return product;
     throw usageError(

@@ -1,5 +1,3 @@
-import type { FoundInputs } from "../corpus/find-inputs.ts";
-import type { CountsRecord } from "../formats/training-json.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
 import { build, codeIdentity } from "../runtime/version.ts";
@@ -10,18 +8,14 @@ import { identify } from "./count-words.ts";
 import type { Corpus } from "./learn-merges.ts";
 import type { Report } from "./stage-progress.ts";
 import type { Training } from "./training.ts";
-import { outputsOf } from "./write-result.ts";
+import { outputsOf, type Result } from "./write-result.ts";
 
 /** A training, checked and settled, with its places locked and its corpus as it is now. */
-export type OpenTraining = {
+export type OpenTraining = Omit<Result, "trained"> & {
   readonly asked: AskedTraining;
-  readonly training: Training;
   readonly corpus: Corpus;
-  readonly skipped: FoundInputs["skipped"];
-  readonly counts: readonly CountsRecord[];
   /** Whether some word counts are in memory: no later run can tell that its own are the same. */
   readonly hasGivenWords: boolean;
-  readonly startMs: number;
 };
 
 // `--if-changed`: nothing is done if the output is as a run with the same options wrote it, from the same contents.

@@ -1,6 +1,6 @@
 import { join, posix } from "node:path";
 import type { Skipped } from "../corpus/find-inputs.ts";
-import { hasFields, type Input } from "../corpus/input.ts";
+import { hasFields } from "../corpus/input.ts";
 import { imageFormat } from "../formats/formats.ts";
 import { mergesSha256 } from "../formats/gpt2.ts";
 import { modelCardFile } from "../formats/model-card.ts";
@@ -9,7 +9,6 @@ import { ledgerFiles } from "../formats/tokens-tsv.ts";
 import {
   type CountsRecord,
   type FieldsOf,
-  type LanguageOfInput,
   readJson,
   recordFormat,
   recordName,
@@ -29,7 +28,7 @@ import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { ledgerFacts } from "../vocabulary/ledger.ts";
 import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { chosenFiles, finishedTokenizer, type LoadedFormats } from "./chosen-files.ts";
-import type { TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
+import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
 import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
 import { weightsOf } from "./weights.ts";
 
@@ -51,13 +50,10 @@ export type Run = {
 export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
   Partial<OutputSettings> & {
     readonly training: Training;
-    readonly inputs: readonly Input[];
-    /** That of each input. */
-    readonly languages?: readonly LanguageOfInput[] | undefined;
+    readonly corpus: Pick<Corpus, "inputs" | "languages" | "workerCount">;
     /** Files in directories that are not read. */
     readonly skipped: readonly Skipped[];
     readonly counts: readonly CountsRecord[];
-    readonly workerCount: number;
     readonly trained: Trained;
   };
 
@@ -184,9 +180,9 @@ export function productOf(result: Result, formats: LoadedFormats): Product<Field
   };
 }
 
-function cardOf({ training, trained, languages }: Result, vocabulary: Vocabulary): OutputFile {
+function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): OutputFile {
   const { ledger } = trained;
-  const statistics = trained.statistics.filter((_, i) => !languages?.[i]?.isDev);
+  const statistics = trained.statistics.filter((_, i) => !corpus.languages?.[i]?.isDev);
   return modelCardFile({
     ...training,
     pattern: encodingPatternOf(training),
@@ -205,7 +201,7 @@ function fieldsOf(
   vocabSize: number,
   sizes: readonly number[] | undefined,
 ): FieldsOf<TrainingRecord> {
-  const { training, trained, workerCount } = result;
+  const { training, trained, corpus } = result;
   // A setting that has no place of its own below is recorded by its name: none can be forgotten.
   const {
     base: _,
@@ -236,7 +232,7 @@ function fieldsOf(
       ...named,
       ...(like && { like: like.path }),
       model: { ...roles, ...modelSettings },
-      workers: workerCount,
+      workers: corpus.workerCount,
     },
     formats: result.formatNames ?? null,
     ...corpusFacts(result),
@@ -257,7 +253,8 @@ export const recordedPattern = ({ name, sources }: Pick<ResolvedPattern, "name" 
 });
 
 /** What was read and counted. */
-export function corpusFacts({ training, inputs, languages, skipped, counts, trained }: Result<TrainedWork>) {
+export function corpusFacts({ training, corpus, skipped, counts, trained }: Result<TrainedWork>) {
+  const { inputs, languages } = corpus;
   const { weights } = training;
   const weightOfEach =
     weights &&

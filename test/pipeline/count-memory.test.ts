@@ -5,7 +5,7 @@ import { type CompiledPattern, compilePattern } from "../../src/pattern/pattern.
 import { openMemory } from "../../src/pipeline/count-memory.ts";
 import { countWords } from "../../src/pipeline/count-words.ts";
 import { train } from "../../src/pipeline/train.ts";
-import { settle } from "../../src/pipeline/training.ts";
+import { settle, settleCutting } from "../../src/pipeline/training.ts";
 import { MemoryBudget } from "../../src/runtime/system-limits.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { put, scratch } from "../binary.ts";
@@ -16,9 +16,10 @@ const home = scratch();
 /** Counts a text whose words are cut by `compiled`, which says that it is the pattern of `source`. */
 async function count(source: string, compiled: CompiledPattern) {
   const path = put(home, "text", "one two");
-  const countsOptions = { patterns: [source], specialTokens: [], isLinewise: false };
-  const choice = { path: join(home, "cache"), limitBytes: undefined };
-  const { memory, cached } = openMemory(choice, countsOptions, compiled, new MemoryBudget(1e12), () => {});
+  const cutting = settleCutting({}, {}, String);
+  const pattern = { name: null, sources: [source], compiled };
+  const asked = { cache: join(home, "cache") };
+  const { memory, cached } = openMemory(asked, { ...cutting, pattern }, new MemoryBudget(1e12), () => {});
   const corpus = { inputs: findInputs([path]), cutting: plainCutting(compiled), workerCount: 1, memory };
   const { words, keepRest } = await countWords({ ...corpus, cache: cached!.cache }, () => {});
   await keepRest?.();
@@ -36,8 +37,6 @@ test("a pattern that was corrected meets no counts from before, whatever version
 });
 
 test("merging does not begin where the budget has no room for it", async () => {
-  const pattern = compilePattern([" ?\\w+|\\s"]);
-  const countsOptions = { patterns: ["x"], specialTokens: [], isLinewise: false };
   const asked: string[] = [];
   class NoRoom extends MemoryBudget {
     override check(what: string, neededBytes: number): void {
@@ -45,10 +44,10 @@ test("merging does not begin where the budget has no room for it", async () => {
       if (neededBytes > 0) throw new Error("no room");
     }
   }
-  const { memory } = openMemory(undefined, countsOptions, pattern, new NoRoom(1e12), () => {});
   const stages: string[] = [];
   const inputs = findInputs([put(home, "words", "one two one two")]);
   const settled = settle({ vocabSize: [{ isMore: false, count: 300 }] }, {}, String);
+  const { memory } = openMemory({}, settled, new NoRoom(1e12), () => {});
   const training = train(settled, { inputs, workerCount: 1, memory }, ({ stage }) => stages.push(stage));
   expect(training).rejects.toThrow("no room");
   await training.catch(() => {});

@@ -83,7 +83,14 @@ async function extend(basePath: string, text: string | Uint8Array, options: Opti
 /** Writes the result and says where it is. */
 async function write({ training, extended }: Awaited<ReturnType<typeof extend>>) {
   const path = join(scratch(), "extended");
-  const run = { command: "", arguments: [], inputs: [], skipped: [], counts: [], workerCount: 1, startMs: 0 };
+  const run = {
+    command: "",
+    arguments: [],
+    corpus: { inputs: [], workerCount: 1 },
+    skipped: [],
+    counts: [],
+    startMs: 0,
+  };
   const result = { ...run, training, trained: { ...extended, statistics: [] } };
   await writeProduct(path, await extensionProduct(result, training.base, () => {}), result);
   return path;
