@@ -279,72 +279,120 @@ function joinEqualStates(automaton: Automaton): Automaton {
   return { ...automaton, stateCount: blockCount, nextStates: joinedNext, actions: joinedActions };
 }
 
-/**
- * Without entries for symbols that never come. States are joined that differ only where one of them has no entry: two at a
- * time, with all pairs that follow from them, as long as nothing contradicts.
+/*
+ * Two splits as one automaton, where the first one decides late. It cuts a document into pieces, the second one cuts each
+ * piece as if it were a document.
+ *
+ * A slot of the first automaton holds a position that may or may not become the end of a piece. So the second automaton runs
+ * several times at once, a *run* for each case:
+ *
+ *   run 0       no slot is the end of a piece: the run goes on in the piece at hand
+ *   run k + 1   slots 0 to k are ends of pieces: the run began at slot k
+ *
+ * When the first automaton commits k slots, runs 0 to k - 1 were wrong and are dropped. What all runs agree on is settled. The
+ * slots of the whole hold the ends of all runs, each run's in order. So two runs must not have different positions in one slot.
+ *
+ * gpt2 before [0-9]{3} reads "a  12": behind the second blank, run 0 has both blanks in one piece, and run 1 has an end between
+ * them. "1" shows that run 1 is right.
  */
-export function joinCompatibleStates(automaton: Automaton): Automaton {
-  const { stateCount, symbolCount } = automaton;
-  if (!automaton.nextStates.includes(never)) return automaton;
-  let joint: Joint = {
-    stateOf: Array.from({ length: stateCount }, (_, state) => state),
-    next: automaton.nextStates.slice(),
-    actions: automaton.actions.slice(),
-  };
-  for (let a = 0; a < stateCount; a++)
-    for (let b = a + 1; b < stateCount; b++) {
-      if (joint.stateOf[a] !== a || joint.stateOf[b] !== b || areApart(joint, symbolCount, a, b)) continue;
-      joint = joinedPair(joint, symbolCount, a, b) ?? joint;
+type Run = {
+  /** Slots 0 .. endCount - 1 are its ends; those of the second automaton itself stand behind them. */
+  readonly endCount: number;
+  /** State of the second automaton. */
+  readonly state: number;
+};
+
+type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
+
+type Step = { readonly action: Action; readonly next: Situation };
+
+/** `first` and `second` have the same classes. Throws BeyondAutomaton where a slot would have to hold two positions. */
+export function fuseAutomata(first: Automaton, second: Automaton): Automaton {
+  const { classes, symbolCount } = first;
+  const end = symbolCount - 1;
+  const firstLive = liveSlotsOf(first);
+  const secondLive = liveSlotsOf(second);
+  const start: Situation = { firstState: 0, runs: [{ endCount: 0, state: 0 }] };
+  return exploreSituations(classes, symbolCount, start, situationKey, step);
+
+  function step({ firstState, runs }: Situation, symbol: number): Step | undefined {
+    const entry = firstState * symbolCount + symbol;
+    if (first.nextStates[entry]! < 0) return undefined;
+    const { commitCount, writes } = first.actionList[first.actions[entry]!]!;
+    let moved = runs.map(movedRun);
+    for (const slot of slotsWrittenHere(writes)) {
+      if (slot >= moved.length) throw new BeyondAutomaton("it decides out of order");
+      // Perhaps the piece of run `slot` ends here, and the next one begins.
+      const { ends } = read(moved[slot]!, end);
+      moved = [...moved.slice(0, slot + 1), { ends, slots: [], state: 0 }];
     }
-  const kept = joint.stateOf.flatMap((to, state) => (to === state ? [state] : []));
-  const rows = (of: Int32Array) =>
-    kept.flatMap((state) => [...of.subarray(state * symbolCount, (state + 1) * symbolCount)]);
-  // What never comes may lead anywhere.
-  const idOf = (state: number) => (state === never ? 0 : kept.indexOf(findState(joint.stateOf, state)));
-  return minimize({
-    ...automaton,
-    stateCount: kept.length,
-    nextStates: Int32Array.from(rows(joint.next), idOf),
-    actions: Int32Array.from(rows(joint.actions)),
-  });
-}
-
-/** `stateOf` leads to the state that a state was joined to; entries are those of all that were joined. */
-type Joint = { readonly stateOf: number[]; readonly next: Int32Array; readonly actions: Int32Array };
-
-function findState(stateOf: readonly number[], state: number): number {
-  return stateOf[state] === state ? state : findState(stateOf, stateOf[state]!);
-}
-
-/** Whether some symbol that comes in both states does different things. */
-function areApart({ next, actions }: Joint, symbolCount: number, a: number, b: number): boolean {
-  for (let i = a * symbolCount, j = b * symbolCount; i < (a + 1) * symbolCount; i++, j++)
-    if (next[i] !== never && next[j] !== never && actions[i] !== actions[j]) return true;
-  return false;
-}
-
-/** Two states as one, and whatever follows from that; undefined where they contradict each other. */
-function joinedPair(joint: Joint, symbolCount: number, a: number, b: number): Joint | undefined {
-  const stateOf = joint.stateOf.slice();
-  const next = joint.next.slice();
-  const actions = joint.actions.slice();
-  const pending: [number, number][] = [[a, b]];
-  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-    const [one, other] = pair.map((state) => findState(stateOf, state)) as [number, number];
-    if (one === other) continue;
-    const low = Math.min(one, other);
-    const high = Math.max(one, other);
-    stateOf[high] = low;
-    for (let symbol = 0; symbol < symbolCount; symbol++) {
-      const to = low * symbolCount + symbol;
-      const from = high * symbolCount + symbol;
-      if (next[from] === never) continue;
-      if (next[to] === never) {
-        next[to] = next[from]!;
-        actions[to] = actions[from]!;
-      } else if (actions[to] !== actions[from]) return undefined;
-      else pending.push([next[to]!, next[from]!]);
-    }
+    if (symbol !== end) moved = moved.map((run) => read(run, symbol));
+    const firstNext = first.nextStates[entry]!;
+    const live = firstLive[firstNext]!;
+    const next = moved.slice(commitCount).filter((_, run) => (~live & ((1 << run) - 1)) === 0);
+    return { action: actionOf(next), next: { firstState: firstNext, runs: withoutSettled(next) } };
   }
-  return { stateOf, next, actions };
+
+  function movedRun({ endCount, state }: Run): MovedRun {
+    const slotCount = 32 - Math.clz32(secondLive[state]!);
+    const slots = Array.from({ length: slotCount }, (_, slot) => endCount + slot);
+    return { ends: Array.from({ length: endCount }, (_, slot) => slot), slots, state };
+  }
+
+  /** The run after one symbol more. */
+  function read({ ends, slots, state }: MovedRun, symbol: number): MovedRun {
+    const entry = state * symbolCount + symbol;
+    const { commitCount, writes } = second.actionList[second.actions[entry]!]!;
+    const written = slots.slice();
+    for (const slot of slotsWrittenHere(writes)) written[slot] = here;
+    return {
+      ends: [...ends, ...written.slice(0, commitCount)],
+      slots: written.slice(commitCount),
+      state: second.nextStates[entry]!,
+    };
+  }
+
+  function actionOf(runs: readonly MovedRun[]): Action {
+    const positions: number[] = [];
+    for (const { ends, slots, state } of runs) {
+      const isLive = (slot: number) => slot < 0 || ((secondLive[state]! >> slot) & 1) === 1;
+      [...ends, ...slots].forEach((position, slot) => {
+        if (!isLive(slot - ends.length)) return;
+        if ((positions[slot] ?? position) !== position)
+          throw new BeyondAutomaton("it has to keep too many boundaries");
+        positions[slot] = position;
+      });
+    }
+    const writes: SlotWrite[] = [];
+    positions.forEach((from, slot) => {
+      if (from !== slot) writes.push({ slot, from });
+    });
+    return { commitCount: settledCount(runs), writes };
+  }
+}
+
+/** A run within a step. Positions are `here`, or slots of the whole as they were before the step. */
+type MovedRun = {
+  readonly ends: readonly number[];
+  readonly slots: readonly number[];
+  readonly state: number;
+};
+
+/** The ends that all runs have. */
+function settledCount(runs: readonly MovedRun[]): number {
+  return Math.min(...runs.map(({ ends }) => ends.length));
+}
+
+function withoutSettled(runs: readonly MovedRun[]): Run[] {
+  const settled = settledCount(runs);
+  return runs.map(({ ends, state }) => ({ endCount: ends.length - settled, state }));
+}
+
+function slotsWrittenHere(writes: readonly SlotWrite[]): number[] {
+  if (writes.some(({ from }) => from !== here)) throw new BeyondAutomaton("it moves its boundaries");
+  return writes.map(({ slot }) => slot);
+}
+
+function situationKey({ firstState, runs }: Situation): string {
+  return `${firstState} ${runs.map(({ endCount, state }) => `${endCount},${state}`).join(" ")}`;
 }

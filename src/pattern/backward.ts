@@ -2,31 +2,24 @@ import { BeyondAutomaton, Numbering } from "./automaton.ts";
 import { type Nfa, nfaOp } from "./nfa.ts";
 
 /**
- * Programs, as bodies of looks ahead, read from right to left. At a position an instruction has a value: 1 where some way on
- * from here matches, else 0. Inside of an atomic group it is 0 where no way leads out of the group; else 1 more than the value
- * outside where the *first* such way leads to. It depends on the character here, on the one before (look-behinds of one character), and on the values at the next
- * position. So one pass from the right finds them all, and there are finitely many vectors of values: these are the
- * states of an automaton. A state has the values of the instructions that a character leads to, then of the looks, for
- * each kind of character before.
+ * A program read from right to left. At a position an instruction has a value: 1 where some way on from here matches, else 0.
+ * Inside of an atomic group it is 0 where no way leads out of the group; else 1 more than the value outside where the *first*
+ * such way leads to. It depends on the character here, on the one before (look-behinds of one character), and on the values at
+ * the next position. So one pass from the right finds them all, and there are finitely many vectors of values: these are the
+ * states of an automaton. A state has the values of the instructions that a character leads to, for each kind of character
+ * before.
  *
  *   FIELD       LENGTH                       MEANING
  *   next        stateCount * symbolCount     the state at a position, of that at the next one and the symbol between
- *   isTrue      stateCount * groupCount      for each look whether it holds there, if the symbol before is of the group
- *   groupOf     symbolCount                  the kind of a symbol as a look-behind of the bodies sees it
+ *   groupOf     symbolCount                  the kind of a symbol as a look-behind of the program sees it
  *
  * Symbols are character classes, then the edge of the text. State 0 is that at the end of a text.
  */
 export type Backward = {
   readonly symbolCount: number;
   readonly stateCount: number;
-  readonly groupCount: number;
   readonly next: Int32Array;
-  readonly isTrue: readonly (readonly boolean[])[];
   readonly groupOf: readonly number[];
-};
-
-/** What a reader from left to right asks. The first program's instructions have the numbers that they have in it. */
-export type BackwardWays = {
   /** All that a symbol sees of the state behind it. */
   readonly matters: (symbol: number, behind: number) => string;
   /**
@@ -40,7 +33,6 @@ export const itMatches = -1;
 export const noWay = -2;
 
 const stateCountMax = 4000;
-const instructionCountMax = 20_000;
 /** Some tenths of a second. */
 const evaluationCountMax = 1 << 24;
 
@@ -48,12 +40,7 @@ const evaluationCountMax = 1 << 24;
  * `symbolSets[set][symbol]` is 1 where the set holds the symbol. Behind the class `lineEnd` a text ends; -1: behind none.
  * Throws BeyondAutomaton.
  */
-export function readBackwards(
-  bodies: readonly Nfa[],
-  symbolSets: readonly Uint8Array[],
-  lineEnd: number,
-): Backward & BackwardWays {
-  const program = joined(bodies);
+export function readBackwards(program: Nfa, symbolSets: readonly Uint8Array[], lineEnd: number): Backward {
   const symbolCount = symbolSets[0]!.length;
   const { groupOf, memberOf } = groupsOf(program, symbolSets, symbolCount);
   const reader = new BackwardReader(program, symbolSets, groupOf, memberOf);
@@ -68,9 +55,7 @@ export function readBackwards(
   return {
     symbolCount,
     stateCount: states.items.length,
-    groupCount: memberOf.length,
     next: Int32Array.from(next),
-    isTrue: states.items.flatMap((vector) => reader.truthsOf(vector)),
     groupOf,
     matters: (symbol, behind) => reader.matters(symbol, states.items[behind]!),
     wayFrom: (instruction, before, symbol, behind) =>
@@ -82,43 +67,30 @@ class BackwardReader {
   /** Instructions that a character leads to: their values are what a position has to know of the next one. */
   private readonly targets: readonly number[];
   private readonly targetIds: ReadonlyMap<number, number>;
-  /** The instructions whose values a state has: the targets, then where each look starts. */
-  private readonly kept: readonly number[];
   private readonly values: Int32Array;
   private evaluationCount = 0;
-  /** For each symbol the targets, as numbers of `kept`, that it leads to. */
+  /** For each symbol the targets, by their ids, that it leads to. */
   private readonly seen: number[][] = [];
 
   constructor(
-    private readonly program: JoinedProgram,
+    private readonly program: Nfa,
     private readonly symbolSets: readonly Uint8Array[],
     private readonly groupOf: readonly number[],
     private readonly memberOf: readonly number[],
   ) {
-    const { ops, second, starts } = program;
+    const { ops, second } = program;
     this.targets = [...new Set(ops.flatMap((op, i) => (op === nfaOp.take ? [second[i]!] : [])))];
     this.targetIds = new Map(this.targets.map((target, id) => [target, id]));
-    this.kept = [...this.targets, ...starts];
     this.values = new Int32Array(ops.length);
   }
 
   /** The state before a symbol, of the one behind it; undefined: there is nothing behind. */
   stateBefore(behind: readonly number[] | undefined, symbol: number): number[] {
-    const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.kept.length);
+    const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.targets.length);
     return this.memberOf.flatMap((before) => {
       this.values.fill(-1);
-      return this.kept.map((instruction) => this.evaluate(instruction, before, symbol, valuesBehind));
+      return this.targets.map((instruction) => this.evaluate(instruction, before, symbol, valuesBehind));
     });
-  }
-
-  /** For each group of symbols before, whether each look holds. */
-  truthsOf(state: readonly number[]): boolean[][] {
-    const { kept, targets } = this;
-    return this.memberOf.map((_, group) =>
-      state
-        .slice(group * kept.length + targets.length, (group + 1) * kept.length)
-        .map((value) => value === 1),
-    );
   }
 
   matters(symbol: number, behind: readonly number[]): string {
@@ -127,13 +99,13 @@ class BackwardReader {
     this.seen[symbol] ??= this.targets.flatMap((target, id) =>
       ops.some((_, i) => takes(i) && second[i] === target) ? [id] : [],
     );
-    const values = this.groupOf[symbol]! * this.kept.length;
+    const values = this.groupOf[symbol]! * this.targets.length;
     return this.seen[symbol].map((id) => behind[values + id]).join("");
   }
 
   wayFrom(start: number, before: number, symbol: number, behind: readonly number[] | undefined): number {
     const { ops, first, second } = this.program;
-    const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.kept.length);
+    const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.targets.length);
     const value = (instruction: number) => this.evaluate(instruction, before, symbol, valuesBehind);
     this.values.fill(-1);
     if (value(start) === 0) return noWay;
@@ -190,29 +162,9 @@ class BackwardReader {
   }
 }
 
-type JoinedProgram = Record<"ops" | "first" | "second" | "starts", number[]>;
-
-/** Several programs as one, with the instruction where each starts. */
-function joined(programs: readonly Nfa[]): JoinedProgram {
-  const all: JoinedProgram = { ops: [], first: [], second: [], starts: [] };
-  for (const { ops, first, second, startInstruction } of programs) {
-    const base = all.ops.length;
-    if (base + ops.length > instructionCountMax)
-      throw new BeyondAutomaton("it is too long when its counts are unrolled");
-    ops.forEach((op, i) => {
-      const leadsOn = op === nfaOp.fork || op === nfaOp.look || op === nfaOp.lookNot;
-      all.ops.push(op);
-      all.first.push(leadsOn ? base + first[i]! : first[i]!);
-      all.second.push(base + second[i]!);
-    });
-    all.starts.push(base + startInstruction);
-  }
-  return all;
-}
-
 /** Symbols that no look-behind of one character tells apart are a group; `memberOf` has one of each. */
 function groupsOf(
-  { ops, first }: JoinedProgram,
+  { ops, first }: Nfa,
   symbolSets: readonly Uint8Array[],
   symbolCount: number,
 ): { groupOf: number[]; memberOf: number[] } {

@@ -12,15 +12,7 @@ import {
 } from "./automaton.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Node } from "./parse-pattern.ts";
-import type { PossibleSymbols, ShadowedLooks } from "./shadow.ts";
 import { codePointRange } from "./unicode.ts";
-
-type AutomatonOptions = {
-  /** A document also ends behind every "\n". */
-  readonly lineWise: boolean;
-  /** Left out: texts are what they are. */
-  readonly shadow?: ShadowedLooks;
-};
 
 /**
  * All that matters of the text up to a position: the levels, the set that a run begins with there, and whether the next
@@ -30,39 +22,31 @@ type Situation = {
   readonly levels: readonly Level[];
   /** A set of the ThreadTable. */
   readonly startSet: number;
-  /** What the next symbol may be, a number of `PossibleSymbols`. */
-  readonly possible: number;
   /** "invalid byte": the byte is a pretoken that ends here. "line": the document ends here (lineWise). */
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
 
-/** An automaton for each split of a sequence, all with the same classes. Throws BeyondAutomaton and Unusable. */
-export function buildAutomata(trees: readonly Node[], options: AutomatonOptions): Automaton[] {
-  const sets = new SymbolSets();
+/**
+ * An automaton for each split of a sequence, all with the same classes: those of the sets that are there, and of their own.
+ * Throws BeyondAutomaton and Unusable.
+ */
+export function buildAutomata(
+  trees: readonly Node[],
+  lineWise: boolean,
+  sets = new SymbolSets(),
+): Automaton[] {
   const programs = trees.map((tree) => buildNfa(tree, sets));
-  for (const set of options.shadow?.sets ?? []) sets.idOf(set, false);
   // Lines end at a class of its own.
-  const newline = options.lineWise ? sets.idOf(codePointRange(10), false) : -1;
+  const newline = lineWise ? sets.idOf(codePointRange(10), false) : -1;
   const { classes, membership } = divideIntoClasses(sets.characters);
   const symbolCount = classes.classCount + 2;
-  const symbolSets = membership.map((members, set) => {
-    const symbols = new Uint8Array(symbolCount);
-    symbols.set(members);
-    symbols[symbolCount - 1] = sets.holdsEdge[set] ? 1 : 0;
-    return symbols;
-  });
-  const lineEnd = options.lineWise ? membership[newline]!.indexOf(1) : -1;
-  const anyText: PossibleSymbols = { count: 1, next: new Int32Array(symbolCount) };
-  const inTexts = options.shadow?.symbolsFor(classes) ?? anyText;
-  // Pieces of the first split may end anywhere, whatever the shadow says of the text behind them.
-  const endsAnywhere = (possible: number, entry: number) =>
-    entry % symbolCount === symbolCount - 1 ? 0 : possible;
-  const inPieces = { ...inTexts, next: inTexts.next.map(endsAnywhere) };
-  return programs.map((program, split) => {
-    const possible = split === 0 ? inTexts : inPieces;
-    const threads = buildThreadTable(program, symbolSets, symbolCount, possible);
-    return explore(classes, symbolCount, lineEnd, threads, possible);
-  });
+  const symbolSets = membership.map((members, set) =>
+    Uint8Array.from([...members, 0, sets.holdsEdge[set] ? 1 : 0]),
+  );
+  const lineEnd = lineWise ? membership[newline]!.indexOf(1) : -1;
+  return programs.map((program) =>
+    explore(classes, symbolCount, lineEnd, buildThreadTable(program, symbolSets, symbolCount)),
+  );
 }
 
 /** The automaton of one split. */
@@ -71,24 +55,16 @@ function explore(
   symbolCount: number,
   lineEnd: number,
   threads: ThreadTable,
-  possibleSymbols: PossibleSymbols,
 ): Automaton {
   const invalid = symbolCount - 2;
   const end = symbolCount - 1;
   const textStartSet = threads.startSets[end]!;
-  const start: Situation = {
-    levels: freshLevels,
-    startSet: textStartSet,
-    possible: 0,
-    breakBefore: "none",
-  };
+  const start: Situation = { levels: freshLevels, startSet: textStartSet, breakBefore: "none" };
   if (!threads.accepts.includes(1)) throw new Unusable("matches no text at all");
   return exploreSituations(classes, symbolCount, start, situationKey, step);
 
-  function step(situation: Situation, symbol: number): { action: Action; next: Situation } | undefined {
+  function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
-    const possible = possibleSymbols.next[situation.possible * symbolCount + symbol]!;
-    if (possible < 0) return undefined;
     // What comes before this symbol ends here; INVALID and END come after nothing.
     const endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
     let { levels, startSet } = situation;
@@ -102,7 +78,7 @@ function explore(
     if (symbol === invalid) {
       return {
         action: actionOf(settled, []),
-        next: { levels: [], startSet: textStartSet, possible, breakBefore: "invalid byte" },
+        next: { levels: [], startSet: textStartSet, breakBefore: "invalid byte" },
       };
     }
     const result = stepLevels(threads, levels, startSet, symbol);
@@ -111,8 +87,7 @@ function explore(
       action: actionOf(settled, result.levels),
       next: {
         levels: result.levels.map((level, slot) => ({ ...level, endSlot: slot })),
-        startSet: symbol === lineEnd ? textStartSet : threads.startSets[possible * symbolCount + symbol]!,
-        possible,
+        startSet: symbol === lineEnd ? textStartSet : threads.startSets[symbol]!,
         breakBefore: symbol === lineEnd ? "line" : "none",
       },
     };
@@ -132,8 +107,8 @@ function actionOf(settled: readonly number[], levels: readonly Level[]): Action 
   return { commitCount: settled.length, writes };
 }
 
-function situationKey({ levels, startSet, possible, breakBefore }: Situation): string {
-  let key = `${breakBefore} ${startSet} ${possible}`;
+function situationKey({ levels, startSet, breakBefore }: Situation): string {
+  let key = `${breakBefore} ${startSet}`;
   for (const { threads, accepted } of levels) key += ` ${threads} ${accepted}`;
   return key;
 }
@@ -254,21 +229,19 @@ function willMatch({ isSure }: ThreadTable, level: Level): boolean {
  *   ARRAY     TYPE         LENGTH                   MEANING
  *   nextSets  Int32Array   setCount * symbolCount   the set behind (set, symbol)
  *   accepts   Uint8Array   setCount * symbolCount   1: the pattern matches up to before the symbol
- *   canCome   Uint8Array   setCount * symbolCount   0: the symbol is not possible behind the set; its other entries say nothing
- *   isOver    boolean[]    setCount                 no thread is left that may match
+ *   isOver    boolean[]    setCount                 no thread is left
  *   isSure    boolean[]    setCount                 the run matches sooner or later, whatever follows, the end included
- *   startSets Int32Array   possible * symbolCount   the set that a run begins with behind a symbol, at what is possible behind
- *                                                   it * symbolCount + symbol; behind END: at the start of the text
+ *   startSets Int32Array   symbolCount              the set that a run begins with behind the symbol; behind END: at the
+ *                                                   start of the text
  *
  * The symbol is known when forks and lookaheads are followed, so both are decided here; and a match stops the threads
- * less preferred. Where a thread looks behind, sets are apart by the last symbol too, as far as it matters; and by what may
- * follow. INVALID has no entries: what comes before it ends.
+ * less preferred. Where a thread looks behind, sets are apart by the last symbol too, as far as it matters. INVALID has no
+ * entries: what comes before it ends.
  */
 type ThreadTable = {
   readonly symbolCount: number;
   readonly nextSets: Int32Array;
   readonly accepts: Uint8Array;
-  readonly canCome: Uint8Array;
   readonly isOver: readonly boolean[];
   readonly isSure: readonly boolean[];
   readonly startSets: Int32Array;
@@ -279,54 +252,36 @@ const setCountMax = 5000;
 const followCountMax = 1 << 25;
 
 /** `symbolSets[set][symbol]` is 1 where the program's set holds the symbol. Throws BeyondAutomaton. */
-function buildThreadTable(
-  nfa: Nfa,
-  symbolSets: readonly Uint8Array[],
-  symbolCount: number,
-  possibleSymbols: PossibleSymbols,
-): ThreadTable {
+function buildThreadTable(nfa: Nfa, symbolSets: readonly Uint8Array[], symbolCount: number): ThreadTable {
   const invalid = symbolCount - 2;
   const edge = symbolCount - 1;
   const contexts = new Contexts(nfa, symbolSets, edge);
-  const threadSets = new Numbering<ThreadSet>(({ context, threads, possible }) =>
-    String.fromCharCode(context, possible, ...threads),
+  const threadSets = new Numbering<ThreadSet>(({ context, threads }) =>
+    String.fromCharCode(context, ...threads),
   );
-  const setBehind = (symbol: number, threads: readonly number[], possible: number) =>
-    threadSets.idOf({ context: contexts.of(symbol === invalid ? edge : symbol, threads), threads, possible });
+  const setBehind = (symbol: number, threads: readonly number[]) =>
+    threadSets.idOf({ context: contexts.of(symbol === invalid ? edge : symbol, threads), threads });
   const nextSets: number[] = [];
   const accepts: number[] = [];
-  const canCome: number[] = [];
   const follower = new Follower(nfa, symbolSets);
 
-  const startSets = new Int32Array(symbolCount * possibleSymbols.count);
-  for (let possible = 0; possible < possibleSymbols.count; possible++) {
-    for (let symbol = edge; symbol >= 0; symbol--)
-      startSets[possible * symbolCount + symbol] = setBehind(symbol, [nfa.startInstruction], possible);
-  }
+  const startSets = new Int32Array(symbolCount);
+  for (let symbol = edge; symbol >= 0; symbol--)
+    startSets[symbol] = setBehind(symbol, [nfa.startInstruction]);
   for (let set = 0; set < threadSets.items.length; set++) {
     if (set === setCountMax) throw new BeyondAutomaton("its automaton has too many states");
-    const { context, threads, possible } = threadSets.items[set]!;
+    const { context, threads } = threadSets.items[set]!;
     for (let symbol = 0; symbol < symbolCount; symbol++) {
-      const possibleBehind = possibleSymbols.next[possible * symbolCount + symbol]!;
-      const comes = possibleBehind >= 0;
       const reached: number[] = [];
-      const accepted = comes && symbol !== invalid && follower.follow(threads, context, symbol, reached);
-      canCome.push(comes ? 1 : 0);
+      const accepted = symbol !== invalid && follower.follow(threads, context, symbol, reached);
       accepts.push(accepted ? 1 : 0);
-      nextSets.push(comes ? setBehind(symbol, reached, possibleBehind) : set);
+      nextSets.push(setBehind(symbol, reached));
     }
   }
-  const table = {
-    symbolCount,
-    nextSets: Int32Array.from(nextSets),
-    accepts: Uint8Array.from(accepts),
-    canCome: Uint8Array.from(canCome),
-  };
-  // Where all texts can come, threads that are left may match.
-  const mayMatch = possibleSymbols.count > 1 ? findMatchingSets(table) : undefined;
+  const table = { symbolCount, nextSets: Int32Array.from(nextSets), accepts: Uint8Array.from(accepts) };
   return {
     ...table,
-    isOver: threadSets.items.map(({ threads }, set) => threads.length === 0 || mayMatch?.[set] === false),
+    isOver: threadSets.items.map(({ threads }) => threads.length === 0),
     isSure: findSureSets(table),
     startSets,
   };
@@ -384,17 +339,10 @@ class Follower {
   }
 }
 
-/**
- * Threads, preferred ones first; the last symbol: one of those that none of the threads tells from it; and what may follow,
- * a number of `PossibleSymbols`.
- */
-type ThreadSet = {
-  readonly context: number;
-  readonly threads: readonly number[];
-  readonly possible: number;
-};
+/** Threads, preferred ones first; and the last symbol: one of those that none of the threads tells from it. */
+type ThreadSet = { readonly context: number; readonly threads: readonly number[] };
 
-type ThreadEntries = Pick<ThreadTable, "symbolCount" | "nextSets" | "accepts" | "canCome">;
+type ThreadEntries = Pick<ThreadTable, "symbolCount" | "nextSets" | "accepts">;
 
 /** What threads see of the last symbol. */
 class Contexts {
@@ -439,19 +387,19 @@ class Contexts {
 }
 
 /** The greatest set of thread sets that match at the end and on every character either match or stay among them. */
-function findSureSets({ symbolCount, nextSets, accepts, canCome }: ThreadEntries): boolean[] {
+function findSureSets({ symbolCount, nextSets, accepts }: ThreadEntries): boolean[] {
   const setCount = nextSets.length / symbolCount;
   const classCount = symbolCount - 2;
-  const isSure = Array.from({ length: setCount }, (_, set) => {
-    const atEnd = set * symbolCount + symbolCount - 1;
-    return accepts[atEnd] === 1 || canCome[atEnd] === 0;
-  });
+  const isSure = Array.from(
+    { length: setCount },
+    (_, set) => accepts[set * symbolCount + symbolCount - 1] === 1,
+  );
   for (let changed = true; changed; ) {
     changed = false;
     for (let set = 0; set < setCount; set++) {
       if (!isSure[set]) continue;
       for (let entry = set * symbolCount; entry < set * symbolCount + classCount; entry++) {
-        if (accepts[entry] === 1 || canCome[entry] === 0 || isSure[nextSets[entry]!]) continue;
+        if (accepts[entry] === 1 || isSure[nextSets[entry]!]) continue;
         isSure[set] = false;
         changed = true;
         break;
@@ -459,19 +407,4 @@ function findSureSets({ symbolCount, nextSets, accepts, canCome }: ThreadEntries
     }
   }
   return isSure;
-}
-
-/** The thread sets that match on some symbol, or come to one of them. */
-function findMatchingSets({ symbolCount, nextSets, accepts }: ThreadEntries): boolean[] {
-  const mayMatch = Array<boolean>(nextSets.length / symbolCount).fill(false);
-  for (let changed = true; changed; ) {
-    changed = false;
-    for (let entry = nextSets.length - 1; entry >= 0; entry--) {
-      const set = Math.floor(entry / symbolCount);
-      if (mayMatch[set] || (accepts[entry] === 0 && !mayMatch[nextSets[entry]!])) continue;
-      mayMatch[set] = true;
-      changed = true;
-    }
-  }
-  return mayMatch;
 }

@@ -5,12 +5,14 @@ import {
   type CharacterClasses,
   divideIntoClasses,
   exploreSituations,
+  fuseAutomata,
   here,
   Numbering,
   Unusable,
 } from "./automaton.ts";
-import { type Backward, type BackwardWays, itMatches, noWay, readBackwards } from "./backward.ts";
+import { type Backward, itMatches, noWay, readBackwards } from "./backward.ts";
 import type { PatternTables } from "./compiled-pattern.ts";
+import { buildAutomata } from "./determinize.ts";
 import { buildNfa, SymbolSets } from "./nfa.ts";
 import type { Node } from "./parse-pattern.ts";
 import { buildScanTables, firstClassColumn } from "./scan-tables.ts";
@@ -50,15 +52,16 @@ const symbolCountMax = 4000;
 const nothing: Action = { commitCount: 0, writes: [] };
 const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 
-/** Throws BeyondAutomaton and Unusable. */
-export function foreseen(tree: Node, lineWise: boolean): PatternTables {
+/** The first split, fused with those behind it, which are not foreseen. Throws BeyondAutomaton and Unusable. */
+export function foreseen([tree, ...rest]: readonly Node[], lineWise: boolean): PatternTables {
   const sets = new SymbolSets();
   const lineEndSet = lineWise ? sets.idOf(codePointRange(10), false) : -1;
-  const program = buildNfa(tree, sets, true);
+  const program = buildNfa(tree!, sets, true);
+  const others = buildAutomata(rest, lineWise, sets);
   const { classes, membership } = divideIntoClasses(sets.characters);
   const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.holdsEdge[set] ? 1 : 0]));
   const lineEnd = membership[lineEndSet]?.indexOf(1) ?? -1;
-  const backward = readBackwards([program], symbolSets, lineEnd);
+  const backward = readBackwards(program, symbolSets, lineEnd);
   const alphabet = new Numbering<Pair>(({ c, behind }) => `${c} ${backward.matters(c, behind)}`);
   const pairOf = Array.from({ length: backward.stateCount }, (_, state) =>
     Array.from({ length: classes.classCount }, (_, c) =>
@@ -68,7 +71,8 @@ export function foreseen(tree: Node, lineWise: boolean): PatternTables {
   const pairs = alphabet.items;
   if (pairs.length > symbolCountMax) throw new BeyondAutomaton("it looks ahead for too many things at once");
   const exact = explore(program.startInstruction, classes, pairs, backward, lineEnd);
-  const { automaton, symbolOf } = withFewerSymbols(exact);
+  const whole = others.reduce((before, other) => fuseAutomata(before, withSymbols(other, pairs)), exact);
+  const { automaton, symbolOf } = withFewerSymbols(whole);
   const symbols = pairOf.map((row) => row.map((pair) => symbolOf[pair]!));
   return spoken(automaton, classes, symbols, backward);
 }
@@ -80,7 +84,7 @@ function explore(
   startInstruction: number,
   classes: CharacterClasses,
   pairs: readonly Pair[],
-  { groupOf, wayFrom }: Backward & BackwardWays,
+  { groupOf, wayFrom }: Backward,
   lineEnd: number,
 ): Automaton {
   const edge = groupOf.length - 1;
@@ -123,6 +127,26 @@ function explore(
   function behind(thread: number, { c }: Pair): Situation {
     return { thread, before: groupOf[c]!, breakBefore: c === lineEnd ? "line" : "none" };
   }
+}
+
+/** An automaton of classes as one of pairs: the second of a pair says nothing to it. */
+function withSymbols(automaton: Automaton, pairs: readonly Pair[]): Automaton {
+  const symbols = pairs.map(({ c }) => c);
+  symbols.push(automaton.symbolCount - 2, automaton.symbolCount - 1);
+  return { ...automaton, symbolCount: symbols.length, ...withColumns(automaton, symbols) };
+}
+
+/** The entries of an automaton for other symbols, each like one of its own. */
+function withColumns(
+  { stateCount, symbolCount, nextStates, actions }: Automaton,
+  symbols: readonly number[],
+) {
+  const read = (of: Int32Array) =>
+    Int32Array.from({ length: stateCount * symbols.length }, (_, i) => {
+      const state = Math.floor(i / symbols.length);
+      return of[state * symbolCount + symbols[i % symbols.length]!]!;
+    });
+  return { nextStates: read(nextStates), actions: read(actions) };
 }
 
 /** What a symbol does in each state. */
@@ -205,18 +229,12 @@ function spoken(
   const firstPoints = setsOfClasses(all).map((set) => set[0]!);
   const classOf = firstPoints.map((point) => classAt(classes, point));
   const said = firstPoints.map((point, k) => lent.get(point) ?? plain[classOf[k]!] ?? 0);
-  const read = (of: Int32Array) =>
-    Int32Array.from({ length: automaton.stateCount * (said.length + 2) }, (_, i) => {
-      const symbol = i % (said.length + 2);
-      const row = Math.floor(i / (said.length + 2)) * automaton.symbolCount;
-      return of[row + (said[symbol] ?? automaton.symbolCount - 2 + symbol - said.length)]!;
-    });
+  const symbolsSaid = [...said, automaton.symbolCount - 2, automaton.symbolCount - 1];
   const tables = buildScanTables({
     ...automaton,
     classes: all,
-    symbolCount: said.length + 2,
-    nextStates: read(automaton.nextStates),
-    actions: read(automaton.actions),
+    symbolCount: symbolsSaid.length,
+    ...withColumns(automaton, symbolsSaid),
   });
   const isSelf = said.map((_, k) => plain[classOf[k]!] !== undefined && !lent.has(firstPoints[k]!));
   const quietBefore = setOfClass.map((_, c) => {

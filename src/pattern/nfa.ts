@@ -11,8 +11,8 @@ import {
 } from "./unicode.ts";
 
 /**
- * A pattern as a program. An automaton runs its threads all at once, in order of preference (`determinize.ts`); the bodies of
- * long looks are read backwards (`backward.ts`). Instruction i:
+ * A pattern as a program. An automaton runs its threads all at once, in order of preference (`determinize.ts`); what is
+ * foreseen is read backwards before (`backward.ts`). Instruction i:
  *
  *   ops[i]          first[i]            second[i]       MEANING
  *   take            set of characters   next            takes a character of the set
@@ -334,7 +334,7 @@ function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: 
 }
 
 /** Assertions, and what is made of nothing else. */
-export function takesNothing(node: Node): boolean {
+function takesNothing(node: Node): boolean {
   switch (node.kind) {
     case "start":
     case "end":

@@ -197,8 +197,6 @@ describe("a pattern", () => {
     "\\b\\w+\\b|\\s+|[^\\w\\s]+",
     "a(?=b*)|(?!\\B)b|(?<=a*)c",
     "\\w+(?<!\\d)|\\d+|(?<=\\A|,)\\s+|(?s:.)",
-    "(?>ab?)c|(?>\\p{N}{1,3})|.",
-    "(?>\\s+)|(?>'s|'t|(?:'l){2})|\\S+",
   ])("that looks one character about is one automaton of the text itself: %s", (source) => {
     const { automata } = compilePattern([source]);
     expect(automata.map(({ shadow }) => shadow)).toEqual([undefined]);

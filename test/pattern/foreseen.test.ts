@@ -111,7 +111,7 @@ test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, als
 /** The tables, if the pattern can be foreseen. */
 function foreseenTables(tree: Node, lineWise: boolean): PatternTables | undefined {
   try {
-    return foreseen(tree, lineWise);
+    return foreseen([tree], lineWise);
   } catch (error) {
     if (error instanceof BeyondAutomaton || error instanceof Unusable) return undefined;
     throw error;
@@ -154,7 +154,7 @@ test("random patterns are foreseen as the textbook matcher cuts, also those that
 });
 
 test("a class of one character can say many things, with characters that are seldom met", () => {
-  const { shadow } = foreseen(parseSplit("a(?=b{1,3}c)|a(?=b{4,9}c)|a(?=d)a?|ab?|b"), false);
+  const { shadow } = foreseen([parseSplit("a(?=b{1,3}c)|a(?=b{4,9}c)|a(?=d)a?|ab?|b")], false);
   const said = new Set(
     Array.from({ length: shadow!.steps.length >> 8 }, (_, state) => shadow!.steps[(state << 8) | 97]! & 255),
   );
