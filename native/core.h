@@ -79,6 +79,9 @@ BPE_HIDDEN void instance_free(Instance *);
 /* Whether it holds so much memory for a long text that it had better be freed. */
 BPE_HIDDEN bool instance_is_large(const Instance *);
 
+/* The memory is large, and is used from end to end. */
+BPE_HIDDEN void advise_huge(uint8_t *start, size_t size);
+
 /* Calls `work`, and turns a trap of the kernel into an error: then the instance can only be freed. */
 BPE_HIDDEN const char *instance_safely(const char *(*work)(void *), void *context);
 
@@ -162,8 +165,8 @@ BPE_HIDDEN const char *encode_text(Encoding *);
 BPE_HIDDEN extern const char gave_up[];
 
 /* Where a long text may be cut for several threads: the first place from `from` on, with no token across it; `size` without one.
- * `*searched` is where the search for tokens goes on; 0 at first. */
-BPE_HIDDEN size_t next_cut(const Image *, bool specials_as_text, const uint8_t *text, size_t from, size_t size, size_t *searched);
+ * `is_all`: the text ends there. `*searched` is where the search for tokens goes on; 0 at first. */
+BPE_HIDDEN size_t next_cut(const Image *, bool specials_as_text, const uint8_t *text, size_t from, size_t size, bool is_all, size_t *searched);
 
 /* ---- offsets.c ---- */
 

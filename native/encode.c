@@ -276,7 +276,7 @@ static bool is_safe(const Image *image, uint8_t before, uint8_t behind) {
   return before < 128 && behind < 128 && (image->cuts[pair >> 3] >> (pair & 7) & 1);
 }
 
-size_t next_cut(const Image *image, bool specials_as_text, const uint8_t *text, size_t from, size_t size, size_t *searched) {
+size_t next_cut(const Image *image, bool specials_as_text, const uint8_t *text, size_t from, size_t size, bool is_all, size_t *searched) {
   const TokenGroup *group = image->early.count > 0 ? &image->early : &image->late;
   bool has_tokens = group->count > 0 && !(specials_as_text && image->all_special);
   if (!image->may_be_cut || (specials_as_text && !image->all_special)) return size;
@@ -285,6 +285,7 @@ size_t next_cut(const Image *image, bool specials_as_text, const uint8_t *text, 
     if (group->tokens[i].size > longest) longest = group->tokens[i].size;
   for (size_t at = from > 0 ? from : 1; at < stop; at++) {
     if (!is_safe(image, text[at - 1], text[at])) continue;
+    if (!is_all && size - at < longest) break;
     /* Tokens that begin before the cut, one after the other: does the last one end behind it? One that begins at the cut ends
      * the text before it, so what follows that is no character that a pattern may look at. */
     size_t end = *searched, seen = size - at > longest ? at + longest : size;

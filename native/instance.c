@@ -268,13 +268,21 @@ enum { LOOKAHEAD = 4 };
  * scripts, and cost up to 4 MB. Less text would not pay for them. */
 #define HUGE_AFTER ((size_t)1 << 22)
 
+void advise_huge(uint8_t *start, size_t size) {
+#ifdef MADV_HUGEPAGE
+  /* Whole pages. Where the system has no huge ones, nothing changes. */
+  size_t head = -(uintptr_t)start & 4095;
+  if (size > head) (void)madvise(start + head, (size - head) & ~(size_t)4095, MADV_HUGEPAGE);
+#else
+  (void)start;
+  (void)size;
+#endif
+}
+
 static void count_text(Instance *instance, size_t size) {
   if (instance->pushed >= HUGE_AFTER) return;
   instance->pushed = size < HUGE_AFTER ? instance->pushed + size : HUGE_AFTER;
-#ifdef MADV_HUGEPAGE
-  /* Where the system has none, nothing changes. */
-  if (instance->pushed >= HUGE_AFTER) (void)madvise(instance->memory->data, instance->memory->size, MADV_HUGEPAGE);
-#endif
+  if (instance->pushed >= HUGE_AFTER) advise_huge(instance->memory->data, instance->memory->size);
 }
 
 const char *section_push(Section *section, const uint8_t *text, size_t size) {

@@ -356,12 +356,16 @@ failed:
 
 enum { PART_BYTES = 1 << 18, LONG_BYTES = 1 << 20 };
 
-/* Texts [first, end), or, of one long text, a slice. */
+/* Texts [first, end); or a slice: of one long text, or of a file. */
 typedef struct {
   Py_ssize_t first, end;
-  size_t from, to; /* of a slice */
-  bool is_slice;
-  Ids ids; /* where they are not lists already */
+  const char *slice; /* NULL: texts */
+  size_t size;       /* of a slice */
+  bool goes_on;      /* behind a slice */
+  PyObject *data;    /* the bytes that a slice of a file is in */
+  Py_ssize_t behind; /* an id that is put behind a slice of a file; -1: none */
+  Ids ids;           /* of slices that are to be a list; of an array those that wait for others */
+  bool is_done;
 } Part;
 
 typedef struct {
@@ -380,14 +384,23 @@ typedef struct {
   Py_ssize_t count;
   Part *parts;
   Py_ssize_t part_count, part_capacity, next_part;
+  PyObject *array; /* the ids of the first `placed` parts */
+  size_t array_size, expected_parts;
+  Py_ssize_t placed;
+  Ids spare; /* memory for the ids of a part */
 } Batch;
 
 static void batch_dealloc(Batch *self) {
-  for (Py_ssize_t part = 0; part < self->part_count; part++) free(self->parts[part].ids.bytes);
+  for (Py_ssize_t part = 0; part < self->part_count; part++) {
+    free(self->parts[part].ids.bytes);
+    Py_XDECREF(self->parts[part].data);
+  }
   free(self->parts);
   free(self->each);
+  free(self->spare.bytes);
   Py_XDECREF(self->texts);
   Py_XDECREF(self->lists);
+  Py_XDECREF(self->array);
   Py_XDECREF((PyObject *)self->model);
   free_object(self);
 }
@@ -411,8 +424,9 @@ static bool add_slices(Batch *self, Py_ssize_t which) {
   while (from < text->size) {
     size_t to = text->size - from < 2 * PART_BYTES
                     ? text->size
-                    : next_cut(&self->model->image, self->specials_as_text, (const uint8_t *)text->utf8, from + PART_BYTES, text->size, &searched);
-    if (!add_part(self, (Part){which, which + 1, from, to, true, {0}})) return false;
+                    : next_cut(&self->model->image, self->specials_as_text, (const uint8_t *)text->utf8, from + PART_BYTES, text->size, true, &searched);
+    Part slice = {.first = which, .end = which + 1, .slice = text->utf8 + from, .size = to - from, .goes_on = to < text->size};
+    if (!add_part(self, slice)) return false;
     from = to;
   }
   return true;
@@ -425,11 +439,11 @@ static bool plan_parts(Batch *self, bool cuts_texts) {
     bool is_sliced = cuts_texts && self->each[i].size >= LONG_BYTES;
     size += self->each[i].size;
     if (is_sliced) {
-      if (i > first && !add_part(self, (Part){first, i, 0, 0, false, {0}})) return false;
+      if (i > first && !add_part(self, (Part){.first = first, .end = i})) return false;
       if (!add_slices(self, i)) return false;
     } else if (size < PART_BYTES && i + 1 < self->count) {
       continue;
-    } else if (!add_part(self, (Part){first, i + 1, 0, 0, false, {0}})) {
+    } else if (!add_part(self, (Part){.first = first, .end = i + 1})) {
       return false;
     }
     first = i + 1;
@@ -438,64 +452,114 @@ static bool plan_parts(Batch *self, bool cuts_texts) {
   return true;
 }
 
-/* batch(texts, specials_as_text, wants_lists, cuts_texts) -> Batch */
-static PyObject *model_batch(Model *self, PyObject *args) {
-  PyObject *given;
-  int as_text, wants_lists, cuts_texts;
-  if (!PyArg_ParseTuple(args, "Oppp", &given, &as_text, &wants_lists, &cuts_texts)) return NULL;
-  PyObject *texts = PySequence_List(given);
-  if (texts == NULL) return NULL;
-  Batch *batch = new_object((PyTypeObject *)STATE(self)->batch);
+static Batch *new_batch(Model *self, PyObject *texts, int specials_as_text) {
+  Batch *batch = texts == NULL ? NULL : new_object((PyTypeObject *)STATE(self)->batch);
   if (batch == NULL) {
-    Py_DECREF(texts);
+    Py_XDECREF(texts);
     return NULL;
   }
   Py_INCREF((PyObject *)self);
   batch->model = self;
   batch->texts = texts;
-  batch->specials_as_text = as_text;
-  Py_ssize_t count = PyList_Size(texts);
-  batch->each = calloc((size_t)count + 1, sizeof *batch->each);
-  if (batch->each == NULL) goto no_memory;
-  batch->count = count;
+  batch->specials_as_text = specials_as_text;
+  batch->count = PyList_Size(texts);
+  batch->each = calloc((size_t)batch->count + 1, sizeof *batch->each);
+  batch->array = PyByteArray_FromStringAndSize(NULL, 0);
+  if (batch->each != NULL && batch->array != NULL) return batch;
+  Py_DECREF((PyObject *)batch);
+  PyErr_NoMemory();
+  return NULL;
+}
+
+/* batch(texts, specials_as_text, wants_lists, cuts_texts) -> Batch */
+static PyObject *model_batch(Model *self, PyObject *args) {
+  PyObject *given;
+  int as_text, wants_lists, cuts_texts;
+  if (!PyArg_ParseTuple(args, "Oppp", &given, &as_text, &wants_lists, &cuts_texts)) return NULL;
+  Batch *batch = new_batch(self, PySequence_List(given), as_text);
+  if (batch == NULL) return NULL;
   /* Never with holes: others may find the list by the collector. */
-  if (wants_lists && (batch->lists = PyList_GetSlice(texts, 0, count)) == NULL) goto failed;
-  for (Py_ssize_t i = 0; i < count; i++) {
+  if (wants_lists && (batch->lists = PyList_GetSlice(batch->texts, 0, batch->count)) == NULL) goto failed;
+  for (Py_ssize_t i = 0; i < batch->count; i++) {
     Py_ssize_t size;
-    batch->each[i].utf8 = utf8_of(PyList_GetItem(texts, i), &size);
+    batch->each[i].utf8 = utf8_of(PyList_GetItem(batch->texts, i), &size);
     if (batch->each[i].utf8 == NULL) goto failed;
     batch->each[i].size = (size_t)size;
   }
-  if (plan_parts(batch, cuts_texts)) return (PyObject *)batch;
-no_memory:
-  PyErr_NoMemory();
+  if (!plan_parts(batch, cuts_texts)) {
+    PyErr_NoMemory();
+    goto failed;
+  }
+  batch->expected_parts = (size_t)batch->part_count;
+  return (PyObject *)batch;
 failed:
   Py_DECREF((PyObject *)batch);
   return NULL;
 }
 
-/* Encodes a part; the GIL is not held. */
+/* file(size) -> Batch, to which the bytes of files are added: about so many */
+static PyObject *model_file(Model *self, PyObject *size) {
+  size_t bytes = PyLong_AsSize_t(size);
+  if (bytes == (size_t)-1) return NULL;
+  Batch *batch = new_batch(self, PyList_New(0), false);
+  if (batch != NULL) batch->expected_parts = bytes / PART_BYTES + 1;
+  return (PyObject *)batch;
+}
+
+/* add(data, is_end, id) -> int: adds a part of a file, up to the first place to cut behind PART_BYTES of the data or behind half
+ * of them, or to the end, with an id behind it unless that is -1. Returns its size; 0: there is no place, more data is needed. */
+static PyObject *batch_add(Batch *self, PyObject *args) {
+  PyObject *data;
+  int is_end;
+  Py_ssize_t id;
+  if (!PyArg_ParseTuple(args, "Spn", &data, &is_end, &id)) return NULL;
+  const char *text = PyBytes_AsString(data);
+  size_t size = (size_t)PyBytes_Size(data), searched = 0, to = size;
+  if (!is_end) {
+    size_t from = size / 2 > PART_BYTES ? size / 2 : PART_BYTES;
+    if (from < size) to = next_cut(&self->model->image, false, (const uint8_t *)text, from, size, false, &searched);
+    if (to == size) return PyLong_FromSize_t(0);
+  }
+  Py_INCREF(data);
+  if (add_part(self, (Part){.slice = text, .size = to, .goes_on = to < size, .data = data, .behind = is_end ? id : -1}))
+    return PyLong_FromSize_t(to);
+  Py_DECREF(data);
+  return PyErr_NoMemory();
+}
+
+/* Encodes a text, or a slice with what goes on behind it; the GIL is not held. */
+static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, bool goes_on, Ids *out, PyThreadState **thread) {
+  Encoding encoding = {.image = &self->model->image,
+                       .instance = instance,
+                       .specials_as_text = self->specials_as_text,
+                       .text = (const uint8_t *)text,
+                       .size = size,
+                       .behind = goes_on ? (const uint8_t *)text + size : NULL,
+                       .behind_size = goes_on, /* a safe cut is before ASCII */
+                       .out = out,
+                       .id_limit = SIZE_MAX,
+                       .poll = serve_signals,
+                       .poll_context = thread};
+  return encode_text(&encoding);
+}
+
+/* The same for a part. */
 static const char *encode_part(Batch *self, Instance *instance, const Part *part, Ids *out, PyThreadState **thread) {
-  uint32_t id_bytes = self->model->image.id_bytes;
+  size_t id_bytes = self->model->image.id_bytes;
+  if (part->slice != NULL) {
+    const char *error = encode_piece(self, instance, part->slice, part->size, part->goes_on, out, thread);
+    if (error != NULL || part->data == NULL || part->behind < 0) return error;
+    if (!ids_reserve(out, id_bytes)) return no_memory;
+    memcpy(out->bytes + out->size, &part->behind, id_bytes); /* little-endian, as the kernel's */
+    out->size += id_bytes;
+    return NULL;
+  }
   for (Py_ssize_t i = part->first; i < part->end; i++) {
     Text *text = &self->each[i];
-    size_t before = out->size, from = part->is_slice ? part->from : 0, to = part->is_slice ? part->to : text->size;
-    const uint8_t *utf8 = (const uint8_t *)text->utf8;
-    bool goes_on = to < text->size;
-    Encoding encoding = {.image = &self->model->image,
-                         .instance = instance,
-                         .specials_as_text = self->specials_as_text,
-                         .text = utf8 + from,
-                         .size = to - from,
-                         .behind = goes_on ? utf8 + to : NULL,
-                         .behind_size = goes_on, /* a safe cut is before ASCII */
-                         .out = out,
-                         .id_limit = SIZE_MAX,
-                         .poll = serve_signals,
-                         .poll_context = thread};
-    const char *error = encode_text(&encoding);
+    size_t before = out->size;
+    const char *error = encode_piece(self, instance, text->utf8, text->size, false, out, thread);
     if (error != NULL) return error;
-    if (!part->is_slice) text->id_count = (out->size - before) / id_bytes;
+    text->id_count = (out->size - before) / id_bytes;
   }
   return NULL;
 }
@@ -512,29 +576,73 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
+/* Pages of so many ids took a tenth of the time of texts that are encoded again. */
+enum { HUGE_ARRAY = 1 << 22 };
+
+/* Puts the ids of a part, and of those that waited for it, behind the others. `ids` becomes memory for the next part. */
+static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
+  Part *part = &self->parts[number];
+  if (part->slice != NULL && part->data == NULL) self->each[part->first].id_count += ids->size / self->model->image.id_bytes;
+  Py_CLEAR(part->data);
+  part->ids = *ids;
+  part->is_done = true;
+  *ids = (Ids){0};
+  for (; self->placed < self->part_count && self->parts[self->placed].is_done; self->placed++) {
+    Ids *next = &self->parts[self->placed].ids;
+    size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
+    /* About what all parts will take. */
+    size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size + size / 16;
+    if (more < expected) more = expected;
+    if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
+    if (size > room && more >= HUGE_ARRAY) advise_huge((uint8_t *)PyByteArray_AsString(self->array), more);
+    if (next->size > 0) memcpy(PyByteArray_AsString(self->array) + self->array_size, next->bytes, next->size);
+    self->array_size = size;
+    Ids *keeper = ids->bytes == NULL ? ids : &self->spare;
+    if (keeper->bytes == NULL) *keeper = *next;
+    else free(next->bytes);
+    *next = (Ids){0};
+  }
+  if (ids->bytes == NULL) {
+    *ids = self->spare;
+    self->spare = (Ids){0};
+  }
+  return true;
+}
+
 enum { PARTS_AT_ONCE = 32 };
 
 /* Works on some parts. Returns whether something is left; several threads may work. */
 static PyObject *batch_work(Batch *self, PyObject *unused) {
   (void)unused;
+  if (self->next_part == self->part_count) return PyBool_FromLong(false);
   Idle *idle = acquire(self->model);
   if (idle == NULL) return NULL;
   const char *error = NULL;
-  bool is_listed = true;
-  Ids ids = {0};
-  for (int turn = 0; turn < PARTS_AT_ONCE && error == NULL && is_listed && self->next_part < self->part_count; turn++) {
-    Part *part = &self->parts[self->next_part++];
-    bool keeps_ids = self->lists == NULL || part->is_slice;
-    Ids *out = keeps_ids ? &part->ids : &ids;
-    out->size = 0;
+  bool is_taken = true;
+  Ids ids = self->spare;
+  self->spare = (Ids){0};
+  for (int turn = 0; turn < PARTS_AT_ONCE && error == NULL && is_taken && self->next_part < self->part_count; turn++) {
+    Py_ssize_t number = self->next_part++;
+    /* While the GIL is not held, the list of parts may grow, and move. */
+    Part part = self->parts[number];
+    ids.size = 0;
     PyThreadState *thread = PyEval_SaveThread();
-    error = encode_part(self, idle->instance, part, out, &thread);
+    error = encode_part(self, idle->instance, &part, &ids, &thread);
     PyEval_RestoreThread(thread);
-    if (error == NULL && !keeps_ids) is_listed = list_part(self, part, &ids);
+    if (error != NULL) break;
+    if (self->lists == NULL) {
+      is_taken = place(self, number, &ids);
+    } else if (part.slice == NULL) {
+      is_taken = list_part(self, &part, &ids);
+    } else {
+      self->parts[number].ids = ids;
+      ids = (Ids){0};
+    }
   }
-  free(ids.bytes);
+  if (self->spare.bytes == NULL) self->spare = ids;
+  else free(ids.bytes);
   release(self->model, idle, error);
-  if (error == NULL && is_listed) return PyBool_FromLong(self->next_part < self->part_count);
+  if (error == NULL && is_taken) return PyBool_FromLong(self->next_part < self->part_count);
   self->next_part = self->part_count;
   return error == NULL ? NULL : raise(self->model, error);
 }
@@ -562,7 +670,7 @@ static PyObject *batch_lists(Batch *self, PyObject *unused) {
   (void)unused;
   for (Py_ssize_t part = 0; part < self->part_count; part++) {
     const Part *slice = &self->parts[part];
-    if (!slice->is_slice || slice->from > 0) continue;
+    if (slice->slice == NULL || (part > 0 && slice[-1].slice != NULL && slice[-1].first == slice->first)) continue;
     PyObject *list = list_of_slices(self, part);
     if (list == NULL) return NULL;
     PyList_SetItem(self->lists, slice->first, list);
@@ -573,34 +681,18 @@ static PyObject *batch_lists(Batch *self, PyObject *unused) {
 /* arrays() -> (all ids end to end, where those of each text begin and the end: 64 bits, bytes of an id), when all is done */
 static PyObject *batch_arrays(Batch *self, PyObject *unused) {
   (void)unused;
-  uint32_t id_bytes = self->model->image.id_bytes;
-  size_t size = 0;
-  for (Py_ssize_t i = 0; i < self->part_count; i++) {
-    Part *part = &self->parts[i];
-    size += part->ids.size;
-    if (part->is_slice) self->each[part->first].id_count += part->ids.size / id_bytes;
-  }
-  PyObject *ids = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size);
   PyObject *offsets = PyByteArray_FromStringAndSize(NULL, 8 * (self->count + 1));
-  if (ids == NULL || offsets == NULL) {
-    Py_XDECREF(ids);
+  if (offsets == NULL || PyByteArray_Resize(self->array, (Py_ssize_t)self->array_size) < 0) {
     Py_XDECREF(offsets);
     return NULL;
   }
-  char *to = PyByteArray_AsString(ids), *offset = PyByteArray_AsString(offsets);
-  for (Py_ssize_t i = 0; i < self->part_count; i++) {
-    Ids *from = &self->parts[i].ids;
-    if (from->size > 0) memcpy(to, from->bytes, from->size);
-    to += from->size;
-    free(from->bytes);
-    *from = (Ids){0};
-  }
+  char *offset = PyByteArray_AsString(offsets);
   int64_t end = 0;
   for (Py_ssize_t i = 0; i <= self->count; i++) {
     memcpy(offset + 8 * i, &end, 8);
     end += (int64_t)self->each[i].id_count;
   }
-  return Py_BuildValue("(NNi)", ids, offsets, (int)id_bytes);
+  return Py_BuildValue("(ONi)", self->array, offsets, (int)self->model->image.id_bytes);
 }
 
 /* ---- The module ---- */
@@ -653,6 +745,7 @@ static PyMethodDef model_methods[] = {
     {"encode_with_offsets", (PyCFunction)model_encode_with_offsets, METH_VARARGS, NULL},
     {"starts", (PyCFunction)model_starts, METH_VARARGS, NULL},
     {"batch", (PyCFunction)model_batch, METH_VARARGS, NULL},
+    {"file", (PyCFunction)model_file, METH_O, NULL},
     {"decode", (PyCFunction)model_decode, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -661,6 +754,7 @@ static PyType_Slot model_slots[] = {
 static PyType_Spec model_spec = {"bpe_trainer._native.Model", sizeof(Model), 0, Py_TPFLAGS_DEFAULT, model_slots};
 
 static PyMethodDef batch_methods[] = {
+    {"add", (PyCFunction)batch_add, METH_VARARGS, NULL},
     {"work", (PyCFunction)batch_work, METH_NOARGS, NULL},
     {"lists", (PyCFunction)batch_lists, METH_NOARGS, NULL},
     {"arrays", (PyCFunction)batch_arrays, METH_NOARGS, NULL},

@@ -198,8 +198,11 @@ Encoders = tuple[Callable[[list[str]], Any], Callable[[str], Any], Callable[[], 
 def encode_bpe(ask: Ask) -> Encoders:
     import bpe_trainer as bpe
 
-    tokenizer = bpe.Tokenizer.load(ask.tokenizer)
     as_array = ask.library.endswith("arrays")
+    if as_array:
+        # Its threads are awake for 30 ms after its import, and take a core each. Others import it sooner.
+        importlib.import_module("numpy")
+    tokenizer = bpe.Tokenizer.load(ask.tokenizer)
 
     def batch(texts: list[str]) -> Any:
         return tokenizer.encode_batch(texts, threads=ask.threads, as_array=as_array)

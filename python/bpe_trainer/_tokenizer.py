@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from operator import index
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, in_thread
 from ._image import Image, Vocabulary, save_image
@@ -500,8 +500,14 @@ class Tokenizer:
         workers: Union[int, None] = None,
     ) -> "numpy.ndarray[Any, Any]":
         """The ids of files, one after the other, as a numpy array: uint16 if every id fits, else uint32. It needs numpy."""
-        load = _numpy().load
+        arrays = _numpy()
+        ids: "numpy.ndarray[Any, Any]"
         paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+        of_plain = self._ids_of_plain(paths, append_token, workers)
+        if of_plain is not None:
+            data, _, size = of_plain
+            ids = arrays.frombuffer(data, dtype=f"u{size}")
+            return ids
         home = Home()
         try:
             with self._place() as place:
@@ -510,9 +516,30 @@ class Tokenizer:
                 arguments += [] if append_token is None else [f"--append-token={append_token}"]
                 arguments += [] if workers is None else [f"--workers={workers}"]
                 Run([*arguments, "--", *(os.fspath(path) for path in paths)]).finish()
-                ids: "numpy.ndarray[Any, Any]" = load(output)
+                ids = arrays.load(output)
         finally:
             home.cleanup()
+        return ids
+
+    def _ids_of_plain(
+        self, paths: Sequence[Any], append_token: Union[str, None], workers: Union[int, None]
+    ) -> "tuple[bytearray, bytearray, int] | None":
+        """The ids of files of plain text, encoded in this process; None where that is for the executable."""
+        from ._files import Reading, Unfit
+
+        if workers is not None and (not isinstance(workers, int) or workers < 1):
+            return None
+        with self._place():
+            model = self._encoder()
+            end_id = -1 if append_token is None else self.special_tokens.get(append_token)
+            if not hasattr(model, "file") or not paths or end_id is None:
+                return None
+            try:
+                reading = Reading(model, [os.fspath(path) for path in paths], end_id)
+                _in_threads(reading.work, _threads_for(workers, reading.size))
+            except Unfit:
+                return None
+        ids: "tuple[bytearray, bytearray, int]" = reading.batch.arrays()
         return ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
@@ -688,14 +715,28 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
         characters = sum(map(len, texts)) if threads != 1 else 0
     except TypeError:
         characters = 0  # The module says what is wrong.
-    wanted = min(threads or _cores(), _THREADS_MAX, max(1, characters // _CHARACTERS_PER_THREAD))
+    wanted = _threads_for(threads, characters)
     batch = model.batch(texts, as_text, wants_lists, wanted > 1)
+
+    def work(goes_on: Callable[[], bool]) -> None:
+        while goes_on() and batch.work():
+            pass
+
+    _in_threads(work, wanted)
+    return batch
+
+
+def _threads_for(threads: Union[int, None], characters: int) -> int:
+    return min(threads or _cores(), _THREADS_MAX, max(1, characters // _CHARACTERS_PER_THREAD))
+
+
+def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int) -> None:
+    """Has this thread and others do a share each; what it is given says whether all is well so far."""
     errors: list[BaseException] = []
 
     def work() -> None:
         try:
-            while not errors and batch.work():
-                pass
+            share(lambda: not errors)
         except BaseException as error:
             errors.append(error)
 
@@ -718,7 +759,6 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
             raise errors[0]
         finally:
             errors.clear()  # They and their frames are not left to the collector.
-    return batch
 
 
 def _numpy() -> Any:

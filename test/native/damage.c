@@ -127,7 +127,7 @@ static void use(const uint8_t *bytes, size_t size) {
   if (encoding.instance != NULL && encode_text(&encoding) == NULL) {
     size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 2) * sizeof *starts), searched = 0;
     find_offsets(&encoding, &ids, true, starts, starts + count + 1);
-    next_cut(&image, false, encoding.text, 10, LONG, &searched);
+    next_cut(&image, false, encoding.text, 10, LONG, true, &searched);
     free(starts);
   }
   if (encoding.instance != NULL) instance_free(encoding.instance);

@@ -81,7 +81,7 @@ static const char *slices(const Question *question, const uint8_t *text) {
   const char *error = NULL;
   while (from < size && error == NULL) {
     size_t least = from + question->number;
-    size_t to = least >= size ? size : next_cut(&image, question->flags & AS_TEXT, text, least, size, &searched);
+    size_t to = least >= size ? size : next_cut(&image, question->flags & AS_TEXT, text, least, size, true, &searched);
     Encoding encoding = {.text = text + from,
                          .size = to - from,
                          .behind = to < size ? text + to : NULL,

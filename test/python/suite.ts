@@ -17,6 +17,7 @@ const core = [
   "test_commands",
   "test_cs336",
   "test_cuts",
+  "test_files",
   "test_object",
   "test_session",
   "test_training",

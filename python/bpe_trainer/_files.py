@@ -1,0 +1,111 @@
+"""Files of plain text, encoded in this process. All others are for the executable, which knows what is text."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from _thread import allocate_lock
+from typing import Any, Callable, Iterator, NamedTuple, Sequence, Union
+
+#: The executable decides by so many bytes.
+_HEAD_BYTES = 1 << 13
+#: What is read at once: a part of the native module, and a little more to find a place to cut in it.
+_READ_BYTES = (1 << 18) + (1 << 12)
+#: A text that cannot be cut takes one thread, and its size in memory. The executable does better with a longer one.
+_WHOLE_BYTES = 1 << 26
+#: Whatever may be records by its name or first bytes, or no text (src/corpus/content.ts): with binary content come control
+#: characters, or bytes that are not UTF-8.
+_RECORDS = re.compile(r"\.(json|jsonl|ndjson|parquet)(\.\w+)?$", re.IGNORECASE)
+_OTHER = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]|>|%PDF-|#bpe-counts|[^\0]*[\0-\x08\x0b\x0e-\x1f]", re.ASCII)
+
+
+class Unfit(Exception):
+    """It is for the executable."""
+
+
+class _File(NamedTuple):
+    path: str
+    size: int
+    state: tuple[int, ...]
+
+
+class Reading:
+    """Files that go into a batch of the native module, part by part, by threads that take turns. Unfit where one is no plain
+    text, or changes meanwhile."""
+
+    def __init__(self, model: Any, paths: Sequence[str], end_id: int) -> None:
+        """``end_id`` is put behind each file, unless it is -1."""
+        self._files = [_looked_at(path) for path in paths]
+        self.size = sum(file.size for file in self._files)
+        self.batch = model.file(self.size)
+        self._end_id = end_id
+        self._lock = allocate_lock()
+        self._parts = self._read()
+
+    def work(self, goes_on: Callable[[], bool]) -> None:
+        while goes_on():
+            with self._lock:
+                if next(self._parts, None) is None:
+                    break
+            self.batch.work()
+        while self.batch.work():
+            pass
+
+    def _read(self) -> Iterator[int]:
+        """Adds a part at a time."""
+        for path, size, state in self._files:
+            with open(path, "rb", 0) as file:
+                at, wanted = 0, _READ_BYTES
+                while at < size:
+                    data = _read_at(file, at, min(wanted, size - at))
+                    taken = self.batch.add(data, at + len(data) == size, self._end_id)
+                    at += taken
+                    wanted = _READ_BYTES if taken else 2 * wanted
+                    if taken:
+                        yield taken
+                    elif wanted > _WHOLE_BYTES:
+                        raise Unfit
+                if _state(file.fileno()) != state:
+                    raise Unfit
+
+
+def _read_at(file: Any, at: int, size: int) -> bytes:
+    file.seek(at)
+    data: bytes = file.read(size)
+    while len(data) < size:
+        more = file.read(size - len(data))
+        if not more:
+            raise Unfit
+        data += more
+    return data
+
+
+def _state(file: Union[str, int]) -> tuple[int, ...]:
+    found = os.stat(file)
+    if not stat.S_ISREG(found.st_mode) or found.st_size == 0:
+        raise Unfit
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _looked_at(path: str) -> _File:
+    if not isinstance(path, str) or path == "-" or _RECORDS.search(path):
+        raise Unfit
+    try:
+        path.encode("utf-8")
+        state = _state(path)
+        with open(path, "rb", 0) as file:
+            head = file.read(_HEAD_BYTES)
+        # The head may end within a character.
+        head.decode("utf-8") if state[2] <= _HEAD_BYTES else _decoded_beginning(head)
+    except (OSError, ValueError):
+        raise Unfit from None
+    if _OTHER.match(head):
+        raise Unfit
+    return _File(path, state[2], state)
+
+
+def _decoded_beginning(head: bytes) -> None:
+    import codecs
+
+    codecs.utf_8_decode(head, "strict", False)
