@@ -13,6 +13,7 @@ import {
   trainReportBody,
   trainReportFrame,
 } from "./train-report.ts";
+import type { LearnedShapes } from "./train-summary.ts";
 
 const encoder = new TextEncoder();
 
@@ -23,6 +24,7 @@ export class PageJob {
   private setting!: Setting;
   private texts: readonly SampleText[] = [];
   private learned!: Learned;
+  private shapes!: LearnedShapes;
   private readonly sections: PageSection[] = [];
 
   constructor(private readonly tell: Tell<Uint8Array>) {}
@@ -35,13 +37,13 @@ export class PageJob {
 
   async learn(learned: Learned): Promise<void> {
     this.learned = learned;
-    for await (const section of pageSections(trainReportBody(this.setting, learned, this.texts), deflate)) {
-      this.sections.push(section);
-    }
+    const { body, shapes } = trainReportBody(this.setting, learned, this.texts);
+    this.shapes = shapes;
+    for await (const section of pageSections(body, deflate)) this.sections.push(section);
   }
 
   write(finished: Finished): void {
-    const frame = trainReportFrame(this.setting, this.learned, finished);
+    const frame = trainReportFrame(this.setting, this.learned, finished, this.shapes);
     const sections = [...frameSections(frame), ...this.sections];
     for (const { text } of [pageHead(frame, sections), ...sections.map(({ html }) => html), pageEnd(frame)]) {
       const piece = encoder.encode(text);

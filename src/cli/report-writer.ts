@@ -91,7 +91,7 @@ export function cutSamples(
   cutters: readonly { readonly parts: TokenizerParts; readonly tokens: TokenTable }[],
 ): Sample[] {
   const encodings = cutters.map(({ parts, tokens }) => ({
-    encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8 }),
+    encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" }),
     tokens,
   }));
   return texts.map(({ name, bytes }) => ({

@@ -16,7 +16,7 @@ import { corpusNotes, type Output } from "./output.ts";
 import { checkReportPath, ReportThread, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { readTokenList } from "./token-lists.ts";
-import { extensionSummary, fullTrainingSummary, trainingSummary } from "./train-summary.ts";
+import { extensionSummary, trainingSummary } from "./train-summary.ts";
 
 /** `bpe train`: reads the options, trains, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
@@ -116,10 +116,11 @@ async function tell(
     ),
   };
   if (page !== undefined && !("extensions" in trained)) {
-    const rows = fullTrainingSummary(trained, record as TrainingRecord, training.model, ended);
-    // They have a section.
-    const summary = rows.filter(([name]) => name !== "longest");
-    await page.write({ record: record as TrainingRecord, warnings: output.warnings, summary });
+    const { statistics, superwordFacts } = trained;
+    await page.write({
+      ...{ record: record as TrainingRecord, warnings: output.warnings },
+      ...{ told: { statistics, superwordFacts }, model: training.model, outcome: ended },
+    });
   }
   const summary = (columns: number | null) =>
     "extensions" in trained

@@ -13,12 +13,16 @@ import {
   usual,
   vocabularyTokenizer,
 } from "../report/report-data.ts";
+import { runToEnd } from "../runtime/turns.ts";
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { trainedParts } from "../tokenizer/tokenizer-parts.ts";
+import { scriptClasses } from "../tokenizer/vocabulary-statistics.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
+import type { ModelSettings } from "../vocabulary/model-settings.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import { cutSamples, type SampleText, shortName } from "./report-writer.ts";
+import { type LearnedShapes, pageSummary, shapesOf, type Told } from "./train-summary.ts";
 
 /** What a training is given, as far as its report shows it. */
 export type Setting = {
@@ -43,7 +47,10 @@ export type Learned = {
 export type Finished = {
   readonly record: TrainingRecord;
   readonly warnings: readonly string[];
-  readonly summary: readonly Fact[];
+  /** What the summary is made from. */
+  readonly told: Omit<Told, "vocabulary">;
+  readonly model: ModelSettings;
+  readonly outcome: Parameters<typeof pageSummary>[3];
 };
 
 /** What the sections show: the vocabulary; of several sizes the largest, with the others marked on the curve. */
@@ -51,9 +58,11 @@ export function trainReportBody(
   { pattern, normalization, output }: Setting,
   { vocabulary, smallerSizes, ledger }: Learned,
   texts: readonly SampleText[],
-): ReportBody {
+): { body: ReportBody; shapes: LearnedShapes } {
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
-  const tokenizer = vocabularyTokenizer(shortName(output), vocabulary, ledger, "the corpus");
+  const byId = vocabularyTokenizer(shortName(output), vocabulary, ledger, "the corpus");
+  const classes = classesOf(vocabulary, byId);
+  const tokenizer = { ...byId, ...(classes && { classes }) };
   const merges =
     normalization === null
       ? mergesWithin(
@@ -64,7 +73,8 @@ export function trainReportBody(
       : undefined;
   const parts = trainedParts(vocabulary, pattern, normalization, merges);
   const hasText = ledger.tokensAfter[0]! > 0;
-  return {
+  const shapes = shapesOf(vocabulary, classes);
+  const body = {
     tokenizers: [tokenizer],
     compression: hasText
       ? {
@@ -75,6 +85,16 @@ export function trainReportBody(
       : undefined,
     samples: cutSamples(texts, [{ parts, tokens: tokenizer.tokens }]),
   };
+  return { body, shapes };
+}
+
+/** The classes of the tokens by id; undefined if a special token shares an id: what is made of that token has its class. */
+export function classesOf(
+  { size, tokenIds, specialTokens }: Vocabulary,
+  { tokens, merges }: ReportTokenizer,
+): Uint8Array | undefined {
+  if (tokenIds.length + specialTokens.length !== size) return undefined;
+  return runToEnd(scriptClasses(tokens, merges));
 }
 
 /**
@@ -107,8 +127,10 @@ export function mergesWithin(
 export function trainReportFrame(
   { output }: Setting,
   { vocabulary }: Learned,
-  { record, warnings, summary }: Finished,
+  { record, warnings, told, model, outcome }: Finished,
+  shapes: LearnedShapes,
 ): ReportFrame {
+  const summary = pageSummary({ ...told, vocabulary }, record, model, outcome, shapes);
   return {
     title: `Tokenizer ${shortName(output)}: ${grouped(vocabulary.size)} tokens`,
     highlights: highlightsOf(record, vocabulary),

@@ -6,6 +6,7 @@ import type { ExtensionRecord, IdsRecord, LanguageRecord, TrainingRecord } from 
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import type { TrainedIds } from "../pipeline/train-ids.ts";
+import { lastLetters } from "../tokenizer/vocabulary-statistics.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
@@ -42,6 +43,9 @@ type Outcome = Form & {
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
+/** What a summary needs of a training. */
+export type Told = Pick<TrainedVocabulary, "vocabulary" | "statistics" | "superwordFacts">;
+
 /** A row of the full summary, and what the short one says there; "" is nothing. */
 type SummaryRow = readonly [name: string, full: Row[1], short: Row[1]];
 
@@ -69,25 +73,30 @@ export const trainingSummary = (
   record: TrainingRecord,
   model: ModelSettings,
   outcome: Outcome,
-) => summaryLines(trainingRows(trained, record, model, outcome), outcome);
+) => {
+  const shapes = outcome.isFull ? shapesOf(trained.vocabulary) : undefined;
+  return summaryLines(trainingRows(trained, record, model, outcome, shapes), outcome);
+};
 
-/** The full summary as names and texts, for its page. */
-export const fullTrainingSummary = (
-  trained: TrainedVocabulary,
+/** The full summary as names and texts, for its page, where the longest tokens have a section. */
+export const pageSummary = (
+  trained: Told,
   record: TrainingRecord,
   model: ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
+  shapes: LearnedShapes,
 ): [name: string, text: string][] =>
-  trainingRows(trained, record, model, { ...outcome, isFull: true }).flatMap(([name, full]) => {
+  trainingRows(trained, record, model, outcome, shapes).flatMap(([name, full]) => {
     const text = [full].flat().join(" ");
-    return text === "" ? [] : [[name, text]];
+    return text === "" || name === "longest" ? [] : [[name, text]];
   });
 
 function trainingRows(
-  trained: TrainedVocabulary,
+  trained: Told,
   record: TrainingRecord,
   model: ModelSettings,
-  outcome: Omit<Outcome, "columns">,
+  outcome: Omit<Outcome, keyof Form>,
+  shapes: LearnedShapes | undefined,
 ): SummaryRow[] {
   const { output, keptPath, notes, report = "" } = outcome;
   const { options } = record;
@@ -95,7 +104,6 @@ function trainingRows(
   const { vocabulary } = trained;
   const roles = rolesText(model);
   const counts = countsText(record.counts.map(({ path }) => path));
-  const shapes = outcome.isFull ? shapesOf(vocabulary) : undefined;
   return [
     inBoth("corpus", corpusText(trained, record.inputs)),
     ...notes.map(([name, text]) => inBoth(name, text)),
@@ -364,7 +372,7 @@ function rolesText({ roles, proposed }: ModelSettings): string {
 }
 
 /** What people see of the tokens that were learned. */
-type LearnedShapes = ShapeCounts & {
+export type LearnedShapes = ShapeCounts & {
   /** The longest tokens with a letter, as they are shown; of equally long ones the first learned. */
   readonly longestTokens: readonly string[];
 };
@@ -374,16 +382,26 @@ type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: 
 
 const longestCount = 10;
 
-function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
+/** @param classes `scriptClasses` by id, if they are known and no token shares its id: most tokens need no look then */
+export function shapesOf(
+  { tokenBytes, mergeCount, tokenIds }: Vocabulary,
+  classes?: Uint8Array,
+): LearnedShapes {
   const { lengths } = tokenBytes;
   const first = lengths.length - mergeCount;
-  const shapes = Array.from({ length: mergeCount }, (_, i) => shapeOfToken(tokenBytes, first + i));
-  const longest = longestWithLetters(lengths, (token) => shapes[token - first]!, longestCount, first);
-  return {
-    longestTokens: longest.map((token) => shownToken(tokenBytes, token)),
-    whitespaceCount: shapes.filter((shape) => shape === "whitespace").length,
-    separatorCount: shapes.filter((shape) => shape === "separator").length,
-  };
+  let [whitespaceCount, separatorCount] = [0, 0];
+  const shapeAt = (token: number) => shapeOfToken(tokenBytes, token);
+  for (let token = first; token < lengths.length; token++) {
+    // Calls for all tokens would take milliseconds.
+    const isLettered = classes !== undefined && classes[tokenIds[token]!]! <= lastLetters;
+    if (isLettered && lengths[token]! <= judgedBytes) continue;
+    const shape = shapeAt(token);
+    if (shape === "whitespace") whitespaceCount++;
+    else if (shape === "separator") separatorCount++;
+  }
+  const longest = longestWithLetters(lengths, shapeAt, longestCount, first);
+  const longestTokens = longest.map((token) => shownToken(tokenBytes, token));
+  return { longestTokens, whitespaceCount, separatorCount };
 }
 
 /** A token of so many bytes is judged by its beginning. */

@@ -146,7 +146,7 @@ function tokensBeforeOf({ ledger, counts }: ReportTokenizer, merged: Int32Array)
   if (ledger?.tokensAfter === undefined || ledger.endCounts !== counts?.endCounts) return null;
   const { tokensAfter, createdCounts } = ledger;
   let left = tokensAfter[0]!;
-  for (const id of merged) left -= createdCounts[id]!;
+  for (let k = 0; k < merged.length; k++) left -= createdCounts[merged[k]!]!;
   return left === tokensAfter.at(-1) ? tokensAfter[0]! : null;
 }
 

@@ -2,6 +2,7 @@ import type { Measure } from "../evaluation/measures.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
 import { mergesInIds } from "../tokenizer/tokenizer-parts.ts";
+import { lastLetters } from "../tokenizer/vocabulary-statistics.ts";
 import { intermediates, type Ledger } from "../vocabulary/ledger.ts";
 import { copyTokenBytes, notKept, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { DataTable } from "./html.ts";
@@ -80,6 +81,8 @@ export type ReportTokenizer = {
   readonly tokens: TokenTable;
   readonly lengths: Uint32Array;
   readonly addedTokens: readonly AddedToken[];
+  /** `scriptClasses`, where they are known, and true to the bytes of each id. */
+  readonly classes?: Uint8Array;
   readonly merges: ReportMerges;
   readonly counts?: { readonly of: string; readonly endCounts: Float64Array } | undefined;
   readonly ledger?: ReportLedger | undefined;
@@ -87,6 +90,10 @@ export type ReportTokenizer = {
 
 /** The bytes of a token that a report looks at. */
 export const tokenBytesMax = 768;
+
+/** Whether it is known that a token has a letter among its kept bytes. */
+export const hasLetters = ({ classes, lengths }: ReportTokenizer, id: number): boolean =>
+  classes !== undefined && lengths[id]! <= tokenBytesMax && classes[id]! <= lastLetters;
 
 /** Ids of the halves and of what they become, in the order of the merges. */
 export type ReportMerges = {

@@ -1,6 +1,6 @@
 import { createSha256 } from "../runtime/host.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
-import { scriptShares } from "../tokenizer/vocabulary-statistics.ts";
+import { scriptClasses, scriptShares } from "../tokenizer/vocabulary-statistics.ts";
 import ownScript from "./browser/page-script.js" with { type: "text" };
 import pageStyle from "./browser/page-style.css" with { type: "text" };
 import pageTips from "./browser/page-tips.js" with { type: "text" };
@@ -57,10 +57,13 @@ export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGe
   for (const section of soFar) if (section !== null) yield made(section);
   await nextTurn();
   const shares = [];
-  for (const { tokens, addedTokens, merges } of tokenizers) {
-    shares.push(await inTurns(scriptShares(tokens, addedTokens, merges, 2)));
+  const long: number[][] = [];
+  for (const tokenizer of tokenizers) {
+    const { tokens, merges, addedTokens } = tokenizer;
+    const classes = tokenizer.classes ?? (await inTurns(scriptClasses(tokens, merges)));
+    shares.push(await inTurns(scriptShares(classes, tokens, addedTokens, 2)));
+    long.push(longestIdsOf(tokenizer, longestLookedAt));
   }
-  const long = tokenizers.map((tokenizer) => longestIdsOf(tokenizer, longestLookedAt));
   const longest = long.map((ids) =>
     ids.slice(0, tokenizers.length > 1 ? longestShownOfSeveral : longestShown),
   );

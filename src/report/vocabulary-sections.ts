@@ -4,7 +4,7 @@ import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { Share } from "../tokenizer/vocabulary-statistics.ts";
 import { barChart, decadesAxis, histograms, keyHtml, type Line, lineChart, percent } from "./charts.ts";
 import { html, type Section, tokenHtml } from "./html.ts";
-import type { ReportTokenizer } from "./report-data.ts";
+import { hasLetters, type ReportTokenizer } from "./report-data.ts";
 
 const pointsPerDecade = 12;
 /** So few tokens are shown one by one: a toy corpus has no curve. */
@@ -99,7 +99,9 @@ export function countsByRank(
   let least = 1;
   if (ledger !== undefined && ledger.endCounts === counts) {
     let low = Number.POSITIVE_INFINITY;
-    for (const id of merges.merged) {
+    const { merged } = merges;
+    for (let k = 0; k < merged.length; k++) {
+      const id = merged[k]!;
       const count = counts[id]!;
       if (count > 0 && count < low && !ledger.isIntermediate(id)) low = count;
     }
@@ -185,7 +187,9 @@ function countLengths({ lengths, addedTokens }: ReportTokenizer) {
   let byteCount = 0;
   const learned = lengths.slice();
   for (const { id } of addedTokens) learned[id] = 0;
-  for (const length of learned) {
+  // Not `for … of`: over many numbers its iterator is compiled for as long as the loop takes.
+  for (let id = 0; id < learned.length; id++) {
+    const length = learned[id]!;
     if (length < lengthLeast) continue;
     classes[(length > lengthMost ? lengthMost + 1 : length) - lengthLeast]!++;
     byteCount += length;
@@ -264,10 +268,15 @@ export function firstShownOf({ tokens, counts }: ReportTokenizer, longest: reado
 }
 
 /** Ids of the longest tokens with a letter, the longest first. */
-export function longestIdsOf({ tokens, lengths, addedTokens }: ReportTokenizer, count: number): number[] {
+export function longestIdsOf(tokenizer: ReportTokenizer, count: number): number[] {
+  const { tokens, lengths, addedTokens } = tokenizer;
   const { bytes, starts } = tokens;
   const added = new Set(addedTokens.map(({ id }) => id));
   const shapeOfId = (id: number) =>
-    added.has(id) || lengths[id]! < lengthLeast ? "other" : shapeOf(bytes, starts[id]!, starts[id + 1]!);
+    added.has(id) || lengths[id]! < lengthLeast
+      ? "other"
+      : hasLetters(tokenizer, id)
+        ? "letters"
+        : shapeOf(bytes, starts[id]!, starts[id + 1]!);
   return longestWithLetters(lengths, shapeOfId, count);
 }

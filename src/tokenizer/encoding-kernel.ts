@@ -16,7 +16,7 @@ import type { TokenTable } from "./token-table.ts";
 export type EncodingKernelOptions = {
   /** Tokens that the kernel finds in the text; the id is -1 if the token is to stay text. */
   readonly addedTokens?: PackedTokens;
-  /** Where pretokens are cut. For tests, `nowhere`: merging begins with bytes. */
+  /** Where pretokens are cut. For tests and for short texts, `nowhere`: merging begins with bytes. */
   readonly cuts?: CutPlaces;
   /** How many bytes the memory may grow by for long texts and pretokens; as far as it can, if left out. */
   readonly growthBytesMax?: number | undefined;

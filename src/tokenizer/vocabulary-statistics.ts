@@ -50,7 +50,7 @@ export function* vocabularyStatistics(
     while (byteCount > lengthClasses[k]!.most) k++;
     lengths[k]!++;
   }
-  const scripts = yield* scriptShares(tokens, addedTokens, merges);
+  const scripts = yield* scriptShares(yield* scriptClasses(tokens, merges), tokens, addedTokens);
   return {
     size: tokens.tokenCount,
     idLimit,
@@ -66,14 +66,12 @@ export function* vocabularyStatistics(
 /** The halves of each merge of a model and the token that it makes, as ids; empty for a table without merges. */
 type Halves = { readonly left: Int32Array; readonly right: Int32Array; readonly merged: Int32Array };
 
-/** Tokens of `bytesMin` bytes and more by script or kind, the most frequent first. Yields between slices of work of some 10 ms. */
-export function* scriptShares(
+/** The script or kind of each token, by id, as a number of `classNames`. Yields between slices of work of some 10 ms. */
+export function* scriptClasses(
   { idLimit, bytes, starts }: TokenTable,
-  addedTokens: readonly AddedToken[],
   { left, right, merged }: Halves = noHalves,
-  bytesMin = 1,
-): Generator<undefined, Share[]> {
-  /** By id: a class of its token; 0 where it is not known yet. */
+): Generator<undefined, Uint8Array> {
+  /** 0 where it is not known yet. */
   const classes = new Uint8Array(idLimit);
   const classAt = (id: number) => {
     const known = classes[id]!;
@@ -92,11 +90,27 @@ export function* scriptShares(
     const isFirst = first <= lastLetters || (second > lastLetters && first <= second);
     classes[merged[rank]!] = isFirst ? first : second;
   }
-  const added = new Set(addedTokens.map(({ id }) => id));
+  for (let id = 0; id < idLimit; id++) {
+    if (id % idsPerSlice === 0) yield;
+    if (classes[id] === 0) classAt(id);
+  }
+  return classes;
+}
+
+/** Tokens of `bytesMin` bytes and more by their classes, the most frequent first. Yields as `scriptClasses` does. */
+export function* scriptShares(
+  classes: Uint8Array,
+  { idLimit, starts }: TokenTable,
+  addedTokens: readonly AddedToken[],
+  bytesMin = 1,
+): Generator<undefined, Share[]> {
   const counts = new Uint32Array(firstClass + classNames.length);
   for (let id = 0; id < idLimit; id++) {
     if (id % idsPerSlice === 0) yield;
-    if (starts[id + 1]! - starts[id]! >= bytesMin && !added.has(id)) counts[classAt(id)]!++;
+    if (starts[id + 1]! - starts[id]! >= bytesMin) counts[classes[id]!]!++;
+  }
+  for (const id of new Set(addedTokens.map((token) => token.id))) {
+    if (starts[id + 1]! - starts[id]! >= bytesMin) counts[classes[id]!]!--;
   }
   return classNames
     .map((name, i) => ({ name, tokenCount: counts[firstClass + i]! }))
@@ -161,7 +175,8 @@ const kinds = [
 /** Letters first, by their script; then what a token without one is, by its first kind. */
 const classNames = [...[...scripts, ...kinds].map(({ name }) => name), "control and other", invalidName];
 const firstClass = 1;
-const lastLetters = firstClass + classNames.indexOf("other letters");
+/** Tokens of a class up to this one have a letter. */
+export const lastLetters = firstClass + classNames.indexOf("other letters");
 const invalidClass = firstClass + classNames.indexOf(invalidName);
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { cutSamples } from "../../src/cli/report-writer.ts";
-import { mergesWithin } from "../../src/cli/train-report.ts";
+import { classesOf, mergesWithin } from "../../src/cli/train-report.ts";
+import { shapesOf } from "../../src/cli/train-summary.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { resolvePattern } from "../../src/pattern/pattern.ts";
 import { vocabularyTokenizer } from "../../src/report/report-data.ts";
@@ -36,3 +37,20 @@ for (const compat of ["cs336", "huggingface"] as const) {
     }
   });
 }
+
+test("with the classes of the tokens, their shapes are those without", () => {
+  const texts = ["–".repeat(6), "\u00a0".repeat(9), `${" ".repeat(6000)}x`, "=-=-the ", "-".repeat(6000)];
+  const table = wordTableOf(texts.map((text, i) => [Buffer.from(text), 9 + i] as const));
+  // In HF's files the second special token is the first bytes of a dash; it has letters.
+  for (const specialTokens of [["<|end|>"], ["<|end|>", "âĢĵ"]]) {
+    const learned = runToEnd(trainMerges(table, { mergeCount: 60, specialTokens, compat: "huggingface" }));
+    const vocabulary = buildVocabulary({ merges: learned, specialTokens, compat: "huggingface" });
+    const tokenizer = vocabularyTokenizer("t", vocabulary, makeLedger(learned), "the corpus");
+    const classes = classesOf(vocabulary, tokenizer);
+    expect(classes === undefined).toBe(specialTokens.length === 2);
+    const shapes = shapesOf(vocabulary, classes);
+    expect(shapes).toEqual(shapesOf(vocabulary));
+    expect(shapes.whitespaceCount).toBeGreaterThan(10);
+    expect(shapes.separatorCount).toBeGreaterThan(10);
+  }
+});

@@ -1,8 +1,14 @@
 import { expect, test } from "bun:test";
+import { shapeOf } from "../../src/bytes/token-shape.ts";
 import { inTurns } from "../../src/runtime/turns.ts";
 import { plainSpecial } from "../../src/text/cutting.ts";
-import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
-import { scriptShares, vocabularyStatistics } from "../../src/tokenizer/vocabulary-statistics.ts";
+import { buildTokenTable, type TokenTable } from "../../src/tokenizer/token-table.ts";
+import {
+  lastLetters,
+  scriptClasses,
+  scriptShares,
+  vocabularyStatistics,
+} from "../../src/tokenizer/vocabulary-statistics.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -36,11 +42,15 @@ test("a large vocabulary is gone through in slices", () => {
   expect(step.value).toMatchObject({ size: 100_000, idLimit: 100_000, longestIds: [0, 1], invalidCount: 0 });
 });
 
+async function sharesOf(table: TokenTable, ...merges: Parameters<typeof scriptClasses>[1][]) {
+  return inTurns(scriptShares(await inTurns(scriptClasses(table, ...merges)), table, []));
+}
+
 test("the script of common characters is what expressions of Unicode say", async () => {
   const scriptsOf = async (texts: readonly Uint8Array[]) => {
     const found: string[] = [];
     for (const text of texts) {
-      const [share] = await inTurns(scriptShares(buildTokenTable([[0, text]]), []));
+      const [share] = await sharesOf(buildTokenTable([[0, text]]));
       found.push(share!.name);
     }
     return found;
@@ -79,9 +89,13 @@ test("what the halves of a token say of its script is what its bytes say", async
   }
   const table = buildTokenTable(tokens.map((token, id) => [id, token] as const));
   const [left, right, merged] = [0, 1, 2].map((i) => Int32Array.from(merges, (ids) => ids[i]!));
-  const shares = await inTurns(scriptShares(table, []));
+  const halves = { left: left!, right: right!, merged: merged! };
+  const shares = await sharesOf(table);
   expect(shares.length).toBeGreaterThan(12);
-  expect(await inTurns(scriptShares(table, [], { left: left!, right: right!, merged: merged! }))).toEqual(
-    shares,
-  );
+  expect(await sharesOf(table, halves)).toEqual(shares);
+  const classes = await inTurns(scriptClasses(table, halves));
+  const shapes = tokens.map((token) => shapeOf(token, 0, token.length));
+  const lettered = shapes.filter((_, id) => classes[id]! <= lastLetters);
+  expect(lettered.length).toBeGreaterThan(100);
+  expect(new Set(lettered)).toEqual(new Set(["letters"]));
 });
