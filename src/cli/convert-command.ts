@@ -12,7 +12,7 @@ import { lockDirectory, lockFiles, writeChunks } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { rowLines } from "./summary-rows.ts";
-import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { besideOf, openTokenizer } from "./tokenizer-options.ts";
 
 /** `bpe convert`: the same tokenizer in other files. */
 export async function runConvert(invocation: Invocation, output: Output): Promise<void> {
@@ -22,7 +22,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const asked = readTyped(converting, options);
   const formatNames = asked.formats;
   const directory = asked.output!;
-  const loadOptions = readBesideTokenizer(options);
+  const loadOptions = besideOf(asked);
   await lockDirectory(output, directory);
   const parts = await openTokenizer({ path, ...loadOptions }, true, output);
   if ((parts.controlTokens?.length ?? 0) > 0)
@@ -59,9 +59,10 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
 /** `bpe image`: what encodes in the process of another program, as one file. */
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
   const path = invocation.files[0]!;
-  const file = readTyped(imaging, invocation.options).output;
+  const asked = readTyped(imaging, invocation.options);
+  const file = asked.output;
   await lockFiles(output, file);
-  const beside = readBesideTokenizer(invocation.options);
+  const beside = besideOf(asked);
   const opened = await openTokenizer({ path, ...beside }, true, output);
   // The image has both ways of reading special tokens.
   const { specialTokensAsText: _, ...parts } = opened;

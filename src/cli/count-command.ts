@@ -1,50 +1,56 @@
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
+import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import { type SavedSum, writeSum } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
 import { counting } from "../options/command-tables.ts";
 import { readTyped, typedSpelling } from "../options/option.ts";
-import { trainingOptions } from "../options/training-table.ts";
+import { openMemory } from "../pipeline/count-memory.ts";
 import { countParts, countWords } from "../pipeline/count-words.ts";
 import { settleWithCounts } from "../pipeline/open-counts.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
-import { countsOptionsOf, cuttingOf } from "../pipeline/training.ts";
+import { countsOptionsOf, cuttingOf, settleCutting } from "../pipeline/training.ts";
 import { countedInvalidBytes, streamBesideCache } from "../pipeline/warnings.ts";
-import type { MemoryBudget } from "../runtime/system-limits.ts";
+import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/sorted-words.ts";
 import { type TableSize, tableBytes, totalsOf, type WordTable } from "../words/word-table.ts";
 import type { Invocation } from "./arguments.ts";
-import { openCorpus, openRunMemory, readCorpusOptions, readCutting } from "./corpus-options.ts";
 import { lockFiles, taken, writeChunks, writeData } from "./data-output.ts";
-import { openRanges, rangesPath, spoolPipes } from "./input-options.ts";
+import { checkFiles, openInputs, openRanges, spoolPipes } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
+import { onStop } from "./stop.ts";
 
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const asked = readCutting(invocation);
-  const options = readCorpusOptions(invocation);
-  const { minCount = 1, saveCounts, output: file } = readTyped(counting, invocation.options);
-  const plan = rangesPath(invocation);
-  await lockFiles(output, saveCounts, file);
+  const { files } = invocation;
+  const asked = readTyped(counting, invocation.options);
+  const { minCount = 1, saveCounts, ranges } = asked;
+  const typedCutting = settleCutting(asked, {}, typedSpelling);
+  checkFiles(files, asked);
+  await lockFiles(output, saveCounts, asked.output);
   // Files first: who reads stdout may stop the run.
-  const named = [saveCounts, file].filter((path) => path !== undefined);
+  const named = [saveCounts, asked.output].filter((path) => path !== undefined);
   const places = named.length === 0 ? ["-"] : named;
   const { settled: cutting, countsFiles } = await settleWithCounts(
-    readTyped(countsTable, invocation.options),
+    asked,
     { openPipes: spoolPipes, spell: typedSpelling },
-    (made) => (made === undefined ? asked : readCutting(invocation, made)),
+    (made) => (made === undefined ? typedCutting : settleCutting(asked, { made }, typedSpelling)),
   );
   const countsOptions = countsOptionsOf(cutting);
-  const { textField } = options.reading;
+  const { textField } = asked;
   const planned =
-    plan === undefined ? undefined : await openRanges(plan, { ...countsOptions, textField }, output);
-  const opened = await openCorpus(invocation, options, output, planned);
-  const { inputs, budget, workerCount, workerCountFor } = opened;
-  const { memory, cached } = openRunMemory(options, cutting, budget, output);
+    ranges === undefined ? undefined : await openRanges(ranges, { ...countsOptions, textField }, output);
+  const found = files.length === 0 ? nothingFound : await openInputs(files, asked, output);
+  const inputs = planned?.inputs ?? found.inputs;
+  const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
+  const budget = new MemoryBudget(asked.memoryLimit);
+  const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
+  const { memory, cached } = openMemory(asked, cutting, budget, (message) => output.warn(message));
+  onStop(() => memory.scratch.remove());
   const cache = cached?.cache;
   if (cache !== undefined) output.tell(streamBesideCache(inputs));
   const report = (progress: StageProgress) => output.progress(progress);
@@ -52,7 +58,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
     cutting: cuttingOf(cutting),
     inputs,
     ranges: planned?.ranges,
-    workerCount,
+    workerCount: workerCountFor(expectedBytes),
     workerCountFor,
     countsFiles,
     memory,
@@ -75,11 +81,10 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   await keepRest?.();
   cached?.shrink();
   const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
-  tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, opened, output);
+  tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, { ...found, inputs }, output);
 }
 
-const { counts, pattern, specialTokens, like } = trainingOptions;
-const countsTable = { counts, pattern, specialTokens, like };
+const nothingFound: FoundInputs = { inputs: [], skipped: [] };
 
 type Counting = {
   readonly textBytes: number;

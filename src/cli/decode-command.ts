@@ -9,7 +9,7 @@ import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts"
 import type { Invocation } from "./arguments.ts";
 import { lockFiles, taken, writeData } from "./data-output.ts";
 import type { Output } from "./output.ts";
-import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { openTokenizer, tokenizerOf } from "./tokenizer-options.ts";
 
 function* idsOf({ read }: FormattedIds) {
   for (const { ids } of read()) yield ids;
@@ -21,18 +21,19 @@ const sliceBytesMax = 1 << 22;
 /** `bpe decode`: ids back to their bytes, as they are read. */
 export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const options = readTokenizerOptions(invocation);
+  const asked = readTyped(decoding, invocation.options);
+  const { output: path, idType } = asked;
+  const tokenizer = tokenizerOf(asked);
   const file = invocation.files[0]!;
-  const path = readTyped(decoding, invocation.options).output;
   await lockFiles(output, path);
-  const parts = await openTokenizer(options, true, output);
+  const parts = await openTokenizer(tokenizer, true, output);
   checkEncodedBy(parts, file);
-  const type = { asked: options.dtype, needed: idTypeFor(parts) };
+  const type = { asked: idType, needed: idTypeFor(parts) };
 
   let idCount = 0;
   let sizeBytes = 0;
   await writeData(path, async (out) => {
-    const formatted = formattedIdsAt(file, options.dtype ?? type.needed);
+    const formatted = formattedIdsAt(file, idType ?? type.needed);
     for await (const read of formatted === undefined ? readIds(file, type) : idsOf(formatted)) {
       for (let start = 0; start < read.length; ) {
         const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));

@@ -14,7 +14,7 @@ import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockFiles, writeChunks, writeJson, writeLines } from "./data-output.ts";
 import { piecesText } from "./eval-text.ts";
-import { nameOfText, openTexts, readingOf, readTexts } from "./input-options.ts";
+import { nameOfText, openTexts, readTexts } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { openTokenizers } from "./tokenizer-options.ts";
@@ -23,7 +23,8 @@ import { openTokenizers } from "./tokenizer-options.ts";
 export async function runDiff(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
-  const { texts: typed = [], json, pieces, workers, memoryLimit } = readTyped(comparing, options);
+  const asked = readTyped(comparing, options);
+  const { texts: typed = [], json, pieces, workers, memoryLimit } = asked;
   const files = typed.map((typed) => readNamed("--text", typed).path);
   const [first] = files;
   const typedTexts =
@@ -33,14 +34,14 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const budget = new MemoryBudget(memoryLimit);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
-  const [a, b, ...more] = await openTokenizers(invocation, output);
+  const [a, b, ...more] = await openTokenizers(invocation.files, asked, output);
   if (a === undefined || b === undefined || more.length > 0) {
     throw usageError(
       "diff compares two tokenizers, and one of these directories holds several sizes",
       "name one size of it",
     );
   }
-  const reading = { ...readingOf(options), trained: recordedReading([a.path, b.path]) };
+  const reading = { ...asked, trained: recordedReading([a.path, b.path]) };
   const { texts } = await openTexts(typedTexts, reading, scratch, output);
   const difference = await compareTokenizers(
     {

@@ -1,13 +1,13 @@
 import { bytes, counted, grouped, seconds, speed } from "../bytes/quantities.ts";
 import type { FoundInputs } from "../corpus/find-inputs.ts";
-import { expectedTextBytes, hasFields, sizeOfRanges } from "../corpus/input.ts";
+import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import type { KeptField } from "../corpus/records/kept-fields.ts";
-import { UserError, usageError } from "../errors.ts";
+import { usageError } from "../errors.ts";
 import { baseOf, type IdFormat, idFormatOf } from "../formats/id-formats.ts";
 import { type IdType, idTypeFor } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { encoding as encodingTable, idFiles } from "../options/command-tables.ts";
-import { readTyped } from "../options/option.ts";
+import { type Asked, type Option, readTyped } from "../options/option.ts";
 import {
   cutSettingsOf,
   type EncodedFile,
@@ -21,7 +21,6 @@ import {
   type EncodedFiles,
   encodeIntoFiles,
   isPart,
-  noFields,
   pathsToLock,
 } from "../pipeline/id-files.ts";
 import { invalidBytes } from "../pipeline/warnings.ts";
@@ -32,71 +31,62 @@ import { canBeCut } from "../text/cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import { checkHeadFits, lockFiles, writeData } from "./data-output.ts";
-import { findFiles, inspectStreams, openRanges, rangesPath, readInputOptions } from "./input-options.ts";
+import { checkFiles, findFiles, inspectStreams, openRanges } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { openTokenizer, tokenizerOf } from "./tokenizer-options.ts";
 
 /** `bpe encode`: the ids of each input, in order, into one file or onto stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const options = readOptions(invocation);
-  const { files } = options;
-  await lockFiles(output, ...(files === undefined ? [options.output] : pathsToLock(files)));
-  if (files === undefined) checkHeadFits(options.output);
-  const reading = { ...options.reading, trained: recordedReading([options.path]) };
-  let found: FoundInputs = { inputs: [], skipped: [] };
-  if (options.plan === undefined) found = findFiles(invocation.files, reading, output);
-  const named = found.inputs;
-  // The size of planned ranges is known only with the tokenizer.
-  const budget = new MemoryBudget(options.memoryLimitBytes);
-  const threadCountFor = encodingThreadsFor(options.workers, budget);
-  const namedThreads = options.plan === undefined ? threadCountFor(expectedTextBytes(named)) : 1;
-  const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named) : undefined;
+  // 1. What the options alone show is refused before anything is looked at.
+  const asked = readTyped(encodingTable, invocation.options);
+  const { output: path, ranges: plan, appendToken } = asked;
+  const tokenizer = tokenizerOf(asked);
+  const files = idFilesOf(asked);
+  checkFiles(invocation.files, asked);
+
+  // 2. Other runs are kept from the output, and the inputs listed as they are now.
+  await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
+  if (files === undefined) checkHeadFits(path);
+  const reading = { ...asked, trained: recordedReading([tokenizer.path]) };
+  const named =
+    plan === undefined ? findFiles(invocation.files, reading, output) : { inputs: [], skipped: [] };
+
+  // 3. Threads start while the tokenizer is loaded. The size of planned ranges is known only with it.
+  const budget = new MemoryBudget(asked.memoryLimit);
+  const threadCountFor = encodingThreadsFor(asked.workers, budget);
+  const namedThreads = plan === undefined ? threadCountFor(expectedTextBytes(named.inputs)) : 1;
+  const workers = namedThreads > 1 ? startEncodingWorkers(namedThreads, named.inputs) : undefined;
   try {
     // What tells a tokenizer from others, for shards, is made of its table for decoding, too.
     // How large its ids are decides a type; of shards, the digest of the tokenizer is in their manifest.
     const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
-    const parts = await openTokenizer(options, isDecoded, output);
-    const { appendToken } = options;
-    const planned =
-      options.plan === undefined
-        ? undefined
-        : await openRanges(
-            options.plan,
-            {
-              ...cutSettingsOf(parts),
-              textField: options.reading.textField,
-              wholeTextsOnly: !canBeCut(parts),
-            },
-            output,
-          );
-    if (planned === undefined) found = await inspectStreams(found, reading);
-    const inputs = planned?.inputs ?? found.inputs;
-    const plain = files?.keptFields && inputs.find(({ format }) => !hasFields(format));
-    if (plain !== undefined) throw new UserError(`"${plain.path}": ${noFields}`);
-    const type = options.dtype ?? files?.format.typeFor?.(parts.tokens.idLimit) ?? idTypeFor(parts);
+    const parts = await openTokenizer(tokenizer, isDecoded, output);
+    const found = plan === undefined ? await inspectStreams(named, reading) : named;
+    const wholeTextsOnly = !canBeCut(parts);
+    const cutting = { ...cutSettingsOf(parts), textField: asked.textField, wholeTextsOnly };
+    const planned = plan === undefined ? undefined : await openRanges(plan, cutting, output);
+    const { inputs, ranges } = planned ?? { inputs: found.inputs };
+
+    // 4. All threads encode, and the ids are written in order.
+    const type = asked.idType ?? files?.format.typeFor?.(parts.tokens.idLimit) ?? idTypeFor(parts);
     const encoding: EncodeIntoOptions = {
-      inputs,
-      ranges: planned?.ranges,
-      parts,
-      workerCount: planned === undefined ? namedThreads : threadCountFor(sizeOfRanges(planned.ranges)),
-      budget,
-      workers,
-      type,
+      ...{ inputs, ranges, parts, budget, workers, type },
+      workerCount: ranges === undefined ? namedThreads : threadCountFor(sizeOfRanges(ranges)),
       appendId: appendToken === undefined ? undefined : specialTokenId(parts, appendToken),
       report: ({ bytesDone, bytesTotal }) =>
         output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
     };
     const encoded =
       files === undefined
-        ? await writeData(options.output, (out) => encodeInto(options.output, out, encoding))
+        ? await writeData(path, (out) => encodeInto(path, out, encoding))
         : await encodeIntoFiles(encoding, parts, files, onStop);
+
+    // 5. Tell.
+    const elapsedMs = performance.now() - startMs;
     summarize(output, encoded, found, {
-      dtype: options.output === undefined ? null : type,
-      elapsedMs: performance.now() - startMs,
-      path: options.output ?? "-",
-      files,
+      ...{ dtype: path === undefined ? null : type, elapsedMs, path: path ?? "-", files },
     });
   } finally {
     workers?.terminate();
@@ -158,32 +148,25 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
   return [`${counted(documentCount, "document")} in ${counted(fileCount, "file")}${former}${empty}`];
 }
 
-function readOptions(invocation: Invocation) {
-  const { options } = invocation;
-  const { output, workers, memoryLimit, appendToken } = readTyped(encodingTable, options);
-  const tokenizer = readTokenizerOptions(invocation);
-  const ofFiles = [encodingTable.idType, ...Object.values(idFiles)];
-  const given = ofFiles.find(({ name }) => options.has(name));
-  if (output === undefined && given !== undefined)
-    throw usageError(`--${given.name} is for files of ids`, "name one: -o ids.npy");
-  return {
-    ...tokenizer,
-    files: output === undefined ? undefined : readFiles(output, options),
-    plan: rangesPath(invocation),
-    reading: readInputOptions(invocation),
-    output,
-    workers,
-    memoryLimitBytes: memoryLimit,
-    appendToken,
-  };
-}
+const { idType } = encodingTable;
+const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, Option][];
 
 /** So many ids of a part are written again where a machine stops. */
 const partIds = 1 << 28;
 
-/** The files of ids: how they are laid out, and what they are called. Undefined for a pipe, to which raw ids can be written. */
-export function readFiles(output: string, options: Invocation["options"]): AskedFiles | undefined {
-  const { idsFormat, keepField: keptFields, ifChanged, documentEnd, ...asked } = readTyped(idFiles, options);
+type AskedIds = Pick<Asked<typeof encodingTable>, "output" | "idType" | keyof typeof idFiles>;
+
+/**
+ * The files of ids: how they are laid out, and what they are called. Undefined for stdout, and for a pipe, to which raw ids
+ * can be written.
+ */
+export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
+  const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;
+  if (output === undefined) {
+    const given = ofFiles.find(([key]) => asked[key] !== undefined);
+    if (given === undefined) return undefined;
+    throw usageError(`--${given[1].name} is for files of ids`, "name one: -o ids.npy");
+  }
   const format = idFormatOf(idsFormat, output);
   if (format === undefined) {
     throw usageError(
@@ -196,10 +179,10 @@ export function readFiles(output: string, options: Invocation["options"]): Asked
       `--output "${output}" is a directory`,
       `name files in it: -o ${shellQuoted(`${output}ids`)}`,
     );
-  if (format.name === "parquet" && options.has("dtype"))
+  if (format.name === "parquet" && asked.idType !== undefined)
     throw usageError("--dtype is not for parquet: its ids are int32");
-  const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
   if (keptFields !== undefined) checkKept(keptFields, format);
+  const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
   const isPlain = shardSize === undefined && !format.hasDocuments && baseOf(output, format) !== output;
   if (isPlain && placeOfFile(output) === null) return undefined;
   return { base: baseOf(output, format), format, shardSize, documentEnd, keptFields, ifChanged };

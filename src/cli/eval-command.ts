@@ -16,7 +16,7 @@ import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { allTexts, type EvaluationView, evaluationLines, findingOf } from "./eval-text.ts";
-import { openTexts, readingOf, readTexts } from "./input-options.ts";
+import { openTexts, readTexts } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { onStop } from "./stop.ts";
@@ -25,14 +25,14 @@ import { openTokenizers } from "./tokenizer-options.ts";
 /** `bpe eval`: measures of tokenizers on texts, side by side. */
 export async function runEval(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const { typedTexts, terms, numbers, model, reading, workers, memoryLimitBytes, reportPath, print } =
-    readOptions(invocation);
+  const { asked, typedTexts, terms, numbers, print } = readOptions(invocation);
+  const { model, workers, memoryLimit: memoryLimitBytes, report: reportPath } = asked;
   await takeReportPlace(reportPath, output);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
-  const tokenizers = await openTokenizers(invocation, output);
+  const tokenizers = await openTokenizers(invocation.files, asked, output);
   const trained = recordedReading(tokenizers.map(({ path }) => path));
-  const { texts, found } = await openTexts(typedTexts, { ...reading, trained }, scratch, output);
+  const { texts, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
   const evaluated = await evaluate(
@@ -84,11 +84,7 @@ function readOptions(invocation: Invocation) {
     typedTexts,
     terms: readTerms(asked),
     numbers: asked.numbers || view.measures.some((name) => digitMeasureNames.has(name)),
-    model: asked.model,
-    reading: readingOf(options),
-    workers: asked.workers,
-    memoryLimitBytes: asked.memoryLimit,
-    reportPath: asked.report,
+    asked,
     print: printerOf(asked, view),
   };
 }

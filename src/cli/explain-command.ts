@@ -3,6 +3,8 @@ import { counted, grouped } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import { findTokenizer } from "../formats/named-tokenizers.ts";
 import { readWrittenLedger, type WrittenLedger } from "../formats/tokens-tsv.ts";
+import { explaining } from "../options/command-tables.ts";
+import { readTyped } from "../options/option.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { droppedByte } from "../tokenizer/encoding-model.ts";
 import { type ExplainedPart, explainText } from "../tokenizer/explain.ts";
@@ -14,7 +16,7 @@ import { piecesText } from "./eval-text.ts";
 import { shortened } from "./grid.ts";
 import { type Line, type Output, piece, terminalColumns } from "./output.ts";
 import { shownWidth } from "./summary-rows.ts";
-import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { besideOf, openTokenizer } from "./tokenizer-options.ts";
 
 /** A pretoken of so many bytes takes a second. */
 const textBytesMax = 10_000;
@@ -22,6 +24,7 @@ const textBytesMax = 10_000;
 /** `bpe explain`: how a text is encoded, merge by merge. */
 export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
   const [path, text] = files as [string, string];
+  const asked = readTyped(explaining, options);
   const bytes = new TextEncoder().encode(text);
   if (bytes.length > textBytesMax) {
     throw usageError(
@@ -29,18 +32,14 @@ export async function runExplain({ files, options }: Invocation, output: Output)
       "give it a word or a sentence; bpe encode takes any file",
     );
   }
-  const parts = await openTokenizer(
-    { ...findTokenizer(path), ...readBesideTokenizer(options) },
-    true,
-    output,
-  );
+  const parts = await openTokenizer({ ...findTokenizer(path), ...besideOf(asked) }, true, output);
   const explained: Explained = {
     parts,
     text,
     pretokens: explainText(parts, bytes),
     ledger: await inTurns(readWrittenLedger(parts)),
   };
-  await (options.has("json") ? writeJson(explanationOf(explained)) : writeLines(explanationLines(explained)));
+  await (asked.json ? writeJson(explanationOf(explained)) : writeLines(explanationLines(explained)));
 }
 
 type Explained = {

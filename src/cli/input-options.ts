@@ -5,35 +5,31 @@ import { hasFields, type Input } from "../corpus/input.ts";
 import { type InputOptions, inspectFirstStream } from "../corpus/inspect-input.ts";
 import { type PlannedRanges, readPlan } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
-import { reading } from "../options/command-tables.ts";
 import type { Named } from "../options/kinds.ts";
-import { readTyped } from "../options/option.ts";
+import type { AskedTraining } from "../options/training-table.ts";
 import type { NamedText } from "../pipeline/evaluate.ts";
 import { writeAll } from "../runtime/file-calls.ts";
 import { refusal, statOf, unreadable } from "../runtime/system-error.ts";
 import { isWindows, slashed } from "../runtime/windows.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
-import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { uniqueNames } from "./tokenizer-options.ts";
 
-/** How the files are to be read. Looks at none. At least one must be named, unless an option stands for the files. */
-export function readInputOptions({ options, files }: Invocation): InputOptions {
-  const isOptional = options.has("counts") || options.has("ranges");
-  return files.length > 0 || !isOptional ? readReading(files, options) : readingOf(options);
-}
-
-/** The same for files that an option names. */
-export function readReading(names: readonly string[], options: Invocation["options"]): InputOptions {
-  const asked = readingOf(options);
-  checkNames(names, asked);
-  return asked;
-}
-
-export function readingOf(options: Invocation["options"]): InputOptions {
-  const { inputFormat: format, ...asked } = readTyped(reading, options);
-  return { format, ...asked };
+/** Refuses names that are wrong by themselves, and names beside a plan. Looks at no file. */
+export function checkFiles(
+  files: readonly string[],
+  asked: Pick<AskedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
+): void {
+  const { ranges, counts } = asked;
+  if (ranges !== undefined && files.length > 0) {
+    throw usageError(
+      `--ranges and "${files[0]}": a plan names its files itself`,
+      "give either ranges or files",
+    );
+  }
+  // Both stand for files.
+  if (files.length > 0 || (ranges === undefined && counts === undefined)) checkNames(files, asked);
 }
 
 /** The inputs as they are now, and the files that are skipped. */
@@ -59,18 +55,6 @@ export async function inspectStreams(found: FoundInputs, options: InputOptions):
     );
   }
   return { ...found, inputs };
-}
-
-/** The path that `--ranges` names; undefined without that option. Looks at no file. */
-export function rangesPath({ files, options }: Invocation): string | undefined {
-  const path = options.text("ranges");
-  if (path !== undefined && files.length > 0) {
-    throw usageError(
-      `--ranges and "${files[0]}": a plan names its files itself`,
-      "give either ranges or files",
-    );
-  }
-  return path;
 }
 
 /** The ranges in the file, or in standard input for `-`, and their inputs as they are now. */

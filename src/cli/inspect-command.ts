@@ -27,7 +27,7 @@ import { alsoCalled } from "./help.ts";
 import { type Line, lineColumns, type Output, type Piece, plain, stylesFor } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { type Row, rowLines, usualColumns, widthOf } from "./summary-rows.ts";
-import { nameOfTokenizer, openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { besideOf, nameOfTokenizer, openTokenizer } from "./tokenizer-options.ts";
 import { whitespaceAndSeparators } from "./train-summary.ts";
 
 /** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
@@ -37,7 +37,7 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const asked = readTyped(inspecting, invocation.options);
   const { text: textPath, json: isJson = false, report: reportPath } = asked;
   await takeReportPlace(reportPath, output);
-  const parts = await openTokenizer({ ...found, ...readBesideTokenizer(invocation.options) }, true, output);
+  const parts = await openTokenizer({ ...found, ...besideOf(asked) }, true, output);
   const statistics = await inTurns(
     vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
   );

@@ -8,7 +8,7 @@ import { joinParts } from "../pipeline/join-parts.ts";
 import { statOf } from "../runtime/system-error.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockFiles } from "./data-output.ts";
-import { filesLine, readFiles } from "./encode-command.ts";
+import { filesLine, idFilesOf } from "./encode-command.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 
@@ -16,7 +16,7 @@ import { onStop } from "./stop.ts";
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = readTyped(idsJoining, invocation.options);
-  const files = readFiles(asked.output!, invocation.options);
+  const files = idFilesOf(asked);
   if (files === undefined || isPart(files.format))
     throw usageError(
       `--output "${asked.output}" is not what parts are joined to`,

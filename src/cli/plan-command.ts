@@ -3,33 +3,38 @@ import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { canBeCutByBytes, checkUnchanged, type Input } from "../corpus/input.ts";
 import { checkPlannable, noFileToPlan, planLineMaker, plannedRanges } from "../corpus/plan-file.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { planning } from "../options/command-tables.ts";
-import { readTyped } from "../options/option.ts";
+import { encoding, planning } from "../options/command-tables.ts";
+import { type Asked, readTyped, typedSpelling } from "../options/option.ts";
 import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
-import { countsOptionsOf } from "../pipeline/training.ts";
+import { countsOptionsOf, settleCutting } from "../pipeline/training.ts";
 import { canBeCut } from "../text/cutting.ts";
 import type { Invocation } from "./arguments.ts";
-import { readCutting } from "./corpus-options.ts";
 import { lockFiles, taken, writeData } from "./data-output.ts";
-import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
+import { checkFiles, findFiles, inspectStreams } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
-import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { openTokenizer, tokenizerOf } from "./tokenizer-options.ts";
 
 /** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  const options = readOptions(invocation);
-  await lockFiles(output, options.output);
-  const found = findFiles(invocation.files, options.reading, output);
+  const { files } = invocation;
+  const asked = readTyped(planning, invocation.options);
+  const { tokenizer, rangeSize: rangeSizeBytes = defaultRangeSizeBytes } = asked;
+  if (files.includes("-")) throw noFileToPlan("-");
+  checkFiles(files, asked);
+  const reading = { ...asked, trained: recordedReading(tokenizer === undefined ? [] : [tokenizer]) };
+  const readCuts = tokenizer === undefined ? corpusCuts(asked) : tokenizerCuts(invocation);
+  await lockFiles(output, asked.output);
+  const found = findFiles(files, reading, output);
   checkPlannable(found.inputs);
-  const { inputs, skipped } = await inspectStreams(found, options.reading);
-  const cuts = await options.readCuts(output);
+  const { inputs, skipped } = await inspectStreams(found, reading);
+  const cuts = await readCuts(output);
   const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
 
   let rangeCount = 0;
-  const planOptions = { ...cuts, inputs, rangeSizeBytes: options.rangeSizeBytes };
+  const planOptions = { ...cuts, inputs, rangeSizeBytes };
   const lineOf = planLineMaker(planOptions);
-  await writeData(options.output, async (out) => {
+  await writeData(asked.output, async (out) => {
     for await (const range of plannedRanges(planOptions)) {
       rangeCount++;
       out.write(Buffer.from(`${JSON.stringify(lineOf(range))}\n`));
@@ -45,7 +50,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
       ...uncutLines(inputs),
       ...corpusNoteLines({ inputs, skipped }),
     ],
-    { rangeCount, sizeBytes: corpusBytes, skipped, output: options.output ?? "-" },
+    { rangeCount, sizeBytes: corpusBytes, skipped, output: asked.output ?? "-" },
   );
 }
 
@@ -59,23 +64,11 @@ function uncutLines(inputs: readonly Input[]): string[] {
 
 const defaultRangeSizeBytes = 256e6;
 
-function readOptions(invocation: Invocation) {
-  const { tokenizer, rangeSize = defaultRangeSizeBytes, output } = readTyped(planning, invocation.options);
-  if (invocation.files.includes("-")) throw noFileToPlan("-");
-  return {
-    reading: {
-      ...readInputOptions(invocation),
-      trained: recordedReading(tokenizer === undefined ? [] : [tokenizer]),
-    },
-    readCuts: tokenizer !== undefined ? tokenizerCuts(invocation) : corpusCuts(invocation),
-    rangeSizeBytes: rangeSize,
-    output,
-  };
-}
+type AskedPlan = Asked<typeof planning>;
 
 /** Where the ranges of a corpus that is counted may end. */
-function corpusCuts(invocation: Invocation) {
-  const cutting = readCutting(invocation);
+function corpusCuts(asked: AskedPlan) {
+  const cutting = settleCutting(asked, {}, typedSpelling);
   return async () => ({
     ...countsOptionsOf(cutting),
     pattern: cutting.pattern.compiled,
@@ -84,10 +77,10 @@ function corpusCuts(invocation: Invocation) {
 }
 
 /** Where the ranges of a corpus that is encoded may end. */
-function tokenizerCuts(invocation: Invocation) {
-  const options = readTokenizerOptions(invocation);
+function tokenizerCuts({ options }: Invocation) {
+  const tokenizer = tokenizerOf(readTyped(encoding, options));
   return async (output: Output) => {
-    const parts = await openTokenizer(options, false, output);
+    const parts = await openTokenizer(tokenizer, false, output);
     return {
       ...cutSettingsOf(parts),
       pattern: parts.pattern,

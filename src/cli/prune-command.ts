@@ -1,29 +1,31 @@
 import { basename, dirname, join } from "node:path";
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
+import { checkNames } from "../corpus/find-inputs.ts";
 import { usageError } from "../errors.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { pruning, truncating } from "../options/command-tables.ts";
+import { besideTokenizer, pruning, truncating } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { type Pruned, type PruneOptions, pruneTokenizer } from "../pipeline/prune-tokenizer.ts";
 import { shellLine } from "../runtime/hints.ts";
 import type { Invocation } from "./arguments.ts";
 import { countTokensOf } from "./counted-text.ts";
 import { lockDirectory } from "./data-output.ts";
-import { openInputs, readReading } from "./input-options.ts";
+import { openInputs } from "./input-options.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { embeddingsRow, type Row, rowLines } from "./summary-rows.ts";
-import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { besideOf, openTokenizer } from "./tokenizer-options.ts";
 
 /** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
 export async function runPrune(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options } = invocation;
   const asked = readOptions("prune", invocation, startMs);
-  const { texts, vocabSize, workers } = readTyped(pruning, options);
-  const typedReading = readReading(texts!, options);
+  const typed = readTyped(pruning, options);
+  const { texts, vocabSize, workers } = typed;
+  checkNames(texts!, typed);
   await lockDirectory(output, asked.output);
-  const reading = { ...typedReading, trained: recordedReading([asked.path]) };
+  const reading = { ...typed, trained: recordedReading([asked.path]) };
   const found = await openInputs(texts!, reading, output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
   const text = { path: texts!.join(" "), inputs: found.inputs, workers };
@@ -112,15 +114,15 @@ function summaryOf(
   return rowLines(rows, columns, 13);
 }
 
-const replacing = { output: pruning.output };
+const replacing = { output: pruning.output, ...besideTokenizer };
 
 /** What both commands take. */
 function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
-  const output = readTyped(replacing, options).output!;
+  const asked = readTyped(replacing, options);
   return {
     path: files[0]!,
-    output,
-    loadOptions: readBesideTokenizer(options),
+    output: asked.output!,
+    loadOptions: besideOf(asked),
     command: shellLine(["bpe", command, ...typed]),
     arguments: [command, ...typed],
     startMs,

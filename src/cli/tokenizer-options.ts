@@ -4,43 +4,39 @@ import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { usualNames } from "../formats/formats.ts";
 import { sizesIn, tokenizersIn } from "../formats/load-tokenizer.ts";
 import { type FoundTokenizer, findTokenizer } from "../formats/named-tokenizers.ts";
-import { besideTokenizer, encoding } from "../options/command-tables.ts";
+import type { encoding } from "../options/command-tables.ts";
 import { type Named, readNamed } from "../options/kinds.ts";
-import { readTyped } from "../options/option.ts";
+import type { Asked } from "../options/option.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { Invocation } from "./arguments.ts";
 import type { Output } from "./output.ts";
 
-const { tokenizer, idType, specialTokensAsText } = encoding;
-const usingTokenizer = { tokenizer, idType };
-
-/** The options of every command that uses a tokenizer. Reads no file of it. */
-export function readTokenizerOptions({ options }: Invocation) {
-  const { tokenizer, idType: dtype } = readTyped(usingTokenizer, options);
-  return { ...findTokenizer(tokenizer!), ...readBesideTokenizer(options), dtype };
-}
-
-const { pattern, specialTokens } = besideTokenizer;
-const loading = { pattern, specialTokens, specialTokensAsText };
+/** What is asked of commands that use a tokenizer. */
+type AskedTokenizer = Pick<
+  Asked<typeof encoding>,
+  "tokenizer" | "pattern" | "specialTokens" | "specialTokensAsText"
+>;
 
 /** `--pattern` and `--special-token`, for tokenizer files that hold neither, and whether special tokens stay text. */
-export function readBesideTokenizer(options: Invocation["options"]) {
-  const { pattern, specialTokens = [], specialTokensAsText = false } = readTyped(loading, options);
-  return {
-    pattern: pattern === undefined ? undefined : resolvePattern(pattern),
-    specialTokens,
-    specialTokensAsText,
-  };
-}
+export const besideOf = ({ pattern, specialTokens = [], specialTokensAsText = false }: AskedTokenizer) => ({
+  pattern: pattern === undefined ? undefined : resolvePattern(pattern),
+  specialTokens,
+  specialTokensAsText,
+});
 
-type Asked = Omit<ReturnType<typeof readTokenizerOptions>, "dtype" | "name"> & Partial<FoundTokenizer>;
+/** The tokenizer that `--tokenizer` names. Reads no file of it. */
+export const tokenizerOf = (asked: AskedTokenizer) => ({
+  ...findTokenizer(asked.tokenizer!),
+  ...besideOf(asked),
+});
+
+type FoundBeside = ReturnType<typeof besideOf> & Pick<FoundTokenizer, "path"> & Partial<FoundTokenizer>;
 
 /** Loads the tokenizer, and warns of what is not applied. `isDecoded`: its ids will be turned into bytes. */
 export async function openTokenizer(
-  { name, path, pattern, specialTokens, specialTokensAsText }: Asked,
+  { name, path, pattern, specialTokens, specialTokensAsText }: FoundBeside,
   isDecoded: boolean,
   output: Output,
 ): Promise<TokenizerParts> {
@@ -62,8 +58,12 @@ export function warnOfTokenizers(
 }
 
 /** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */
-export async function openTokenizers(invocation: Invocation, output: Output): Promise<NamedTokenizer[]> {
-  const named = invocation.files
+export async function openTokenizers(
+  files: readonly string[],
+  asked: AskedTokenizer,
+  output: Output,
+): Promise<NamedTokenizer[]> {
+  const named = files
     .map((typed) => readNamed("a tokenizer", typed))
     .map(found)
     .flatMap(eachSize);
@@ -74,7 +74,7 @@ export async function openTokenizers(invocation: Invocation, output: Output): Pr
   if (twice !== undefined) {
     throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
   }
-  const { pattern, specialTokens, specialTokensAsText } = readBesideTokenizer(invocation.options);
+  const { pattern, specialTokens, specialTokensAsText } = besideOf(asked);
   const tokenizers: NamedTokenizer[] = [];
   for (let first = 0; first < named.length; first += loadedAtOnce) {
     const some = named.slice(first, first + loadedAtOnce);

@@ -19,31 +19,32 @@ import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
 import { slashed } from "../runtime/windows.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeJson, writeLines } from "./data-output.ts";
-import { findFiles, inspectStreams, readInputOptions } from "./input-options.ts";
+import { checkFiles, findFiles, inspectStreams } from "./input-options.ts";
 import { corpusNoteLines, type Line, type Output, piece } from "./output.ts";
-import { openTokenizer, readTokenizerOptions } from "./tokenizer-options.ts";
+import { openTokenizer, tokenizerOf } from "./tokenizer-options.ts";
 
 /** `bpe tokens`: how many tokens files have. Each gets the number of ids that `bpe encode` gives it. */
 export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const names = invocation.files;
-  const { json, workers: askedWorkers, memoryLimit } = readTyped(tokenCounting, invocation.options);
-  const asked = readTokenizerOptions(invocation);
-  const trained = recordedReading([asked.path]);
-  const reading = { ...readInputOptions(invocation), trained, mayBeEmpty: true };
+  const asked = readTyped(tokenCounting, invocation.options);
+  const { json, workers: askedWorkers, memoryLimit } = asked;
+  const tokenizer = tokenizerOf(asked);
+  checkFiles(names, asked);
+  const reading = { ...asked, trained: recordedReading([tokenizer.path]), mayBeEmpty: true };
   const named = findFiles(names, reading, output);
   const budget = new MemoryBudget(memoryLimit);
   const workerCount = encodingThreadsFor(askedWorkers, budget)(expectedTextBytes(named.inputs));
   const workers = workerCount > 1 ? startEncodingWorkers(workerCount, named.inputs) : undefined;
   try {
-    const parts = await openTokenizer(asked, false, output);
+    const parts = await openTokenizer(tokenizer, false, output);
     const found = await inspectStreams(named, reading);
     const { inputs } = found;
     const encoding = { inputs, parts, workerCount, budget, workers };
     const counts = await countTokens(encoding, ({ bytesDone, bytesTotal }) =>
       output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
     );
-    const counted = tokenCounts(asked.path, names, found, counts);
+    const counted = tokenCounts(tokenizer.path, names, found, counts);
     await (json ? writeJson(counted) : writeLines(tableOf(counted)));
     summarize(output, counted, found, performance.now() - startMs);
   } finally {

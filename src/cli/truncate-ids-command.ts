@@ -16,19 +16,20 @@ import type { Invocation } from "./arguments.ts";
 import { checkHeadFits, idOutputFile, lockFiles, writeData } from "./data-output.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
-import { openTokenizer, readBesideTokenizer } from "./tokenizer-options.ts";
+import { besideOf, openTokenizer } from "./tokenizer-options.ts";
 
 /** `bpe ids truncate`: the ids of a smaller vocabulary from those of a larger one. */
 export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const file = invocation.files[0]!;
-  const { from, to, idType } = readTyped(idsTruncating, invocation.options);
+  const asked = readTyped(idsTruncating, invocation.options);
+  const { from, to, idType } = asked;
   // How wide ids are that do not say it is known with the tokenizer.
   const found = formattedIdsAt(file, "uint16");
   const { path, files } = outputOf(invocation, found);
   await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
   if (files === undefined) checkHeadFits(path);
-  const big = await openTokenizer({ path: from!, ...readBesideTokenizer(invocation.options) }, true, output);
+  const big = await openTokenizer({ path: from!, ...besideOf(asked) }, true, output);
   const small = await openTokenizer(
     { path: to!, specialTokens: [], pattern: undefined, specialTokensAsText: false },
     true,

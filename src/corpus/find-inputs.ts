@@ -53,7 +53,7 @@ export const findInputs = (names: readonly string[], options: InputOptions = {})
 ];
 
 /** Refuses names that are wrong by themselves. Reads no file. */
-export function checkNames(names: readonly string[], { format }: InputOptions = {}): void {
+export function checkNames(names: readonly string[], { inputFormat: format }: InputOptions = {}): void {
   if (names.length === 0) {
     throw new UserError("no input", { hint: "name at least one text file", exitCode: exitCode.usage });
   }

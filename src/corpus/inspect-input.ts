@@ -92,7 +92,7 @@ function decompressBeginning(bytes: Uint8Array, path: string, compression: Packi
 /** How the named inputs are to be read. */
 export type InputOptions = {
   /** The format of all inputs, whatever their names and contents are. */
-  readonly format?: InputFormat | undefined;
+  readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
   /** How the texts of a tokenizer's training were read. An input that would be plain text is read so if it looks like them. */
   readonly trained?: Reading | undefined;
@@ -159,7 +159,7 @@ function lookInto(path: string, options: InputOptions): Inside | NotText {
     const { compression } = head;
     const content = options.binary === "text" ? "text" : contentOf(head.bytes, path);
     if (typeof content === "object") return content;
-    const { format } = options;
+    const { inputFormat: format } = options;
     if (content === "parquet") {
       if (format !== undefined && format !== "parquet") {
         const hint = "leave --input-format out; --binary text reads its bytes as they are";
@@ -253,14 +253,14 @@ const parquetInStream: NotText = {
 };
 
 function streamAt(path: string, options: InputOptions): Input {
-  const format = options.format ?? formatOfName(path) ?? "text";
+  const format = options.inputFormat ?? formatOfName(path) ?? "text";
   if (format === "parquet") throw noParquetStream(path);
   return {
     path,
     isStream: true,
     compression: "none",
     format,
-    formatFrom: options.format === undefined ? "name" : "option",
+    formatFrom: options.inputFormat === undefined ? "name" : "option",
     isBinaryText: options.binary === "text",
     textField: options.textField ?? defaultTextField,
     sizeBytes: 0,

@@ -334,7 +334,7 @@ function checkField(line: PlanLine, input: Input, asked: string | undefined, fai
 function inspect({ path, inputFormat: format, textField }: PlanLine, fail: Fail): Input {
   try {
     // What it is was looked at when the plan was made, and the file is the same.
-    return inspectInput(path, { format, textField, binary: "text" });
+    return inspectInput(path, { inputFormat: format, textField, binary: "text" });
   } catch (error) {
     if (error instanceof UserError) return fail(error.message, error.hint);
     throw error;

@@ -158,7 +158,7 @@ function numbersOf({ buffer }: Uint8Array<ArrayBuffer>, byteCount: number, descr
 }
 
 async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
-  const input = inspectInput(path, { format: "text" });
+  const input = inspectInput(path, { inputFormat: "text" });
   const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowSizeBytes);
@@ -289,7 +289,7 @@ function firstBeyond(ids: ReadIds, idLimit: number): number {
 const windowBytes = 1 << 20;
 
 async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
-  const input = inspectInput(path, { format: "text" });
+  const input = inspectInput(path, { inputFormat: "text" });
   const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowBytes);

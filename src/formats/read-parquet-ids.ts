@@ -44,7 +44,7 @@ const kinds: Readonly<Record<string, KeptKind>> = {
 };
 
 function openParquetIds(path: string) {
-  const input: Input = inspectInput(path, { format: "parquet" });
+  const input: Input = inspectInput(path, { inputFormat: "parquet" });
   const source = new FileSource(openInput(input), input);
   try {
     const metadata = readingFile(path, () => readMetadata(source, new TextMemory()));

@@ -15,7 +15,7 @@ import {
 import { canBeCutByBytes, hasFields, type Input, type Range, wholeRange } from "../corpus/input.ts";
 import { KeptColumns, type KeptField, type KeptValue, keptKinds } from "../corpus/records/kept-fields.ts";
 import type { Task } from "../corpus/task.ts";
-import { UserError } from "../errors.ts";
+import { assert, UserError } from "../errors.ts";
 import type { IdFormat } from "../formats/id-formats.ts";
 import { appending, type IdSink, type IdType, type IdWriter, idTypeFor } from "../formats/id-writers.ts";
 import { readJson } from "../formats/training-json.ts";
@@ -66,6 +66,9 @@ export async function encodeIntoFiles(
   const { inputs, ranges, type, appendId } = encoding;
   const { format, shardSize, documentEnd: typed, keptFields } = asked;
   if (format.hasDocuments && !isPart(format)) refuseParts(inputs, ranges, format);
+  const plain = keptFields && inputs.find((input) => !hasFields(input.format));
+  if (plain !== undefined)
+    throw new UserError(`"${plain.path}": --keep-field is for records, and plain text has no fields`);
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
   const documentEnd = typed ?? documentEndAmong(allAddedTokens(parts).map(({ content }) => content));
   const documentEndId =
@@ -111,9 +114,6 @@ function refuseParts(inputs: readonly Input[], ranges: readonly Range[] = [], { 
 
 /** Pieces of documents at its ends are whole when it is joined with others. */
 export const isPart = ({ name }: IdFormat) => name === "part";
-
-/** Also told before anything is read, where that shows. */
-export const noFields = "--keep-field is for records, and plain text has no fields";
 
 /** What tells an input from another. What a stream holds is not known, so that nothing can go on with it. */
 function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, textField }: Input) {
@@ -284,7 +284,7 @@ export class IdFiles implements IdSink {
     this.throwError();
     const ends = recordEnds ?? endsBehind(ids, this.options.documentEndId);
     const { length: width } = this.kept.fields;
-    if (width > 0 && kept.length !== width * ends.length) throw new UserError(noFields);
+    assert(width === 0 || kept.length === width * ends.length, "each record has its kept fields");
     let from = Math.min(this.skippedIds, ids.length);
     let first = Math.min(this.skippedDocuments, ends.length);
     this.skippedIds -= from;

@@ -1,6 +1,6 @@
 import { checkNames, type FoundInputs } from "../corpus/find-inputs.ts";
 import { inputOfTexts, type Texts } from "../corpus/given-texts.ts";
-import { expectedTextBytes, type Input, type InputFormat } from "../corpus/input.ts";
+import { expectedTextBytes, type Input } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
@@ -102,7 +102,7 @@ export async function runTraining(
   const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}, spell) : undefined;
   const languageFiles = languageFilesOf(asked, spell);
   const names = languageFiles?.map(({ file }) => file) ?? files;
-  if (names.length > 0) checkNames(names, readingOf(asked));
+  if (names.length > 0) checkNames(names, asked);
   const isEmpty = names.length === 0 && texts === undefined && wordCounts === undefined;
   if (asked.vocabSize === undefined && !isEmpty) {
     const name = spell("vocab-size");
@@ -113,7 +113,7 @@ export async function runTraining(
   let forget = () => {};
   try {
     const { training, countsFiles } = await look(asked, wordCounts, settled, world);
-    const found = names.length === 0 ? nothing : await world.find(names, readingOf(asked));
+    const found = names.length === 0 ? nothing : await world.find(names, asked);
     const languages = languageFiles && languagesOf(languageFiles, found, noting(world));
     const corpus = { ...threadsFor(asked, given, found.inputs), languages };
     const { memory, cached } = openMemory(asked, training, corpus.budget, noting(world));
@@ -136,13 +136,6 @@ export async function runTraining(
 }
 
 const nothing: FoundInputs = { inputs: [], skipped: [] };
-
-const readingOf = ({ inputFormat, textField, include, binary }: AskedTraining): InputOptions => ({
-  format: inputFormat as InputFormat | undefined,
-  textField,
-  include,
-  binary,
-});
 
 /** Checks that the outputs can be written, and keeps other runs away from them. */
 async function takePlaces({ output, saveCounts, report }: AskedTraining, { lock }: World) {

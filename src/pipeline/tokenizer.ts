@@ -126,7 +126,7 @@ export class Tokenizer extends TextTokenizer {
     const lock = place === null ? null : takeLockNow(place);
     try {
       const inputs = findInputs([files].flat(), {
-        format: options.inputFormat,
+        inputFormat: options.inputFormat,
         textField: options.textField,
         trained: recordedReading([this.parts.description.path]),
         binary: options.binary,

@@ -205,7 +205,7 @@ describe("kept fields", () => {
     const home = scratch();
     const paths = [put(home, "a.jsonl", '{"text":"low","id":1}\n'), put(home, "b.txt", "low lower")];
     const { message } = await refusalOf(encode(paths, join(home, "kept"), id));
-    expect(message).toBe("--keep-field is for records, and plain text has no fields");
+    expect(message).toBe(`"${paths[1]}": --keep-field is for records, and plain text has no fields`);
     expect(readdirSync(home).sort()).toEqual(["a.jsonl", "b.txt"]);
   });
 

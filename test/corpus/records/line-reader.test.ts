@@ -101,7 +101,7 @@ const formats: readonly Lines[] = [
   },
   {
     name: "sequences.fa",
-    options: { format: "fasta" },
+    options: { inputFormat: "fasta" },
     made: madeFasta,
     documentsOf: (text) => [text],
     wordsOf: (text) => (text === "" ? [] : [[text, 1]]),
@@ -202,7 +202,7 @@ test("a record longer than the window makes it grow", () => {
   expect(textsOf(lines, 1 << 10)).toEqual(["a", text, "b"]);
   const long = "ACGT".repeat(50_000);
   const path = put(directory, "long.fa", `>a\nA\n>long\n${long.replace(/.{70}/g, "$&\n")}\n>b\nC`);
-  expect(textsOf(path, 1 << 10, 0, { format: "fasta" })).toEqual(["A", long, "C"]);
+  expect(textsOf(path, 1 << 10, 0, { inputFormat: "fasta" })).toEqual(["A", long, "C"]);
 });
 
 test("a record without the field names those that it has", () => {
@@ -285,7 +285,7 @@ describe("a line that is wrong is named with its number and what is wrong", () =
     for (const [text, line, what] of cases) {
       const path = put(directory, "wrong.fa", text);
       for (const windowBytes of [1, 7, 1000]) {
-        expect(() => textsOf(path, windowBytes, 0, { format: "fasta" })).toThrow(
+        expect(() => textsOf(path, windowBytes, 0, { inputFormat: "fasta" })).toThrow(
           `"${path}" line ${line}: ${what}`,
         );
       }
