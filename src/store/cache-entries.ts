@@ -171,8 +171,6 @@ const headerFields = fieldsOf({
 
 const sumMagic = Uint8Array.of(...new TextEncoder().encode("bpesum"), 0, 1);
 const headBytes = 24;
-/** Memory for an eighth more words. */
-const spareBits = 3;
 /** A header has some 150 bytes for each entry. */
 const headerBytesMax = 1 << 30;
 
@@ -210,16 +208,15 @@ export function readSumHeader(path: string): SumHeader {
   return withFile(path, (fd) => readHeader(path, fd).header);
 }
 
-/** Reads a sum into memory that has room for more words. */
-export function readSum(path: string): { header: SumHeader; table: WordTable } {
+/** The words of a sum. */
+export function readSum(path: string): WordTable {
   return withFile(path, (fd) => {
     const { header, endByte } = readHeader(path, fd);
     const { wordCount, byteCount, checksums } = header;
     if (fstatSync(fd).size !== endByte + 12 * wordCount + 4 + byteCount) throw new Damaged(path);
-    // Words will be added to it. Pages that are never written cost nothing.
-    const counts = new Float64Array(wordCount + (wordCount >> spareBits)).subarray(0, wordCount);
-    const starts = new Uint32Array(wordCount + (wordCount >> spareBits) + 1).subarray(0, wordCount + 1);
-    const bytes = new Uint8Array(byteCount + (byteCount >> spareBits)).subarray(0, byteCount);
+    const counts = new Float64Array(wordCount);
+    const starts = new Uint32Array(wordCount + 1);
+    const bytes = new Uint8Array(byteCount);
     let offsetByte = endByte;
     for (const [i, array] of [counts, starts, bytes].entries()) {
       fill(path, fd, bytesOf(array), offsetByte);
@@ -228,7 +225,7 @@ export function readSum(path: string): { header: SumHeader; table: WordTable } {
     }
     const table = { wordCount, bytes, starts, counts };
     if (!isSound(table)) throw new Damaged(path);
-    return { header, table };
+    return table;
   });
 }
 
@@ -263,22 +260,16 @@ export function* sumOfEntries(
   paths: readonly string[],
   options: CountsOptions,
 ): Generator<undefined, WordTable> {
-  // Tables of falling size. Two of one size are joined at once, so each word is copied only log2(table count) times.
+  // Tables of falling size. Two of one size are added up at once, so each word is copied only log2(table count) times.
   const tables: WordTable[] = [];
-  const joinLast = () => {
-    const [last, before] = [tables.pop()!, tables.pop()!];
-    tables.push(addTable(before, last));
-  };
   for (let first = 0; first < paths.length; first += entriesAtOnce) {
     tables.push(yield* sumAtOnce(paths.slice(first, first + entriesAtOnce), options));
-    while (tables.length > 1 && tables.at(-2)!.wordCount < 2 * tables.at(-1)!.wordCount) {
-      joinLast();
+    const isLast = first + entriesAtOnce >= paths.length;
+    while (tables.length > 1 && (isLast || tables.at(-2)!.wordCount < 2 * tables.at(-1)!.wordCount)) {
+      const [before, last] = tables.splice(-2);
+      tables.push(addTable(before!, last!));
       yield;
     }
-  }
-  while (tables.length > 1) {
-    joinLast();
-    yield;
   }
   return tables[0] ?? emptyTable;
 }

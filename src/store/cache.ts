@@ -8,14 +8,19 @@ import { codeOf, reasonOf, userErrorOf } from "../runtime/system-error.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { CountsFileError } from "../words/counts-format.ts";
-import { addTable, type SortedWords, SumOfWords, TableWords, takeOff } from "../words/sorted-words.ts";
+import {
+  addTable,
+  NegativeSumError,
+  type SortedWords,
+  SumOfWords,
+  TableWords,
+} from "../words/sorted-words.ts";
 import type { WordTable } from "../words/word-table.ts";
 import type { CacheDirectory, EntryId } from "./cache-directory.ts";
 import * as names from "./cache-directory.ts";
 import { Damaged } from "./cache-directory.ts";
 import {
   makeEntry,
-  openEntry,
   readSum,
   readSumHeader,
   type SumTerm,
@@ -187,29 +192,26 @@ export class Cache {
   }
 
   /**
-   * Adds up the words of the plan, in ascending order; some counts may be 0. Undefined if a file turned out to be of no use:
-   * then `plan` has to be called again. Yields between slices of work.
+   * Adds up the words of the plan, in ascending order. Undefined if a file turned out to be of no use: then `plan` has to be
+   * called again. Yields between slices of work.
    */
   *addUp(): Generator<undefined, WordTable | undefined> {
     const { plan, sum } = this.planned!;
-    const pathOf = (id: names.EntryId) => this.directory.pathOf(names.entryName(id));
+    const sumOf = (ids: readonly names.EntryId[]) =>
+      sumOfEntries(
+        ids.map((id) => this.directory.pathOf(names.entryName(id))),
+        this.settings.countsOptions,
+      );
     try {
-      const plus = yield* sumOfEntries(plan.added.map(pathOf), this.settings.countsOptions);
-      if (sum === undefined) return plus;
-      const path = this.directory.pathOf(sum.name);
-      const { table } = readSum(path);
+      const added = yield* sumOf(plan.added);
+      if (sum === undefined) return added;
+      const table = readSum(this.directory.pathOf(sum.name));
       yield;
-      for (const [id, times] of plan.removed) {
-        const { reader, close } = openEntry(pathOf(id), this.settings.countsOptions);
-        try {
-          if (!(yield* takeOff(table, reader, times))) throw new Damaged(path);
-        } finally {
-          close();
-        }
-      }
-      return plus.wordCount === 0 ? table : addTable(table, plus);
+      const removed = plan.removed.flatMap(([id, times]) => Array<names.EntryId>(times).fill(id));
+      return addTable(addTable(table, added), yield* sumOf(removed), -1);
     } catch (error) {
-      this.setAside(error);
+      const isSumWrong = error instanceof NegativeSumError;
+      this.setAside(isSumWrong ? new Damaged(this.directory.pathOf(sum!.name)) : error);
       return undefined;
     }
   }

@@ -317,8 +317,6 @@ export function* wordTableOfSum(
   };
 }
 
-// Word tables in ascending order of their words' bytes. A count may be 0 here.
-
 export const emptyTable: WordTable = {
   wordCount: 0,
   bytes: new Uint8Array(0),
@@ -375,166 +373,49 @@ export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> 
 }
 
 /**
- * The sum of two tables, without words whose count is 0. It is made in the memory of `table`, if that has room behind its
- * words (`withRoom`): fresh memory costs more than moving words.
+ * The sum of two tables in ascending order, of which the other one counts so many times: -1 takes it off. Words whose count is 0
+ * are left out. Throws NegativeSumError where less was there than is taken off.
  */
-export function addTable(table: WordTable, other: WordTable): WordTable {
-  const places = addCounts(table, other);
+export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1): WordTable {
+  if (other.wordCount === 0) return table;
+  const byteCountMax = table.bytes.length + other.bytes.length;
+  if (byteCountMax >= 2 ** 32) throw tooManyWords("more than 4 GB of distinct words");
+  const bytes = new Uint8Array(byteCountMax);
+  const starts = new Uint32Array(table.wordCount + other.wordCount + 1);
+  const counts = new Float64Array(table.wordCount + other.wordCount);
   let wordCount = 0;
-  let byteCount = 0;
-  for (let word = 0; word < other.wordCount; word++) {
-    if (places[word] === inBoth) continue;
-    wordCount++;
-    byteCount += other.starts[word + 1]! - other.starts[word]!;
+  let end = 0;
+  for (let a = 0, b = 0; a < table.wordCount || b < other.wordCount; ) {
+    const order = compareWords(table, a, other, b);
+    const [from, word] = order > 0 ? [other, b] : [table, a];
+    const count = (order <= 0 ? table.counts[a++]! : 0) + (order >= 0 ? times * other.counts[b++]! : 0);
+    if (count < 0) throw new NegativeSumError("a word would occur less than never");
+    if (count === 0) continue;
+    end = copyBytes(from.bytes, from.starts[word]!, from.starts[word + 1]!, bytes, end);
+    counts[wordCount] = count;
+    starts[++wordCount] = end;
   }
-  const sum = withRoom(table, wordCount, byteCount);
-  insertWords(sum, table.wordCount, other, places, wordCount, byteCount);
-  return withoutNone(sum);
-}
-
-/** The table with room for more words, in the same memory if that is large enough. The new room has any content. */
-function withRoom(table: WordTable, moreWords: number, moreBytes: number): WordTable {
-  const wordCount = table.wordCount + moreWords;
-  const byteCount = table.starts[table.wordCount]! + moreBytes;
-  if (byteCount >= 2 ** 32) throw tooManyWords("more than 4 GB of distinct words");
   return {
     wordCount,
-    bytes: lengthened(table.bytes, byteCount),
-    starts: lengthened(table.starts, wordCount + 1),
-    counts: lengthened(table.counts, wordCount),
+    bytes: bytes.subarray(0, end),
+    starts: starts.subarray(0, wordCount + 1),
+    counts: counts.subarray(0, wordCount),
   };
 }
 
-function lengthened<T extends Uint8Array | Uint32Array | Float64Array>(array: T, length: number): T {
-  const { buffer, byteOffset, BYTES_PER_ELEMENT } = array;
-  const Type = array.constructor as new (...args: [ArrayBufferLike, number, number] | [number]) => T;
-  if (byteOffset + length * BYTES_PER_ELEMENT <= buffer.byteLength)
-    return new Type(buffer, byteOffset, length);
-  const longer = new Type(length);
-  longer.set(array);
-  return longer;
-}
-
-/** In `places`: the table has the word already. No table has so many words. */
-const inBoth = 2 ** 32 - 1;
-
-/** Adds the counts of words that both tables have. Returns before which word of `table` each of the others belongs. */
-function addCounts(table: WordTable, other: WordTable): Uint32Array {
-  const { counts } = table;
-  const places = new Uint32Array(other.wordCount);
-  for (let word = 0, first = 0; word < other.wordCount; word++) {
-    const start = other.starts[word]!;
-    const place = placeOf(table, first, other.bytes, start, other.starts[word + 1]!);
-    if (place < 0) {
-      first = ~place;
-      places[word] = first;
-    } else {
-      counts[place] = counts[place]! + other.counts[word]!;
-      first = place + 1;
-      places[word] = inBoth;
-    }
+/** Which word comes first: below 0 that of the table, above 0 the other one's. Behind the last word comes nothing. */
+function compareWords(table: WordTable, a: number, other: WordTable, b: number): number {
+  if (a === table.wordCount) return 1;
+  if (b === other.wordCount) return -1;
+  const start = table.starts[a]!;
+  const otherStart = other.starts[b]!;
+  const length = table.starts[a + 1]! - start;
+  const otherLength = other.starts[b + 1]! - otherStart;
+  for (let i = 0; i < length && i < otherLength; i++) {
+    const difference = table.bytes[start + i]! - other.bytes[otherStart + i]!;
+    if (difference !== 0) return difference;
   }
-  return places;
-}
-
-/**
- * Subtracts the counts of `part`, `times` times, from those of `table`, in place. A word that is left with a count of 0
- * keeps its place. False where a count would be below 0: `part` is no part of the table, which is spoilt then. Yields
- * between slices of some milliseconds.
- */
-export function* takeOff(table: WordTable, part: SortedWords, times = 1): Generator<undefined, boolean> {
-  const { counts } = table;
-  let first = 0;
-  for (let taken = 1; part.next(); taken++) {
-    const place = placeOf(table, first, part.word.bytes, 0, part.wordLength);
-    if (place < 0) return false;
-    const count = counts[place]! - times * part.count;
-    if (count < 0) return false;
-    counts[place] = count;
-    first = place + 1;
-    if (taken % wordsPerSlice === 0) yield;
-  }
-  return true;
-}
-
-/**
- * Inserts `newWords` words of `other`, with `newBytes` bytes, at their places among the first `wordCount` words of a table.
- * It goes from the last one to the first, so each word of the table moves once.
- */
-function insertWords(
-  { bytes, starts, counts }: WordTable,
-  wordCount: number,
-  other: WordTable,
-  places: Uint32Array,
-  newWords: number,
-  newBytes: number,
-): void {
-  let end = wordCount;
-  for (let added = other.wordCount - 1; newWords > 0; added--) {
-    const place = places[added]!;
-    if (place === inBoth) continue;
-    bytes.copyWithin(starts[place]! + newBytes, starts[place]!, starts[end]!);
-    for (let word = end; word > place; word--) {
-      starts[word + newWords] = starts[word]! + newBytes;
-      counts[word + newWords - 1] = counts[word - 1]!;
-    }
-    end = place;
-    const stop = other.starts[added + 1]!;
-    newWords--;
-    newBytes -= stop - other.starts[added]!;
-    const to = starts[place]! + newBytes;
-    copyBytes(other.bytes, other.starts[added]!, stop, bytes, to);
-    starts[place + newWords + 1] = to + stop - other.starts[added]!;
-    counts[place + newWords] = other.counts[added]!;
-  }
-}
-
-/** Removes the words whose count is 0, in place. The words between two of them move together. */
-function withoutNone({ wordCount, bytes, starts, counts }: WordTable): WordTable {
-  let left = 0;
-  for (let word = 0; word < wordCount; word++) {
-    const first = word;
-    const start = starts[word]!;
-    const shift = start - starts[left]!;
-    for (; word < wordCount && counts[word] !== 0; word++) {
-      counts[left] = counts[word]!;
-      starts[++left] = starts[word + 1]! - shift;
-    }
-    if (shift > 0 && word > first) bytes.copyWithin(start - shift, start, starts[word]!);
-  }
-  return {
-    wordCount: left,
-    bytes: bytes.subarray(0, starts[left]!),
-    starts: starts.subarray(0, left + 1),
-    counts: counts.subarray(0, left),
-  };
-}
-
-/**
- * Searches the words [word, wordCount) for the word at bytes [otherStart, otherEnd) of `otherBytes`. Returns its index, or
- * the complement (~) of where it belongs.
- */
-function placeOf(
-  { wordCount, bytes, starts }: WordTable,
-  word: number,
-  otherBytes: Uint8Array,
-  otherStart: number,
-  otherEnd: number,
-): number {
-  const otherLength = otherEnd - otherStart;
-  for (; word < wordCount; word++) {
-    const start = starts[word]!;
-    const length = starts[word + 1]! - start;
-    const stop = length < otherLength ? length : otherLength;
-    let pos = 0;
-    while (pos < stop && bytes[start + pos] === otherBytes[otherStart + pos]) pos++;
-    if (pos < stop) {
-      if (bytes[start + pos]! > otherBytes[otherStart + pos]!) return ~word;
-    } else if (length >= otherLength) {
-      return length === otherLength ? word : ~word;
-    }
-  }
-  return ~word;
+  return length - otherLength;
 }
 
 /** How many distinct words were rarer than wanted, and how often they occur together. */
