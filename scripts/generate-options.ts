@@ -171,18 +171,24 @@ ${parameters.flatMap((option) => lines(`\`\`${option.python}\`\`: ${said(option,
 
 export const trainingSchemaPath = join(root, "docs", "training.schema.json");
 
-/** The schema, with the settings that are recorded as the table says. */
+/** The schema, with the settings that are recorded as the table says: those of a training, and of `--extend`. */
 export function trainingSchema(): unknown {
   const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
-  const { properties, required } = whole.$defs.training.properties.options;
-  for (const [name, option] of Object.entries<Option>(trainingOptions)) {
-    const { recorded, kind, description } = option;
-    if (recorded === undefined) continue;
-    const isAlways = required.includes(name);
-    properties[name] = {
-      ...(recorded === true ? kind.schema : recorded),
-      ...(!isAlways && { description: `only if asked for: ${description}` }),
-    };
+  for (const record of ["training", "extension"]) {
+    const { properties, required } = whole.$defs[record].properties.options;
+    for (const [name, option] of Object.entries<Option>(trainingOptions)) {
+      const { recorded, kind, description, excludes = [] } = option;
+      if (recorded === undefined) continue;
+      // The rule of an extension has one more name; where its documents end is recorded as texts.
+      const isApart =
+        ["compat", "specialTokensAsText"].includes(name) || excludes.some(({ other }) => other === "extend");
+      if (record === "extension" && isApart) continue;
+      const isAlways = required.includes(name);
+      properties[name] = {
+        ...(recorded === true ? kind.schema : recorded),
+        ...(!isAlways && { description: `only if asked for: ${description}` }),
+      };
+    }
   }
   return whole;
 }

@@ -49,7 +49,7 @@ import {
 } from "./learn-merges.ts";
 import { loadInWorker } from "./load-in-worker.ts";
 import type { Base, Training } from "./training.ts";
-import { corpusFacts, type Product, type Result, recordedPattern } from "./write-result.ts";
+import { corpusFacts, otherSettings, type Product, type Result, recordedPattern } from "./write-result.ts";
 
 type Warn = (message: string) => void;
 
@@ -269,9 +269,7 @@ export async function extensionProduct(
           documentsEndAt: training.specialTokens,
           pattern: recordedPattern(training.pattern),
           compat: base.rule,
-          ...tokenLimits(training),
-          ...(training.weights && { weights: training.weights }),
-          ...(training.seedTokens && { seedTokens: training.seedTokens }),
+          ...otherSettings(training),
           ...(Object.keys(base.renamed).length > 0 && { rename: base.renamed }),
           workers: result.corpus.workerCount,
         },

@@ -195,6 +195,24 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
   });
 }
 
+/** A setting that has no place of its own in a record is recorded by its name: none can be forgotten. */
+export function otherSettings({
+  base,
+  vocabSize,
+  smallerSizes,
+  padTo,
+  specialTokens,
+  normalization,
+  pattern,
+  compat,
+  superwords,
+  model,
+  like,
+  ...others
+}: Training) {
+  return others;
+}
+
 function fieldsOf(
   result: Result,
   vocabulary: Vocabulary,
@@ -202,20 +220,7 @@ function fieldsOf(
   sizes: readonly number[] | undefined,
 ): FieldsOf<TrainingRecord> {
   const { training, trained, corpus } = result;
-  // A setting that has no place of its own below is recorded by its name: none can be forgotten.
-  const {
-    base: _,
-    specialTokens,
-    padTo,
-    compat,
-    model,
-    pattern,
-    normalization,
-    superwords,
-    like,
-    ...rest
-  } = training;
-  const { vocabSize: largest, smallerSizes, ...named } = rest;
+  const { specialTokens, padTo, compat, model, normalization, like } = training;
   const { proposed, brought, roles, ...modelSettings } = model;
   const later = like?.laterTokens.map(({ content }) => content) ?? [];
   return {
@@ -229,7 +234,7 @@ function fieldsOf(
       ...(normalization !== null && { normalization }),
       ...recordedSuperwords(training, trained),
       compat,
-      ...named,
+      ...otherSettings(training),
       ...(like && { like: like.path }),
       model: { ...roles, ...modelSettings },
       workers: corpus.workerCount,

@@ -24,7 +24,7 @@ export function misfits(schema: Schema, value: unknown, root: Schema, path = "$"
   const unknown = Object.keys(schema).filter((keyword) => !knownKeywords.has(keyword));
   if (unknown.length > 0) throw new Error(`unknown keyword ${unknown[0]} at ${path}`);
   const found: string[] = [];
-  const ref = schema.$ref === undefined ? undefined : root.$defs![schema.$ref.replace("#/$defs/", "")]!;
+  const ref = referredTo(schema, root);
   if (ref !== undefined) found.push(...misfits(ref, value, root, path));
   if (schema.type !== undefined && ![schema.type].flat().some((type) => isOfType(type, value))) {
     return [`${path} is no ${[schema.type].flat().join(" or ")}`];
@@ -54,13 +54,19 @@ export function misfits(schema: Schema, value: unknown, root: Schema, path = "$"
   return found;
 }
 
+function referredTo({ $ref }: Schema, root: Schema): Schema | undefined {
+  const schema = $ref === undefined ? undefined : root.$defs![$ref.replace("#/$defs/", "")];
+  if ($ref !== undefined && schema === undefined) throw new Error(`${$ref} is nowhere`);
+  return schema;
+}
+
 function misfitsOfObject(
   schema: Schema,
   value: Record<string, unknown>,
   root: Schema,
   path: string,
 ): string[] {
-  const ref = schema.$ref === undefined ? undefined : root.$defs![schema.$ref.replace("#/$defs/", "")]!;
+  const ref = referredTo(schema, root);
   const properties = { ...ref?.properties, ...schema.properties };
   const isClosed = schema.additionalProperties === false || schema.unevaluatedProperties === false;
   return [
