@@ -113,6 +113,8 @@ function writeTexts(directory: string): void {
 /** What is the same each time: numbers of times, rates and memory are `#`, and blanks do not count. */
 export const settled = (text: string): string =>
   text
+    // Only a busy machine says so of what is small.
+    .replaceAll(/^bpe: \w+ took .*\n/gm, "")
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
     .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")
     .replaceAll(/\b[\d,.]+( (ms|s|merges\/s|[kMG]?B\/s)|\/s)(?!\w)/g, "#")
