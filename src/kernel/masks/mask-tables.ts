@@ -175,8 +175,10 @@ export function classifyWide(block: usize, wide: u64): bool {
       spillKind = (second >> 63) | ((second & three) >> 62) ? mainKind(1) : mainKind(0);
     }
   }
-  while (leads) {
-    const i = ctz(leads);
+  // Which character is next does not wait for the size of the one before.
+  let covered: u64 = 0;
+  for (let starts = leads & ~continuation; starts; starts &= starts - 1) {
+    const i = ctz(starts);
     const bytes = load<u32>(block + <usize>i);
     const found = kindOfCharacter(bytes);
     const kind = found & 255;
@@ -184,13 +186,13 @@ export function classifyWide(block: usize, wide: u64): bool {
     if (kind === noKind) return false;
     const character = ((<u64>1) << size) - 1;
     addToKind(kind, character << i);
-    leads &= ~(character << i);
+    covered |= character << i;
     if (i + size > 64) {
       spill = character >> (64 - i);
       spillKind = kind;
     }
   }
-  return true;
+  return (leads & ~covered) === 0;
 }
 
 /** Kind of the character that begins with these bytes, and its size in bytes: kind | size << 8. */
