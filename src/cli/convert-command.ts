@@ -34,7 +34,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
     if (said.includes(";")) output.warn(`llama.cpp: ${said}`);
   }
   const converted = await convertTokenizer({
-    ...{ path, loadOptions, parts, formatNames, output: directory },
+    ...{ path, parts, formatNames, output: directory },
     command: shellLine(["bpe", "convert", ...typed]),
     arguments: ["convert", ...typed],
     startMs,

@@ -3,7 +3,7 @@ import { UserError, usageError } from "../errors.ts";
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import { statOf } from "../runtime/system-error.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
-import { allAddedTokens, type LoadOptions } from "../tokenizer/tokenizer-parts.ts";
+import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
   contentOf,
   type JsonObject,
@@ -22,10 +22,10 @@ import { recordedBeside } from "./training-json.ts";
 export const readLike = async (typed: string): Promise<Like> =>
   (statOf(typed) === undefined && (await publishedLike(typed))) || likeAt(typed);
 
-/** `options` are for files that do not say it. */
-export async function likeAt(path: string, options: LoadOptions = {}): Promise<Like> {
+/** `loaded`: what reading its files gave, if they were read already. */
+export async function likeAt(path: string, loaded?: TokenizerParts): Promise<Like> {
   const { code, files, paths } = await readSource(tokenizerFileOf(path));
-  const parts = code.read(files, options);
+  const parts = loaded ?? code.read(files, {});
   const root = code.frame?.(files[0]) ?? null;
   const { config: stated, template } = readBeside(path);
   // What fills a batch is pad, unless the configuration says otherwise.

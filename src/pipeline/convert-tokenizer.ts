@@ -7,14 +7,10 @@ import { recordName, trainingFile } from "../formats/training-json.ts";
 import { exportForm } from "../pattern/pattern.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import { type Guard, unguarded } from "../store/staged-file.ts";
+import { type Derivations, deriveTokens } from "../tokenizer/prune-vocabulary.ts";
 import { packTokenList, tokenBytesOf } from "../tokenizer/token-table.ts";
-import {
-  allAddedTokens,
-  type LoadOptions,
-  sendable,
-  type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
-import { checkFirstMerges } from "../tokenizer/truncate-vocabulary.ts";
+import { allAddedTokens, sendable, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { checkSameMerges } from "../tokenizer/truncate-vocabulary.ts";
 import { vocabularyOf } from "../tokenizer/vocabulary-of.ts";
 import { settleModelLike } from "../vocabulary/model-settings.ts";
 import type { FinishedTokenizer } from "../vocabulary/vocabulary.ts";
@@ -22,20 +18,22 @@ import { chosenFiles, loadFormats } from "./chosen-files.ts";
 import { startJob } from "./job.ts";
 import { derivedRecord, publishFiles } from "./write-result.ts";
 
-type Opened = { readonly path: string; readonly loadOptions: LoadOptions; readonly parts: TokenizerParts };
+type Opened = { readonly path: string; readonly parts: TokenizerParts };
 
 /** What the thread that converts does: a large tokenizer takes seconds without a pause. */
 export function convertingJob() {
   let before: TokenizerParts;
+  let derived: Derivations;
   return {
     /** The tokenizer as it is written. */
-    async finish({ path, loadOptions, parts }: Opened): Promise<FinishedTokenizer> {
+    async finish({ path, parts }: Opened): Promise<FinishedTokenizer> {
       before = parts;
-      const like = await likeAt(path, loadOptions);
+      const like = await likeAt(path, parts);
       const { patternName: name, patternSources: sources } = parts.description;
+      derived = deriveTokens(parts);
       const specials = like.specialTokens.map(({ content }) => content);
       return {
-        vocabulary: vocabularyOf(parts),
+        vocabulary: vocabularyOf(parts, derived),
         normalization: parts.normalization,
         exportForm: exportForm({ name, sources }),
         model: settleModelLike(like, specials, {}),
@@ -47,14 +45,19 @@ export function convertingJob() {
       for (const { name, names: sets } of formats) {
         const file = sets[0]?.[0];
         if (file === undefined || !names.includes(file)) continue;
-        checkSame(before, await loadTokenizerParts(join(directory, file)), name);
+        checkSame(before, await loadTokenizerParts(join(directory, file)), derived, name);
       }
     },
   };
 }
 
 /** A UserError if the files of a format would give other ids. */
-function checkSame(before: TokenizerParts, after: TokenizerParts, format: string): void {
+function checkSame(
+  before: TokenizerParts,
+  after: TokenizerParts,
+  derived: Derivations,
+  format: string,
+): void {
   const refuse = (what: string): never => {
     throw new UserError(`"${before.description.path}" cannot be converted to ${format}: ${what}`, {
       hint: "name other formats: --format",
@@ -72,8 +75,7 @@ function checkSame(before: TokenizerParts, after: TokenizerParts, format: string
         .sort(),
     );
   if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have other ids");
-  checkFirstMerges(comparable(before), comparable(after), refuse);
-  checkFirstMerges(comparable(after), comparable(before), refuse);
+  checkSameMerges(comparable(before), comparable(after), derived, refuse);
 }
 
 /** Special tokens are one, whether they are found in a text or not. */
@@ -105,10 +107,10 @@ export type Conversion = Opened & {
 
 /** Writes a tokenizer in other formats. What was written is loaded and compared before it takes its place. */
 export async function convertTokenizer(options: Conversion) {
-  const { path, loadOptions, parts, formatNames, output, guard = unguarded } = options;
+  const { path, parts, formatNames, output, guard = unguarded } = options;
   const thread = startJob<ReturnType<typeof convertingJob>>("converting");
   try {
-    const tokenizer = await thread.ask("finish", { path, loadOptions, parts: sendable(parts) });
+    const tokenizer = await thread.ask("finish", { path, parts: sendable(parts) });
     const files = chosenFiles(await loadFormats(), formatNames, tokenizer);
     const names = [...files.map(({ name }) => name), recordName];
     const { paths } = tokenizerFileOf(path);

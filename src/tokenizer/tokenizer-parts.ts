@@ -185,17 +185,21 @@ export const narrowIdMax = 0xffff;
 
 /** A UserError if two files of a directory have other ids for bytes, or other merges: a change is made to all of them. */
 export function checkSameTokenizer(base: TokenizerParts, other: TokenizerParts): void {
-  const sameNumbers = (a: Int32Array, b: Int32Array) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
-  const [a, b] = [base.model, other.model];
-  const isSame =
-    sameNumbers(a.byteIds, b.byteIds) &&
-    sameNumbers(a.merges.left, b.merges.left) &&
-    sameNumbers(a.merges.right, b.merges.right) &&
-    sameNumbers(a.merges.merged, b.merges.merged);
-  if (isSame) return;
+  if (haveSameMerges(base, other)) return;
   throw new UserError(
     `"${base.description.path}" and "${other.description.path}" are different tokenizers in one directory`,
     { hint: "name the file of the tokenizer that you mean" },
+  );
+}
+
+/** Whether the ids of bytes and all merges are the same. */
+export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: TokenizerParts): boolean {
+  const sameNumbers = (a: Int32Array, b: Int32Array) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+  return (
+    sameNumbers(a.byteIds, b.byteIds) &&
+    sameNumbers(a.merges.left, b.merges.left) &&
+    sameNumbers(a.merges.right, b.merges.right) &&
+    sameNumbers(a.merges.merged, b.merges.merged)
   );
 }
 

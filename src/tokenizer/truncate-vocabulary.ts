@@ -11,7 +11,7 @@ import {
   type TooSmall,
 } from "./prune-vocabulary.ts";
 import { haveAllBytes, type TokenTable, tokenBytesOf } from "./token-table.ts";
-import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
+import { allAddedTokens, haveSameMerges, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
 
 // The tokenizer that the first merges of another one make, and its ids from the ids of that one. Why this is exact:
 // docs/internals/encode.md, "The first merges".
@@ -106,10 +106,44 @@ export function checkFirstMerges(
     );
   },
 ): Derivations {
+  checkCutting(big, small, refuse);
+  const derived = deriveTokens(big);
+  checkFirst(big, small, [derived, deriveTokens(small)], refuse);
+  return derived;
+}
+
+type Refuse = (what: string) => never;
+
+/** Two tokenizers whose ids stand for the same bytes: `refuse` says what is different. `derivedBefore`: the derivations of the one before. */
+export function checkSameMerges(
+  before: TokenizerParts,
+  after: TokenizerParts,
+  derivedBefore: Derivations,
+  refuse: Refuse,
+): void {
+  checkCutting(before, after, refuse);
+  if (haveSameMerges(before, after)) {
+    checkWholes(before, after, refuse);
+    checkWholes(after, before, refuse);
+  } else {
+    const derivedAfter = deriveTokens(after);
+    checkFirst(before, after, [derivedBefore, derivedAfter], refuse);
+    checkFirst(after, before, [derivedAfter, derivedBefore], refuse);
+  }
+}
+
+function checkCutting(big: TokenizerParts, small: TokenizerParts, refuse: Refuse): void {
   if (cuttingOf(big) !== cuttingOf(small)) refuse("they cut or normalize text differently");
   if (addedOf(big) !== addedOf(small)) refuse("their added tokens differ");
   if (bytesOf(big) !== bytesOf(small)) refuse("one of them lacks some bytes");
-  const [derived, kept] = [deriveTokens(big), deriveTokens(small)];
+}
+
+function checkFirst(
+  big: TokenizerParts,
+  small: TokenizerParts,
+  [derived, kept]: readonly [Derivations, Derivations],
+  refuse: Refuse,
+): void {
   const births = birthsOf(derived, big.tokens);
   const others = mergesOf(small, kept);
   const inOrder = births.filter((birth) => birth > 0).sort();
@@ -124,10 +158,13 @@ export function checkFirstMerges(
         : `its merge ${i} is ${shown(others[i]!)}`,
     );
   }
+  checkWholes(big, small, refuse);
+}
+
+function checkWholes(big: TokenizerParts, small: TokenizerParts, refuse: Refuse): void {
   const wholes = new Set(wholesOf(big));
   const more = wholesOf(small).find((text) => !wholes.has(text));
   if (more !== undefined) refuse(`only a whole pretoken becomes its token ${shownToken(more)}`);
-  return derived;
 }
 
 const latin1 = (tokens: TokenTable, id: number) => Buffer.from(tokenBytesOf(tokens, id)).toString("latin1");

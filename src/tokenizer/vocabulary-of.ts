@@ -8,10 +8,10 @@ import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.t
  * A tokenizer that was loaded as what is written of a training. Its merges are those that end the derivation of a token: no
  * other one is ever made (docs/internals/encode.md, "The first merges"). Tokens without a merge are `others`.
  */
-export function vocabularyOf(parts: TokenizerParts): Vocabulary {
+export function vocabularyOf(parts: TokenizerParts, derivations = deriveTokens(parts)): Vocabulary {
   const { tokens, model, description } = parts;
   if (!haveAllBytes(model.byteIds, tokens)) refuse(description.path, "its vocabulary lacks some bytes");
-  const { reaches, left, right, last } = deriveTokens(parts);
+  const { reaches, left, right, last } = derivations;
   const merged = Uint32Array.from(reaches.keys()).filter((id) => reaches[id] === Reach.merging);
   merged.sort((a, b) => last[a]! - last[b]!);
   const tokenIds = Int32Array.from([...model.byteIds, ...merged]);

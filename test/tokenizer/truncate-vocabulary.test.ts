@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { deriveTokens } from "../../src/tokenizer/prune-vocabulary.ts";
-import { checkFirstMerges, firstTokens, piecesOfFirst } from "../../src/tokenizer/truncate-vocabulary.ts";
+import {
+  checkFirstMerges,
+  checkSameMerges,
+  firstTokens,
+  piecesOfFirst,
+} from "../../src/tokenizer/truncate-vocabulary.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
@@ -145,6 +150,42 @@ test("what is no truncation is refused, and the error says why", () => {
     "they cut or normalize text differently",
     "one of them lacks some bytes",
   ]);
+});
+
+test("merges are the same where each tokenizer has the first merges of the other", () => {
+  const random = randomNumbers(23);
+  const said = new Map<string, number>();
+  for (let round = 0; round < rounds(150); round++) {
+    const one = madeTokenizer(random);
+    const other = { ...one, merges: [...one.merges] };
+    const at = random(other.merges.length);
+    const change = random(5);
+    if (change === 0) other.merges.splice(at, 1);
+    if (change === 1) other.merges.push(other.merges[at]!);
+    if (change === 2) other.merges.reverse();
+    if (change === 3) other.ignoresMerges = !other.ignoresMerges;
+    const [before, after] = [partsOf(one), partsOf(other)];
+    const refusalOf = (check: (refuse: (what: string) => never) => void): string => {
+      try {
+        check((what) => {
+          throw new Error(what);
+        });
+        return "same";
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const found = refusalOf((refuse) => checkSameMerges(before, after, deriveTokens(before), refuse));
+    const both = refusalOf((refuse) => {
+      checkFirstMerges(before, after, refuse);
+      checkFirstMerges(after, before, refuse);
+    });
+    expect(found).toBe(both);
+    const kind = found.slice(0, 12);
+    said.set(kind, (said.get(kind) ?? 0) + 1);
+  }
+  // It lacks a merge, has another one, or a token that only a whole pretoken becomes.
+  expect(said.size).toBeGreaterThan(3);
 });
 
 test("a tokenizer that was cut is a truncation of the whole, whatever its merges", () => {
