@@ -158,8 +158,6 @@ class RecordCutSearch {
 
 export type RangePlanOptions = CutOptions & {
   readonly rangeSizeBytes: number;
-  /** Wished size of a group of pages of a Parquet file, compressed as they are. */
-  readonly pagesSizeBytes?: number;
   /** Only records are divided, between each other: a text stays whole. */
   readonly keepsTextsWhole?: boolean;
   readonly chunkSizeBytes?: number;

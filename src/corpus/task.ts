@@ -97,7 +97,7 @@ async function* planPages(
   // Loading what reads Parquet takes some 10 ms: only where there is such a file.
   const loaded =
     require("./records/parquet/plan-pages.ts") as typeof import("./records/parquet/plan-pages.ts");
-  for (const pages of loaded.planInputPages(input, cutting?.pagesSizeBytes, memory)) {
+  for (const pages of loaded.planInputPages(input, memory)) {
     if (pages === undefined) await nextTurn();
     else {
       yield { ...whole, ...pages, kind: "pages" };

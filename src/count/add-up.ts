@@ -26,7 +26,7 @@ import {
   writeWords,
 } from "./spilling-counter.ts";
 
-/** All words of a corpus, still apart: what a counter holds, and sorted counts in files, some of them to be taken off. */
+/** All words of a corpus, still apart: what a counter holds, and sorted counts in files. */
 export type Parts = {
   readonly counter: SpillingCounter;
   /** More of them, of which no two tables share a word. The counter is empty then. */
@@ -41,7 +41,7 @@ const listWords = function* ({ counter, slices = [] }: Parts): Generator<undefin
 
 /** The runs whose words are only on disk. */
 export const sourcesOfSortedRuns = (runs: readonly SortedRun[]): CountsSource[] =>
-  runs.flatMap(({ path, totals, isInMemoryToo }) => (isInMemoryToo ? [] : [{ path, totals, sign: 1 }]));
+  runs.flatMap(({ path, totals, isInMemoryToo }) => (isInMemoryToo ? [] : [{ path, totals }]));
 
 /** The sum of parts. It may be read several times. All work is in slices of some milliseconds. */
 export class SumOfParts {
@@ -63,7 +63,7 @@ export class SumOfParts {
 
   /** Upper bounds of the totals: a word of several parts is one word of the sum. */
   get bound(): CountsTotals {
-    const added = this.sources.filter(({ sign }) => sign > 0).map(({ totals }) => totals);
+    const added = this.sources.map(({ totals }) => totals);
     if (this.own !== null) added.push(this.own.totals);
     const sumOf = (total: keyof CountsTotals) => added.reduce((sum, totals) => sum + totals[total], 0);
     return {
@@ -90,16 +90,14 @@ export class SumOfParts {
     const readers: CountsFileReader[] = [];
     try {
       const summands: Summand[] = [];
-      for (const { path, sign } of this.sources) {
+      for (const { path } of this.sources) {
         const words = CountsFileReader.open(path);
         readers.push(words);
-        summands.push({ words, times: sign });
+        summands.push({ words, times: 1 });
       }
       this.own?.restart();
       if (this.own !== null) summands.push({ words: this.own, times: 1 });
-      const [first] = summands;
-      const isOne = summands.length === 1 && first!.times > 0;
-      return yield* read(isOne ? first!.words : new SumOfWords(summands));
+      return yield* read(summands.length === 1 ? summands[0]!.words : new SumOfWords(summands));
     } finally {
       for (const reader of readers) reader.close();
     }
@@ -170,7 +168,7 @@ type RunsOfSums = {
 
 /**
  * Reduces the sources to a number that can be open at once, with a frame of each in memory: some are added up and written
- * as one. No source may be one that is subtracted. Runs that were added up are removed.
+ * as one. Runs that were added up are removed.
  */
 export function* narrowed(
   sources: readonly CountsSource[],

@@ -23,7 +23,6 @@ export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
 export type CountsSource = {
   readonly path: string;
   readonly totals: CountsTotals;
-  readonly sign: 1 | -1;
 };
 
 /** Reads a counts file in the compact form. Closes it behind its last word, or in `close`. */
@@ -106,7 +105,7 @@ export class CountsFiles {
       made.push({ name: path, options: reader.header });
       if (!canReopen) others.push(reader);
       else {
-        sources.push({ path, totals: reader.totals, sign: 1 });
+        sources.push({ path, totals: reader.totals });
         reader.close();
       }
     }

@@ -1,4 +1,5 @@
 import type { Compat } from "../merge/merges.ts";
+import { shellLine } from "../runtime/hints.ts";
 import type { Settings } from "./playground-job.ts";
 
 /** What a link holds: the settings, and a text if it is short. */
@@ -31,10 +32,6 @@ export function readHash(hash: string): Partial<AskedSettings> {
   };
 }
 
-/** An argument as a shell takes it. */
-const quoted = (argument: string) =>
-  /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
-
 /** The command that makes the same files from the same text. */
 export function commandOf(
   { vocabSize, pattern, specialTokens, compat }: Settings,
@@ -42,5 +39,5 @@ export function commandOf(
 ): string {
   const specials = specialTokens.flatMap((token) => ["-s", token]);
   const options = ["-n", String(vocabSize), ...specials, "--pattern", pattern, "--compat", compat];
-  return ["bpe", "train", ...files, ...options, "-o", "tokenizer"].map(quoted).join(" ");
+  return shellLine(["bpe", "train", ...files, ...options, "-o", "tokenizer"]);
 }

@@ -91,11 +91,8 @@ function longerText(text: Text, capacityBytes: number): Text {
   return longer;
 }
 
-/** Sorted words whose counts are added so many times; -1 subtracts them. */
+/** Sorted words whose counts are added so many times. */
 export type Summand = { readonly words: SortedWords; readonly times: number };
-
-/** Thrown when a count falls below 0: a summand that is subtracted is no part of the others. */
-export class NegativeSumError extends Error {}
 
 /**
  * The sum of sorted words, in one pass. The smallest of the summands' current words is the next word of the sum. Words
@@ -128,13 +125,12 @@ export class SumOfWords implements SortedWords {
     private readonly summands: readonly Summand[],
     private readonly denominator = 1,
   ) {
-    const added = summands.filter(({ times }) => times > 0);
     const sumOf = (total: keyof CountsTotals) =>
-      added.reduce((sum, { words }) => sum + words.totals[total], 0);
+      summands.reduce((sum, { words }) => sum + words.totals[total], 0);
     this.totals = {
       wordCount: sumOf("wordCount"),
       byteCount: sumOf("byteCount"),
-      pretokenCount: added.reduce((sum, { words, times }) => sum + times * words.totals.pretokenCount, 0),
+      pretokenCount: summands.reduce((sum, { words, times }) => sum + times * words.totals.pretokenCount, 0),
     };
     this.losers = new Int32Array(summands.length).fill(nobody);
     this.offsets = new Int32Array(summands.length);
@@ -160,7 +156,6 @@ export class SumOfWords implements SortedWords {
       } while (bytes[winner] === equal);
       if (denominator > 1) count = quotient(count, denominator);
       if (count === 0) continue;
-      if (count < 0) throw new NegativeSumError("a word would occur less than never");
       this.sharedLength = sharedLength;
       this.count = count;
       this.pretokenCount += count;
@@ -371,6 +366,9 @@ export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> 
   }
   return sorted;
 }
+
+/** Thrown when a count falls below 0: what is taken off is no part of the table. */
+export class NegativeSumError extends Error {}
 
 /**
  * The sum of two tables in ascending order, of which the other one counts so many times: -1 takes it off. Words whose count is 0

@@ -12,7 +12,6 @@ import type { ScratchDirectory } from "../../src/store/scratch-directory.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { countsFileChunks } from "../../src/words/counts-format.ts";
-import { NegativeSumError } from "../../src/words/sorted-words.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { turns } from "../rounds.ts";
@@ -50,7 +49,7 @@ const wanted = entriesOf(runToEnd(addUp({ counter: whole.counter, sources: [] })
 function save(name: string, table: WordTable): CountsSource {
   const path = join(home, name);
   writeFileSync(path, Buffer.concat([...countsFileChunks(table, countsOptions)]));
-  return { path, totals: CountsFileReader.open(path).totals, sign: 1 };
+  return { path, totals: CountsFileReader.open(path).totals };
 }
 
 describe("words that memory has no room for", () => {
@@ -132,42 +131,4 @@ test("more sources than can be open are added up in rounds, and nothing is added
     expect(entriesOf(runToEnd(addUp({ counter, sources: few })))).toEqual(plain);
   }
   expect(readdirSync(directory).length).toBe(runs.length);
-});
-
-describe("counts that are taken off", async () => {
-  const nothing = () => countCorpus({ inputs: [], cutting: plainCutting(pattern), workerCount: 1 }, () => {});
-  const sum = save(
-    "sum.counts",
-    wordTableOf([
-      ["a", 3],
-      ["ab", 5],
-      ["b", 2 ** 52],
-    ]),
-  );
-  const part = save(
-    "part.counts",
-    wordTableOf([
-      ["a", 3],
-      ["b", 2],
-    ]),
-  );
-
-  test("leave no word that occurs no more", async () => {
-    const { counter } = await nothing();
-    const sources = [sum, { ...part, sign: -1 as const }];
-    expect(entriesOf(runToEnd(addUp({ counter, sources })))).toEqual(
-      entriesOf(
-        wordTableOf([
-          ["ab", 5],
-          ["b", 2 ** 52 - 2],
-        ]),
-      ),
-    );
-  });
-
-  test("but were not there are an error of its own kind", async () => {
-    const { counter } = await nothing();
-    const sources = [part, { ...sum, sign: -1 as const }];
-    expect(() => runToEnd(addUp({ counter, sources }))).toThrow(NegativeSumError);
-  });
 });

@@ -135,7 +135,7 @@ describe("files are added up", () => {
     }
   });
 
-  test("also where they hold words of one beginning, or nothing, or take one another's off", () => {
+  test("also where they hold words of one beginning, or nothing", () => {
     for (let seed = 1; seed <= 60; seed++) {
       const random = randomOf(seed);
       const naive = new NaiveCounter();
@@ -146,13 +146,8 @@ describe("files are added up", () => {
         }
         return { table, times: 1 };
       });
-      // One that was added is taken off again.
-      const off = summands[random(summands.length)]!.table;
-      for (let w = 0; w < off.wordCount; w++) {
-        naive.add(off.bytes.subarray(off.starts[w]!, off.starts[w + 1]!), -off.counts[w]!);
-      }
       const sum = new SumOfWords(
-        [...summands, { table: off, times: -1 }].map(({ table, times }, i) => ({
+        summands.map(({ table, times }, i) => ({
           words: i % 2 === 0 ? readerOf(fileOf(table)) : new TableWords(table),
           times,
         })),
@@ -167,7 +162,7 @@ describe("files are added up", () => {
         found.push([word, sum.count]);
         before = word;
       }
-      expect({ seed, found }).toEqual({ seed, found: naive.sorted().filter(([, count]) => count > 0) });
+      expect({ seed, found }).toEqual({ seed, found: naive.sorted() });
     }
   });
 

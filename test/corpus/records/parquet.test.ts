@@ -58,7 +58,7 @@ function textsOf(
   const texts: string[] = [];
   let inputBytes = 0;
   let rowCount = 0;
-  for (const pages of planInputPages(input, runSizeBytes)) {
+  for (const pages of planInputPages(input, undefined, runSizeBytes)) {
     if (pages === undefined) continue;
     expect(pages.firstRow).toBe(rowCount);
     inputBytes += pages.inputBytes;

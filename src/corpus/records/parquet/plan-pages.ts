@@ -194,8 +194,8 @@ const defaultGroupSizeBytes = 1 << 20;
  */
 export function* planInputPages(
   input: Input,
-  groupSizeBytes = defaultGroupSizeBytes,
   memory = new TextMemory(),
+  groupSizeBytes = defaultGroupSizeBytes,
 ): Generator<InputPages | undefined, void> {
   const fd = openInput(input);
   try {
