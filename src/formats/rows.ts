@@ -2,16 +2,18 @@ import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { lineFeed } from "../bytes/text.ts";
 import type { KernelExports } from "../runtime/kernel-exports.ts";
 import {
+  areThere,
   forEachPart,
   isSpecialEntry,
   keptBytesMax,
   notKept,
   otherOfEntry,
+  type PutArrays,
+  putArrays,
   specialOfEntry,
   type TokenBytes,
   type Vocabulary,
 } from "../vocabulary/vocabulary.ts";
-import { areThere, type PutArrays, putArrays } from "../vocabulary/vocabulary-kernel.ts";
 import { Chunk } from "./output-file.ts";
 
 /**
@@ -125,7 +127,7 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
  *   separators    3 * 32          of the file that is being written
  *   spelling      4 * 256         the same
  *   digits        64              of base64
- *   (behind it)   any             kept, starts, lengths, lefts, rights, entries (src/vocabulary/vocabulary-kernel.ts)
+ *   (behind it)   any             kept, starts, lengths, lefts, rights, entries (src/vocabulary/vocabulary.ts)
  *   bufferStart   bufferBytes     rows
  *   (behind it)   rowBytesMax     the last row
  */

@@ -12,7 +12,7 @@ import {
 
 /**
  * A pattern as a program. An automaton runs its threads all at once, in order of preference (`determinize.ts`); what is
- * foreseen is read backwards before (`backward.ts`). Instruction i:
+ * foreseen is read backwards before (`foreseen.ts`). Instruction i:
  *
  *   ops[i]          first[i]            second[i]       MEANING
  *   take            set of characters   next            takes a character of the set

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { BeyondAutomaton, divideIntoClasses } from "../../src/pattern/automaton.ts";
-import { noWay, readBackwards } from "../../src/pattern/backward.ts";
+import { noWay, readBackwards } from "../../src/pattern/foreseen.ts";
 import { buildNfa, type Nfa, SymbolSets } from "../../src/pattern/nfa.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import { type CompiledPattern, compilePattern, findSafeCut } from "../../src/pattern/pattern.ts";
