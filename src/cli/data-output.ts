@@ -5,9 +5,9 @@ import { type ByteSink, writeAll } from "../runtime/file-calls.ts";
 import { codeOf, refusal } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { type Holder, heldError, isLock, isLockedHere, takeLock } from "../store/output-lock.ts";
-import { type Place, pathOf, placeOf } from "../store/output-place.ts";
-import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { checkOutputFile, placeOfFile, writeStaged } from "../store/staged-file.ts";
+import { type Place, pathOf } from "../store/output-place.ts";
+import { placesToWrite } from "../store/staged-directory.ts";
+import { placeOfFile, writeStaged } from "../store/staged-file.ts";
 import { isTerminal, type Line, type Output, printable, stylesFor } from "./output.ts";
 import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
@@ -233,11 +233,16 @@ function isRegularFile(fd: number): boolean {
 }
 
 /**
- * Locks the places that this run will write, until its end. If another run holds one: waits for its end with `--wait`, else
- * a UserError that names it. A place that is null needs no lock.
+ * Checks that a directory and files can be written, and locks them until the end of the run. If another run holds one: waits
+ * for its end with `--wait`, else a UserError that names it. `undefined` and `-` are stdout, which needs no lock.
  */
-export async function lockOutputs(output: Output, asked: readonly (Place | null)[]): Promise<void> {
-  const places = asked.filter((place) => place !== null);
+export async function lockOutputs(
+  output: Output,
+  directory: string | undefined,
+  paths: readonly (string | undefined)[],
+): Promise<void> {
+  const files = paths.filter((path): path is string => path !== undefined && path !== "-");
+  const places = placesToWrite(directory, files);
   if (output.waits && places.length === 0) {
     throw usageError("--wait needs a file or directory to write", "name one: --output");
   }
@@ -246,18 +251,10 @@ export async function lockOutputs(output: Output, asked: readonly (Place | null)
   for (const place of places) await lockOne(place, output);
 }
 
-/** Checks that files can be written, and locks them. `undefined` and `-` are stdout, which needs no lock. */
-export async function lockFiles(output: Output, ...paths: readonly (string | undefined)[]): Promise<void> {
-  const files = paths.filter((path): path is string => path !== undefined && path !== "-");
-  for (const path of files) checkOutputFile(path);
-  await lockOutputs(output, files.map(placeOfFile));
-}
+export const lockFiles = (output: Output, ...paths: readonly (string | undefined)[]) =>
+  lockOutputs(output, undefined, paths);
 
-/** The same for a directory that is written as a whole. */
-export async function lockDirectory(output: Output, path: string): Promise<void> {
-  checkOutputDirectory(path);
-  await lockOutputs(output, [placeOf(path)]);
-}
+export const lockDirectory = (output: Output, path: string) => lockOutputs(output, path, []);
 
 async function lockOne(place: Place, output: Output): Promise<void> {
   let shown = "";

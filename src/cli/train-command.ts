@@ -41,8 +41,8 @@ function worldOf(output: Output, page: TrainingPage | undefined): World {
       output.progress(progress);
     },
     guard: onStop,
-    async lock(places) {
-      await lockOutputs(output, places);
+    async lock(directory, files) {
+      await lockOutputs(output, directory, files);
       page?.checkPlace();
       return () => {};
     },

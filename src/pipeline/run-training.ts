@@ -9,9 +9,7 @@ import type { AskedTraining } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { describeCounts } from "../store/content-hash.ts";
-import { type Place, placeOf } from "../store/output-place.ts";
-import { checkOutputDirectory } from "../store/staged-directory.ts";
-import { checkOutputFile, type Guard, placeOfFile } from "../store/staged-file.ts";
+import type { Guard } from "../store/staged-file.ts";
 import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
 import type { GivenWords, WordTable } from "../words/word-table.ts";
 import { loadFormats } from "./chosen-files.ts";
@@ -63,8 +61,8 @@ export type World = {
   readonly warn: (warning: Warning) => void;
   readonly report: Report;
   readonly guard: Guard;
-  /** Keeps other runs away from what is written; what it returns ends that. */
-  readonly lock: (places: readonly (Place | null)[]) => Promise<() => void>;
+  /** Checks that the directory and the files can be written, and keeps other runs away from them; what it returns ends that. */
+  readonly lock: (directory: string | undefined, files: readonly string[]) => Promise<() => void>;
   /** The inputs that names stand for, as they are now. None may be what the run writes. */
   readonly find: (names: readonly string[], reading: InputOptions) => FoundInputs | Promise<FoundInputs>;
   /** Opens what can be read only once: pipes. */
@@ -96,23 +94,29 @@ export async function runTraining(
   given: Given,
   world: World,
 ): Promise<Finished | undefined> {
-  const { files, texts, wordCounts, command } = given;
+  const { texts, wordCounts, command } = given;
   const { spell, guard } = world;
-  // What the options alone show is refused before anything is looked at.
+  // 1. What the options alone show is refused before anything is looked at.
   const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}, spell) : undefined;
   const languageFiles = languageFilesOf(asked, spell);
-  const names = languageFiles?.map(({ file }) => file) ?? files;
+  const names = languageFiles?.map(({ file }) => file) ?? given.files;
   if (names.length > 0) checkNames(names, asked);
   const isEmpty = names.length === 0 && texts === undefined && wordCounts === undefined;
   if (asked.vocabSize === undefined && !isEmpty) {
     const name = spell("vocab-size");
     throw usageError(`${name} is missing`, `${name} +8k learns 8,192 tokens from the corpus`);
   }
-  const unlock = await takePlaces(asked, world);
+
+  // 2. Other runs are kept from the outputs.
+  const files = [asked.saveCounts, asked.report].filter((path) => path !== undefined);
+  const unlock = await world.lock(asked.output, files);
   const startMs = performance.now();
   let forget = () => {};
   try {
+    // 3. A base, a tokenizer to be like, and word counts are looked at, each once. Now all is settled.
     const { training, countsFiles } = await look(asked, wordCounts, settled, world);
+
+    // 4. The inputs are listed as they are now, with the threads and the memory for them.
     const found = names.length === 0 ? nothing : await world.find(names, asked);
     const languages = languageFiles && languagesOf(languageFiles, found, noting(world));
     const corpus = { ...threadsFor(asked, given, found.inputs), languages };
@@ -128,6 +132,7 @@ export async function runTraining(
       corpus: { ...corpus, countsFiles, memory, cache: cached?.cache },
       counts: await describeCounts(countsFiles?.paths ?? []),
     };
+    // 5. Train, and write the result, unless it is there.
     return await trainOpened(opened, cached, world);
   } finally {
     forget();
@@ -136,14 +141,6 @@ export async function runTraining(
 }
 
 const nothing: FoundInputs = { inputs: [], skipped: [] };
-
-/** Checks that the outputs can be written, and keeps other runs away from them. */
-async function takePlaces({ output, saveCounts, report }: AskedTraining, { lock }: World) {
-  const files = [saveCounts, report].filter((path) => path !== undefined);
-  if (output !== undefined) checkOutputDirectory(output);
-  for (const path of files) checkOutputFile(path);
-  return lock([output === undefined ? null : placeOf(output), ...files.map(placeOfFile)]);
-}
 
 /** Few trainings need it. */
 const codeForBases = () => import("./extend-tokenizer.ts");
@@ -192,11 +189,12 @@ async function trainOpened(
 ): Promise<Finished | undefined> {
   const { asked, training, corpus, counts } = opened;
   const warn = (warnings: readonly Warning[]) => warnings.forEach(world.warn);
-  if (cached !== undefined) {
-    warn(streamBesideCache(corpus.inputs));
-    const { isUpToDateWith } = await import("./up-to-date.ts");
-    if (asked.ifChanged && (await isUpToDateWith(cached, opened, world.report))) return undefined;
-  }
+  if (cached !== undefined) warn(streamBesideCache(corpus.inputs));
+  const former =
+    cached === undefined || asked.output === undefined
+      ? undefined
+      : new (await import("./up-to-date.ts")).FormerRun(cached, opened);
+  if (asked.ifChanged && (await former?.isAsNow(world.report))) return undefined;
   if (asked.tokenizerClass !== undefined) warn(classOfModel(training.model));
   if (asked.chatTemplate !== undefined && asked.pad === undefined && training.model.roles.pad === undefined)
     warn([{ kind: "no pad" }]);
@@ -231,8 +229,7 @@ async function trainOpened(
   };
   const trained = await train(training, run, world.report);
   // What goes on from a base does not depend on options and inputs alone.
-  if (training.base === null && cached !== undefined && asked.output !== undefined)
-    (await import("./up-to-date.ts")).noteResult(cached, opened);
+  if (training.base === null) former?.note();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));
   return finished!;

@@ -6,9 +6,9 @@ import { loadTokenizerParts, pathsReadAt } from "../formats/load-tokenizer.ts";
 import { readCall, spellInLibrary } from "../options/library.ts";
 import { nameInLibrary } from "../options/option.ts";
 import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
-import { takeLockNow } from "../store/output-lock.ts";
+import { type Lock, takeLockNow } from "../store/output-lock.ts";
 import { placeOf } from "../store/output-place.ts";
-import { checkOutputDirectory } from "../store/staged-directory.ts";
+import { checkOutputDirectory, placesToWrite } from "../store/staged-directory.ts";
 import { unguarded, writeStaged } from "../store/staged-file.ts";
 import { WrittenPlaces } from "../store/written-places.ts";
 import { allAddedTokens, type TokenizerParts, trainedParts } from "../tokenizer/tokenizer-parts.ts";
@@ -73,11 +73,18 @@ function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): World 
       onProgress?.(progress);
     },
     guard: unguarded,
-    async lock(places) {
-      const locks = places.filter((place) => place !== null).map(takeLockNow);
-      return () => {
+    async lock(directory, files) {
+      const locks: Lock[] = [];
+      const unlock = () => {
         for (const lock of locks) lock.release();
       };
+      try {
+        for (const place of placesToWrite(directory, files)) locks.push(takeLockNow(place));
+      } catch (error) {
+        unlock();
+        throw error;
+      }
+      return unlock;
     },
     find(names, reading) {
       const found = findCorpus(names, reading);

@@ -18,51 +18,56 @@ export type OpenTraining = Omit<Result, "trained"> & {
   readonly hasGivenWords: boolean;
 };
 
-// `--if-changed`: nothing is done if the output is as a run with the same options wrote it, from the same contents.
+/** `--if-changed`: nothing is done if the output is as a run with the same options wrote it, from the same contents. */
+export class FormerRun {
+  private readonly place: string;
+  private readonly otherFiles: readonly string[];
 
-/** In doubt: no. */
-export async function isUpToDateWith(
-  { cache, directory }: OpenCache,
-  opened: OpenTraining,
-  report: Report,
-): Promise<boolean> {
-  const place = pathOf(placeOf(opened.asked.output!));
-  const result = readResult(directory, place);
-  if (result === undefined) return false;
-  await identify(cache, opened.corpus.inputs, report, contentsOf(result));
-  const madeOf = describe(opened, cache.contents());
-  if (madeOf === undefined || !isUpToDate(result, place, otherFiles(opened.asked), madeOf)) return false;
-  cache.touchEntries();
-  cache.keepIndex();
-  return true;
-}
+  constructor(
+    private readonly cached: OpenCache,
+    private readonly opened: OpenTraining,
+  ) {
+    const { output, saveCounts } = opened.asked;
+    this.place = pathOf(placeOf(output!));
+    this.otherFiles = saveCounts === undefined ? [] : [saveCounts];
+  }
 
-/** Records what the output, which has just been written, was made of. */
-export function noteResult({ cache, directory, scratchPath }: OpenCache, opened: OpenTraining): void {
-  const madeOf = describe(opened, cache.countedContents());
-  if (madeOf === undefined) return;
-  const place = pathOf(placeOf(opened.asked.output!));
-  keepResult(directory, `${scratchPath()}/result`, place, otherFiles(opened.asked), madeOf);
-}
+  /** In doubt: no. */
+  async isAsNow(report: Report): Promise<boolean> {
+    const { cache, directory } = this.cached;
+    const result = readResult(directory, this.place);
+    if (result === undefined) return false;
+    await identify(cache, this.opened.corpus.inputs, report, contentsOf(result));
+    const madeOf = this.madeOf(cache.contents());
+    if (madeOf === undefined || !isUpToDate(result, this.place, this.otherFiles, madeOf)) return false;
+    cache.touchEntries();
+    cache.keepIndex();
+    return true;
+  }
 
-const otherFiles = ({ saveCounts }: AskedTraining) => (saveCounts === undefined ? [] : [saveCounts]);
+  /** Records what the output, which has just been written, was made of. */
+  note(): void {
+    const { cache, directory, scratchPath } = this.cached;
+    const madeOf = this.madeOf(cache.countedContents());
+    if (madeOf === undefined) return;
+    keepResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
+  }
 
-/** Undefined if what was read cannot be read again, or if other code may have the same version. */
-function describe(
-  { asked, training, corpus, counts, hasGivenWords }: OpenTraining,
-  contents: readonly (string | undefined)[],
-): MadeOf | undefined {
-  const code = codeIdentity();
-  if (code === undefined || hasGivenWords) return undefined;
-  if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
-  return {
-    version: build.version,
-    bunVersion: build.bunVersion,
-    code,
-    settings: { ...plainSettings(training), ...outputsOf(asked), languages: corpus.languages },
-    inputs: corpus.inputs.map(({ path }, i) => [path, contents[i]!] as const),
-    counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
-  };
+  /** Undefined if what was read cannot be read again, or if other code may have the same version. */
+  private madeOf(contents: readonly (string | undefined)[]): MadeOf | undefined {
+    const { asked, training, corpus, counts, hasGivenWords } = this.opened;
+    const code = codeIdentity();
+    if (code === undefined || hasGivenWords) return undefined;
+    if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
+    return {
+      version: build.version,
+      bunVersion: build.bunVersion,
+      code,
+      settings: { ...plainSettings(training), ...outputsOf(asked), languages: corpus.languages },
+      inputs: corpus.inputs.map(({ path }, i) => [path, contents[i]!] as const),
+      counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
+    };
+  }
 }
 
 /** All of them, as JSON can say them: none can be forgotten. */

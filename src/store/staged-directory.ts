@@ -41,6 +41,7 @@ import {
   placeOf,
   removeQuietly,
 } from "./output-place.ts";
+import { checkOutputFile, placeOfFile } from "./staged-file.ts";
 import { keepResult, keptPlaces, recordMark, standingAt } from "./standing-result.ts";
 import { inherited, settlePermissions, stagedDirectoryMode } from "./trusted-files.ts";
 
@@ -138,6 +139,14 @@ export function checkOutputDirectory(path: string): void {
   const place = placeOf(path);
   const standing = standingAt(place);
   if (standing.kind !== "absent") checkReplaceable(place, standing.stats);
+}
+
+/** The places of a directory and of files, which are checked likewise. A device or a pipe has none. */
+export function placesToWrite(directory: string | undefined, files: readonly string[]): Place[] {
+  if (directory !== undefined) checkOutputDirectory(directory);
+  for (const file of files) checkOutputFile(file);
+  const places = [directory === undefined ? null : placeOf(directory), ...files.map(placeOfFile)];
+  return places.filter((place) => place !== null);
 }
 
 const stickyBit = 0o1000;

@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer, type TrainTokenizerOptions, trainTokenizer, UserError } from "../../src/index.ts";
+import { takeLockNow } from "../../src/store/output-lock.ts";
+import { placeOf } from "../../src/store/output-place.ts";
 import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { naiveWords } from "../naive.ts";
 import { turns } from "../rounds.ts";
@@ -357,4 +359,14 @@ test("ifChanged does nothing for files that are as they were, and trains again o
   } finally {
     delete built.BPE_COMMIT;
   }
+});
+
+test("an output stays free where another one is being written", async () => {
+  const counts = join(home, "held.counts");
+  const given = { texts: documents.slice(0, 3), vocabSize: 270, output: join(home, "free") };
+  const held = takeLockNow(placeOf(counts));
+  await expect(trainTokenizer({ ...given, saveCounts: counts })).rejects.toThrow("written twice");
+  held.release();
+  await trainTokenizer({ ...given, saveCounts: counts });
+  expect(existsSync(counts)).toBe(true);
 });
