@@ -27,8 +27,17 @@ export type ScannedModel = { readonly vocab: TokenIds; readonly merges: RankedMe
  * Returns null for anything unusual or wrong: `scanParsed` then finds the error, or writes the model as it is usual.
  */
 export function scanTokenizerJson(file: Uint8Array): (ScannedModel & { readonly root: unknown }) | null {
-  if (!isUtf8(file)) return null;
   const scan = new TokenizerScan(file);
+  const root = scanRoot(file, scan);
+  const { vocab, merges } = scan;
+  return root === null || vocab === null || merges === null ? null : { root, vocab, merges };
+}
+
+/** The same `root`, or null, without a look at the vocabulary and the merges. */
+export const scanFrame = (file: Uint8Array): unknown => scanRoot(file, new FrameScan(file));
+
+function scanRoot(file: Uint8Array, scan: FrameScan): unknown {
+  if (!isUtf8(file)) return null;
   const start = skipSpace(file, 0);
   if (file[start] !== openBrace) return null;
   try {
@@ -44,10 +53,9 @@ export function scanTokenizerJson(file: Uint8Array): (ScannedModel & { readonly 
         );
       }),
     );
-    const { vocab, merges } = scan;
-    if (end === failed || vocab === null || merges === null) return null;
+    if (end === failed) return null;
     const root: unknown = JSON.parse(scan.restAsText());
-    return isTooDeep(root) ? null : { root, vocab, merges };
+    return isTooDeep(root) ? null : root;
   } catch {
     return null;
   }
@@ -130,41 +138,55 @@ function once(take: TakeMember): TakeMember {
 }
 
 /** The members of `model`, as they come. */
-class TokenizerScan {
-  vocab: TokenIds | null = null;
-  merges: RankedMerges | null = null;
-  /** Start and end of the vocabulary, then of the merges. */
-  private readonly cuts: number[] = [];
+class FrameScan {
+  /** The file with vocabulary and merges empty. */
+  private text = "";
+  private behind = 0;
 
-  constructor(private readonly file: Uint8Array) {}
+  constructor(protected readonly file: Uint8Array) {}
 
   /** Takes a member of `model`; returns the position behind its value. */
   takeMember(key: string | number, pos: number): number {
     if (key !== "vocab" && key !== "merges") return skipValue(this.file, pos);
-    let end: number;
-    if (key === "vocab") {
-      if (this.vocab !== null) return failed;
-      const texts = allocateTexts(this.file.length);
-      end = scanVocabulary(this.file, pos, texts);
-      if (end === failed || !indexTexts(texts)) return failed;
-      this.vocab = new TokenIds(texts);
-    } else {
-      if (this.vocab === null || this.merges !== null) return failed;
-      const room = allocateMerges((this.file.length - pos) / smallestMergeBytes);
-      const scanned = scanMerges(this.file, pos, this.vocab.texts, room);
-      end = scanned.end;
-      if (end === failed) return failed;
-      this.merges = firstMerges(room, scanned.count);
-    }
-    this.cuts.push(pos, end);
+    const end = key === "vocab" ? this.takeVocab(pos) : this.takeMerges(pos);
+    if (end === failed) return failed;
+    this.text += `${decodeText(this.file, this.behind, pos)}${key === "vocab" ? "{}" : "[]"}`;
+    this.behind = end;
     return end;
   }
 
-  /** The file with vocabulary and merges empty. Both were found, in this order. */
+  protected takeVocab(pos: number): number {
+    return skipValue(this.file, pos);
+  }
+
+  protected takeMerges(pos: number): number {
+    return skipValue(this.file, pos);
+  }
+
   restAsText(): string {
-    const [vocabStart, vocabEnd, mergesStart, mergesEnd] = this.cuts as [number, number, number, number];
-    const { file } = this;
-    return `${decodeText(file, 0, vocabStart)}{}${decodeText(file, vocabEnd, mergesStart)}[]${decodeText(file, mergesEnd)}`;
+    return this.text + decodeText(this.file, this.behind);
+  }
+}
+
+class TokenizerScan extends FrameScan {
+  vocab: TokenIds | null = null;
+  merges: RankedMerges | null = null;
+
+  protected override takeVocab(pos: number): number {
+    const texts = allocateTexts(this.file.length);
+    const end = scanVocabulary(this.file, pos, texts);
+    if (end === failed || !indexTexts(texts)) return failed;
+    this.vocab = new TokenIds(texts);
+    return end;
+  }
+
+  /** They come behind the vocabulary. */
+  protected override takeMerges(pos: number): number {
+    if (this.vocab === null) return failed;
+    const room = allocateMerges((this.file.length - pos) / smallestMergeBytes);
+    const { end, count } = scanMerges(this.file, pos, this.vocab.texts, room);
+    if (end !== failed) this.merges = firstMerges(room, count);
+    return end;
   }
 }
 

@@ -7,7 +7,7 @@ import { toBase64 } from "../runtime/host.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { PackedTokens } from "../tokenizer/encoding-model.ts";
 import { modelOfRanks } from "../tokenizer/merge-by-rank.ts";
-import { idLimitMax, joinTokens, packTokenList, tableOfPacked } from "../tokenizer/token-table.ts";
+import { idLimitMax, joinTokens, tableOfPacked } from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,
   areNarrow,
@@ -98,14 +98,19 @@ function readVocab(
   if (!Array.isArray(value) || value.length < count) {
     throw new UserError(`"${path}": vocab is not a list of ${count} tokens`);
   }
-  const tokens = value.slice(0, count).map((entry, rank) => {
-    const token = objectAt(entry, path, `token ${rank}`);
-    if (token.rank !== rank || typeof token.token_bytes !== "string" || !isBase64(token.token_bytes)) {
+  const texts = value.slice(0, count).map((entry, rank) => {
+    const { rank: written, token_bytes } = objectAt(entry, path, `token ${rank}`);
+    if (written !== rank || typeof token_bytes !== "string" || !isBase64(token_bytes)) {
       throw new UserError(`"${path}": token ${rank} is ${shown(entry)}`);
     }
-    return [firstId + rank, Buffer.from(token.token_bytes, "base64")] as const;
+    return token_bytes;
   });
-  return packTokenList(tokens);
+  const bytes = Buffer.alloc(texts.reduce((sum, { length }) => sum + length, 0));
+  const starts = new Int32Array(count + 1);
+  for (let rank = 0; rank < count; rank++) {
+    starts[rank + 1] = starts[rank]! + bytes.write(texts[rank]!, starts[rank]!, "base64");
+  }
+  return { bytes, starts, ids: Int32Array.from(texts, (_, rank) => firstId + rank) };
 }
 
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);

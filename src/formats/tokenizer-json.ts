@@ -49,7 +49,7 @@ import { compileSplits, readPreTokenizer } from "./pre-tokenizer.ts";
 import { renamedTokenizerJson } from "./rename-tokens.ts";
 import { addNewIds, JsonRewriter, keptRows, type Place, spelledMerges } from "./rewrite-json.ts";
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
-import { scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
+import { scanFrame, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 /**
  * `tokenizer.json` as HF `tokenizers` writes it, key for key and space for space, and the two small files that
@@ -628,7 +628,8 @@ export const huggingface: TokenizerFormat = {
     return tokenizerOfJson(bytes, path, options.asksForBos);
   },
   frame({ bytes, path }) {
-    const { added_tokens: _, ...root } = readRoot(bytes, path).root;
+    const json = scanFrame(bytes) ?? parseJson(utf8.decode(bytes), path);
+    const { added_tokens: _, ...root } = objectAt(json, path, "the tokenizer");
     const { vocab, merges, ...model } = root.model as JsonObject;
     return { ...root, model };
   },

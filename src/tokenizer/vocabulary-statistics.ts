@@ -90,9 +90,10 @@ export function* scriptClasses(
     const isFirst = first <= lastLetters || (second > lastLetters && first <= second);
     classes[merged[rank]!] = isFirst ? first : second;
   }
-  for (let id = 0; id < idLimit; id++) {
-    if (id % idsPerSlice === 0) yield;
-    if (classes[id] === 0) classAt(id);
+  let lookedAt = 0;
+  for (let id = classes.indexOf(0); id >= 0; id = classes.indexOf(0, id + 1)) {
+    if (lookedAt++ % idsPerSlice === 0) yield;
+    classAt(id);
   }
   return classes;
 }

@@ -2,7 +2,12 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
 import { assembleTokens, checkIds, scanParsed } from "../../src/formats/assemble-model.ts";
-import { type ScannedModel, scanGpt2, scanTokenizerJson } from "../../src/formats/scan-tokenizer-json.ts";
+import {
+  type ScannedModel,
+  scanFrame,
+  scanGpt2,
+  scanTokenizerJson,
+} from "../../src/formats/scan-tokenizer-json.ts";
 import { plainSpecial } from "../../src/text/cutting.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
 import { rounds } from "../rounds.ts";
@@ -26,7 +31,9 @@ function readNaively(text: string): ReturnType<typeof scan> {
 }
 
 function scan(text: string) {
-  const scanned = scanTokenizerJson(new TextEncoder().encode(text));
+  const bytes = new TextEncoder().encode(text);
+  const scanned = scanTokenizerJson(bytes);
+  if (scanned !== null) expect(scanFrame(bytes)).toEqual(scanned.root);
   return scanned && { root: scanned.root, ...readable(scanned) };
 }
 
