@@ -7,6 +7,7 @@
 export { beginModel, useModel } from "./encode/build-model";
 export {
   encodeWords,
+  idCountsAddress,
   listedPieceCount,
   listPieces,
   mergeText,
@@ -60,6 +61,7 @@ export {
   characterStates,
   describeFacts,
   describeMemories,
+  describeRecords,
   describeSpecials,
   describeStartTokens,
   describeTokens,
@@ -67,6 +69,7 @@ export {
   exchange as exchangedRecords,
   lefts,
   mergeCounts,
+  numbers,
   planRegions,
   replacedCounts,
   rights,
@@ -103,6 +106,7 @@ export {
   wantedSketchBits,
   writePairsSome,
 } from "./merge/rebuild-index";
+export { layOutRecordsSome, startRecordLayout, tallyRecordsSome } from "./merge/record-layout";
 export { stateBeforeBytes, stateBehindByte } from "./merge/whole-characters";
 export {
   addUpDigits,
@@ -153,6 +157,18 @@ export {
   useLiftedPieces,
 } from "./text-loop";
 export { makeTokens, rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
+export {
+  beginLook,
+  endMovingToRecords,
+  endOfRecordsUnit,
+  hasLooked,
+  lookedIds,
+  lookedPairsAddress,
+  lookSome,
+  moveToRecordsSome,
+  startMovingToRecords,
+  startOfRecordsUnit,
+} from "./words/word-records";
 export { setSlice } from "./words/word-slots";
 export {
   addPretokens,

@@ -5,7 +5,8 @@
  *   REGION         SIXTEENTHS      WITH 4 GB   WHAT STANDS THERE
  *   fixed          1, less 64 KB   256 MB      the compiler's own data, the heads of the tables, arrays of fixed length
  *                                              (below), then what is set up once (`reserveFixed`)
- *   text           4, and 64 KB    1 GB        the window of text; a buffer where no text is counted
+ *   text           4, and 64 KB    1 GB        the window of text; a buffer where no text is counted; in the end the regions
+ *                                              of a merge engine (merge/merge-regions.ts), for superwords
  *   short slots    2               512 MB      words/word-slots.ts
  *   middle slots   3               768 MB      words/word-slots.ts
  *   long slots     1               256 MB      words/word-slots.ts

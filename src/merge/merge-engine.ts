@@ -6,6 +6,7 @@ import {
   type MergeEngine,
   type MergeMemory,
   type MergeProgress,
+  type NumberedRecords,
   spend,
   type WorkBudget,
 } from "./merge-memories.ts";
@@ -18,7 +19,7 @@ import { type Merges, readMerges } from "./merges.ts";
  */
 export function* learnMerges(
   engine: MergeEngine,
-  words: TokenWords,
+  words: TokenWords | NumberedRecords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, Merges | undefined> {
   if (!(yield* prepareEngine(engine, words, tuning))) return undefined;
@@ -58,10 +59,11 @@ export function* learnMerges(
 /** Lays the words out and indexes their pairs. False if a memory is too small. */
 export function* prepareEngine(
   engine: MergeEngine,
-  words: TokenWords,
+  words: TokenWords | NumberedRecords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, boolean> {
-  yield* prepareWords(engine, words);
+  if ("kernel" in words) yield* layOutRecords(engine, words);
+  else yield* prepareWords(engine, words);
   const { countsDensely } = engine.memories[0]!.plan;
   return countsDensely ? yield* indexBytePairs(engine, tuning) : yield* rebuildIndex(engine);
 }
@@ -254,6 +256,34 @@ function* layOutWords(
   report: (cellCount: number) => void,
 ): Generator<MergeProgress, void> {
   yield* inRuns(budget, plan.wordCount, exports.tallyWords);
+  yield* sortFrequentWords(exports, budget);
+  const reportCells = () => report(exports.laidOutCells());
+  yield* inSlices(budget, exports.layOutFrequentWords, { report: reportCells });
+  exports.startRareWords();
+  yield* inSlices(budget, exports.layOutRareWords, { report: reportCells });
+}
+
+/** The same of words that stand as records (src/kernel/merge/record-layout.ts). */
+function* layOutRecords(
+  { memories, budget }: MergeEngine,
+  { numbers, startCounts, discard }: NumberedRecords,
+): Generator<MergeProgress, void> {
+  const { exports, memory } = memories[0]!;
+  new Int32Array(memory.buffer, exports.numbers.value >>> 0).set(numbers);
+  new Float64Array(memory.buffer, exports.mergeCounts.value >>> 0).set(startCounts);
+  exports.startRecordLayout(exports.startOfRecordsUnit(), exports.endOfRecordsUnit());
+  yield* inSlices(budget, exports.tallyRecordsSome);
+  yield* sortFrequentWords(exports, budget);
+  yield* inSlices(budget, exports.layOutFrequentWords);
+  exports.startRareWords();
+  yield* inSlices(budget, exports.layOutRecordsSome);
+  discard();
+}
+
+function* sortFrequentWords(
+  exports: MergeMemory["exports"],
+  budget: WorkBudget,
+): Generator<MergeProgress, void> {
   const frequentCount = exports.frequentWordCount();
   for (let shift = 0; exports.startDigit(shift); shift += digitBits) {
     yield* inRuns(budget, frequentCount, (from, to) => exports.tallyDigits(shift, from, to));
@@ -261,10 +291,6 @@ function* layOutWords(
     yield* inRuns(budget, frequentCount, (from, to) => exports.placeByDigit(shift, from, to));
     exports.endDigit();
   }
-  const reportCells = () => report(exports.laidOutCells());
-  yield* inSlices(budget, exports.layOutFrequentWords, { report: reportCells });
-  exports.startRareWords();
-  yield* inSlices(budget, exports.layOutRareWords, { report: reportCells });
 }
 
 /** Of the sort of the frequent words. */

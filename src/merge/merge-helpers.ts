@@ -10,6 +10,9 @@ export type MergePlan = {
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
+  /** Where the words stand as records: the regions begin there, and the words have ids below `idLimit`. 0: in a new memory. */
+  readonly firstByte: number;
+  readonly idLimit: number;
   readonly cellCount: number;
   /** Memories in which the words lie, and the cells of all. */
   readonly memoryCount: number;
@@ -43,6 +46,7 @@ export type MergeHelp = {
 /** Plans the regions of this thread's kernel; the bytes that the memory must have, or 0 if the engine does not fit. */
 export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
   exports.describeWords(plan.wordCount, plan.positionCount, plan.positionBytes, plan.cellCount);
+  exports.describeRecords(plan.firstByte, plan.idLimit);
   exports.describeMemories(plan.memoryCount, plan.memoryIndex, plan.cellCountOfAll);
   exports.describeStartTokens(plan.startCount, plan.startByteCount, plan.haveLongTokens, plan.countsDensely);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);

@@ -1,7 +1,7 @@
 import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { askForHugePages } from "../runtime/file-window.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
-import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
+import { type RecordWords, sizeOfWords, type TokenWords } from "../words/word-table.ts";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
   alphabetOrder,
@@ -37,15 +37,28 @@ export type MergeMemory = Kernel & {
   readonly capacityBytes: number;
 };
 
-/** Sets up an engine in so many memories; undefined if it does not fit. */
+/**
+ * Words that stand as records, with what they lack beside a table: `numbers` has the start token of each of their ids, and
+ * `startCounts` how often each start token occurs.
+ */
+export type NumberedRecords = RecordWords & {
+  readonly positionCount: number;
+  readonly numbers: Int32Array;
+  readonly startCounts: Float64Array;
+};
+
+/** Sets up an engine in so many memories, or where the records stand; undefined if it does not fit. */
 export function createMergeEngine(
-  words: TokenWords,
+  words: TokenWords | NumberedRecords,
   memoryCount: number,
   options: MergeOptions,
   tuning: MergeTuning,
 ): MergeEngine | undefined {
-  const slices = cutWords(words, memoryCount);
-  const cellCountOfAll = cellCountBound(sizeOfWords(words));
+  const areRecords = "kernel" in words;
+  const cellCountOfAll = cellCountBound(areRecords ? words : sizeOfWords(words));
+  const slices = areRecords
+    ? [{ first: 0, end: 0, wordCount: words.wordCount, positionCount: 0, cellCount: cellCountOfAll }]
+    : cutWords(words, memoryCount);
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
@@ -57,7 +70,9 @@ export function createMergeEngine(
   const planOfAll = {
     memoryCount,
     cellCountOfAll,
-    positionBytes: words.tokens.BYTES_PER_ELEMENT,
+    positionBytes: areRecords ? words.positionBytes : words.tokens.BYTES_PER_ELEMENT,
+    firstByte: areRecords ? words.freeStart : 0,
+    idLimit: areRecords ? words.numbers.length : 0,
     startCount,
     startByteCount: rule.spelling.bytes.length,
     haveLongTokens: rule.haveLongTokens,
@@ -75,7 +90,7 @@ export function createMergeEngine(
     // Only the first memory compares tokens.
     const prefixLength = rule.comparesBytes && memoryIndex === 0 ? tuning.prefixBytes : 0;
     const plan = { ...planOfAll, ...slice, memoryIndex, prefixLength };
-    const memory = createMergeMemory(plan, tuning.memoryBytesMax);
+    const memory = areRecords ? planInPlace(words, plan) : createMergeMemory(plan, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
     if (plan.limitsWords && cellCountOfAll >= tuning.sharedCellCount) askForHugeRegions(memory);
     fillTieRule(memory, rule);
@@ -142,13 +157,24 @@ function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | und
   }
 }
 
+/** Plans for the memory that the words stand in. */
+function planInPlace({ kernel, freeEnd }: RecordWords, plan: MergePlan): MergeMemory | undefined {
+  return planRegions(kernel, plan, freeEnd) === 0 ? undefined : { ...kernel, plan, capacityBytes: freeEnd };
+}
+
+/** The regions of an engine, up to where they may reach. */
+export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityBytes }: MergeMemory) =>
+  new Uint8Array(buffer, firstByte, Math.min(capacityBytes, buffer.byteLength) - firstByte);
+
 /**
  * For superwords, whose cells, in front, and lists, the last region, are read and written everywhere. Elsewhere it saves no more
  * time than the system takes to clear such pages.
  */
-function askForHugeRegions({ exports, memory: { buffer }, plan: { cellCount, isWide } }: MergeMemory): void {
-  askForHugePages(new Uint8Array(buffer, 0, cellCount * (isWide ? 4 : 2)));
-  askForHugePages(new Uint8Array(buffer, exports.mergeWordCounts.value >>> 0));
+function askForHugeRegions(engine: MergeMemory): void {
+  const { exports, plan } = engine;
+  const regions = regionsOf(engine);
+  askForHugePages(regions.subarray(0, plan.cellCount * (plan.isWide ? 4 : 2)));
+  askForHugePages(regions.subarray((exports.mergeWordCounts.value >>> 0) - plan.firstByte));
 }
 
 /** The kernel has counts as whole numbers of 64 bits; none that it counts is as large as this. */

@@ -9,7 +9,13 @@ import {
 } from "../words/word-table.ts";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
-import { createMergeEngine, type MergeEngine, type MergeProgress } from "./merge-memories.ts";
+import {
+  createMergeEngine,
+  type MergeEngine,
+  type MergeProgress,
+  type NumberedRecords,
+  regionsOf,
+} from "./merge-memories.ts";
 import {
   byteTokens,
   cellCountBound,
@@ -53,17 +59,31 @@ export function* trainMerges(
   throw tooLarge(words, options);
 }
 
+/**
+ * The same of words that stand as records, in the memory where they are. Undefined if there is no room for it. If that shows only
+ * in the middle, the generator gives undefined, and the words are discarded.
+ */
+export function trainInPlace(
+  words: NumberedRecords,
+  options: MergeOptions,
+  tuning: MergeTuning = defaultTuning,
+): Generator<MergeProgress, Merges | undefined> | undefined {
+  checkCellCount(cellCountBound(words));
+  const engine = createMergeEngine(words, 1, options, tuning);
+  return engine && runEngine(engine, words, tuning);
+}
+
 /** Undefined if a memory is too small; what it held is given back. */
 function* runEngine(
   engine: MergeEngine,
-  words: TokenWords,
+  words: TokenWords | NumberedRecords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, Merges | undefined> {
   const { memories } = engine;
   const helpers = tuning.startsHelpers ? memories.map(startMergeHelpers) : [];
   try {
     const merges = yield* learnMerges(engine, words, tuning);
-    if (merges === undefined) for (const { memory } of memories) giveBack(new Int32Array(memory.buffer));
+    if (merges === undefined) for (const memory of memories) giveBack(regionsOf(memory));
     return merges;
   } finally {
     for (const helper of helpers) helper.end();

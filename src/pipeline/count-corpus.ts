@@ -61,6 +61,8 @@ type CorpusCounts = {
   readonly runs: readonly SortedRun[];
   /** Of each input, in their order. */
   readonly statistics: readonly RangeStatistics[];
+  /** Of lifted pretokens: how often each id of the model is in them, by the threads. */
+  readonly idCounts: readonly Float64Array[];
 };
 
 /**
@@ -72,7 +74,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   const statistics = inputs.map(noStatistics);
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
-    return { counter: new SpillingCounter(options, name), slices: [], runs: [], statistics };
+    return { counter: new SpillingCounter(options, name), slices: [], runs: [], statistics, idCounts: [] };
   // One for each thread, and one for a worker that takes the main thread's place.
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
   // The memory of all threads is this one's in the end.
@@ -102,16 +104,17 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
   );
   const counter = new SpillingCounter({ ...options, runOptions: room }, name);
   const slices = threads.flatMap(({ slice }) => slice ?? []);
+  const idCounts = threads.flatMap((thread) => thread.idCounts ?? []);
   if (slices.length > 0) {
     report(
       bytesDone,
       slices.reduce((sum, { wordCount }) => sum + wordCount, 0),
     );
-    return { counter, slices, runs: [], statistics };
+    return { counter, slices, runs: [], statistics, idCounts };
   }
   const runs = await inTurns(gather(counter, threads));
   report(bytesDone, counter.words.distinctWordCount);
-  return { counter, slices: [], runs, statistics };
+  return { counter, slices: [], runs, statistics, idCounts };
 }
 
 /** The tables of all threads. To post objects for each of 64 threads to each takes 11 ms; as text 1. */
@@ -245,6 +248,7 @@ export type ThreadWords = {
   readonly runs: readonly SortedRun[];
   /** The words of all threads in one slice of the hashes, if they were added up so. Then `words` is used up. */
   readonly slice?: WordTable | undefined;
+  readonly idCounts?: Float64Array | undefined;
 };
 
 /** Loading the code that maps takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
@@ -260,6 +264,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   private sliceCounter: WordCounter | undefined;
   private slice: WordTable | undefined;
   private readonly texts: TaskTexts;
+  private readonly lifted: LiftedPretokens | undefined;
 
   constructor(
     private readonly setup: CountSetup,
@@ -273,9 +278,9 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
       const mapping = { window: words.window, fileBytesLeast: mappedBytesLeast };
       this.texts = new TaskTexts(new TextChain(cutting, words), { inputs, memory, mapping });
     } else {
-      const taker = new LiftedPretokens(liftingModel, words);
+      this.lifted = new LiftedPretokens(liftingModel, words);
       const windowBytes = windowIdBytes / idBytesOf(liftingModel);
-      this.texts = new TaskTexts(new TextChain(cutting, taker), { inputs, memory, windowBytes });
+      this.texts = new TaskTexts(new TextChain(cutting, this.lifted), { inputs, memory, windowBytes });
     }
   }
 
@@ -307,7 +312,7 @@ export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefin
   get rest(): ThreadWords {
     const { counter, slice } = this;
     this.packed ??= counter.words.pack();
-    return { words: this.packed, runs: counter.runs, slice };
+    return { words: this.packed, runs: counter.runs, slice, idCounts: this.lifted?.idCounts };
   }
 
   get restMemory(): ArrayBuffer[] {

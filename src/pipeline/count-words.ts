@@ -51,6 +51,7 @@ type CountedParts = {
   readonly runs: readonly SortedRun[];
   /** Of each input, in their order. */
   readonly statistics: readonly RangeStatistics[];
+  readonly idCounts: readonly Float64Array[];
 };
 
 export type CountedWords = {
@@ -225,7 +226,7 @@ export async function countParts(
   const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel };
   // Unsorted counts are added to the words of a counter.
   const slicedWordsLeast = countsFiles?.hasUnsorted ? undefined : slicedWordsFor(workerCount, allowedCores());
-  const { counter, slices, runs, statistics } = await countCorpus(
+  const { counter, slices, runs, statistics, idCounts } = await countCorpus(
     { ...plan, ranges, textBytesMax, runOptions, slicedWordsLeast },
     byBytes(report, stage, totalBytesOf(inputs, ranges)),
   );
@@ -237,7 +238,7 @@ export async function countParts(
   const allRuns = [...runs, ...counter.runs.slice(runsBefore)];
   const sources = [...sourcesOfSortedRuns(allRuns), ...(countsFiles?.sources ?? [])];
   const parts = { counter, slices, sources: memory ? await inTurns(narrowed(sources, memory)) : sources };
-  return { parts, runs: allRuns, statistics };
+  return { parts, runs: allRuns, statistics, idCounts };
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   bytesOfId,
   estimateMergeMemoryBytes,
   type MergeOptions,
+  type MergeProgress,
   trainMerges,
 } from "../merge/train-merges.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
@@ -33,7 +34,7 @@ export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
   /** All memory there is, if left out. */
   readonly memory?: Pick<CountMemory, "budget"> | undefined;
   /** Called with the memory that learning the merges will take, before it starts. */
-  readonly tellMemory?: (estimatedBytes: number) => void;
+  readonly tellMemory?: ((estimatedBytes: number) => void) | undefined;
 };
 
 /** What is trained on, and what that may use. */
@@ -127,22 +128,35 @@ export function mergeRoom(
   memory?.budget.check("training", neededBytes, "train on a part of the corpus");
 }
 
+type MergingStage = "merging" | "merging plainly" | "merging superwords";
+
 /** Learns merges; `stage` is what it is called in progress. */
 export async function learnPairs(
   words: TokenWords,
   mergeOptions: MergeOptions,
   { tellMemory }: MergeRun,
   report: Report,
-  stage: "merging" | "merging plainly" | "merging superwords" = "merging",
+  stage: MergingStage = "merging",
   startMerging: (words: TokenWords, options: MergeOptions) => ReturnType<typeof trainMerges> = trainMerges,
 ): Promise<Merges> {
-  tellMemory?.(estimateMergeMemoryBytes(sizeOfWords(words), mergeOptions));
-  const { wordCount: distinctWordCount } = words;
-  const total = mergeOptions.mergeCount;
   const work = startMerging(words, mergeOptions);
+  return doMerging(work, sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
+}
+
+/** Does the work of learning merges from words of this size. */
+export async function doMerging<Found extends Merges | undefined>(
+  work: Generator<MergeProgress, Found>,
+  size: TokenWordsSize,
+  mergeOptions: MergeOptions,
+  { tellMemory, report, stage }: Pick<MergeRun, "tellMemory"> & { report: Report; stage: MergingStage },
+): Promise<Found> {
+  tellMemory?.(estimateMergeMemoryBytes(size, mergeOptions));
+  const { wordCount: distinctWordCount } = size;
+  const total = mergeOptions.mergeCount;
   try {
     for (let step = work.next(); ; step = work.next()) {
-      report({ stage, done: step.value.mergeCount, total, unit: "merges", distinctWordCount });
+      const { mergeCount } = step.value ?? { mergeCount: 0 };
+      report({ stage, done: mergeCount, total, unit: "merges", distinctWordCount });
       if (step.done) return step.value;
       await nextTurn();
     }

@@ -1,59 +1,140 @@
-import { addUp } from "../count/add-up.ts";
+import { addUp, type Parts } from "../count/add-up.ts";
 import type { Merges } from "../merge/merges.ts";
+import { trainInPlace, trainMerges } from "../merge/train-merges.ts";
 import { inTurns } from "../runtime/turns.ts";
 import {
   inheritedTokens,
   keepInherited,
+  keptCounts,
   modelOfMerges,
   renumberTokens,
 } from "../superwords/inherited-merges.ts";
 import { findKeptMerges } from "../superwords/kept-merges.ts";
 import { idBytesOf } from "../superwords/lifted-pretokens.ts";
 import { plainCutting } from "../text/cutting.ts";
-import type { EncodingModel } from "../tokenizer/encoding-model.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";
-import { sizeOfWords, type TokenWords, type TokenWordsSize, type WordTable } from "../words/word-table.ts";
-import { type CorpusOptions, countParts } from "./count-words.ts";
-import { type Corpus, learnPairs, mergeOptionsOf, mergeRoom, type SuperwordFacts } from "./learn-merges.ts";
+import type { RecordWords, TokenWords, TokenWordsSize, WordTable } from "../words/word-table.ts";
+import { countParts } from "./count-words.ts";
+import { type Corpus, doMerging, mergeOptionsOf, mergeRoom, type SuperwordFacts } from "./learn-merges.ts";
 import type { Report } from "./stage-progress.ts";
 import type { Training } from "./training.ts";
 
 /**
  * The second stage: lifts the pretokens of the corpus, and goes on merging where the merges of the first stage have been made
  * in them. Returns all merges, those of the first stage that stay first.
+ *
+ * The words are laid out where they were counted. Where that has no room, or they lie in sorted runs or slices, they become a
+ * table first.
  */
 export async function learnSuperwords(
   training: Training,
   run: Corpus,
   learned: Merges,
   report: Report,
-): Promise<{ readonly merges: Merges; readonly facts: SuperwordFacts }> {
-  const { specialTokens, normalization, compat, vocabSize } = training;
-  const options = mergeOptionsOf(training, vocabSize, run);
-  const check = (size: TokenWordsSize) => mergeRoom(run, size, options);
+): Promise<Superwords> {
+  let lifted = await liftCorpus(training, run, learned, report);
+  const records = await inTurns(asRecords(lifted));
+  if (records !== undefined) {
+    const superwords = await learnFrom(records, lifted, training, run, report);
+    if (superwords !== undefined) return superwords;
+    // If that showed only in the middle, the words are gone.
+    if (lifted.parts.counter.words.distinctWordCount === 0)
+      lifted = await liftCorpus(training, run, learned, report);
+  }
+  const words = await tableOf(lifted, (size) =>
+    mergeRoom(run, size, mergeOptionsOf(training, training.vocabSize, run)),
+  );
+  return (await learnFrom(words, lifted, training, run, report))!;
+}
+
+type Superwords = { readonly merges: Merges; readonly facts: SuperwordFacts };
+
+/** The pretokens of a corpus as sequences of ids, counted, and not yet added up. */
+type Lifted = {
+  readonly parts: Parts;
+  readonly idLimit: number;
+  readonly idBytes: 2 | 4;
+  /** The merges of the first stage, and how often each of its tokens is in the pretokens. */
+  readonly learned: Merges;
+  readonly tokenCounts: Float64Array;
+};
+
+/** The cache, and word counts from elsewhere, know nothing of lifted pretokens. */
+async function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Report): Promise<Lifted> {
+  const { specialTokens, normalization } = training;
   const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens, normalization);
-  const words = await liftCorpus({ ...run, cutting, liftingModel: modelOfMerges(learned) }, report, check);
-  const found = await inTurns(findKeptMerges(words, learned));
+  const liftingModel = modelOfMerges(learned);
+  const corpus = { ...run, cutting, liftingModel, cache: undefined, countsFiles: undefined };
+  const { parts, idCounts } = await countParts(corpus, report, "lifting");
+  const { idLimit } = liftingModel;
+  const tokenCounts = new Float64Array(idLimit);
+  for (const counts of idCounts) for (let id = 0; id < idLimit; id++) tokenCounts[id]! += counts[id]!;
+  return { parts, idLimit, idBytes: idBytesOf(liftingModel), learned, tokenCounts };
+}
+
+/** Undefined where the words are not all in one counter, or have no room as records. */
+function* asRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, RecordWords | undefined> {
+  const { counter, slices = [], sources } = parts;
+  if (sources.length > 0 || slices.length > 0) return undefined;
+  return yield* counter.words.standAsRecords(idLimit, idBytes);
+}
+
+/** `check` is told how many words and tokens there are. */
+async function tableOf(
+  { parts, idBytes }: Lifted,
+  check: (size: TokenWordsSize) => void,
+): Promise<TokenWords> {
+  const table = await inTurns(
+    addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),
+  );
+  return asTokenWords(table, idBytes);
+}
+
+/** Undefined if the words are records, and their memory has no room for merging. */
+async function learnFrom(
+  words: TokenWords | RecordWords,
+  { learned, tokenCounts }: Lifted,
+  training: Training,
+  run: Corpus,
+  report: Report,
+): Promise<Superwords | undefined> {
+  const { specialTokens, compat, vocabSize } = training;
+  const found = await inTurns(findKeptMerges(words, learned, tokenCounts));
   const { merges: inherited, numbers } = keepInherited(learned, found);
-  if (inherited.mergeCount < learned.mergeCount) await inTurns(renumberTokens(words, numbers));
   const { startTokens, entryCount } = inheritedTokens(inherited, specialTokens, compat);
-  const mergeOptions = {
-    ...options,
+  const options = {
+    ...mergeOptionsOf(training, vocabSize, run),
     mergeCount: vocabSize - baseSize(specialTokens, compat) - entryCount,
     startTokens,
     limitsWords: true,
   };
-  mergeRoom(run, sizeOfWords(words), mergeOptions);
-  const superMerges = await learnPairs(words, mergeOptions, run, report, "merging superwords");
-  return {
-    merges: bothMerges(inherited, superMerges),
-    facts: {
-      pretokenCount: sumOf(words),
-      distinctWordCount: words.wordCount,
-      inheritedCount: inherited.mergeCount,
-      droppedCount: learned.mergeCount - inherited.mergeCount,
-    },
-  };
+  const { wordCount } = words;
+  const pretokenCount = pretokenCountOf(words);
+  const size = { wordCount, positionCount: found.positionCount };
+  mergeRoom(run, size, options);
+  const droppedCount = learned.mergeCount - inherited.mergeCount;
+  if ("tokens" in words && droppedCount > 0) await inTurns(renumberTokens(words, numbers));
+  const work =
+    "tokens" in words
+      ? trainMerges(words, options)
+      : trainInPlace({ ...words, ...size, numbers, startCounts: keptCounts(tokenCounts, numbers) }, options);
+  if (work === undefined) return undefined;
+  const superMerges = await doMerging(work, size, options, {
+    tellMemory: run.tellMemory,
+    report,
+    stage: "merging superwords",
+  });
+  return (
+    superMerges && {
+      merges: bothMerges(inherited, superMerges),
+      facts: {
+        pretokenCount,
+        distinctWordCount: wordCount,
+        inheritedCount: inherited.mergeCount,
+        droppedCount,
+      },
+    }
+  );
 }
 
 function bothMerges(first: Merges, second: Merges): Merges {
@@ -74,25 +155,10 @@ function bothMerges(first: Merges, second: Merges): Merges {
   };
 }
 
-const sumOf = ({ counts }: TokenWords) => counts.reduce((sum, count) => sum + count, 0);
-
-/**
- * The pretokens of a corpus as sequences of the ids that the model gives them, counted. The cache, and word counts from
- * elsewhere, know nothing of them. `check` is told how many words and tokens there are.
- */
-async function liftCorpus(
-  options: CorpusOptions & { readonly liftingModel: EncodingModel },
-  report: Report,
-  check: (size: TokenWordsSize) => void,
-): Promise<TokenWords> {
-  const idBytes = idBytesOf(options.liftingModel);
-  const corpus = { ...options, cache: undefined, countsFiles: undefined };
-  const { parts } = await countParts(corpus, report, "lifting");
-  const table = await inTurns(
-    addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),
-  );
-  return asTokenWords(table, idBytes);
-}
+const pretokenCountOf = (words: TokenWords | RecordWords) =>
+  "tokens" in words
+    ? words.counts.reduce((sum, count) => sum + count, 0)
+    : words.kernel.exports.pretokenCount();
 
 /** The same words in the same memory: their bytes are ids, little endian. */
 export function asTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {

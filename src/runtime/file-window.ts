@@ -142,14 +142,14 @@ const highestAddress = 2 ** 57;
  * Why not a new array: an allocator keeps freed memory for some time, and then zeroes all of it before it hands it out
  * again, also what was only reserved address space. Where the system has no such call, the memory stays.
  */
-export function giveBack(array: Int32Array): void {
+export function giveBack(array: Int32Array | Uint8Array): void {
   if (!advise(array, MADV_DONTNEED)) {
     array.fill(0);
     return;
   }
   const { address, start, end } = pagesOf(array);
-  array.fill(0, 0, (start - address) / 4);
-  array.fill(0, (end - address) / 4);
+  array.fill(0, 0, (start - address) / array.BYTES_PER_ELEMENT);
+  array.fill(0, (end - address) / array.BYTES_PER_ELEMENT);
 }
 
 /**

@@ -41,6 +41,11 @@ export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges
   };
 }
 
+/** Counts of tokens by their new numbers. */
+export function keptCounts(counts: Float64Array, numbers: Int32Array): Float64Array {
+  return counts.filter((_, token) => numbers[token]! >= 0);
+}
+
 /** Tokens between two yields. */
 const tokensAtOnce = 1 << 21;
 

@@ -1,5 +1,5 @@
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
-import type { TokenWords } from "../words/word-table.ts";
+import type { RecordWords, TokenWords } from "../words/word-table.ts";
 
 /**
  * Which inherited merges stay. Learning superwords begins with pretokens that other merges, the inherited ones, have been made
@@ -10,7 +10,12 @@ import type { TokenWords } from "../words/word-table.ts";
  *   isKept       Uint8Array    mergeCount        1 if merge k stays
  *   madeCounts   Float64Array  256 + mergeCount  how often each token was made in the words, weighted; of bytes: their number
  */
-export type KeptMerges = { readonly isKept: Uint8Array; readonly madeCounts: Float64Array };
+export type KeptMerges = {
+  readonly isKept: Uint8Array;
+  readonly madeCounts: Float64Array;
+  /** How many tokens the words have. */
+  readonly positionCount: number;
+};
 
 /** Halves of merges by token number: 0-255 are the bytes, 256 + k is what merge k makes, of tokens with lower numbers. */
 export type Halves = Pick<RankedMerges, "left" | "right">;
@@ -21,15 +26,20 @@ const tokensAtOnce = 1 << 21;
 const wordsAtOnce = 1 << 18;
 
 /**
- * Finds out which merges stay, from words that all of them have been made in. Yields between slices of some milliseconds.
+ * Finds out which merges stay, from words that all of them have been made in, and from how often each token is in them.
+ * Yields between slices of some milliseconds.
  *
  * Each token of the words was made by merges that its halves tell, down to bytes. So the words tell how often every merge was
  * made. Where none was, its pair may still have occurred: between two tokens that other merges absorbed. `Boundaries` looks
  * for that.
  */
-export function* findKeptMerges(words: TokenWords, merges: Halves): Generator<undefined, KeptMerges> {
+export function* findKeptMerges(
+  words: TokenWords | RecordWords,
+  merges: Halves,
+  tokenCounts: Float64Array,
+): Generator<undefined, KeptMerges> {
   const { left, right } = merges;
-  const madeCounts = yield* countTokens(words, byteCount + left.length);
+  const madeCounts = tokenCounts.slice();
   for (let k = left.length - 1; k >= 0; k--) {
     const made = madeCounts[byteCount + k]!;
     madeCounts[left[k]!]! += made;
@@ -40,25 +50,14 @@ export function* findKeptMerges(words: TokenWords, merges: Halves): Generator<un
   for (let k = 0; k < left.length; k++) {
     if (isKept[k] === 0 && madeCounts[left[k]!]! > 0 && madeCounts[right[k]!]! > 0) unmade.push(k);
   }
-  if (unmade.length > 0) {
-    const boundaries = new Boundaries(merges, unmade, (k) => {
-      isKept[k] = 1;
-    });
-    for (let k = 0; k < left.length; k++) {
-      if (madeCounts[byteCount + k]! > 0) boundaries.look(left[k]!, right[k]!, k);
-    }
-    yield* boundaries.lookAt(words);
+  const boundaries = new Boundaries(merges, unmade, (k) => {
+    isKept[k] = 1;
+  });
+  for (let k = 0; k < left.length; k++) {
+    if (madeCounts[byteCount + k]! > 0) boundaries.look(left[k]!, right[k]!, k);
   }
-  return { isKept, madeCounts };
-}
-
-function* countTokens(words: TokenWords, tokenCount: number): Generator<undefined, Float64Array> {
-  const sums = new Float64Array(tokenCount);
-  for (const [first, end] of slicesOf(words)) {
-    addTokens(words, first, end, sums);
-    yield;
-  }
-  return sums;
+  const positionCount = yield* boundaries.lookAt(words);
+  return { isKept, madeCounts, positionCount };
 }
 
 /** Words [first, end), in slices of some milliseconds. */
@@ -72,18 +71,9 @@ function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number,
   }
 }
 
-function addTokens(
-  { tokens, starts, counts }: TokenWords,
-  first: number,
-  end: number,
-  sums: Float64Array,
-): void {
-  for (let w = first; w < end; w++) {
-    const count = counts[w]!;
-    const wordEnd = starts[w + 1]!;
-    for (let i = starts[w]!; i < wordEnd; i++) sums[tokens[i]!]! += count;
-  }
-}
+/** Flags of tokens, as the kernel knows them (src/kernel/words/word-records.ts). */
+const mayEnd = 1;
+const mayBegin = 2;
 
 /** Pairs of tokens that were looked at are remembered, up to so many. */
 const knownPairsMax = 1 << 20;
@@ -98,9 +88,8 @@ const knownPairsMax = 1 << 20;
 class Boundaries {
   /** Unmade merges by their left half. */
   private readonly byLeft = new Map<number, number[]>();
-  /** Whether the left (right) half of an unmade merge is among the tokens that end (begin) where a token does. */
-  private readonly mayEnd: Uint8Array;
-  private readonly mayBegin: Uint8Array;
+  /** Whether the left (1), right (2) half of an unmade merge is among the tokens that end (begin) where a token does. */
+  private readonly flags: Uint8Array;
   private readonly known = new Set<number>();
   private readonly tokenCount: number;
 
@@ -111,38 +100,53 @@ class Boundaries {
   ) {
     const { left, right } = merges;
     this.tokenCount = byteCount + left.length;
-    this.mayEnd = new Uint8Array(this.tokenCount);
-    this.mayBegin = new Uint8Array(this.tokenCount);
+    const flags = new Uint8Array(this.tokenCount);
+    this.flags = flags;
     for (const k of unmade) {
       const others = this.byLeft.get(left[k]!);
       if (others === undefined) this.byLeft.set(left[k]!, [k]);
       else others.push(k);
-      this.mayEnd[left[k]!] = 1;
-      this.mayBegin[right[k]!] = 1;
+      flags[left[k]!]! |= mayEnd;
+      flags[right[k]!]! |= mayBegin;
     }
     for (let k = 0; k < left.length; k++) {
-      this.mayEnd[byteCount + k]! |= this.mayEnd[right[k]!]!;
-      this.mayBegin[byteCount + k]! |= this.mayBegin[left[k]!]!;
+      flags[byteCount + k]! |= (flags[right[k]!]! & mayEnd) | (flags[left[k]!]! & mayBegin);
     }
   }
 
-  /** Looks at all places between two tokens of the words. */
-  *lookAt(words: TokenWords): Generator<undefined, void> {
-    for (const [first, end] of slicesOf(words)) {
+  /** Looks at all places between two tokens of the words; returns how many tokens they have. */
+  *lookAt(words: TokenWords | RecordWords): Generator<undefined, number> {
+    if ("kernel" in words) return yield* this.lookAtRecords(words);
+    for (const [first, end] of this.byLeft.size > 0 ? slicesOf(words) : []) {
       this.lookAtSome(words, first, end);
       yield;
     }
+    return words.tokens.length;
   }
 
   private lookAtSome({ tokens, starts }: TokenWords, first: number, end: number): void {
-    const { mayEnd, mayBegin } = this;
+    const { flags } = this;
     for (let w = first; w < end; w++) {
       const last = starts[w + 1]! - 1;
       for (let i = starts[w]!; i < last; i++) {
-        if (mayEnd[tokens[i]!] !== 0 && mayBegin[tokens[i + 1]!] !== 0)
+        if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 0)
           this.lookOnce(tokens[i]!, tokens[i + 1]!);
       }
     }
+  }
+
+  /** The kernel lists the pairs, most of them once. */
+  private *lookAtRecords({ kernel, positionBytes, flagsStart }: RecordWords): Generator<undefined, number> {
+    const { exports, memory } = kernel;
+    new Uint8Array(memory.buffer, flagsStart).set(this.flags);
+    exports.beginLook(flagsStart);
+    while (exports.hasLooked() === 0) {
+      const pairCount = exports.lookSome(tokensAtOnce, positionBytes);
+      const pairs = new Uint32Array(memory.buffer, exports.lookedPairsAddress() >>> 0, 2 * pairCount);
+      for (let i = 0; i < pairs.length; i += 2) this.lookOnce(pairs[i]!, pairs[i + 1]!);
+      yield;
+    }
+    return exports.lookedIds();
   }
 
   private lookOnce(before: number, behind: number): void {
@@ -156,9 +160,9 @@ class Boundaries {
 
   /** Looks at a place between two tokens that merge `usedBy` absorbed, or none. */
   look(before: number, behind: number, usedBy: number): void {
-    const { byLeft, mayEnd, merges, found } = this;
+    const { byLeft, flags, merges, found } = this;
     const { right } = merges;
-    if (mayEnd[before] === 0 || this.mayBegin[behind] === 0) return;
+    if ((flags[before]! & mayEnd) === 0 || (flags[behind]! & mayBegin) === 0) return;
     for (let token = before, end = usedBy; ; token = right[token - byteCount]!) {
       for (const k of byLeft.get(token) ?? []) {
         if (this.wasBegin(behind, usedBy, right[k]!, token - byteCount, end)) found(k);

@@ -20,6 +20,7 @@ export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
 export class LiftedPretokens implements Taker {
   readonly kernel: Kernel;
   private readonly encoding: EncodingKernel;
+  private readonly idLimit: number;
 
   constructor(
     model: EncodingModel,
@@ -27,6 +28,7 @@ export class LiftedPretokens implements Taker {
   ) {
     this.encoding = new EncodingKernel(model, idBytesOf(model) === 2, { cuts: "everywhere" });
     this.kernel = this.encoding.kernel;
+    this.idLimit = model.idLimit;
     if (this.kernel.exports.useLiftedPieces(this.encoding.modelAddress) === 0) throw noRoom();
   }
 
@@ -44,6 +46,12 @@ export class LiftedPretokens implements Taker {
       if (exports.listPieces(some) === 0) throw noRoom();
       this.kernelTook(1);
     }
+  }
+
+  /** How often each id was in a pretoken so far. */
+  get idCounts(): Float64Array {
+    const { exports, memory } = this.kernel;
+    return new Float64Array(memory.buffer, exports.idCountsAddress() >>> 0, this.idLimit).slice();
   }
 
   /** Counts the pieces that the kernel has listed. */

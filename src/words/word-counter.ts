@@ -3,7 +3,7 @@ import { UserError } from "../errors.ts";
 import { FileWindow, giveBack } from "../runtime/file-window.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
 import { runToEnd } from "../runtime/turns.ts";
-import { tooManyWords, type WordTable } from "./word-table.ts";
+import { type RecordWords, tooManyWords, type WordTable } from "./word-table.ts";
 
 /** Words in the memory of a kernel. It is shared: posted to another thread, nothing is copied. */
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly tables: PackedTables };
@@ -241,6 +241,7 @@ export class WordCounter {
     const other = openKernel(packed.memory);
     if (this.distinctWordCount === 0) {
       this.open(other);
+      this.textBytes = packed.tables.text.byteCount;
       return;
     }
     yield* this.addWordsOf(packed.tables);
@@ -279,6 +280,34 @@ export class WordCounter {
     }
     starts[table.wordCount] = start;
     return table;
+  }
+
+  /**
+   * Makes all words records, which stand end to end. From then on no word may be added; they can still be listed. Undefined
+   * where there is no room for that. Yields as `listWords`.
+   */
+  *standAsRecords(idLimit: number, positionBytes: 2 | 4): Generator<undefined, RecordWords | undefined> {
+    const { kernel } = this;
+    const { exports } = kernel;
+    const flagsStart = exports.reserveFixed(idLimit) >>> 0;
+    const shortAndMiddle =
+      recordBytesOfSlot * (exports.usedSlots(kinds.short) + exports.usedSlots(kinds.middle));
+    if (flagsStart === 0 || exports.hasRecords(shortAndMiddle) === 0) return undefined;
+    exports.startMovingToRecords();
+    while (exports.moveToRecordsSome(slotsAtOnce) === 1) yield;
+    for (const kind of Object.values(kinds)) giveBack(partOf(kernel, slotsOf(kernel, kind)));
+    exports.endMovingToRecords();
+    giveBack(partOf(kernel, textOf(kernel, this.textBytes)));
+    const freeStart = exports.textAddress() >>> 0;
+    return {
+      kernel,
+      wordCount: this.distinctWordCount,
+      positionBytes,
+      flagsStart,
+      freeStart,
+      freeEnd: freeStart + exports.textCapacity(),
+      discard: () => this.clear(),
+    };
   }
 
   private begin(): void {
@@ -423,6 +452,8 @@ const slotsAtOnce = 1 << 16;
 const listCallsAtOnce = 16;
 const slotBytes = [16, 24] as const;
 const recordHeadBytes = 16;
+/** Of the record of a short or middle word, with what is written behind it. */
+const recordBytesOfSlot = 40;
 /** The first unit of the records is not used. */
 const firstRecordByte = 8;
 

@@ -3,6 +3,8 @@ import { runToEnd } from "../../src/runtime/turns.ts";
 import { findKeptMerges } from "../../src/superwords/kept-merges.ts";
 import { WordMerger } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel } from "../../src/tokenizer/encoding-model.ts";
+import { WordCounter } from "../../src/words/word-counter.ts";
+import type { TokenWords } from "../../src/words/word-table.ts";
 import { rounds } from "../rounds.ts";
 import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { type NaivePair, naiveSuperwords } from "./naive-superwords.ts";
@@ -45,6 +47,23 @@ function wordsIn(pieces: ReadonlyMap<string, number>, left: Int32Array, right: I
   return { wordCount: ids.length, tokens: Uint16Array.from(ids.flat()), starts, counts };
 }
 
+const countsOf = ({ wordCount, tokens, starts, counts }: TokenWords, tokenCount: number) => {
+  const sums = new Float64Array(tokenCount);
+  for (let w = 0; w < wordCount; w++)
+    for (const token of tokens.subarray(starts[w], starts[w + 1])) sums[token]! += counts[w]!;
+  return sums;
+};
+
+/** The same words as records. */
+function recordsOf({ wordCount, tokens, starts, counts }: TokenWords, tokenCount: number) {
+  const counter = new WordCounter();
+  for (let w = 0; w < wordCount; w++) {
+    const bytes = new Uint8Array(tokens.slice(starts[w], starts[w + 1]).buffer);
+    counter.add({ bytes, view: new DataView(bytes.buffer) }, 0, bytes.length, counts[w]!);
+  }
+  return runToEnd(counter.standAsRecords(tokenCount, 2))!;
+}
+
 test("the merges that stay are those that a replay in order finds, whatever order they come in", () => {
   let unmadeCount = 0;
   let droppedCount = 0;
@@ -55,7 +74,13 @@ test("the merges that stay are those that a replay in order finds, whatever orde
     const { taken, left, right } = numbered(shuffled);
     const pieces = madePieces(letters);
     const naive = naiveSuperwords(pieces, taken, 0);
-    const { isKept, madeCounts } = runToEnd(findKeptMerges(wordsIn(pieces, left, right), { left, right }));
+    const words = wordsIn(pieces, left, right);
+    const tokenCount = 256 + left.length;
+    const counts = countsOf(words, tokenCount);
+    const found = runToEnd(findKeptMerges(words, { left, right }, counts));
+    const { isKept, madeCounts } = found;
+    const records = recordsOf(words, tokenCount);
+    expect(runToEnd(findKeptMerges(records, { left, right }, counts))).toEqual(found);
     const kept = taken.filter((_, k) => isKept[k] === 1);
     expect({ seed, trial, pieces, taken, kept }).toEqual({
       seed,

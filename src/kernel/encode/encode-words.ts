@@ -201,9 +201,11 @@ function merge(start: usize, length: u32, room: usize): u64 {
  *   ARRAY       TYPE   LENGTH             MEANING
  *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] the end of piece i, in bytes of ids
  *   lengths     u32    idLimit            model-layout.ts
+ *   idCounts    f64    idLimit            how often each id was listed so far
  */
 let pieceEnds: usize = 0;
 let lengths: usize = 0;
+let idCounts: usize = 0;
 let pieceCount: u32 = 0;
 
 /** Every pretoken has an id or more for each of its bytes' tokens, and a slice has fewer bytes than this (text-loop.ts). */
@@ -214,7 +216,8 @@ export function beginPieces(modelHead: usize): bool {
   const model = changetype<EncodingModel>(modelHead);
   pieceEnds = reserveTable(4 * pieceEndsMax);
   lengths = tokenLengths(model);
-  return pieceEnds !== 0 && lengths !== 0;
+  idCounts = reserveTable(8 * <usize>model.idLimit);
+  return pieceEnds !== 0 && lengths !== 0 && idCounts !== 0;
 }
 
 /** Forgets the pieces of the last call. */
@@ -236,7 +239,7 @@ export function listPieces(endCount: u32): bool {
   return true;
 }
 
-/** A pretoken ends with the id at which the lengths of the ids add up to its own. */
+/** A pretoken ends with the id at which the lengths of the ids add up to its own. Counts the ids on the way. */
 function findEnds<T>(firstId: usize, endCount: u32): void {
   const start = workAddress();
   let textEnd = load<u32>(endsStart);
@@ -245,7 +248,10 @@ function findEnds<T>(firstId: usize, endCount: u32): void {
   for (let i: u32 = 1; i < endCount; i++) {
     const end = load<u32>(endsStart + (i << 2));
     while (textEnd < end) {
-      textEnd += load<u32>(lengths + ((<usize>load<T>(id)) << 2));
+      const token = <usize>load<T>(id);
+      textEnd += load<u32>(lengths + (token << 2));
+      const count = idCounts + (token << 3);
+      store<f64>(count, load<f64>(count) + 1);
       id += sizeof<T>();
     }
     assert(textEnd === end, "no token crosses the end of a pretoken");
@@ -258,6 +264,11 @@ function findEnds<T>(firstId: usize, endCount: u32): void {
 /** Address of the ends, and how many pieces there are. */
 export function pieceEndsAddress(): usize {
   return pieceEnds;
+}
+
+/** Address of the counts of ids. */
+export function idCountsAddress(): usize {
+  return idCounts;
 }
 
 export function listedPieceCount(): u32 {

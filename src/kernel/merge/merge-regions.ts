@@ -1,7 +1,8 @@
 /**
  * Regions: where everything of a merge engine stands in its memory. The main thread plans them once; a thread that
  * helps plans the same from the same numbers. A region never moves: one that grows has address space for the most it
- * may need, which costs nothing until it is written. The memory is new, all zeros, and the engine relies on that.
+ * may need, which costs nothing until it is written. The memory is new, all zeros, and the engine relies on that. Where the words
+ * stand as records, it is the region of text in the memory that they were counted in (record-layout.ts).
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
@@ -10,8 +11,9 @@
  *   cells           u16 or u32   cellCount + 1             word-layout.ts
  *   weightEnds      u32          wordCount + 1             word-layout.ts
  *   weights         u64          wordCount + 1             word-layout.ts
- *   rareCells       u32          2,048                     word-layout.ts
+ *   rareCells       u32          2,048 a part              word-layout.ts
  *   tallies         u32          2,049                     word-layout.ts
+ *   numbers         u32          numberCount               record-layout.ts; where words stand as records
  *   lefts, rights   u32          tokenCapacity             merge-tokens.ts
  *   lengths, sizes  u32          tokenCapacity             merge-tokens.ts
  *   startBytes      u8           startByteCount            merge-tokens.ts
@@ -60,6 +62,7 @@ export let weightEnds: usize = 0;
 export let weights: usize = 0;
 export let rareCells: usize = 0;
 export let tallies: usize = 0;
+export let numbers: usize = 0;
 export let lefts: usize = 0;
 export let rights: usize = 0;
 export let lengths: usize = 0;
@@ -147,6 +150,17 @@ export function describeWords(count: u32, positions: u32, bytesOfPosition: u32, 
   positionCount = positions;
   positionBytes = bytesOfPosition;
   cellCount = cells;
+}
+
+/** The regions stand behind this address, where the words stand in the same memory; 0: it is new. */
+let firstByte: usize = 0;
+/** Ids that these words are made of (record-layout.ts). */
+let numberCount: u32 = 0;
+
+/** The words stand as records in the same memory: the regions begin at an address, and the ids are below `idLimit`. */
+export function describeRecords(first: usize, idLimit: u32): void {
+  firstByte = first;
+  numberCount = idLimit;
 }
 
 /** The cells that they do take. */
@@ -253,15 +267,16 @@ function pairRegionBytes(pairCount: u64): u64 {
 function placeFixedRegions(): void {
   const cellBytes: u64 = isWide ? sizeof<u32>() : sizeof<u16>();
   const idBytes = <u64>tokenCapacity * sizeof<u32>();
-  end = (<u64>__heap_base + alignment - 1) & ~(alignment - 1);
+  end = (max(<u64>firstByte, <u64>__heap_base) + alignment - 1) & ~(alignment - 1);
   job = place(offsetof<Job>());
   merge = place(offsetof<Merge>());
   parts = place(<u64>partCount * partStride);
   cells = place((<u64>cellCount + 1) * cellBytes);
   weightEnds = place((<u64>wordCount + 1) * sizeof<u32>());
   weights = place((<u64>wordCount + 1) * sizeof<u64>());
-  rareCells = place(2048 * sizeof<u32>());
+  rareCells = place(<u64>partCount * 2048 * sizeof<u32>());
   tallies = place(2049 * sizeof<u32>());
+  numbers = place(<u64>numberCount * sizeof<u32>());
   lefts = place(idBytes);
   rights = place(idBytes);
   lengths = place(idBytes);

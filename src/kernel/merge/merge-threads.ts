@@ -1,5 +1,6 @@
 import { countBytePairs, writeBytePairs } from "./byte-pairs";
 import { countPairs, sketchPairs, writePairs } from "./index-pairs";
+import { layOutRecords } from "./lay-out-records";
 import { isWide, Job, job, Merge, merge, Part, partStride, parts } from "./merge-regions";
 import { mergeOccurrences, writeStaged } from "./neighbours";
 import { adoptStepCount, stepCount } from "./word-layout";
@@ -46,6 +47,7 @@ export enum Work {
   sketchPairs,
   countPairs,
   writePairs,
+  layOutRecords,
 }
 
 enum State {
@@ -145,8 +147,10 @@ function doWork<T>(part: Part, index: u32): bool {
       return sketchPairs<T>(part, index, job.share);
     case Work.countPairs:
       return countPairs<T>(part, index, job.share);
-    default:
+    case Work.writePairs:
       return writePairs<T>(part, index, job.share);
+    default:
+      return layOutRecords<T>(part, index, job.share);
   }
 }
 

@@ -1,10 +1,13 @@
+import { recordLength, recordValue, recordWord } from "../words/word-slots";
 import {
   boundary,
   cells,
   isWide,
   mergeCounts,
+  numbers,
   order,
   others,
+  partCount,
   positionBytes,
   rareCells,
   setCellCount,
@@ -25,7 +28,7 @@ import {
  *   cells       u16 or u32   cellCount + 1  token ids, `boundary` before, between and after the words
  *   weightEnds  u32          stepCount      first cell past weight step s; the last is `noEnd`
  *   weights     u64          stepCount      count of every word in step s, falling
- *   rareCells   u32          2,048          during layout: cells of the words of each count, then the next one's place
+ *   rareCells   u32          2,048 a part   during layout: cells of the words of each count, then the next one's place
  *
  * A token that covers the cells s..e has its id in s and in e: the token to the right of s begins at s + its length,
  * the one to the left ends in s - 1. What stands between s and e is stale and never read as a token. (The cell behind
@@ -48,7 +51,7 @@ export function adoptStepCount(count: u32): void {
 
 /** Positions are below 2^31, so the last step ends behind all. */
 const noEnd: u32 = 0xffffffff;
-const rareCountEnd: u32 = 2048;
+export const rareCountEnd: u32 = 2048;
 
 /** The cell that the next frequent word begins in, and how many cells are written in all. */
 let frequentEnd: u32 = 1;
@@ -60,10 +63,23 @@ let nextOffset: u32 = 0;
 /** Where the first word of this memory starts in the table's tokens. */
 let firstWordStart: u32 = 0;
 let stepWeight: u64 = 0;
+/** Whether a word is the place of a record, in units of 8 bytes, or an index into the table. */
+let areRecords: bool = false;
 
 /** Begins a layout; the words are in their regions, and the first of them starts at token `firstStart` of the table. */
 export function startLayout(firstStart: u32): void {
   firstWordStart = firstStart;
+  areRecords = false;
+  startCells();
+}
+
+/** The same where words stand as records (record-layout.ts). */
+export function startOrderOfRecords(): void {
+  areRecords = true;
+  startCells();
+}
+
+function startCells(): void {
   startOrder();
   stepCount = 0;
   frequentEnd = 1;
@@ -86,10 +102,15 @@ export function tallyWords(from: u32, to: u32): void {
     }
     if (count >= rareCountEnd) addFrequentWord(word, count);
     else {
-      const tally = rareCells + ((<usize>count) << 2);
+      const tally = rareTallyOf(0, <u32>count);
       store<u32>(tally, load<u32>(tally) + length + 1);
     }
   }
+}
+
+/** Address of what is tallied of the rare words of a count, in a part of them. */
+export function rareTallyOf(part: u32, count: u32): usize {
+  return rareCells + ((<usize>(part * rareCountEnd + count)) << 2);
 }
 
 /** Lays out frequent words in their order until about `work` cells are written; false when all are. */
@@ -101,12 +122,15 @@ export function layOutFrequentWords(work: u32): bool {
 export function startRareWords(): void {
   let pos = frequentEnd;
   for (let count = <i32>rareCountEnd - 1; count >= 0; count--) {
-    const tally = rareCells + ((<usize>count) << 2);
-    const cellsOfCount = load<u32>(tally);
-    if (cellsOfCount === 0) continue;
-    beginStep(count, pos);
-    store<u32>(tally, pos);
-    pos += cellsOfCount;
+    const start = pos;
+    for (let part: u32 = 0; part < partCount; part++) {
+      const tally = rareTallyOf(part, count);
+      const cellsOfCount = load<u32>(tally);
+      if (cellsOfCount === 0) continue;
+      if (pos === start) beginStep(count, pos);
+      store<u32>(tally, pos);
+      pos += cellsOfCount;
+    }
   }
   setCellCount(pos);
   if (stepCount === 0) beginStep(0, pos);
@@ -144,7 +168,7 @@ function layOutRare<T>(work: u32): bool {
     if (lengthOfWord(nextWord) < 2) continue;
     const count = countOfWord(nextWord);
     if (count >= rareCountEnd) continue;
-    const cursor = rareCells + ((<usize>count) << 2);
+    const cursor = rareTallyOf(0, <u32>count);
     store<u32>(cursor, layOutWord<T>(nextWord, <f64>count, load<u32>(cursor), target));
     if (nextOffset > 0) return true;
   }
@@ -157,11 +181,9 @@ function layOutRare<T>(work: u32): bool {
  */
 function layOutWord<T>(word: u32, weight: f64, pos: u32, target: u32): u32 {
   const length = lengthOfWord(word);
-  const first = startOfWord(word) + nextOffset;
   const count = min(length - nextOffset, max(target - writtenCount, 1));
-  if (positionBytes === 1) writeTokens<T, u8>(first, count, weight, pos);
-  else if (positionBytes === 2) writeTokens<T, u16>(first, count, weight, pos);
-  else writeTokens<T, u32>(first, count, weight, pos);
+  if (areRecords) writeNumbersOf<T>(word, count, pos);
+  else writeTokensOf<T>(word, count, weight, pos);
   nextOffset += count;
   writtenCount += count;
   if (nextOffset < length) return pos + count;
@@ -169,6 +191,29 @@ function layOutWord<T>(word: u32, weight: f64, pos: u32, target: u32): u32 {
   nextOffset = 0;
   writtenCount++;
   return pos + count + 1;
+}
+
+function writeTokensOf<T>(word: u32, count: u32, weight: f64, pos: u32): void {
+  const first = startOfWord(word) + nextOffset;
+  if (positionBytes === 1) writeTokens<T, u8>(first, count, weight, pos);
+  else if (positionBytes === 2) writeTokens<T, u16>(first, count, weight, pos);
+  else writeTokens<T, u32>(first, count, weight, pos);
+}
+
+function writeNumbersOf<T>(word: u32, count: u32, pos: u32): void {
+  const first = recordWord(recordAt(word)) + nextOffset * positionBytes;
+  if (positionBytes === 2) writeNumbers<T, u16>(first, count, pos);
+  else writeNumbers<T, u32>(first, count, pos);
+}
+
+/** Writes the numbers of the `count` ids at an address into the cells from `pos` on, and a boundary behind them. */
+export function writeNumbers<T, U>(from: usize, count: u32, pos: u32): void {
+  const end = from + <usize>count * sizeof<U>();
+  let cell = cells + <usize>pos * sizeof<T>();
+  for (let address = from; address < end; address += sizeof<U>(), cell += sizeof<T>()) {
+    store<T>(cell, <T>load<u32>(numbers + ((<usize>load<U>(address)) << 2)));
+  }
+  store<T>(cell, <T>boundary);
 }
 
 /** Writes `count` tokens, `U` each in the table, from the table's `first` on into the cells from `pos` on, and counts them. */
@@ -197,12 +242,17 @@ function countStartToken(token: u32, weight: f64): void {
   store<f64>(address, load<f64>(address) + weight);
 }
 
+function recordAt(word: u32): usize {
+  return (<usize>word) << 3;
+}
+
 /** The word's first token, as an index into the tokens of this memory. */
 function startOfWord(word: u32): usize {
   return load<u32>(wordStarts + ((<usize>word) << 2)) - firstWordStart;
 }
 
 function lengthOfWord(word: u32): u32 {
+  if (areRecords) return recordLength(recordAt(word)) / positionBytes;
   const start = wordStarts + ((<usize>word) << 2);
   return load<u32>(start, 4) - load<u32>(start);
 }
@@ -262,7 +312,7 @@ function startOrder(): void {
   countMax = 0;
 }
 
-function addFrequentWord(word: u32, count: u64): void {
+export function addFrequentWord(word: u32, count: u64): void {
   store<u32>(frequentWords + ((<usize>frequentCount) << 2), word);
   frequentCount++;
   if (count > countMax) countMax = count;
@@ -275,6 +325,7 @@ function frequentWordAt(place: u32): u32 {
 }
 
 function countOfWord(word: u32): u64 {
+  if (areRecords) return recordValue(recordAt(word));
   return <u64>load<f64>(wordCounts + ((<usize>word) << 3));
 }
 

@@ -696,11 +696,24 @@ function recordEquals(record: usize, at: usize, length: u32): bool {
   return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
 }
 
-function appendRecord(long: LongTable, at: usize, length: u32, hash: u32, value: u64): void {
-  const record = long.records + ((<usize>long.endUnit) << 3);
+/** Puts a record without a slot behind the others; there is room for it. Returns where its word goes. */
+export function addRecordHead(long: LongTable, length: u32, value: u64): usize {
+  const record = <usize>endOfRecords(long);
+  writeRecordHead(record, length, 0, value);
+  long.usedCount++;
+  long.endUnit += <u32>(recordBytes(length) >> 3);
+  return recordWord(record);
+}
+
+function writeRecordHead(record: usize, length: u32, hash: u32, value: u64): void {
   store<u32>(record, length);
   store<u32>(record, hash, 4);
   store<u64>(record, value, 8);
+}
+
+function appendRecord(long: LongTable, at: usize, length: u32, hash: u32, value: u64): void {
+  const record = long.records + ((<usize>long.endUnit) << 3);
+  writeRecordHead(record, length, hash, value);
   // Not by `memory.copy`: the word may stand in a window of a file (regions.ts).
   let word = recordWord(record);
   for (const tail = at + (length & ~7); at < tail; at += 8, word += 8) store<u64>(word, load<u64>(at));

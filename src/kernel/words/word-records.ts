@@ -1,0 +1,150 @@
+import { asideBytes, asideStart, listedBytes, listedStart } from "../regions";
+import {
+  addRecordHead,
+  addSentinel,
+  endOfRecords,
+  endOfSlots,
+  firstRecord,
+  nextRecord,
+  recordLength,
+  recordWord,
+  sentinelKey,
+  writeMiddle,
+  writeShort,
+} from "./word-slots";
+import { long, middle, short } from "./word-tables";
+
+/**
+ * All words as records, which stand end to end, so that the merge engine can lay them out in the memory where they were counted
+ * (merge/record-layout.ts). Behind the records of long words come those of short and middle ones.
+ */
+let movedKind: u32 = 0;
+let movedAt: usize = 0;
+
+export function startMovingToRecords(): void {
+  movedKind = 0;
+  movedAt = short.slots;
+}
+
+/** Moves the words of the next `work` slots; there is room for them. False after the last. */
+export function moveToRecordsSome(work: u32): bool {
+  const table = movedKind === 0 ? short : middle;
+  const slotBytes = <usize>table.slotBytes;
+  const end = min(movedAt + <usize>work * slotBytes, endOfSlots(table));
+  for (; movedAt < end; movedAt += slotBytes) {
+    const key = load<u64>(movedAt);
+    // The key of a middle word may be that of the sentinel.
+    if (key === 0 || (movedKind === 0 && key === sentinelKey)) continue;
+    const word = addRecordHead(long, <u32>(key & 255), load<u64>(movedAt + slotBytes - 8));
+    if (movedKind === 0) writeShort(word, key);
+    else writeMiddle(word, load<u64>(movedAt, 8), key);
+  }
+  if (movedAt < endOfSlots(table)) return true;
+  if (movedKind === 1) return false;
+  movedKind = 1;
+  movedAt = middle.slots;
+  return true;
+}
+
+/** When all are moved, and the slots are zeros. */
+export function endMovingToRecords(): void {
+  addSentinel(short);
+  middle.usedCount = 0;
+}
+
+/** Where the records begin and end, in units of 8 bytes. */
+export function startOfRecordsUnit(): u32 {
+  return <u32>(firstRecord(long) >> 3);
+}
+
+export function endOfRecordsUnit(): u32 {
+  return <u32>(endOfRecords(long) >> 3);
+}
+
+/**
+ * A look at the words, which are sequences of ids: how many ids they have, and which pairs of ids stand side by side in them, of
+ * those that somebody asks for.
+ *
+ *   ARRAY    TYPE   LENGTH     MEANING
+ *   flags    u8     ids        1: pairs with this id at the left are asked for; 2: those with it at the right
+ *   listed   u32    2 a pair   the pairs found in one call
+ *   aside    u64    2^15       pairs listed before, by their hash: few come twice
+ */
+let flags: usize = 0;
+let lookedRecord: u64 = 0;
+let lookedCount: u32 = 0;
+let idTotal: u64 = 0;
+
+const knownBits: u64 = 15;
+
+/** Begins a look, with the flags at an address. */
+export function beginLook(flagsAddress: usize): void {
+  flags = flagsAddress;
+  lookedRecord = firstRecord(long);
+  lookedCount = 0;
+  idTotal = 0;
+  memory.fill(asideStart, 0, asideBytes);
+}
+
+/** Looks at the next `work` ids, of so many bytes each. Returns how many pairs are listed. */
+export function lookSome(work: u32, idBytes: u32): u32 {
+  return idBytes === 2 ? look<u16>(work) : look<u32>(work);
+}
+
+/** Address of the pairs: left, right. */
+export function lookedPairsAddress(): usize {
+  return listedStart;
+}
+
+/** Whether all words were looked at. */
+export function hasLooked(): bool {
+  return lookedRecord === endOfRecords(long);
+}
+
+/** Ids of all words. */
+export function lookedIds(): f64 {
+  return <f64>idTotal;
+}
+
+function look<T>(work: u32): u32 {
+  let pairsEnd = listedStart;
+  let workLeft = <i32>work;
+  const recordsEnd = endOfRecords(long);
+  while (lookedRecord < recordsEnd && workLeft > 0) {
+    const record = <usize>lookedRecord;
+    const count = recordLength(record) / sizeof<T>();
+    let id = recordWord(record) + <usize>lookedCount * sizeof<T>();
+    const end = recordWord(record) + <usize>count * sizeof<T>();
+    let left = <u32>load<T>(id);
+    let leftFlag = load<u8>(flags + left);
+    for (id += sizeof<T>(); id < end; id += sizeof<T>()) {
+      const right = <u32>load<T>(id);
+      const rightFlag = load<u8>(flags + right);
+      if ((leftFlag & (rightFlag >> 1) & 1) !== 0) {
+        pairsEnd = listPair(pairsEnd, left, right);
+        // The rest of this word comes with the next call.
+        if (pairsEnd === listedStart + listedBytes) break;
+      }
+      left = right;
+      leftFlag = rightFlag;
+    }
+    workLeft -= <i32>count;
+    lookedCount = <u32>((min(id, end) - recordWord(record)) / sizeof<T>());
+    if (lookedCount < count) break;
+    lookedCount = 0;
+    idTotal += count;
+    lookedRecord = nextRecord(record);
+  }
+  return <u32>((pairsEnd - listedStart) >> 3);
+}
+
+function listPair(at: usize, left: u32, right: u32): usize {
+  const key = ((<u64>left) << 32) | right;
+  const known = asideStart + ((<usize>((key * 0x9e3779b97f4a7c15) >> (64 - knownBits))) << 3);
+  // 0 is no key of a pair that was listed.
+  if (load<u64>(known) === key + 1) return at;
+  store<u64>(known, key + 1);
+  store<u32>(at, left);
+  store<u32>(at, right, 4);
+  return at + 8;
+}
