@@ -329,7 +329,7 @@ function* pointsOf(sets: readonly CodePointSet[], taken: Set<number>): Generator
  *
  * Symbols are character classes, then the edge of the text. State 0 is that at the end of a text.
  */
-export type Backward = {
+type Backward = {
   readonly symbolCount: number;
   readonly stateCount: number;
   readonly next: Int32Array;
@@ -343,8 +343,8 @@ export type Backward = {
   readonly wayFrom: (instruction: number, before: number, symbol: number, behind: number) => number;
 };
 
-export const itMatches = -1;
-export const noWay = -2;
+const itMatches = -1;
+const noWay = -2;
 
 const stateCountMax = 4000;
 /** Some tenths of a second. */
@@ -354,7 +354,7 @@ const evaluationCountMax = 1 << 24;
  * `symbolSets[set][symbol]` is 1 where the set holds the symbol. Behind the class `lineEnd` a text ends; -1: behind none.
  * Throws BeyondAutomaton.
  */
-export function readBackwards(program: Nfa, symbolSets: readonly Uint8Array[], lineEnd: number): Backward {
+function readBackwards(program: Nfa, symbolSets: readonly Uint8Array[], lineEnd: number): Backward {
   const symbolCount = symbolSets[0]!.length;
   const { groupOf, memberOf } = groupsOf(program, symbolSets, symbolCount);
   const reader = new BackwardReader(program, symbolSets, groupOf, memberOf);

@@ -1,14 +1,10 @@
 import { expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
-import { BeyondAutomaton, divideIntoClasses } from "../../src/pattern/automaton.ts";
-import { noWay, readBackwards } from "../../src/pattern/foreseen.ts";
-import { buildNfa, type Nfa, SymbolSets } from "../../src/pattern/nfa.ts";
-import { parsePattern } from "../../src/pattern/parse-pattern.ts";
 import { type CompiledPattern, compilePattern, findSafeCut } from "../../src/pattern/pattern.ts";
 import { rounds, turns } from "../rounds.ts";
 import { digitForms, digitText } from "./digit-forms.ts";
 import { endsOfLeftPart, pretokenEnds, Random } from "./naive.ts";
-import { naiveMatches, TooSlow, textbookEnds } from "./naive-matcher.ts";
+import { TooSlow, textbookEnds } from "./naive-matcher.ts";
 import { randomLookPattern, randomLookText } from "./random-patterns.ts";
 
 const seed = 20261122;
@@ -23,62 +19,6 @@ const byteEnds = (pieces: readonly string[]) => {
 function expectSame(found: readonly number[], wanted: readonly number[], what: unknown): void {
   if (found.join() !== wanted.join()) throw new Error(`${JSON.stringify(what)}: [${found}], not [${wanted}]`);
 }
-
-test("read backwards, a body matches where the textbook matcher finds a match", () => {
-  const random = new Random(seed);
-  let trialCount = 0;
-  for (let round = 0; round < rounds(150); round++) {
-    const source = randomLookPattern(random, 2);
-    let tree: ReturnType<typeof parsePattern>;
-    try {
-      tree = parsePattern(source);
-    } catch {
-      continue;
-    }
-    const sets = new SymbolSets();
-    let nfa: Nfa;
-    try {
-      nfa = buildNfa(tree, sets, true);
-    } catch (error) {
-      expect(error).toBeInstanceOf(BeyondAutomaton);
-      continue;
-    }
-    const { classes, membership } = divideIntoClasses(sets.characters);
-    const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.holdsEdge[set] ? 1 : 0]));
-    const { next, symbolCount, groupOf, wayFrom } = readBackwards(nfa, symbolSets, -1);
-    const { classCount, runStarts, runClasses } = classes;
-    for (let trial = 0; trial < 10; trial++) {
-      const points = Array.from(randomLookText(random), (character) => character.codePointAt(0)!);
-      const symbols = points.map((point) => runClasses[runStarts.findLastIndex((start) => start <= point)]!);
-      let state = 0;
-      for (let pos = points.length; pos >= 0; pos--) {
-        const symbol = symbols[pos] ?? classCount;
-        const behind = pos === points.length ? -1 : state;
-        if (pos < points.length) state = next[state * symbolCount + symbol]!;
-        const group = groupOf[pos === 0 ? classCount : symbols[pos - 1]!]!;
-        const text = String.fromCodePoint(...points);
-        try {
-          const wanted = naiveMatches(tree, points, pos);
-          expect({
-            source,
-            text,
-            pos,
-            matches: wayFrom(nfa.startInstruction, group, symbol, behind) !== noWay,
-          }).toEqual({
-            source,
-            text,
-            pos,
-            matches: wanted,
-          });
-          trialCount++;
-        } catch (error) {
-          if (!(error instanceof TooSlow)) throw error;
-        }
-      }
-    }
-  }
-  expect(trialCount).toBeGreaterThan(rounds(2000));
-});
 
 test("random patterns that look far ahead are cut as the textbook matcher cuts them", () => {
   const random = new Random(seed + 1);
