@@ -12,16 +12,13 @@ import {
   writeSharedBomb,
   writeTokenizerBomb,
 } from "./bombs.ts";
-import type { Random } from "./jobs.ts";
+import { oneOf, type Random } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
 import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
 // Inputs made to take long or to fill the memory. They are read, or refused, and the error names it; a signal does not wait for them.
-
-const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const words = unitOf("some words, some");
 const letters = unitOf("a");
@@ -85,7 +82,7 @@ async function memoryBomb(world: World, random: Random): Promise<Outcome> {
   let peakBytes = 0;
   while (end === undefined) {
     peakBytes = Math.max(peakBytes, peakBytesOf(child.pid));
-    await sleep(2);
+    await Bun.sleep(2);
   }
   end = await ended;
   const { stderr } = end;
@@ -160,7 +157,7 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
     end = value;
   });
   const instantMs = 40 + random.unit() * slowMs;
-  await sleep(instantMs);
+  await Bun.sleep(instantMs);
   const before = waitedMs(child.pid);
   if (end !== undefined || before === null) return tooLate;
   const sentMs = performance.now();
@@ -168,7 +165,7 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   let waited = before;
   while (end === undefined) {
     waited = waitedMs(child.pid) ?? waited;
-    await sleep(2);
+    await Bun.sleep(2);
   }
   const tookMs = performance.now() - sentMs - (waited - before);
   end = await ended;

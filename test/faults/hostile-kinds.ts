@@ -14,14 +14,12 @@ import {
 import { basename, join } from "node:path";
 import { hiddenPath } from "../hidden-name.ts";
 import { giveAway, makePipe } from "../other-user.ts";
-import { anyJob, type Random } from "./jobs.ts";
+import { anyJob, oneOf, type Random } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
 import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, run, start } from "./process.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
-const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const isRoot = process.geteuid?.() === 0;
 
 /** No run may wait longer for what others put in its way. */
@@ -187,7 +185,7 @@ async function race(world: World, random: Random): Promise<Outcome> {
   if (random.below(3) === 0) args.push("--keep", "2");
   const runs = Array.from({ length: runsAtOnce }, () => start(args, world.options));
   const kills = random.below(2) === 0 ? [] : runs.slice(0, 1 + random.below(4));
-  for (const { child } of kills) void sleep(random.unit() * 300).then(() => child.kill("SIGKILL"));
+  for (const { child } of kills) void Bun.sleep(random.unit() * 300).then(() => child.kill("SIGKILL"));
   const ends = await Promise.all(runs.map(({ ended }) => ended));
   for (const ended of ends) {
     if (ended.signal === "SIGKILL") continue;
@@ -274,8 +272,8 @@ async function twoNamespaces(world: World, random: Random): Promise<Outcome> {
     [world.temporary, join(world.work, "cache")].some(
       (path) => existsSync(path) && readdirSync(path).some((name) => name.startsWith(".bpe-")),
     );
-  while (!hasEnded && !isAtWork()) await sleep(1);
-  await sleep(random.unit() * 20);
+  while (!hasEnded && !isAtWork()) await Bun.sleep(1);
+  await Bun.sleep(random.unit() * 20);
   first.child.kill("SIGSTOP");
   const wrapper = [
     "unshare",

@@ -6,7 +6,8 @@ export type Random = ReturnType<typeof randomSource>;
 /** A command line of some run that is to be disturbed, and what is piped into it. */
 export type Job = { readonly args: readonly string[]; readonly stdin?: string };
 
-const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
+/** One of some values. */
+export const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
 /** A training on today's corpus in one of its forms, with options that make files of their own. */
 export function trainJob(

@@ -26,15 +26,14 @@ import { copyDirectory, trainOptions, type World } from "./world.ts";
 
 /** About what a disturbed run takes when it is not: instants are drawn from it, and those behind the end drawn again. */
 let jobMs = 300;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Waits for an instant: some of them drawn from the whole run, some from when its output is being written. */
 async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
-  if (random.below(5) < 3) return void (await sleep(random.unit() * jobMs * 1.2));
+  if (random.below(5) < 3) return void (await Bun.sleep(random.unit() * jobMs * 1.2));
   const isWriting = () =>
     [...readdirSync(world.work), ...readdirSync(world.temporary)].some((name) => /^\.(?!.*lock$)/.test(name));
-  while (!hasEnded() && !isWriting()) await sleep(1);
-  await sleep(random.unit() * 30);
+  while (!hasEnded() && !isWriting()) await Bun.sleep(1);
+  await Bun.sleep(random.unit() * 30);
 }
 
 async function signalled(
@@ -87,8 +86,8 @@ async function killSpilling(world: World, random: Random): Promise<Outcome> {
   void ended.finally(() => {
     hasEnded = true;
   });
-  while (!hasEnded && readdirSync(world.temporary).length === 0) await sleep(1);
-  await sleep(random.unit() * 2 * jobMs);
+  while (!hasEnded && readdirSync(world.temporary).length === 0) await Bun.sleep(1);
+  await Bun.sleep(random.unit() * 2 * jobMs);
   child.kill("SIGKILL");
   if ((await ended).signal !== "SIGKILL") return tooLate;
   must(
@@ -207,8 +206,8 @@ async function inputChanged(world: World, random: Random): Promise<Outcome> {
   void ended.finally(() => {
     hasEnded = true;
   });
-  while (!hasEnded && !hasOpen(child.pid, path)) await sleep(0.5);
-  if (random.below(2) === 0) await sleep(random.unit() * jobMs * 0.5);
+  while (!hasEnded && !hasOpen(child.pid, path)) await Bun.sleep(0.5);
+  if (random.below(2) === 0) await Bun.sleep(random.unit() * jobMs * 0.5);
   try {
     const names = Object.keys(changes);
     changes[names[random.below(names.length)]!]!(path, random);
@@ -327,7 +326,7 @@ async function permissionLost(world: World, random: Random): Promise<Outcome> {
     if ((await run(["--version"], options)).code !== 0)
       return skipped("another user cannot run the binary here");
     const { ended } = start(job.args, options);
-    await sleep(random.unit() * jobMs);
+    await Bun.sleep(random.unit() * jobMs);
     chmodSync(world.work, 0o555);
     const outcome = await mustEndEitherWay(world, job, await ended).finally(() =>
       chmodSync(world.work, 0o755),

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
 import { npyHead } from "../../src/formats/id-writers.ts";
-import type { Random } from "./jobs.ts";
+import { oneOf, type Random } from "./jobs.ts";
 import type { Kind } from "./kind.ts";
 import { mutateJson, mutateNpy, readTokenizerFile, tokenizerFiles } from "./mutate.ts";
 import {
@@ -22,7 +22,6 @@ import type { World } from "./world.ts";
 const hangMs = 10_000;
 /** What such a run takes when nothing is wrong is below 100 MB; a table has an entry for each id up to 2^24. */
 const memoryBytesMax = 500_000_000;
-const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
 async function mustBeReadOrRefused(args: readonly string[], world: World): Promise<Outcome> {
   const { child, ended } = start(args, { ...world.options, hangMs });

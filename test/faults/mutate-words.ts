@@ -1,10 +1,9 @@
 import { checksumOf, frameHeadBytes, magic } from "../../src/words/counts-format.ts";
-import type { Random } from "./jobs.ts";
+import { oneOf, type Random } from "./jobs.ts";
 import { mutateJson, mutateLines, wildNumbers } from "./mutate.ts";
 
 // Mutations of counts files and of the files of a cache whose checksums are made anew: what a checksum does not find.
 
-const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 const headBytes = magic.length + 4;
 
 /** The payloads of the frames of a counts file; the first is the header, the last is empty. */

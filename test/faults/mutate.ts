@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Random } from "./jobs.ts";
+import { oneOf, type Random } from "./jobs.ts";
 
 // Structural mutations: what was valid keeps its form, and says something wild.
-
-const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
 /** JSON that `JSON.stringify` does not write: numbers beyond all numbers, minus zero, nesting. */
 const raw = (json: string) => `\u0001${json}\u0001`;

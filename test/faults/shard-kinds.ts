@@ -9,7 +9,6 @@ import type { World } from "./world.ts";
 // Encoding into shards, and joining parts: the same command goes on where it was ended, to the bytes of one quiet run.
 
 const formats = ["megatron", "olmo", "datatrove", "parquet", "llmc"] as const;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A command line that writes `shards/c*`, and the files of a quiet run of it. */
 type Sharded = {
@@ -128,7 +127,7 @@ async function killed(world: World, random: Random): Promise<Outcome> {
   let kills = 0;
   for (let n = 0; n < 4; n++) {
     const { child, ended } = start(sharded.args, world.options);
-    await sleep((0.2 + random.unit()) * sharded.quietMs);
+    await Bun.sleep((0.2 + random.unit()) * sharded.quietMs);
     child.kill("SIGKILL");
     const end = await ended;
     if (end.signal !== "SIGKILL") {

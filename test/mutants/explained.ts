@@ -16,13 +16,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     why: "Saves looking at each file: in a directory that is not open to all, `isTrusted` says yes to every one.",
   },
   {
-    file: "src/words/sorted-words.ts",
-    before: "let pos = 0;",
-    line: "while (pos < stop && bytes[start + pos] === otherBytes[otherStart + pos]) pos++;",
-    changed: "while (pos <= stop && bytes[start + pos] === otherBytes[otherStart + pos]) pos++;",
-    why: "Behind `stop` only `pos < stop` is asked, and the answer stays no.",
-  },
-  {
     file: "src/store/standing-result.ts",
     before: "} catch {",
     line: "return false;",
@@ -63,21 +56,6 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
     line: "const worthwhileBytes = 1 << 20;",
     changed: "const worthwhileBytes = 1 << 21;",
     why: "From which size on memory is given back: the array is zero either way.",
-  },
-  {
-    file: "src/runtime/file-window.ts",
-    before: "const isGiven =",
-    line: "end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), MADV_DONTNEED) === 0;",
-    changed:
-      "end + start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), MADV_DONTNEED) === 0;",
-    why: "Smaller arrays are given back, too: they are zero either way, and a size below 0 is refused by the system.",
-  },
-  {
-    file: "src/runtime/file-window.ts",
-    before: "}",
-    line: "array.fill(0, 0, (start - address) / 4);",
-    changed: "array.fill(0, 0, (start - address) * 4);",
-    why: "More is filled with the zeros that it holds already.",
   },
   {
     file: "src/runtime/file-window.ts",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Tokenizer, type TrainTokenizerOptions, trainTokenizer, UserError } from "../../src/index.ts";
 import { takeLockNow } from "../../src/store/output-lock.ts";
 import { placeOf } from "../../src/store/output-place.ts";
-import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { naiveWords } from "../naive.ts";
 import { turns } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
@@ -246,31 +246,6 @@ test("what onProgress throws ends the training, also while only workers count", 
 
 const at = (name: string) => join(home, name);
 const files = [1, 2, 3].map((seed) => put(home, `text-${seed}.txt`, madeText(seed, 400)));
-
-test("with a cache the tokenizer is the same, and only what is new is counted", async () => {
-  const countedBytes = async (some: readonly string[], output: string, cache?: string) => {
-    let done = 0;
-    await trainTokenizer({
-      files: some,
-      vocabSize: 400,
-      specialTokens: ["<x>"],
-      output: at(output),
-      ...(cache !== undefined && { cache: at(cache) }),
-      onProgress: (progress) => {
-        if (progress.stage === "counting") done = Math.max(done, progress.done);
-      },
-    });
-    return done;
-  };
-  const wholeBytes = await countedBytes(files, "plain");
-  const oneBytes = await countedBytes(files.slice(2), "one");
-  await countedBytes(files.slice(0, 2), "cached", "cache");
-  expect(await countedBytes(files, "cached", "cache")).toBe(oneBytes);
-  expect(oneBytes).toBeLessThan(wholeBytes);
-  expect(tokenizerFiles(at("cached"))).toEqual(tokenizerFiles(at("plain")));
-  expect(mergesOf(at("plain")).length).toBeGreaterThan(100);
-  expect(readdirSync(at("cache")).filter((name) => name.startsWith("."))).toEqual([]);
-});
 
 test("a cache keeps to its limit, and says what is wrong with it", async () => {
   const warnings: string[] = [];
