@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { version } from "../package.json";
 import { sentences } from "../src/cli/help.ts";
 import { namesThatDecide } from "../src/formats/load-tokenizer.ts";
-import { callOptions, spellInLibrary } from "../src/options/library.ts";
-import { nameInLibrary, type Option, respelled } from "../src/options/option.ts";
+import { callOptions, respelled, spellInLibrary } from "../src/options/library.ts";
+import { nameInLibrary, type Option } from "../src/options/option.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
 import { optionsPage } from "./options-page.ts";
 

@@ -4,7 +4,7 @@ import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import { type SavedSum, writeSum } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
 import { counting } from "../options/command-tables.ts";
-import { readTyped, typedSpelling } from "../options/option.ts";
+import { readTyped } from "../options/option.ts";
 import { openMemory } from "../pipeline/count-memory.ts";
 import { countParts, countWords } from "../pipeline/count-words.ts";
 import { settleWithCounts } from "../pipeline/open-counts.ts";
@@ -29,7 +29,7 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const { files } = invocation;
   const asked = readTyped(counting, invocation.options);
   const { minCount = 1, saveCounts, ranges } = asked;
-  const typedCutting = settleCutting(asked, {}, typedSpelling);
+  const typedCutting = settleCutting(asked, {});
   checkFiles(files, asked);
   await lockFiles(output, saveCounts, asked.output);
   // Files first: who reads stdout may stop the run.
@@ -37,8 +37,8 @@ export async function runCount(invocation: Invocation, output: Output): Promise<
   const places = named.length === 0 ? ["-"] : named;
   const { settled: cutting, countsFiles } = await settleWithCounts(
     asked,
-    { openPipes: spoolPipes, spell: typedSpelling },
-    (made) => (made === undefined ? typedCutting : settleCutting(asked, { made }, typedSpelling)),
+    { openPipes: spoolPipes },
+    (made) => (made === undefined ? typedCutting : settleCutting(asked, { made })),
   );
   const countsOptions = countsOptionsOf(cutting);
   const { textField } = asked;

@@ -4,7 +4,6 @@ import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import type { Input, InputFormat } from "../corpus/input.ts";
 import { exitCode, shortened, UserError } from "../errors.ts";
-import { typedSpelling } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { type Warning, wordsOf } from "../pipeline/warnings.ts";
@@ -114,7 +113,7 @@ export class Output {
 
   /** Warns of what a run found, in the words of the command line. */
   tell(warnings: readonly Warning[]): void {
-    for (const warning of warnings) this.warn(wordsOf(warning, typedSpelling));
+    for (const warning of warnings) this.warn(wordsOf(warning));
   }
 
   /** Files that are not read. Each is in the log; the summary says how many there are. */

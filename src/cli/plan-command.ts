@@ -4,7 +4,7 @@ import { canBeCutByBytes, checkUnchanged, type Input } from "../corpus/input.ts"
 import { checkPlannable, noFileToPlan, planLineMaker, plannedRanges } from "../corpus/plan-file.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { encoding, planning } from "../options/command-tables.ts";
-import { type Asked, readTyped, typedSpelling } from "../options/option.ts";
+import { type Asked, readTyped } from "../options/option.ts";
 import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
 import { countsOptionsOf, settleCutting } from "../pipeline/training.ts";
 import { canBeCut } from "../text/cutting.ts";
@@ -68,7 +68,7 @@ type AskedPlan = Asked<typeof planning>;
 
 /** Where the ranges of a corpus that is counted may end. */
 function corpusCuts(asked: AskedPlan) {
-  const cutting = settleCutting(asked, {}, typedSpelling);
+  const cutting = settleCutting(asked, {});
   return async () => ({
     ...countsOptionsOf(cutting),
     pattern: cutting.pattern.compiled,

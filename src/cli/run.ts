@@ -1,5 +1,5 @@
 import { exitCode, usageError } from "../errors.ts";
-import { checkTogether, topics, typedSpelling } from "../options/option.ts";
+import { checkTogether, topics } from "../options/option.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { prepareKernel } from "../runtime/kernel.ts";
 import { asksVersion, versionLine } from "../runtime/version.ts";
@@ -103,7 +103,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     refuseIdsFormat(command, invocation);
     refuseTypedText(command, invocation);
     checkComplete(command, invocation);
-    checkTogether(command.options, invocation.options, typedSpelling);
+    checkTogether(command.options, invocation.options);
     await takeListedTokens(command, invocation, output);
     const [runCommand] = await Promise.all([
       runners[command.name]!(),

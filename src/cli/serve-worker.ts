@@ -3,7 +3,6 @@ import { readSync } from "node:fs";
 import { outOfMemory, UserError } from "../errors.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { roleTokensAt } from "../formats/model-files.ts";
-import { typedSpelling } from "../options/option.ts";
 import { type Failure, type Post, reviveFailure, serveJob, type Tell } from "../pipeline/job.ts";
 import type { Saving } from "../pipeline/save-tokenizer.ts";
 import { factsOf, fingerprintOf } from "../pipeline/tokenizer-facts.ts";
@@ -77,7 +76,7 @@ export class ServeJob {
     const parts = await loadTokenizerParts(path, options);
     warnOfTokenizers([{ name: nameOfTokenizer(path), parts }], {
       tell: (warnings) => {
-        for (const warning of warnings) this.tell({ kind: "warning", text: wordsOf(warning, typedSpelling) });
+        for (const warning of warnings) this.tell({ kind: "warning", text: wordsOf(warning) });
       },
     });
     try {

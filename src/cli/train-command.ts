@@ -1,7 +1,7 @@
 import { counted } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import type { ExtensionRecord, TrainingRecord } from "../formats/training-json.ts";
-import { readTyped, typedSpelling } from "../options/option.ts";
+import { readTyped } from "../options/option.ts";
 import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
 import type { Extended, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import { type Finished, runTraining, type World } from "../pipeline/run-training.ts";
@@ -34,7 +34,6 @@ export async function runTrain(invocation: Invocation, output: Output): Promise<
 /** What people see of a training, and how the command line reads, locks and writes. */
 function worldOf(output: Output, page: TrainingPage | undefined): World {
   return {
-    spell: typedSpelling,
     warn: (warning) => output.tell([warning]),
     report(progress: StageProgress) {
       if (progress.stage === "merging") page?.begin();

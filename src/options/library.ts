@@ -1,8 +1,8 @@
 import { described } from "../bytes/schema.ts";
-import { usageError } from "../errors.ts";
+import { UserError, usageError } from "../errors.ts";
 import type { Kind } from "./kinds.ts";
 import { wrong } from "./kinds.ts";
-import { type Asked, checkGiven, checkTogether, librarySpelling, tableOf } from "./option.ts";
+import { type Asked, checkGiven, checkTogether, nameInLibrary, tableOf } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
 // What a call of the library says: the options of a training, and what no command line can give.
@@ -82,8 +82,33 @@ export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
 type AskedCall = Asked<typeof callOptions>;
 
-/** The library has its own names. */
-export const spellInLibrary = librarySpelling(callOptions);
+const namesInLibrary = new Map(
+  Object.entries(callOptions).map(([key, option]) => [
+    option.name,
+    nameInLibrary(key, option) ?? option.name,
+  ]),
+);
+
+/** The library's name of an option: `pad-to` -> `padTo`. */
+export const spellInLibrary = (option: string) => namesInLibrary.get(option);
+
+/** A message that names options as they are typed, for other callers. What is in quotes may be anything. */
+export const respelled = (message: string, spell: (option: string) => string | undefined = spellInLibrary) =>
+  message.replaceAll(
+    /"[^"]*"|`[^`]*`|(?<![\w-])--([a-z][a-z-]*)/g,
+    (found, option?: string) => (option && spell(option)) ?? found,
+  );
+
+/** A call of the library: its errors are in its words. */
+export async function inLibrary<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const { message, hint } = error;
+    throw Object.assign(error, { message: respelled(message), hint: hint && respelled(hint) });
+  }
+}
 
 /** Checks what `trainTokenizer` is called with: each value, and what goes together. */
 export function readCall(options: unknown): AskedCall {
@@ -100,6 +125,6 @@ export function readCall(options: unknown): AskedCall {
       `${call}: vocabSize is ${described(vocabSize)}: it must be ${trainingOptions.vocabSize.kind.wanted}`,
     );
   }
-  checkTogether(Object.values(callOptions), seen, spellInLibrary);
+  checkTogether(Object.values(callOptions), seen);
   return asked;
 }

@@ -86,12 +86,6 @@ export const tableOf = <const Table extends Options>(table: Table) =>
 /** What the library calls the option of a table. */
 export const nameInLibrary = (key: string, { library = key }: Option): string | null => library;
 
-/** How a caller spells an option: `--pad-to`, `padTo`. */
-export type Spelling = (option: string) => string;
-
-/** `pad-to` -> `--pad-to`. */
-export const typedSpelling: Spelling = (option) => `--${option}`;
-
 /** What was given: whether an option was, and as which text. */
 export type Given = {
   readonly has: (option: string) => boolean;
@@ -99,38 +93,24 @@ export type Given = {
 };
 
 /** Refuses options that do not go together, and those that lack what they need; the table of options says which. */
-export function checkTogether(options: readonly Option[], given: Given, spell: Spelling): void {
+export function checkTogether(options: readonly Option[], given: Given): void {
   const isGiven = (other: string) => {
     const [name, value = given.text(name!)] = other.split(" ");
     return given.has(name!) && given.text(name!) === value;
-  };
-  const named = (other: string) => {
-    const [name, ...value] = other.split(" ");
-    return [spell(name!), ...value].join(" ");
   };
   for (const { name, excludes = [], needs } of options) {
     if (!given.has(name)) continue;
     for (const { other, why, hint, unless } of excludes) {
       const value = given.text(name);
       if (!isGiven(other) || (unless !== undefined && value === unless)) continue;
-      const shown = unless === undefined ? spell(name) : `${spell(name)} ${value}`;
-      const reason = why === undefined ? "" : `: ${respelled(why, spell)}`;
-      throw usageError(
-        `${shown} cannot be combined with ${named(other)}${reason}`,
-        hint && respelled(hint, spell),
-      );
+      const shown = unless === undefined ? name : `${name} ${value}`;
+      const reason = why === undefined ? "" : `: ${why}`;
+      throw usageError(`--${shown} cannot be combined with --${other}${reason}`, hint);
     }
     if (needs !== undefined && !isGiven(needs.other))
-      throw usageError(
-        `${spell(name)} needs ${named(needs.other)}`,
-        needs.hint && respelled(needs.hint, spell),
-      );
+      throw usageError(`--${name} needs --${needs.other}`, needs.hint);
   }
 }
-
-/** A text of the table, which names options as they are typed, for other callers. */
-export const respelled = (text: string, spell: Spelling): string =>
-  text.replaceAll(/(?<![\w-])--([a-z][a-z-]*)/g, (_, option: string) => spell(option));
 
 /** Reads what was typed for the options of a table. */
 export function readTyped<Table extends Options>(
@@ -139,7 +119,7 @@ export function readTyped<Table extends Options>(
 ): Asked<Table> {
   const read = Object.entries(table).map(([key, { name, kind }]) => {
     const texts = typed.get(name);
-    return [key, texts === undefined ? undefined : kind.read(texts, typedSpelling(name))];
+    return [key, texts === undefined ? undefined : kind.read(texts, `--${name}`)];
   });
   return Object.fromEntries(read) as Asked<Table>;
 }
@@ -163,14 +143,6 @@ export function checkGiven<Table extends Options>(table: Table, given: unknown, 
 
 /** `languages: dev` is a part of what `languages` gives. */
 const pathOf = (library: string) => library.split(":")[0]!;
-
-/** How the library spells an option of a table. */
-export const librarySpelling =
-  (table: Options): Spelling =>
-  (typed) => {
-    const found = Object.entries(table).find(([, { name }]) => name === typed);
-    return (found && nameInLibrary(...found)) ?? typed;
-  };
 
 /** The values given, by their names; those of `model: { roles: { … } }` by `model.roles.bos`. */
 function* leaves(

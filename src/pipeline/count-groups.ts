@@ -3,7 +3,6 @@ import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { checkUnchanged, sizeOfRanges, totalBytesOf, wholeRange } from "../corpus/input.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { InputWeight, LanguageOfInput, LanguageRecord } from "../formats/training-json.ts";
-import type { Spelling } from "../options/option.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
@@ -17,25 +16,22 @@ import { weightParts, weightsOf } from "./weights.ts";
 export type LanguageFile = LanguageOfInput & { readonly file: string };
 
 /** The files of the languages, then those of their dev text; undefined without languages. Looks at none. */
-export function languageFilesOf(
-  { languages, languagesDev = [] }: AskedTraining,
-  spell: Spelling,
-): LanguageFile[] | undefined {
+export function languageFilesOf({ languages, languagesDev = [] }: AskedTraining): LanguageFile[] | undefined {
   if (languages === undefined) return undefined;
   const train = languages.map((file) => ({ ...file, isDev: false }));
   const dev = languagesDev.map((file) => ({ ...file, isDev: true }));
-  checkDev(spell("language-dev"), train, dev);
+  checkDev(train, dev);
   return [...train, ...dev];
 }
 
-/** A usage error unless all languages have dev text, or none. `what` names it. */
-function checkDev(what: string, train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
+/** A usage error unless all languages have dev text, or none. */
+function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
   const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
   const unknown = devNames!.find((name) => !names!.includes(name));
-  if (unknown !== undefined) throw usageError(`${what}: there is no language "${unknown}"`);
+  if (unknown !== undefined) throw usageError(`--language-dev: there is no language "${unknown}"`);
   const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
   if (bare === undefined) return;
-  throw usageError(`${what}: "${bare}" has none`, "give it for all languages, or for none");
+  throw usageError(`--language-dev: "${bare}" has none`, "give it for all languages, or for none");
 }
 
 /** The language of each input, where each file stands for so many of them. Warns of an input that is there twice. */

@@ -1,6 +1,5 @@
 import { CountsFiles, CountsFilesAndWords, countsPathsOf } from "../count/counts-files.ts";
 import { UserError } from "../errors.ts";
-import { respelled, type Spelling } from "../options/option.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { GivenWords } from "../words/word-table.ts";
@@ -9,7 +8,6 @@ import { type CutSettings, countsOptionsOf } from "./training.ts";
 type AskedCounts = Pick<AskedTraining, "counts" | "pattern" | "specialTokens" | "like">;
 
 type CountsSources = {
-  readonly spell: Spelling;
   /** Opens what can be read only once: pipes. */
   readonly openPipes?: ((paths: readonly string[]) => Promise<ReadonlyMap<string, number>>) | undefined;
   /** Words in memory. */
@@ -25,7 +23,7 @@ export const countsPaths = ({ counts = [] }: Pick<AskedTraining, "counts">) => c
  */
 export async function settleWithCounts<T extends CutSettings>(
   asked: AskedCounts,
-  { spell, openPipes, wordCounts }: CountsSources,
+  { openPipes, wordCounts }: CountsSources,
   settle: (made?: CountsOptions) => T,
 ): Promise<{ readonly settled: T; readonly countsFiles: CountsFiles | undefined }> {
   const paths = countsPaths(asked);
@@ -33,41 +31,38 @@ export async function settleWithCounts<T extends CutSettings>(
   const opened = (await openPipes?.(paths)) ?? new Map<string, number>();
   const countsFiles =
     wordCounts === undefined ? new CountsFiles(paths, opened) : new CountsFilesAndWords(paths, wordCounts);
-  checkStated(countsFiles, asked, spell);
+  checkStated(countsFiles, asked);
   const { options: made, statedBy } = countsFiles;
-  const settled = made === null ? settle() : mistakesOfFile(spell, statedBy, () => settle(made));
+  const settled = made === null ? settle() : mistakesOfFile(statedBy, () => settle(made));
   countsFiles.check(countsOptionsOf(settled));
   return { settled, countsFiles };
 }
 
 /** A UserError if neither the files nor the caller say how the words were counted. */
-function checkStated({ unstated, reordered }: CountsFiles, asked: AskedCounts, spell: Spelling): void {
+function checkStated({ unstated, reordered }: CountsFiles, asked: AskedCounts): void {
   const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(
     (option) => option !== undefined || asked.like !== undefined,
   );
   if (unstated !== undefined && !(knowsPattern && knowsTokens)) {
     throw new UserError(`${unstated} does not say with which options its words were counted`, {
-      hint: respelled(
-        "give the same --pattern and --special-token, or put the first line of a `bpe count` with the same options in front",
-        spell,
-      ),
+      hint: "give the same --pattern and --special-token, or put the first line of a `bpe count` with the same options in front",
     });
   }
   if (reordered !== undefined && !knowsTokens) {
     throw new UserError(`${reordered} has the special tokens in another order than the files before it`, {
-      hint: respelled("their order decides their ids: give them in order with --special-token", spell),
+      hint: "their order decides their ids: give them in order with --special-token",
     });
   }
 }
 
 /** Blames the file, not the caller, for options that only the file states. */
-function mistakesOfFile<T>(spell: Spelling, path: string | undefined, settle: () => T): T {
+function mistakesOfFile<T>(path: string | undefined, settle: () => T): T {
   try {
     return settle();
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(
-      `${spell("counts")} "${path}" was made with settings that this program does not support: ${error.message}`,
+      `--counts "${path}" was made with settings that this program does not support: ${error.message}`,
       { hint: error.hint },
     );
   }

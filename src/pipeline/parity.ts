@@ -2,7 +2,6 @@ import { counted } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import type { LanguageOfInput } from "../formats/training-json.ts";
 import type { Parity } from "../merge/parity-merges.ts";
-import type { Spelling } from "../options/option.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 
 type AskedParity = Pick<AskedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
@@ -14,12 +13,12 @@ const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 
 /** Undefined if nothing is said. */
-export function settleParity(asked: AskedParity, spell: Spelling): Parity | undefined {
+export function settleParity(asked: AskedParity): Parity | undefined {
   const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
   if (wrong !== undefined) {
     throw usageError(
-      `${spell("language-ratio")}: ${wrong} is not a number from ${ratioMin} to ${ratioMax}`,
+      `--language-ratio: ${wrong} is not a number from ${ratioMin} to ${ratioMax}`,
       "one for each language, as in 1,2,2.5",
     );
   }
@@ -28,7 +27,7 @@ export function settleParity(asked: AskedParity, spell: Spelling): Parity | unde
     const isSize = Number.isSafeInteger(size) && size >= 1 && size <= countMax;
     if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
       throw usageError(
-        `${spell("language-window")} ${size}:${alpha} is not a number of choices and factor above 0`,
+        `--language-window ${size}:${alpha} is not a number of choices and factor above 0`,
         "as in 100:2.0: of 100 choices no language has more than twice its share",
       );
     }

@@ -4,7 +4,6 @@ import { expectedTextBytes, type Input } from "../corpus/input.ts";
 import type { InputOptions } from "../corpus/inspect-input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
-import type { Spelling } from "../options/option.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
@@ -57,7 +56,6 @@ export type Given = {
 
 /** What differs between the callers of a training, and nothing else. It knows nothing of what is asked. */
 export type World = {
-  readonly spell: Spelling;
   readonly warn: (warning: Warning) => void;
   readonly report: Report;
   readonly guard: Guard;
@@ -95,15 +93,15 @@ export async function runTraining(
   world: World,
 ): Promise<Finished | undefined> {
   const { texts, wordCounts, command } = given;
-  const { spell, guard } = world;
+  const { guard } = world;
   // 1. What the options alone show is refused before anything is looked at.
-  const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}, spell) : undefined;
-  const languageFiles = languageFilesOf(asked, spell);
+  const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}) : undefined;
+  const languageFiles = languageFilesOf(asked);
   const names = languageFiles?.map(({ file }) => file) ?? given.files;
   if (names.length > 0) checkNames(names, asked);
   const isEmpty = names.length === 0 && texts === undefined && wordCounts === undefined;
   if (asked.vocabSize === undefined && !isEmpty) {
-    const name = spell("vocab-size");
+    const name = "--vocab-size";
     throw usageError(`${name} is missing`, `${name} +8k learns 8,192 tokens from the corpus`);
   }
 
@@ -152,18 +150,17 @@ async function look(
   settled: Training | undefined,
   world: World,
 ) {
-  const { spell, openPipes } = world;
   const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
   const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
   const base =
     asked.extend === undefined
       ? undefined
       : await (await codeForBases()).openBase({ ...asked, path: asked.extend, pattern }, noting(world));
-  const sources = { wordCounts, spell, openPipes };
+  const sources = { wordCounts, openPipes: world.openPipes };
   const { settled: training, countsFiles } = await settleWithCounts(asked, sources, (made) =>
-    made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made }, spell),
+    made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made }),
   );
-  if (base !== undefined) refuseCountedAsText(asked, base, training, spell);
+  if (base !== undefined) refuseCountedAsText(asked, base, training);
   return { training, countsFiles };
 }
 

@@ -92,22 +92,21 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
 }
 
 /**
- * `leastSize` is what bytes and special tokens, or a base, take of a vocabulary of this size, which `name` asked for.
+ * `leastSize` is what bytes and special tokens, or a base, take of a vocabulary of this size.
  * `mergesOf`: how many new tokens the seeds take, if not of bytes alone.
  */
 type SeedRoom = {
   readonly leastSize: number;
   readonly size: number;
-  readonly name: string;
   readonly mergesOf?: (seeds: readonly string[]) => number;
 };
 
 /** A usage error if a vocabulary has no room for so many merges of the seed tokens. */
-function checkRoom(mergeCount: number, { leastSize, size, name }: SeedRoom, atLeast = ""): void {
+function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = ""): void {
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
   throw usageError(
-    `${name} ${size} is too small: the seed tokens, with what they are made of, need ${atLeast}${needed}`,
+    `--vocab-size ${size} is too small: the seed tokens, with what they are made of, need ${atLeast}${needed}`,
   );
 }
 

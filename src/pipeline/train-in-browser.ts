@@ -5,7 +5,7 @@ import { formatOfName } from "../corpus/input.ts";
 import { defaultTextField, jsonHeadBytesMax, recordsIn } from "../corpus/json-shape.ts";
 import { UserError, usageError } from "../errors.ts";
 import { ledgerFiles } from "../formats/tokens-tsv.ts";
-import { callOptions, readCall, spellInLibrary } from "../options/library.ts";
+import { callOptions, inLibrary, readCall, respelled } from "../options/library.ts";
 import { nameInLibrary } from "../options/option.ts";
 import { trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import { baseSize, notesOfShared } from "../vocabulary/vocabulary.ts";
@@ -62,7 +62,10 @@ export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionN
  * const json = tokenizer.files().get("tokenizer.json");
  * ```
  */
-export async function trainTokenizer(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
+export const trainTokenizer = (options: BrowserTrainingOptions): Promise<TrainedTokenizer> =>
+  inLibrary(() => trainHere(options));
+
+async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
   const { files: given, ...others } = options;
   const files = given === undefined ? [] : [...(given instanceof Blob ? [given] : given)];
   const training = readOptions(others, files);
@@ -81,7 +84,7 @@ export async function trainTokenizer(options: BrowserTrainingOptions): Promise<T
       onProgress?.(progress);
     },
   );
-  for (const warning of warningsOf(training, trained)) onWarning?.(wordsOf(warning, spellInLibrary));
+  for (const warning of warningsOf(training, trained)) onWarning?.(respelled(wordsOf(warning)));
   return new TrainedTokenizer(training, trained, await loadFormats());
 }
 
@@ -108,7 +111,7 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
   const asked = readCall(options);
   if (files.length === 0 && options.texts === undefined)
     throw usageError(`${call}: there is nothing to train on`, "give files or texts");
-  return settle(asked, {}, spellInLibrary);
+  return settle(asked, {});
 }
 
 /** Refuses what `bpe train` would not read as plain text: it would count other words there. */

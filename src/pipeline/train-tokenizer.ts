@@ -3,7 +3,7 @@ import { checkArgument, pathArgument } from "../bytes/schema.ts";
 import { findCorpus } from "../corpus/find-inputs.ts";
 import { usageError } from "../errors.ts";
 import { loadTokenizerParts, pathsReadAt } from "../formats/load-tokenizer.ts";
-import { readCall, spellInLibrary } from "../options/library.ts";
+import { inLibrary, readCall, respelled } from "../options/library.ts";
 import { nameInLibrary } from "../options/option.ts";
 import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
 import { type Lock, takeLockNow } from "../store/output-lock.ts";
@@ -38,7 +38,10 @@ import { type AnyProduct, productOf, writeProduct } from "./write-result.ts";
  *
  * Rejects with a {@link UserError} for wrong options, for files that cannot be read or written, and for a corpus without text.
  */
-export async function trainTokenizer(options: TrainTokenizerOptions): Promise<TrainedTokenizer> {
+export const trainTokenizer = (options: TrainTokenizerOptions): Promise<TrainedTokenizer> =>
+  inLibrary(() => trainHere(options));
+
+async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokenizer> {
   const asked = readCall(options);
   checkCall(options, asked);
   options.signal?.throwIfAborted();
@@ -64,10 +67,9 @@ export async function trainTokenizer(options: TrainTokenizerOptions): Promise<Tr
 /** How the library reads, locks and writes, and whom it tells. */
 function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): World {
   const { signal, onWarning, onProgress } = options;
-  const warn = (warning: Warning) => onWarning?.(wordsOf(warning, spellInLibrary));
+  const warn = (warning: Warning) => onWarning?.(respelled(wordsOf(warning)));
   return {
     warn,
-    spell: spellInLibrary,
     report(progress) {
       signal?.throwIfAborted();
       onProgress?.(progress);

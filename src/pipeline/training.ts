@@ -5,7 +5,6 @@ import type { InputWeight, RecordedTraining } from "../formats/training-json.ts"
 import type { TokenLimits, TokenPair } from "../merge/merge-options.ts";
 import type { Compat } from "../merge/merges.ts";
 import type { Parity } from "../merge/parity-merges.ts";
-import type { Spelling } from "../options/option.ts";
 import { type AskedTraining, trainingOptions } from "../options/training-table.ts";
 import {
   exportForm,
@@ -49,7 +48,7 @@ export type CutSettings = {
 
 /**
  * What is to be learned, and how text is cut for it. Settled: every field has its value, and all go together. The record and
- * `--if-changed` keep them.
+ * "--if-changed" keep them.
  */
 export type Training<B extends Base | null = Base | null> = CutSettings &
   TokenLimits & {
@@ -157,11 +156,11 @@ const broughtOf = (asked: AskedCutting, looked: Looked): string[] =>
   asked.counts === undefined ? broughtTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
 
 /** The cutting that is asked for, checked. */
-export function settleCutting(asked: AskedCutting, { like, made }: Looked, spell: Spelling): CutSettings {
+export function settleCutting(asked: AskedCutting, { like, made }: Looked): CutSettings {
   if (asked.compat === "extension") {
     throw usageError(
-      `${spell("compat")} extension needs ${spell("extend")}`,
-      `without ${spell("extend")}, use cs336, huggingface or rustbpe`,
+      "--compat extension needs --extend",
+      "without --extend, use cs336, huggingface or rustbpe",
     );
   }
   const stated = like === undefined ? made : undefined;
@@ -175,8 +174,8 @@ export function settleCutting(asked: AskedCutting, { like, made }: Looked, spell
     throw usageError(`whole texts are for the trainer huggingface; ${compat} never cuts text at line ends`);
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
-      `${spell("special-tokens-as-text")} is for ${spell("extend")} and the trainer huggingface; ${compat} ends documents at special tokens`,
-      `${spell("special-token")} names what ends documents`,
+      `--special-tokens-as-text is for --extend and the trainer huggingface; ${compat} ends documents at special tokens`,
+      "--special-token names what ends documents",
     );
   }
   checkSpecialTokens(typed, compat);
@@ -197,39 +196,32 @@ const ruleOf = ({ compat }: AskedTraining, { recorded }: FoundBase): ExtensionRu
   compat ?? recorded?.compat ?? "extension";
 
 /** The base with what it gets, how large it becomes, ascending, and its seed tokens. */
-function settleBase(
-  asked: AskedTraining,
-  found: FoundBase,
-  cutting: CutSettings,
-  limits: TokenLimits,
-  spell: Spelling,
-) {
+function settleBase(asked: AskedTraining, found: FoundBase, cutting: CutSettings, limits: TokenLimits) {
   const { parts, files, recorded, renamed } = found;
   const { idLimit } = parts.tokens;
   const learns = asked.vocabSize !== undefined;
-  if (!learns) refuseOfCorpus(asked, spell);
+  if (!learns) refuseOfCorpus(asked);
   const own = allAddedTokens(parts).map(({ content }) => content);
   const newSpecials = (asked.specialTokens ?? []).filter((text) => !own.includes(text));
   for (const text of newSpecials) refuseKey(found, `special token "${text}"`, text);
   const leastSize = idLimit + newSpecials.length;
-  const name = spell("vocab-size");
-  const asSized = learns ? sizesOf(asked, idLimit, spell) : undefined;
+  const asSized = learns ? sizesOf(asked, idLimit) : undefined;
   if (asSized !== undefined) {
-    checkSizesBeyond(asSized, idLimit, name);
+    checkSizesBeyond(asSized, idLimit);
     if (asSized[0]! < leastSize)
       throw usageError(
-        `${name} ${asSized[0]} is too small: the base and new special tokens need ${leastSize}`,
+        `--vocab-size ${asSized[0]} is too small: the base and new special tokens need ${leastSize}`,
       );
   }
   const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
-  const room = { leastSize, size: asSized?.[0] ?? Number.POSITIVE_INFINITY, name, mergesOf };
+  const room = { leastSize, size: asSized?.[0] ?? Number.POSITIVE_INFINITY, mergesOf };
   const cut = { ...cutting, specialTokens: [...own, ...cutting.specialTokens] };
   const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cut, limits, room);
   const seeds = found.makeSeeds(seedTokens);
   const sizes = asSized ?? [leastSize + seeds.seedTokenCount];
   const isFull = idLimit % (asked.padTo ?? 1) === 0;
   if (sizes[0] === idLimit && seeds.seedMerges.length === 0 && Object.keys(renamed).length === 0 && isFull)
-    throw nothingToAdd(asked, spell);
+    throw nothingToAdd(asked);
   const reservedTokens = [...new Set(recorded?.reservedTokens)];
   const rule = ruleOf(asked, found);
   const base: Base = {
@@ -254,21 +246,22 @@ export function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: stri
 }
 
 /** What says how a corpus is read, where there is none. */
-function refuseOfCorpus(asked: AskedTraining, spell: Spelling): void {
+function refuseOfCorpus(asked: AskedTraining): void {
   const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
   const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(
     (name) => asked[name] !== undefined,
   );
   if (given === undefined) return;
-  const hint = `without ${spell("vocab-size")} nothing is learned; +8k learns 8,192 tokens`;
-  throw usageError(`${spell(trainingOptions[given].name)} needs ${spell("vocab-size")}`, hint);
+  const hint = "without --vocab-size nothing is learned; +8k learns 8,192 tokens";
+  throw usageError(`--${trainingOptions[given].name} needs --vocab-size`, hint);
 }
 
-function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: AskedTraining, spell: Spelling) {
-  const ways = `${spell("special-token")}, ${spell("seed-token")} and ${spell("rename")} need no corpus; ${spell("vocab-size")} +8k learns tokens from one`;
+function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: AskedTraining) {
+  const ways =
+    "--special-token, --seed-token and --rename need no corpus; --vocab-size +8k learns tokens from one";
   const isKnown = specialTokens.length + seedTokens.length > 0;
   return usageError(
-    isKnown ? `"${extend}" has these tokens already` : `${spell("extend")}: there is nothing to add`,
+    isKnown ? `"${extend}" has these tokens already` : "--extend: there is nothing to add",
     ways,
   );
 }
@@ -294,12 +287,11 @@ export function refuseCountedAsText(
   asked: AskedTraining,
   found: FoundBase,
   { specialTokens }: CutSettings,
-  spell: Spelling,
 ): void {
   const counted = ownSeparators(asked, found).find((text) => !specialTokens.includes(text));
   if (counted === undefined) return;
   throw new UserError(`the word counts contain the base's special token "${counted}" as text`, {
-    hint: `count with --special-token for each of them, or treat them as text: ${spell("special-tokens-as-text")}`,
+    hint: "count with --special-token for each of them, or treat them as text: --special-tokens-as-text",
   });
 }
 
@@ -331,21 +323,21 @@ export const settleLimits = (
 });
 
 /** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
-export function settle(asked: AskedTraining, looked: Looked, spell: Spelling): Training {
+export function settle(asked: AskedTraining, looked: Looked): Training {
   const { like = null } = looked;
   const { base: found } = looked;
   const cutting =
-    found === undefined ? settleCutting(asked, looked, spell) : cuttingOfBase(asked, found, looked.made);
+    found === undefined ? settleCutting(asked, looked) : cuttingOfBase(asked, found, looked.made);
   const { specialTokens, compat } = cutting;
-  refuseCountsOfSpaces(asked, found?.parts ?? like, spell);
-  checkFormats(asked, cutting, spell);
+  refuseCountsOfSpaces(asked, found?.parts ?? like);
+  checkFormats(asked, cutting);
   const leastSize = baseSize(specialTokens, compat);
   const limits = settleLimits(asked, found === undefined ? compat : ruleOf(asked, found));
-  const parity = settleParity(asked, spell);
+  const parity = settleParity(asked);
   const { base, sizes, seedTokens } =
     found === undefined
-      ? settleSizes(asked, cutting, limits, leastSize, spell)
-      : settleBase(asked, found, cutting, limits, spell);
+      ? settleSizes(asked, cutting, limits, leastSize)
+      : settleBase(asked, found, cutting, limits);
   return {
     base,
     vocabSize: sizes.at(-1)!,
@@ -353,13 +345,13 @@ export function settle(asked: AskedTraining, looked: Looked, spell: Spelling): T
     padTo: asked.padTo ?? 1,
     ...cutting,
     ...limits,
-    superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat, spell),
+    superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat),
     model: {
       ...settleModelLike(like, specialTokens, modelOf(asked)),
       brought: base === null ? broughtOf(asked, looked) : [],
     },
     ...((asked.weights ?? []).length > 0 && {
-      weights: asked.weights!.map((one) => checkedWeight(spell("weight"), one)),
+      weights: asked.weights!.map(checkedWeight),
     }),
     like,
     ...(seedTokens.length > 0 && { seedTokens }),
@@ -368,27 +360,20 @@ export function settle(asked: AskedTraining, looked: Looked, spell: Spelling): T
 }
 
 /** How large a vocabulary of its own becomes, ascending, and its seed tokens. */
-function settleSizes(
-  asked: AskedTraining,
-  cutting: CutSettings,
-  limits: TokenLimits,
-  leastSize: number,
-  spell: Spelling,
-) {
-  const name = spell("vocab-size");
-  const sizes = sizesOf(asked, undefined, spell);
-  checkSizes(sizes, leastSize, cutting.specialTokens.length, name);
-  const room = { leastSize, size: sizes[0]!, name };
+function settleSizes(asked: AskedTraining, cutting: CutSettings, limits: TokenLimits, leastSize: number) {
+  const sizes = sizesOf(asked, undefined);
+  checkSizes(sizes, leastSize, cutting.specialTokens.length);
+  const room = { leastSize, size: sizes[0]! };
   const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cutting, limits, room);
   return { base: null, sizes, seedTokens };
 }
 
 /** Ascending, of all tokens; `idLimit` is that of a base. */
-function sizesOf({ vocabSize }: AskedTraining, idLimit: number | undefined, spell: Spelling): number[] {
+function sizesOf({ vocabSize }: AskedTraining, idLimit: number | undefined): number[] {
   const more = vocabSize!.find(({ isMore }) => isMore);
   if (more !== undefined && idLimit === undefined) {
     const hint = "give the size of the whole vocabulary";
-    throw usageError(`${spell("vocab-size")} +${more.count} needs ${spell("extend")}`, hint);
+    throw usageError(`--vocab-size +${more.count} needs --extend`, hint);
   }
   const sizes = vocabSize!.map(({ isMore, count }) => count + (isMore ? idLimit! : 0));
   return sizes.sort((a, b) => a - b);
@@ -404,54 +389,51 @@ const modelOf = (asked: AskedModel): AskedModelSettings => {
 function refuseCountsOfSpaces(
   asked: AskedTraining,
   whose: { readonly addsPrefixSpace: boolean } | null,
-  spell: Spelling,
 ): void {
   const name = [...(["counts", "saveCounts", "cache"] as const)].find((name) => asked[name] !== undefined);
   if (!whose?.addsPrefixSpace || name === undefined) return;
-  const who =
-    asked.extend === undefined ? `${spell("like")}: that tokenizer` : `${spell("extend")}: the base`;
-  const option = spell(trainingOptions[name].name);
+  const who = asked.extend === undefined ? "--like: that tokenizer" : "--extend: the base";
+  const option = `--${trainingOptions[name].name}`;
   throw usageError(`${option} cannot be combined with this ${who} puts a space before each text`);
 }
 
 /** Refuses a format that is asked for and cannot say how text is cut. */
-function checkFormats({ formats }: AskedTraining, cutting: CutSettings, spell: Spelling): void {
-  const name = spell("format");
+function checkFormats({ formats }: AskedTraining, cutting: CutSettings): void {
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
     throw usageError(
-      `${name} tiktoken: tiktoken takes one regular expression, and this pattern is a sequence of several`,
+      "--format tiktoken: tiktoken takes one regular expression, and this pattern is a sequence of several",
     );
   }
   const cannotSay = formats?.find((format) => format !== "huggingface");
   if (cutting.normalization !== null && cannotSay !== undefined) {
     throw usageError(
-      `${name} ${cannotSay} cannot store a normalizer`,
-      `use ${name} huggingface, or leave out ${name}`,
+      `--format ${cannotSay} cannot store a normalizer`,
+      "use --format huggingface, or leave out --format",
     );
   }
 }
 
-function checkSizes(sizes: readonly number[], leastSize: number, specialCount: number, name: string): void {
+function checkSizes(sizes: readonly number[], leastSize: number, specialCount: number): void {
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
-  if (twice !== undefined) throw usageError(`${name}: ${twice} is given twice`);
+  if (twice !== undefined) throw usageError(`--vocab-size: ${twice} is given twice`);
   const least = sizes[0]!;
   if (least >= leastSize) return;
   const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
-  throw usageError(`${name} ${least} is too small: ${parts} need ${leastSize}`);
+  throw usageError(`--vocab-size ${least} is too small: ${parts} need ${leastSize}`);
 }
 
 /** The same for a base whose ids are below `idLimit`. */
-function checkSizesBeyond(sizes: readonly number[], idLimit: number, name: string): void {
+function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   const small = sizes.find((size) => size <= idLimit);
   if (small !== undefined) {
     throw usageError(
-      `${name} ${small} is not more than the base has: ${idLimit}`,
+      `--vocab-size ${small} is not more than the base has: ${idLimit}`,
       "-n +8k adds 8,192 tokens to it",
     );
   }
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
   if (twice === undefined) return;
-  throw usageError(`${name}: ${twice}, or +${twice - idLimit}, is given twice`);
+  throw usageError(`--vocab-size: ${twice}, or +${twice - idLimit}, is given twice`);
 }
 
 /** How the text becomes pretokens. */
@@ -506,17 +488,16 @@ function settleSuperwords(
   { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: AskedTraining,
   { leastSize, vocabSizeLeast }: { readonly leastSize: number; readonly vocabSizeLeast: number },
   compat: Compat,
-  spell: Spelling,
 ): SuperwordSettings | null {
   if (fromVocabSize === undefined) return null;
   if (fromVocabSize < leastSize) {
     throw usageError(
-      `${spell("superwords-from")} ${fromVocabSize} is too small: 256 bytes and the special tokens need ${leastSize}`,
+      `--superwords-from ${fromVocabSize} is too small: 256 bytes and the special tokens need ${leastSize}`,
     );
   }
   if (fromVocabSize > vocabSizeLeast) {
     throw usageError(
-      `${spell("superwords-from")} ${fromVocabSize} is more than ${spell("vocab-size")} ${vocabSizeLeast}`,
+      `--superwords-from ${fromVocabSize} is more than --vocab-size ${vocabSizeLeast}`,
       "superwords begin at a part of the vocabulary, e.g. at three quarters of it",
     );
   }

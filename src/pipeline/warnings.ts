@@ -1,7 +1,6 @@
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { Input } from "../corpus/input.ts";
 import type { CountsRecord, LanguageRecord } from "../formats/training-json.ts";
-import type { Spelling } from "../options/option.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import type { ModelSettings } from "../vocabulary/model-settings.ts";
 
@@ -53,13 +52,13 @@ export type Warning =
   /** What a tokenizer's files, the cache or the inputs of languages give to note, in words. */
   | { readonly kind: "note"; readonly message: string };
 
-/** The sentence of a warning; `spell` is how the caller names options. */
-export function wordsOf(warning: Warning, spell: Spelling): string {
+/** The sentence of a warning. */
+export function wordsOf(warning: Warning): string {
   switch (warning.kind) {
     case "invalid bytes":
       return wordsOfInvalid(warning);
     case "class of a model":
-      return `${spell("class")} ${warning.name}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
+      return `--class ${warning.name}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
     case "early stop": {
       const counts = `${grouped(warning.madeCount)} of ${grouped(warning.wantedCount)}`;
       return `stopped early: the corpus gives no more than ${counts} ${warning.noun}`;
@@ -69,21 +68,21 @@ export function wordsOf(warning: Warning, spell: Spelling): string {
       return `"${before}" and "${path}" hold the same word counts: both are added`;
     }
     case "stream beside a cache":
-      return `${spell("cache")} keeps nothing of streams: "${warning.path}" is counted anew in each run`;
+      return `--cache keeps nothing of streams: "${warning.path}" is counted anew in each run`;
     case "uneven languages":
-      return wordsOfUneven(warning, spell);
+      return wordsOfUneven(warning);
     case "normalizer":
       return "only tokenizer.json can store the normalizer, so files of other formats are not written";
     case "no pad":
-      return `no special token is pad, so transformers cannot put texts of different lengths into a batch: add ${spell("special-token")} "<|pad|>"`;
+      return `no special token is pad, so transformers cannot put texts of different lengths into a batch: add --special-token "<|pad|>"`;
     case "seed tokens in any case":
       return warning.ofBase
         ? `seed tokens that the base has already: ${warning.shown}`
         : `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
     case "seed tokens without a space":
-      return `seed tokens that are not used behind a space, as within a sentence: ${warning.shown}; add ${spell("seed-token")} ${JSON.stringify(` ${warning.first}`)}`;
+      return `seed tokens that are not used behind a space, as within a sentence: ${warning.shown}; add --seed-token ${JSON.stringify(` ${warning.first}`)}`;
     case "special tokens in the text":
-      return `documents end at special tokens in "${warning.path}", which HF's trainer reads as text: ${spell("special-tokens-as-text")} does so, too`;
+      return `documents end at special tokens in "${warning.path}", which HF's trainer reads as text: --special-tokens-as-text does so, too`;
     case "files in the old result":
       return `files that were written into the old result during the run are in "${warning.path}"`;
     case "skipped file":
@@ -100,16 +99,10 @@ function wordsOfInvalid({ count, text, path, offset, became }: InvalidBytes): st
   return `${counted(count, "byte")}${of} ${count === 1 ? "is" : "are"} not valid UTF-8${first}; each ${became}`;
 }
 
-function wordsOfUneven(
-  { most, least }: Extract<Warning, { kind: "uneven languages" }>,
-  spell: Spelling,
-): string {
+function wordsOfUneven({ most, least }: Extract<Warning, { kind: "uneven languages" }>): string {
   const [text, better] = most.isDev
     ? ["dev text", "text that says the same compares"]
-    : [
-        "text",
-        `${spell("language-ratio")}, or ${spell("language-dev")} with text that says the same, compares`,
-      ];
+    : ["text", `--language-ratio, or --language-dev with text that says the same, compares`];
   return `"${most.language}" has ${bytes(most.textBytes)} of ${text} and "${least.language}" ${bytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
 }
 

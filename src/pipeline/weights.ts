@@ -8,15 +8,15 @@ const weightMax = 1e6;
 /** Weights are whole numbers of this part of 1. */
 export const weightParts = 1e6;
 
-/** The weight; a usage error if it is not valid. `what` names it. */
-export function checkedWeight(what: string, input: InputWeight): InputWeight {
+/** The weight; a usage error if it is not valid. */
+export function checkedWeight(input: InputWeight): InputWeight {
   const { glob, weight } = input;
-  if (glob === "") throw usageError(`${what} names no file`, "a path or a glob comes before the weight");
+  if (glob === "") throw usageError("--weight names no file", "a path or a glob comes before the weight");
   // The nearest double of a decimal of six digits is the quotient of two integers.
   const isExact = Math.round(weight * weightParts) / weightParts === weight;
   if (weight >= 0 && weight <= weightMax && isExact) return input;
   throw usageError(
-    `${what}: "${glob}" has the weight ${weight}`,
+    `--weight: "${glob}" has the weight ${weight}`,
     "a weight is a number from 0 to 1,000,000 with at most six digits after the point: 3, 0.5, 0.333333",
   );
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { checkComplete, parseInvocation, TypedOptions } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/command-table.ts";
-import { readCall, spellInLibrary } from "../../src/options/library.ts";
-import { checkTogether, nameInLibrary, type Option, typedSpelling } from "../../src/options/option.ts";
+import { inLibrary, readCall, respelled } from "../../src/options/library.ts";
+import { checkTogether, nameInLibrary, type Option } from "../../src/options/option.ts";
 import { trainingOptions } from "../../src/options/training-table.ts";
-import { errorOf } from "../thrown.ts";
+import { settle } from "../../src/pipeline/training.ts";
+import { errorOf, refusalOf } from "../thrown.ts";
 
 /** Each with its name in the library said. */
 const options = Object.entries(trainingOptions).map(
@@ -62,7 +63,7 @@ describe("of every command", () => {
           const only: Option = { ...option, needs: undefined as never };
           const typed = [option.name, other].map((given) => argument(command.options, given));
           const { options: given } = parseInvocation(command, typed);
-          const { message, exitCode } = errorOf(() => checkTogether([only], given, typedSpelling));
+          const { message, exitCode } = errorOf(() => checkTogether([only], given));
           expect(message).toStartWith(`--${option.name}`);
           expect(message).toContain(`${cannotBe}--${other}`);
           expect(exitCode).toBe(2);
@@ -77,7 +78,7 @@ describe("of every command", () => {
     for (const command of commands) {
       for (const option of command.options.filter(({ needs }) => needs !== undefined)) {
         const { options: given } = parseInvocation(command, [argument(command.options, option.name)]);
-        const { message } = errorOf(() => checkTogether([option], given, typedSpelling));
+        const { message } = errorOf(() => checkTogether([option], given));
         expect(message).toBe(`--${option.name} needs --${option.needs!.other}`);
       }
     }
@@ -146,12 +147,23 @@ describe("in the library, by its names,", () => {
     for (const { option, other } of inLibrary) {
       const needed = option.needs === undefined ? {} : given(optionOf(option.needs.other)!);
       const call = { vocabSize: 1000, ...needed, ...given(option), ...given(other) };
-      const { message } = errorOf(() => readCall(call));
+      const message = respelled(errorOf(() => readCall(call)).message);
       expect(message).toContain(cannotBe);
-      expect(message).toContain(spellInLibrary(option.name));
+      expect(message).toContain(respelled(`--${option.name}`));
       expect(message).not.toContain(" --");
     }
     expect(inLibrary.length).toBeGreaterThan(20);
+  });
+
+  test("a message names options in its words, whoever wrote it; what is in quotes stays", async () => {
+    const refused = (call: object) =>
+      refusalOf(inLibrary(async () => settle(readCall({ vocabSize: 1000, ...call }), {})));
+    const twice = await refused({ specialTokens: ["--pad-to", "--pad-to"] });
+    expect(twice.message).toBe('special token "--pad-to" is given twice');
+    const { message, hint } = await refused({ model: { addsBos: true } });
+    expect(`${message}; ${hint}`).toBe(
+      "model.addsBos: there is no bos token; name one, e.g. model.roles.bos '<s>'",
+    );
   });
 
   test("an option without the one that it needs is refused", () => {
@@ -160,7 +172,7 @@ describe("in the library, by its names,", () => {
     );
     for (const option of needy) {
       const { message } = errorOf(() => readCall({ vocabSize: 1000, ...given(option) }));
-      expect(message).toBe(`${option.library} needs ${spellInLibrary(option.needs!.other)}`);
+      expect(respelled(message)).toBe(`${option.library} needs ${respelled(`--${option.needs!.other}`)}`);
     }
     expect(needy.length).toBeGreaterThan(6);
   });

@@ -16,7 +16,7 @@ const home = scratch();
 /** Counts a text whose words are cut by `compiled`, which says that it is the pattern of `source`. */
 async function count(source: string, compiled: CompiledPattern) {
   const path = put(home, "text", "one two");
-  const cutting = settleCutting({}, {}, String);
+  const cutting = settleCutting({}, {});
   const pattern = { name: null, sources: [source], compiled };
   const asked = { cache: join(home, "cache") };
   const { memory, cached } = openMemory(asked, { ...cutting, pattern }, new MemoryBudget(1e12), () => {});
@@ -46,7 +46,7 @@ test("merging does not begin where the budget has no room for it", async () => {
   }
   const stages: string[] = [];
   const inputs = findInputs([put(home, "words", "one two one two")]);
-  const settled = settle({ vocabSize: [{ isMore: false, count: 300 }] }, {}, String);
+  const settled = settle({ vocabSize: [{ isMore: false, count: 300 }] }, {});
   const { memory } = openMemory({}, settled, new NoRoom(1e12), () => {});
   const training = train(settled, { inputs, workerCount: 1, memory }, ({ stage }) => stages.push(stage));
   expect(training).rejects.toThrow("no room");

@@ -74,7 +74,7 @@ async function extend(basePath: string, text: string | Uint8Array, options: Opti
   const opened = await openBase({ path: basePath }, () => {});
   const vocabSize = newTokenCounts.map((count) => ({ isMore: true, count }));
   const asked = { vocabSize, specialTokens, extend: basePath, compat: "extension" as const };
-  const settled = settle(asked, { base: { ...opened, recorded: undefined } }, String);
+  const settled = settle(asked, { base: { ...opened, recorded: undefined } });
   const training = { ...settled, base: settled.base! };
   const inputs = findInputs([put(home, "text", text)], {});
   return { training, extended: await train(training, { inputs, workerCount }, () => {}) };

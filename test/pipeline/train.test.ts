@@ -20,7 +20,7 @@ async function trainOn(content: string | Uint8Array, settings: Settings): Promis
   const { mergeCount, specialTokens = [], workerCount = 1 } = settings;
   const inputs = findInputs([put(directory, "corpus", content)], { binary: "text" });
   const vocabSize = [{ isMore: false, count: 256 + specialTokens.length + mergeCount }];
-  const training = settle({ vocabSize, specialTokens }, {}, String);
+  const training = settle({ vocabSize, specialTokens }, {});
   return train({ ...training, base: null }, { inputs, workerCount }, () => {});
 }
 
