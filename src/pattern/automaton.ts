@@ -189,7 +189,7 @@ function minimize(automaton: Automaton): Automaton {
 }
 
 /** For each state the slots, as a bit mask, that some way on commits before it writes them: they are live. */
-export function liveSlotsOf(automaton: Automaton): Int32Array {
+function liveSlotsOf(automaton: Automaton): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);
   for (let changed = true; changed; ) {

@@ -857,23 +857,6 @@ export function mayBeAssertion(node: Node): boolean {
   return isAssertion(node) || (node.kind === "choice" && node.options.some(mayBeAssertion));
 }
 
-/** The node with others for those directly in it. */
-export function mapInner(node: Node, changed: (inner: Node) => Node): Node {
-  switch (node.kind) {
-    case "sequence":
-      return { ...node, items: node.items.map(changed) };
-    case "choice":
-      return { ...node, options: node.options.map(changed) };
-    case "repeat":
-    case "group":
-    case "atomic":
-    case "look":
-      return { ...node, body: changed(node.body) };
-    default:
-      return node;
-  }
-}
-
 /** The node and all that are in it. */
 export function* nodesIn(node: Node): Generator<Node> {
   yield node;

@@ -91,7 +91,7 @@ export function verifyEntry(path: string, id: EntryId): RangeStatistics {
 }
 
 /** Opens an entry to read its words; `close` closes it. Throws, as the reader does, `Damaged` or a CountsFileError. */
-export function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
+function openEntry(path: string, options: CountsOptions): { reader: CountsReader; close: () => void } {
   const fd = openFound(path);
   try {
     const { countsBytes } = readAbout(path, fd);
