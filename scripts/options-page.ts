@@ -38,26 +38,14 @@ function of(page: string, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, page]));
 }
 
+const having = (option: string) =>
+  commands.filter(({ options }) => options.some(({ name }) => name === option)).map(({ name }) => name);
+
 /** Commands that many options have in common, and how they are called. */
 const groups = {
-  readers: ["train", "count", "plan", "encode", "tokens", "eval", "diff", "prune"],
-  users: [
-    "encode",
-    "tokens",
-    "decode",
-    "inspect",
-    "explain",
-    "eval",
-    "diff",
-    "prune",
-    "truncate",
-    "serve",
-    "image",
-  ],
-  writers: [
-    ...["train", "count", "plan", "encode", "decode", "prune", "truncate", "convert", "ids train"],
-    ...["ids encode", "ids decode", "ids truncate", "ids join", "image", "playground"],
-  ],
+  readers: having("text-field"),
+  users: "encode,tokens,decode,inspect,explain,eval,diff,prune,truncate,serve,image".split(","),
+  writers: having("output"),
 };
 
 const head = [

@@ -231,9 +231,10 @@ def train(
         method save.
     ``formats``: Which files to write. Names, separated by commas: huggingface is tokenizer.json and what
         transformers reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks, tekken
-        tekken.json, for mistral-common, gguf tokenizer.gguf, for llama.cpp (these two only if named). The
-        command line and Python also know image: tokenizer.image beside the others, which Python and C load at
-        once. If it is the only one named, all others that apply are written, too. Default: all that apply.
+        tekken.json, for mistral-common, gguf tokenizer.gguf, for llama.cpp (tekken and gguf only if named).
+        The command line and Python also know image: tokenizer.image beside the others, which Python and C
+        load at once. If it is the only one named, all others that apply are written, too. Default: all that
+        apply.
     ``ledger``: Write tokens.tsv: how often each token occurs. It has the occurrences when the token was
         created and at the end, and the two tokens that were merged into it. Without this option it is written
         if it is below 1 MB and ``formats`` is not given.

@@ -59,7 +59,7 @@ type TokenCounts = {
   readonly tokenizer: string;
   /** In the order in which they are named and found. */
   readonly files: readonly FileTokens[];
-  /** Those that are named, each with the sum of its files, which end before `endFile`. */
+  /** Those that are named, each with the sum of its files, from `firstFile` on. */
   readonly directories: readonly DirectoryTokens[];
   readonly total: TotalTokens;
   readonly skipped: FoundInputs["skipped"];

@@ -53,7 +53,7 @@ export const formats: readonly FormatEntry[] = [
   },
   {
     name: "gguf",
-    written: "tokenizer.gguf, for llama.cpp (these two only if named)",
+    written: "tokenizer.gguf, for llama.cpp",
     isOnRequest: true,
     names: [],
     matches: () => false,
@@ -67,12 +67,17 @@ export const writtenFormats = formats.filter(({ written }) => written !== undefi
 /** What `--format` takes beside these: the other files as one that is loaded at once (tokenizer/image.ts). */
 export const imageFormat = "image";
 
+/** Those that are only written where they are named: "tekken and gguf". */
+export const writtenOnRequest = formats
+  .flatMap(({ name, isOnRequest }) => (isOnRequest ? [name] : []))
+  .join(" and ");
+
 /** "huggingface is tokenizer.json and …, gpt2 vocab.json and …". */
 export const describeWritten = () =>
-  formats
+  `${formats
     .flatMap(({ name, written }) => (written === undefined ? [] : { name, written }))
     .map(({ name, written }, i) => `${name}${i === 0 ? " is" : ""} ${written}`)
-    .join(", ");
+    .join(", ")} (${writtenOnRequest} only if named)`;
 
 /** What the files of tokenizers are called, of every format. */
 export const usualNames = formats.flatMap(({ names }) => names.flat());

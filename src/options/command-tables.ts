@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { textMeasures } from "../evaluation/measures.ts";
 import { type ModelShape, readModelShape } from "../evaluation/model-cost.ts";
-import { writtenFormats } from "../formats/formats.ts";
+import { writtenFormats, writtenOnRequest } from "../formats/formats.ts";
 import { idFormatNames } from "../formats/id-writers.ts";
 import {
   flag,
@@ -430,7 +430,7 @@ export const converting = tableOf({
     kind: words(writtenFormats),
     topic: "output",
     description: "which kinds of files to write",
-    default: "all that can hold the tokenizer, without gguf",
+    default: `all that can hold the tokenizer, but for ${writtenOnRequest}`,
   },
   ...{ output: outputDirectory, ...besideTokenizer, ...unattended },
 });

@@ -176,9 +176,9 @@ export type TrainTokenizerOptions = {
   /**
    * Which files to write. Names, separated by commas: huggingface is tokenizer.json and what transformers
    * reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks, tekken tekken.json, for
-   * mistral-common, gguf tokenizer.gguf, for llama.cpp (these two only if named). The command line and Python
-   * also know image: tokenizer.image beside the others, which Python and C load at once. If it is the only
-   * one named, all others that apply are written, too. Default: all that apply.
+   * mistral-common, gguf tokenizer.gguf, for llama.cpp (tekken and gguf only if named). The command line and
+   * Python also know image: tokenizer.image beside the others, which Python and C load at once. If it is the
+   * only one named, all others that apply are written, too. Default: all that apply.
    */
   readonly formats?: readonly ("huggingface" | "gpt2" | "tiktoken" | "tekken" | "gguf")[] | undefined;
   /**

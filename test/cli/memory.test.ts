@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
+import { commands } from "../../src/cli/command-table.ts";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { writeFooterBomb } from "../faults/bombs.ts";
 import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../faults/memory.ts";
@@ -266,6 +267,14 @@ describe("what was made to fill the memory is done within 1.2 times the limit, o
   };
 
   // `npm run test:memory` has all inputs and commands.
+  test("every command with --memory-limit that reads text is among them", () => {
+    const limited = commands.filter(({ reads, options }) => {
+      const has = (name: string) => options.some((option) => option.name === name);
+      return has("memory-limit") && (reads === "corpus" || has("text"));
+    });
+    expect(Object.keys(limitedCommands)).toEqual(limited.map(({ name }) => name));
+  });
+
   test.each([
     ["decomposing.txt", ["count", "encode", "eval"]],
     ["word.txt", ["tokens", "eval"]],
