@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from _thread import allocate_lock
-from typing import Any, Callable, Iterator, NamedTuple, Sequence, Union
+from typing import Any, Callable, NamedTuple, Sequence, Union
 
 #: The executable decides by so many bytes.
 _HEAD_BYTES = 1 << 13
@@ -32,7 +32,7 @@ class _File(NamedTuple):
 
 class Reading:
     """Files that go into a batch of the native module, part by part, by threads that take turns. Unfit where one is no plain
-    text, or changes meanwhile."""
+    text, or changes meanwhile. No file stays open: wherever Ctrl-C strikes, nothing is left to close."""
 
     def __init__(self, model: Any, paths: Sequence[str], end_id: int) -> None:
         """``end_id`` is put behind each file, unless it is -1."""
@@ -41,43 +41,44 @@ class Reading:
         self.batch = model.file(self.size)
         self._end_id = end_id
         self._lock = allocate_lock()
-        self._parts = self._read()
+        #: The file whose turn it is, and where in it.
+        self._turn = self._at = 0
 
     def work(self, goes_on: Callable[[], bool]) -> None:
-        while goes_on():
-            with self._lock:
-                if next(self._parts, None) is None:
-                    break
+        while goes_on() and self._add():
             self.batch.work()
-        while self.batch.work():
+        while goes_on() and self.batch.work():
             pass
 
-    def _read(self) -> Iterator[int]:
-        """Adds a part at a time."""
-        for path, size, state in self._files:
-            with open(path, "rb", 0) as file:
-                at, wanted = 0, _READ_BYTES
-                while at < size:
-                    data = _read_at(file, at, min(wanted, size - at))
-                    taken = self.batch.add(data, at + len(data) == size, self._end_id)
-                    at += taken
-                    wanted = _READ_BYTES if taken else 2 * wanted
-                    if taken:
-                        yield taken
-                    elif wanted > _WHOLE_BYTES:
-                        raise Unfit
-                if _state(file.fileno()) != state:
+    def _add(self) -> bool:
+        """Adds the next part; False where there is none."""
+        with self._lock:
+            if self._turn == len(self._files):
+                return False
+            file, wanted, taken = self._files[self._turn], _READ_BYTES, 0
+            while not taken:
+                if wanted > _WHOLE_BYTES:
                     raise Unfit
+                data = _read_at(file, self._at, min(wanted, file.size - self._at))
+                taken = self.batch.add(data, self._at + len(data) == file.size, self._end_id)
+                wanted *= 2
+            self._at += taken
+            if self._at == file.size:
+                self._turn, self._at = self._turn + 1, 0
+        return True
 
 
-def _read_at(file: Any, at: int, size: int) -> bytes:
-    file.seek(at)
-    data: bytes = file.read(size)
-    while len(data) < size:
-        more = file.read(size - len(data))
-        if not more:
+def _read_at(file: _File, at: int, size: int) -> bytes:
+    with open(file.path, "rb", 0) as opened:
+        opened.seek(at)
+        data: bytes = opened.read(size)
+        while len(data) < size:
+            more = opened.read(size - len(data))
+            if not more:
+                raise Unfit
+            data += more
+        if _state(opened.fileno()) != file.state:
             raise Unfit
-        data += more
     return data
 
 

@@ -537,7 +537,7 @@ class Tokenizer:
             try:
                 reading = Reading(model, [os.fspath(path) for path in paths], end_id)
                 _in_threads(reading.work, _threads_for(workers, reading.size))
-            except Unfit:
+            except (Unfit, OSError):
                 return None
         ids: "tuple[bytearray, bytearray, int]" = reading.batch.arrays()
         return ids

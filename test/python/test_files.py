@@ -4,7 +4,6 @@ import gzip
 import os
 import random
 import tempfile
-import threading
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -33,6 +32,13 @@ def made_text(size: int, is_valid: bool = False) -> bytes:
         parts.append(part)
         left -= len(part)
     return b"A head of plain text. " * 400 + b"".join(parts)
+
+
+def opened(number: str) -> str:
+    try:
+        return os.readlink(f"/proc/self/fd/{number}")
+    except OSError:
+        return ""
 
 
 class Files(unittest.TestCase):
@@ -131,13 +137,24 @@ class Files(unittest.TestCase):
                 found, is_here = self.encoded(tokenizer, path)
             self.assertFalse(is_here)
             self.assertEqual(found.tolist(), tokenizer.encode_file(path).tolist())
+        with mock.patch.object(_files, "_read_at", lambda *args: path.unlink() or read_at(*args)):
+            with self.assertRaisesRegex(bpe.BpeError, "no such file"):
+                tokenizer.encode_file(path)
 
     def test_an_error_in_one_thread_ends_all(self) -> None:
         tokenizer = self.train()
-        path, before = self.write("large", made_text(3_000_000)), threading.active_count()
-        with mock.patch.object(_files, "_read_at", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
-            tokenizer.encode_file(path, workers=3)
-        self.assertEqual(threading.active_count(), before)
+        path, read_at = self.write("large", made_text(2_000_000)), _files._read_at
+        for struck_at in (0, 1 << 18):
+
+            def struck(file: object, at: int, size: int) -> bytes:
+                data = read_at(file, at, size)
+                if at >= struck_at:
+                    raise KeyboardInterrupt
+                return data
+
+            with mock.patch.object(_files, "_read_at", struck), self.assertRaises(KeyboardInterrupt):
+                tokenizer.encode_file(path, workers=3)
+            self.assertFalse([name for name in map(opened, os.listdir("/proc/self/fd")) if name == str(path)])
         self.check(tokenizer, path)
 
 
