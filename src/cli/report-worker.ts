@@ -1,8 +1,9 @@
 // Entry of the thread that makes the report of a training, while the main thread trains and writes.
 
+import { shapeOf } from "../bytes/token-shape.ts";
 import { type Post, serveJob, type Tell } from "../pipeline/job.ts";
 import { frameSections } from "../report/frame-sections.ts";
-import type { PageSection } from "../report/html.ts";
+import { type PageSection, tokenText } from "../report/html.ts";
 import { pageEnd, pageHead, pageSections } from "../report/report-page.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { deflate, type SampleText, sampleTextsOf } from "./report-writer.ts";
@@ -16,6 +17,8 @@ import {
 import type { LearnedShapes } from "./train-summary.ts";
 
 const encoder = new TextEncoder();
+/** To tell what it is takes all expressions for shapes. */
+const dashes = encoder.encode("–––");
 
 declare const self: { onmessage: (event: MessageEvent<never>) => void; postMessage: Post };
 
@@ -33,6 +36,9 @@ export class PageJob {
     adoptKernelModule(kernel);
     this.setting = setting;
     this.texts = sampleTextsOf(setting.inputs);
+    // The engine compiles expressions when they are first used: now nobody waits for it.
+    for (const { bytes } of this.texts) tokenText(bytes);
+    shapeOf(dashes, 0, dashes.length);
   }
 
   async learn(learned: Learned): Promise<void> {

@@ -212,6 +212,7 @@ function mostOf(ids: readonly number[], lossOf: (id: number) => number, count: n
   const most: { id: number; value: number }[] = [];
   for (const id of ids) {
     const value = lossOf(id);
+    if (most.length === count && value < most[count - 1]!.value) continue;
     const isAbove = (other: { id: number; value: number }) =>
       other.value < value || (other.value === value && other.id > id);
     if (most.length === count && !isAbove(most[count - 1]!)) continue;
