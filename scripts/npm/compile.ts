@@ -82,7 +82,7 @@ const withPureTables = (source: string) =>
       (_, name: string, value: string) => `${name} = ${pure(value)};`,
     )
     .replaceAll(
-      /^((?:export )?const [^={\n]+) = ((?:\{ \.\.\.|librarySpelling|new RegExp|formats\n? *\.).*?);$/gms,
+      /^((?:export )?const [^={\n]+) = ((?:\{ \.\.\.|new RegExp|formats\n? *\.).*?);$/gms,
       (_, name: string, value: string) => `${name} = ${pure(value)};`,
     );
 

@@ -82,15 +82,11 @@ export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
 type AskedCall = Asked<typeof callOptions>;
 
-const namesInLibrary = new Map(
-  Object.entries(callOptions).map(([key, option]) => [
-    option.name,
-    nameInLibrary(key, option) ?? option.name,
-  ]),
-);
-
 /** The library's name of an option: `pad-to` -> `padTo`. */
-export const spellInLibrary = (option: string) => namesInLibrary.get(option);
+export function spellInLibrary(option: string): string | undefined {
+  const found = Object.entries(callOptions).find(([, { name }]) => name === option);
+  return found && (nameInLibrary(...found) ?? option);
+}
 
 /** A message that names options as they are typed, for other callers. What is in quotes may be anything. */
 export const respelled = (message: string, spell: (option: string) => string | undefined = spellInLibrary) =>
