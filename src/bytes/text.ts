@@ -21,6 +21,14 @@ export function allocateText(capacityBytes: number): Text {
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
 }
 
+/** The text, or one that begins with it and has room for so many bytes, and for twice as many. */
+export function roomyText(text: Text, byteCount: number): Text {
+  if (byteCount + paddingBytes <= text.bytes.length) return text;
+  const longer = allocateText(byteCount * 2);
+  longer.bytes.set(text.bytes);
+  return longer;
+}
+
 /** Makes a text of so many bytes, and padding. Only the last text of a maker is in use: it may reuse the memory. */
 export type TextMaker = (capacityBytes: number) => Text;
 

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ByteSink } from "../runtime/file-calls.ts";
+import { openFilesMax } from "../runtime/system-limits.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { countsFileHead, unknownTotals } from "../words/counts-format.ts";
 import {
@@ -173,7 +173,7 @@ type RunsOfSums = {
 export function* narrowed(
   sources: readonly CountsSource[],
   { scratch, countsOptions }: RunsOfSums,
-  sourceCountMax = openFilesMax(),
+  sourceCountMax = sourcesAtOnce(),
 ): Generator<undefined, CountsSource[]> {
   const left = [...sources];
   for (let round = 0; left.length > sourceCountMax; round++) {
@@ -189,16 +189,10 @@ export function* narrowed(
   return left;
 }
 
+/** So many of them are open at once at most. */
+const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, openFilesMax() - otherFiles));
+
 /** Frames of so many are 40 MB. */
 const wantedSourceCount = 512;
 /** Files that the rest of the program has open, or may open. */
 const otherFiles = 64;
-
-function openFilesMax(): number {
-  let openMax = 1024;
-  try {
-    const limits = readFileSync("/proc/self/limits", "latin1");
-    openMax = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? openMax);
-  } catch {}
-  return Math.max(2, Math.min(wantedSourceCount, openMax - otherFiles));
-}

@@ -146,15 +146,17 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
 function findOpenFiles(root: string): { heldCount: number; limit: number } {
   try {
     const heldCount = readdirSync(join(root, "proc/self/fd")).length;
-    const limits = readFileSync(join(root, "proc/self/limits"), "latin1");
-    const limit = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
-    return { heldCount, limit };
+    return { heldCount, limit: openFilesMax(root) };
   } catch (error) {
     // Not even one more.
     if ((error as NodeJS.ErrnoException).code === "EMFILE") throw error;
     return { heldCount: 0, limit: Number.POSITIVE_INFINITY };
   }
 }
+
+/** How many files this process may have open at once. */
+export const openFilesMax = (root = "/") =>
+  numberIn(join(root, "proc/self/limits"), /^Max open files\s+(\d+)/m) || Number.POSITIVE_INFINITY;
 
 /** The default limit, as a share of what the machine or the control group allows. */
 const defaultShare = 0.8;

@@ -13,7 +13,7 @@ import {
   textLike,
   wholeNumber,
 } from "../bytes/schema.ts";
-import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
+import { allocateText, roomyText, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { describePattern } from "../pattern/pattern.ts";
 import { unicodeVersion } from "../pattern/unicode-data.ts";
@@ -464,7 +464,7 @@ export class CountsReader implements SortedWords {
     }
     if (rest < 1) throw this.malformed();
     if (shared < wordLength && frame[restStart]! <= this.word.bytes[shared]!) throw this.malformed();
-    this.reserveWord(shared + rest);
+    this.word = roomyText(this.word, shared + rest);
     const { bytes } = this.word;
     for (let i = 0; i < rest; i++) bytes[shared + i] = frame[restStart + i]!;
     this.wordLength = shared + rest;
@@ -527,14 +527,6 @@ export class CountsReader implements SortedWords {
       if (byte < 128) return number;
     }
     throw this.malformed();
-  }
-
-  private reserveWord(length: number): void {
-    const { bytes } = this.word;
-    if (length + paddingBytes <= bytes.length) return;
-    const larger = allocateText(length * 2);
-    larger.bytes.set(bytes.subarray(0, this.wordLength));
-    this.word = larger;
   }
 
   private cutShort(): CountsFileError {

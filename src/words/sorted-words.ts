@@ -1,5 +1,5 @@
 import { copyBytes } from "../bytes/arrays.ts";
-import { allocateText, paddingBytes, type Text } from "../bytes/text.ts";
+import { allocateText, roomyText, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { collectGarbage, releaseMemory } from "../runtime/host.ts";
 import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
@@ -72,7 +72,7 @@ export class TableWords implements SortedWords {
     const { bytes } = table;
     const start = table.starts[index]!;
     const length = table.starts[index + 1]! - start;
-    if (length + paddingBytes > this.word.bytes.length) this.word = longerText(this.word, length * 2);
+    this.word = roomyText(this.word, length);
     const to = this.word.bytes;
     const sharedMax = Math.min(length, this.wordLength);
     let pos = 0;
@@ -83,12 +83,6 @@ export class TableWords implements SortedWords {
     this.count = table.counts[index]!;
     return true;
   }
-}
-
-function longerText(text: Text, capacityBytes: number): Text {
-  const longer = allocateText(capacityBytes);
-  longer.bytes.set(text.bytes);
-  return longer;
 }
 
 /** Sorted words whose counts are added so many times. */
@@ -181,11 +175,7 @@ export class SumOfWords implements SortedWords {
     const { words } = this.summands[winner]!;
     const { wordLength } = words;
     const from = words.word.bytes;
-    if (wordLength + paddingBytes > this.word.bytes.length) {
-      const longer = allocateText(wordLength * 2);
-      longer.bytes.set(this.word.bytes);
-      this.word = longer;
-    }
+    this.word = roomyText(this.word, wordLength);
     const to = this.word.bytes;
     for (let pos = this.offsets[winner]!; pos < wordLength; pos++) to[pos] = from[pos]!;
     this.wordLength = wordLength;
