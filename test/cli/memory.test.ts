@@ -5,7 +5,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { commands } from "../../src/cli/command-table.ts";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
-import { writeFooterBomb } from "../faults/bombs.ts";
+import { writeFooterBomb, writeTinyRows } from "../faults/bombs.ts";
 import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../faults/memory.ts";
 import { isThorough, turns } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
@@ -289,6 +289,13 @@ describe("what was made to fill the memory is done within 1.2 times the limit, o
       const refused = expect.stringMatching(/^bpe: error: ("|the longest word of a text needs about)/);
       expect([command, ended.code, ended.stderr]).toEqual([command, 1, refused]);
     }
+  });
+
+  test("millions of rows leave no garbage, in a worker either", async () => {
+    writeTinyRows(at("rows.parquet"), "a", 6_000_000, 30);
+    const args = ["count", "rows.parquet", "-o", "counts.tsv", "--memory-limit", "200MB", "-w", "2"];
+    const ended = await runLimited(binary, args, home);
+    expect([ended.code, wrongOf(ended, 200e6)]).toEqual([0, undefined]);
   });
 
   test("a run of marks in a record, as one in a text", () => {

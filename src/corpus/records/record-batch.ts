@@ -1,4 +1,4 @@
-import { grown } from "../../bytes/arrays.ts";
+import { copyBytes, grown } from "../../bytes/arrays.ts";
 import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../../bytes/text.ts";
 import type { KeptValue } from "./kept-fields.ts";
 
@@ -42,9 +42,8 @@ export class RecordBatch {
     this.ends[this.count++] = end;
   }
 
-  append(bytes: Uint8Array): void {
-    const start = this.byteCount;
-    this.text.bytes.set(bytes, start);
-    this.endRecord(start + bytes.length);
+  /** Appends bytes [start, end) as a record. Makes no view of them: those of short rows are garbage, gigabytes of it. */
+  append(bytes: Uint8Array, start: number, end: number): void {
+    this.endRecord(copyBytes(bytes, start, end, this.text.bytes, this.byteCount));
   }
 }

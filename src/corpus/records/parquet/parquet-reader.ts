@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { CompressionCodec } from "hyparquet";
 import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
+import { copyBytes } from "../../../bytes/arrays.ts";
 import { releaseText } from "../../../bytes/text.ts";
 import type { Input } from "../../input.ts";
 import { type FileSource, readFully, TextMemory } from "../../range-reader.ts";
@@ -121,7 +122,7 @@ export class ParquetReader {
   private fill({ bytes, starts, ends }: PageValues, first: number, end: number, byteCount: number): void {
     const { batch } = this;
     batch.restart(byteCount);
-    for (let v = first; v < end; v++) batch.append(bytes.subarray(starts[v]!, ends[v]!));
+    for (let v = first; v < end; v++) batch.append(bytes, starts[v]!, ends[v]!);
   }
 
   /** Texts whose bytes are valid UTF-8 as a whole are valid one by one, if none begins inside a character. */
@@ -320,9 +321,8 @@ function deltaValues(
       }
       bytes.copyWithin(pos, starts[v - 1]!, starts[v - 1]! + shared[v]!);
     }
-    bytes.set(page.subarray(offset, offset + rest[v]!), restPos);
     starts[v] = pos;
-    pos = restPos + rest[v]!;
+    pos = copyBytes(page, offset, offset + rest[v]!, bytes, restPos);
     ends[v] = pos;
     offset += rest[v]!;
   }
