@@ -1,6 +1,7 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { trainTokenizer } from "../../src/index.ts";
+import * as training from "../../src/merge/train-merges.ts";
 import type { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { usualSuperwordPattern } from "../../src/pipeline/training.ts";
 import { put, scratch } from "../binary.ts";
@@ -83,6 +84,26 @@ test("1, 2 and 7 workers, little memory, records and files in parts give the sam
   expect(await train("7", { workers: 7 })).toEqual(alone);
   expect(await train("records", { workers: 2, files: lines })).toEqual(alone);
   expect(await train("little", { workers: 2, memoryLimitBytes: 250e6 })).toEqual(alone);
+});
+
+test("where room turns out to be too little while merging, the corpus is read again", async () => {
+  const home = scratch();
+  const files = put(home, "text.txt", madeText(3000));
+  const options = { files, vocabSize: 500, superwordsFrom: 350, workers: 1 };
+  const merges = mergesOf(await trainTokenizer(options));
+  const { trainInPlace } = training;
+  let failedCount = 0;
+  const failing = spyOn(training, "trainInPlace").mockImplementation(function* (words, ...others) {
+    failedCount++;
+    yield* trainInPlace(words, ...others)!;
+    return undefined;
+  });
+  try {
+    expect(mergesOf(await trainTokenizer(options))).toEqual(merges);
+  } finally {
+    failing.mockRestore();
+  }
+  expect(failedCount).toBe(1);
 });
 
 test("a smaller vocabulary of one run is that of a run of its own", async () => {

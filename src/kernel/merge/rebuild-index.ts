@@ -363,8 +363,8 @@ export function pushPairsSome(work: u32): bool {
  * are in regions that are free while the text is counted. Lists are then written there; the bits stay until the next merge.
  */
 let sketchBits: u32 = 0;
-/** 4 MB: so many cells are read from a near cache, and hold few rare pairs each where texts have millions. */
-const sketchBitsMax: u32 = 20;
+/** 2 MB: so many cells are read from a near cache, and hold few rare pairs each where texts have millions. */
+const sketchBitsMax: u32 = 19;
 const sketchBitsMin: u32 = 4;
 /** Cells of the text for each cell of the sketch. */
 const textCellsPerCell: u32 = 16;
