@@ -2,6 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { trainTokenizer } from "../../src/index.ts";
 import * as training from "../../src/merge/train-merges.ts";
+import * as counting from "../../src/pipeline/count-memory.ts";
 import type { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { usualSuperwordPattern } from "../../src/pipeline/training.ts";
 import { put, scratch } from "../binary.ts";
@@ -84,6 +85,24 @@ test("1, 2 and 7 workers, little memory, records and files in parts give the sam
   expect(await train("7", { workers: 7 })).toEqual(alone);
   expect(await train("records", { workers: 2, files: lines })).toEqual(alone);
   expect(await train("little", { workers: 2, memoryLimitBytes: 250e6 })).toEqual(alone);
+});
+
+test("words in sorted runs give the same merges", async () => {
+  const home = scratch();
+  const files = [put(home, "a.txt", madeText(2000)), put(home, "b.txt", madeText(2000))];
+  const options = { files, vocabSize: 700, superwordsFrom: 500, workers: 1, memoryLimitBytes: 1e9 };
+  const merges = mergesOf(await trainTokenizer(options));
+  let limitedCount = 0;
+  const little = spyOn(counting, "runOptionsOf").mockImplementation(({ scratch, countsOptions }) => {
+    limitedCount++;
+    return { ...scratch.open(), countsOptions, wordBytesMax: 1 << 19 };
+  });
+  try {
+    expect(mergesOf(await trainTokenizer(options))).toEqual(merges);
+  } finally {
+    little.mockRestore();
+  }
+  expect(limitedCount).toBe(2);
 });
 
 test("where room turns out to be too little while merging, the corpus is read again", async () => {
