@@ -105,10 +105,12 @@ function readVocab(
     }
     return token_bytes;
   });
-  const bytes = Buffer.alloc(texts.reduce((sum, { length }) => sum + length, 0));
+  const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0));
   const starts = new Int32Array(count + 1);
   for (let rank = 0; rank < count; rank++) {
-    starts[rank + 1] = starts[rank]! + bytes.write(texts[rank]!, starts[rank]!, "base64");
+    const token = Buffer.from(texts[rank]!, "base64");
+    bytes.set(token, starts[rank]!);
+    starts[rank + 1] = starts[rank]! + token.length;
   }
   return { bytes, starts, ids: Int32Array.from(texts, (_, rank) => firstId + rank) };
 }
