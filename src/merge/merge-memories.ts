@@ -1,7 +1,8 @@
 import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { askForHugePages } from "../runtime/file-window.ts";
 import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
-import { type RecordWords, sizeOfWords, type TokenWords } from "../words/word-table.ts";
+import type { RecordWords } from "../words/word-counter.ts";
+import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
   alphabetOrder,

@@ -1,5 +1,6 @@
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
-import type { RecordWords, TokenWords } from "../words/word-table.ts";
+import type { RecordWords } from "../words/word-counter.ts";
+import type { TokenWords } from "../words/word-table.ts";
 
 /**
  * Which inherited merges stay. Learning superwords begins with pretokens that other merges, the inherited ones, have been made

@@ -3,7 +3,24 @@ import { UserError } from "../errors.ts";
 import { FileWindow, giveBack } from "../runtime/file-window.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
 import { runToEnd } from "../runtime/turns.ts";
-import { type RecordWords, tooManyWords, type WordTable } from "./word-table.ts";
+import { tooManyWords, type WordTable } from "./word-table.ts";
+
+/**
+ * RecordWords: `TokenWords` in the memory of the kernel that counted them, where they stand as records, end to end
+ * (src/kernel/words/word-records.ts). What lies below `freeEnd` from `freeStart` on is all zeros, and nobody else's.
+ */
+export type RecordWords = {
+  readonly kernel: Kernel;
+  readonly wordCount: number;
+  /** Bytes of a token. */
+  readonly positionBytes: 2 | 4;
+  /** A byte for each token that there is. */
+  readonly flagsStart: number;
+  readonly freeStart: number;
+  readonly freeEnd: number;
+  /** Forgets them. Their memory goes back to the system. */
+  readonly discard: () => void;
+};
 
 /** Words in the memory of a kernel. It is shared: posted to another thread, nothing is copied. */
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly tables: PackedTables };

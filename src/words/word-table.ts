@@ -1,5 +1,4 @@
 import { UserError } from "../errors.ts";
-import type { Kernel } from "../runtime/kernel.ts";
 
 /**
  * WordTable: every distinct word of the corpus, once. Built by counting; read by the merge engine; frozen between.
@@ -58,23 +57,6 @@ export type TokenWords = {
   readonly tokens: Uint8Array | Uint16Array | Uint32Array;
   readonly starts: Uint32Array;
   readonly counts: Float64Array;
-};
-
-/**
- * RecordWords: the same in the memory of the kernel that counted them, where they stand as records, end to end
- * (src/kernel/words/word-records.ts). What lies below `freeEnd` from `freeStart` on is all zeros, and nobody else's.
- */
-export type RecordWords = {
-  readonly kernel: Kernel;
-  readonly wordCount: number;
-  /** Bytes of a token. */
-  readonly positionBytes: 2 | 4;
-  /** A byte for each token that there is. */
-  readonly flagsStart: number;
-  readonly freeStart: number;
-  readonly freeEnd: number;
-  /** Forgets them. Their memory goes back to the system. */
-  readonly discard: () => void;
 };
 
 /** How many words there are, and how many tokens in all of them; or upper bounds of both. */
