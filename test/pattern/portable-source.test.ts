@@ -92,6 +92,7 @@ describe("a pattern of HF's engine", () => {
     ["(?s:.)", "unknown kind of group"],
     ["\\pL", "braces"],
     ["\\xe9", "is a byte"],
+    ["\\x80", "is a byte"],
     ["\\u{e9}", "is not supported"],
     ["\\07", "octal"],
     ["\\p{Script=Han}", "unknown Unicode property"],
