@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -26,19 +27,35 @@ export type System = {
 
 /** The Debian whose C libraries are used: its musl is the first that loads what Alpine builds today (1.2.4 or later). */
 const suite = "trixie";
+/** Debian's packages in each system, by its processor and its C library. arm64 has a Python for its wheel: ours is the machine's. */
+const systemPackages = {
+  "x86_64-gnu": ["libc6"],
+  "x86_64-musl": ["musl"],
+  "aarch64-gnu": [
+    "libc6",
+    "python3.13-minimal",
+    "libpython3.13-minimal",
+    "libpython3.13-stdlib",
+    "libexpat1",
+    "zlib1g",
+  ],
+  "aarch64-musl": ["musl"],
+};
 /** The qemu of the machine's own Debian, if none is installed, with the libraries that a bare system lacks. */
 const emulatorPackages = ["qemu-user", "libcapstone4", "liburing2"];
 
 /** Makes the systems in `directory`, or finds them there. */
 export function makeSystems(directory: string): System[] {
   const roots = join(directory, "roots");
-  if (!existsSync(join(directory, "done"))) {
+  const made = JSON.stringify([suite, systemPackages]);
+  const done = join(directory, "done");
+  if (!existsSync(done) || readFileSync(done, "utf8") !== made) {
     rmSync(directory, { recursive: true, force: true });
     const packages = downloadPackages(join(directory, "packages"));
-    for (const [name, archive] of Object.entries(packages)) unpack(archive, join(roots, name));
+    for (const [name, archives] of Object.entries(packages)) unpack(archives, join(roots, name));
     for (const machine of ["x86_64", "aarch64"]) addMuslRuntime(join(directory, "wheels"), roots, machine);
     unpackEmulator(directory);
-    writeFileSync(join(directory, "done"), "");
+    writeFileSync(done, made);
   }
   const gnu = (machine: string) => ({
     triple: `${machine}-unknown-linux-gnu`,
@@ -62,7 +79,7 @@ export function makeSystems(directory: string): System[] {
       { title: "x64 of 2008 (Nehalem), musl", ...musl("x86_64") },
       ...([directory, "qemu-x86_64", "-cpu", "Nehalem"] as const),
     ),
-    emulated({ title: "arm64, glibc", ...gnu("aarch64") }, directory, "qemu-aarch64"),
+    emulated({ title: "arm64, glibc (and Python)", ...gnu("aarch64") }, directory, "qemu-aarch64"),
     emulated({ title: "arm64, musl", ...musl("aarch64") }, directory, "qemu-aarch64"),
   ];
 }
@@ -93,8 +110,8 @@ function emulated(place: Place, directory: string, emulator: string, ...options:
   };
 }
 
-/** The C libraries by the names of their systems: paths of Debian's packages. */
-function downloadPackages(directory: string): Record<string, string> {
+/** Paths of Debian's packages, by the names of the systems that they make. */
+function downloadPackages(directory: string): Record<string, string[]> {
   const lists = join(directory, "lists");
   mkdirSync(join(lists, "partial"), { recursive: true });
   mkdirSync(join(directory, "cache/archives/partial"), { recursive: true });
@@ -119,27 +136,23 @@ function downloadPackages(directory: string): Record<string, string> {
   const apt = (...args: string[]) =>
     run("env", [`APT_CONFIG=${directory}/apt.conf`, "apt-get", "-q", ...args], directory);
   apt("update");
-  const packages: Record<string, string> = {};
-  for (const [machine, architecture] of [
-    ["x86_64", "amd64"],
-    ["aarch64", "arm64"],
-  ] as const) {
-    for (const [library, name] of [
-      ["gnu", "libc6"],
-      ["musl", "musl"],
-    ] as const) {
-      apt("download", `${name}:${architecture}`);
-      const file = readdirSync(directory).find(
-        (entry) => entry.startsWith(`${name}_`) && entry.endsWith(`_${architecture}.deb`),
-      )!;
-      packages[`${machine}-${library}`] = join(directory, file);
-    }
-  }
-  return packages;
+  const download = (name: string, architecture: string) => {
+    apt("download", `${name}:${architecture}`);
+    const file = readdirSync(directory).find(
+      (entry) => entry.startsWith(`${name}_`) && entry.endsWith(`_${architecture}.deb`),
+    )!;
+    return join(directory, file);
+  };
+  return Object.fromEntries(
+    Object.entries(systemPackages).map(([system, names]) => {
+      const architecture = system.startsWith("x86_64") ? "amd64" : "arm64";
+      return [system, names.map((name) => download(name, architecture))];
+    }),
+  );
 }
 
-/** A root with a package in it. Debian has /lib and /lib64 as links, which belong to another package. */
-function unpack(archive: string, root: string): void {
+/** A root with packages in it. Debian has /lib and /lib64 as links, which belong to another package. */
+function unpack(archives: readonly string[], root: string): void {
   mkdirSync(join(root, "tmp"), { recursive: true });
   mkdirSync(join(root, "proc"));
   mkdirSync(join(root, "dev"));
@@ -147,7 +160,7 @@ function unpack(archive: string, root: string): void {
     mkdirSync(join(root, "usr", name), { recursive: true });
     symlinkSync(`usr/${name}`, join(root, name));
   }
-  run("dpkg", ["-x", archive, root]);
+  for (const archive of archives) run("dpkg", ["-x", archive, root]);
 }
 
 /** Puts libstdc++ and what it needs beside musl. */

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -34,8 +35,9 @@ try {
   attempt("NOTICE and SBOM name what is shipped", checkContents);
   attempt("npm installs the library and the command from their tarballs", checkNpm);
   const expected = resultsOfSources(scratch);
-  attempt("Python encodes with the module in the wheel", checkWheel);
   const systems = makeSystems(join(root, "dist/release-systems"));
+  const arm64 = systems.find(({ triple }) => triple === "aarch64-unknown-linux-gnu")!;
+  attempt("Python encodes with the modules in the wheels of x64 and arm64", () => checkWheels(arm64));
   for (const system of systems) {
     attempt(`${system.title}: ${system.triple}`, () => checkSystem(system, expected));
   }
@@ -176,21 +178,50 @@ function checkLibrary(system: System, home: string, name: string): void {
     throw new Error(`the C library does not give the ids of the program: ${stderr}`);
 }
 
-/** pip installs the wheel of this machine; Python encodes with the module in it. */
-function checkWheel(): string {
-  const wheel = readdirSync(released).find((name) => name.endsWith("manylinux_2_17_x86_64.whl"))!;
-  const home = join(scratch, "wheel");
-  run("python3", ["-m", "pip", "install", "--quiet", "--no-index", "--target", home, join(released, wheel)]);
+/** pip installs the wheels of this machine and of arm64. Python encodes with the module in each, to the same ids. */
+function checkWheels(arm64: System): string {
   const text = join(scratch, "corpus.txt");
-  const program = `
-import bpe_trainer, bpe_trainer._native
-bpe_trainer.train(${JSON.stringify(text)}, vocab_size=500).save("made")
-tokenizer = bpe_trainer.Tokenizer.load("made")
-text = open(${JSON.stringify(text)}, encoding="utf-8").read()
-assert tokenizer.decode(tokenizer.encode(text)) == text
-print("the module encodes")`;
-  const env = { ...process.env, PYTHONPATH: home, PATH: `${join(home, "bin")}:${process.env.PATH}` };
-  return run("python3", ["-c", program], scratch, env).trim();
+  const made = join(scratch, "made");
+  const python = (command: readonly string[], home: string, program: string) => {
+    const [name, ...args] = command;
+    const env = { ...process.env, PYTHONPATH: home, PATH: `${join(home, "bin")}:${process.env.PATH}` };
+    return run(name!, [...args, "-c", program], scratch, env).trim();
+  };
+  const train = `
+import bpe_trainer
+bpe_trainer.train(${JSON.stringify(text)}, vocab_size=500).save(${JSON.stringify(made)})`;
+  const encode = `
+import hashlib, json, bpe_trainer, bpe_trainer._native
+tokenizer = bpe_trainer.Tokenizer.load(${JSON.stringify(made)})
+text = open(${JSON.stringify(text)}, encoding="utf-8", newline="").read()
+encoding = tokenizer.encode_batch([text[at : at + 997] for at in range(0, len(text), 997)], threads=2)
+ids = tokenizer.encode(text)
+assert tokenizer.decode(ids) == text and tokenizer.count(text) == len(ids)
+said = [ids, [list(each) for each in encoding], tokenizer.truncate(text, 1000), list(tokenizer.chunks(text, 500))]
+print(len(ids), "ids,", hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:16])`;
+  const ours = join(scratch, "wheel");
+  installWheel("manylinux_2_17_x86_64", ours);
+  python(["python3"], ours, train);
+  const expected = python(["python3"], ours, encode);
+
+  const theirs = join(arm64.root, "wheel");
+  installWheel("manylinux_2_17_aarch64", theirs);
+  // A program that is emulated starts others as they are: this machine's.
+  const executable = join(theirs, "bin/bpe");
+  renameSync(executable, `${executable}-arm64`);
+  const emulated = arm64.command("wheel/bin/bpe-arm64").join(" ");
+  writeFileSync(executable, `#!/bin/sh\nexec ${emulated} "$@"\n`, { mode: 0o755 });
+  const said = python(arm64.command("usr/bin/python3.13"), theirs, encode);
+  rmSync(theirs, { recursive: true });
+  if (said !== expected) throw new Error(`on arm64 it says ${said}, and here ${expected}`);
+  return expected;
+}
+
+function installWheel(platform: string, target: string): void {
+  rmSync(target, { recursive: true, force: true });
+  const wheel = readdirSync(released).find((name) => name.endsWith(`${platform}.whl`))!;
+  const foreign = ["--platform", platform, "--only-binary=:all:", "--target", target];
+  run("python3", ["-m", "pip", "install", "--quiet", "--no-index", ...foreign, join(released, wheel)]);
 }
 
 /** The manual page is one to groff, and the completions for bash make bash complete. */
