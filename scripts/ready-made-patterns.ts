@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { compilePattern } from "../src/pattern/compile.ts";
 import { patterns } from "../src/pattern/named-patterns.ts";
+import { compilePattern } from "../src/pattern/pattern.ts";
 import { readyMadeFile } from "../src/pattern/ready-made.ts";
 import { patternDigest } from "./pattern-digest.ts";
 

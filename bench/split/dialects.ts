@@ -8,9 +8,9 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { compilePattern } from "../../src/pattern/compile.ts";
 import type { CompiledPattern } from "../../src/pattern/compiled-pattern.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
+import { compilePattern } from "../../src/pattern/pattern.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
 import { pretokenEnds, Random } from "../../test/pattern/naive.ts";
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { compilePattern } from "../../src/pattern/compile.ts";
 import { automatonDigest } from "../../src/pattern/compiled-pattern.ts";
 import { families, kindsOf } from "../../src/pattern/mask-formulas.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../src/pattern/pattern.ts";
 import { invalidColumn, type ScanTables, threeByteBlocks } from "../../src/pattern/scan-tables.ts";
 import { patternDigest } from "../pattern-digest.ts";
 import { findFormula } from "./find-formula.ts";

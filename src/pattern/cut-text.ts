@@ -1,6 +1,7 @@
+import type { Text } from "../bytes/text.ts";
 import type { CompiledPattern, PatternTables } from "./compiled-pattern.ts";
 import { columnAt, endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
-import { shadowOf } from "./shadow.ts";
+import { notQuiet, shadowOf } from "./shadow.ts";
 
 /** The ends of the pretokens of a short text: the twin of the kernel's scan. */
 export const cutText = ({ automata }: CompiledPattern, bytes: Uint8Array): number[] =>
@@ -53,4 +54,79 @@ export function endsOfText(
   }
   if (isWhole) read(endColumn, bytes.length);
   return settled;
+}
+
+/**
+ * Safe cuts: places where a document can be divided among readers that know nothing of each other. Position i is one
+ * if, whatever was read before `from`, a pretoken ends at i and the automaton goes on as it would from the start of a
+ * document. It is found by running the automaton from `from` in every state at once: i is safe if on the character at
+ * i every state still alive
+ *   - settles everything up to i: its last commit is a slot written right there, and
+ *   - goes to the state that the start of a document goes to.
+ * Text of one kind (digits only, Han only) may hold none. So the search has an end, and without a cut the parts are joined.
+ *
+ * The second condition matters for patterns that look left: with (?<=a)bc|[abc], all states settle an end before the "b" of
+ * "abc", but behind it the pattern hopes for "bc", and at the start of a document it would not.
+ *
+ * The reader on the left scans the character *at* the cut as well, which settles its last pretoken, and then forgets
+ * its state: at the cut the document goes on, so `finish` would be wrong.
+ *
+ * In a chain the cut of the first automaton serves: the others never see past a piece of it.
+ *
+ * With shadows, a cut is safe only at a quiet character (shadow.ts). The reader on the left reads that character, so its shadow
+ * before the cut is that of the whole text. Runs of other characters are read up to a quiet one.
+ *
+ * Returns the first safe cut in [from, stop), or -1. Only bytes before `limit` are looked at; `limit > stop + 3` or the
+ * document ends at `limit`.
+ */
+export function findSafeCut(
+  compiled: CompiledPattern,
+  text: Text,
+  from: number,
+  stop: number,
+  limit: number,
+): number {
+  const tables = compiled.automata[0]!;
+  const { stateCount, transitions, columnBlocks, columns, shadow } = tables;
+  const { bytes } = text;
+  const columnIn = (of: Uint8Array, at: number, end: number) =>
+    of[at]! < 128 ? of[at]! | (1 << 8) : columnAt(of, at, end, columnBlocks, columns);
+  let pos = from;
+  while (pos < stop && (bytes[pos]! & 0xc0) === 0x80) pos++;
+
+  let alive = Array.from({ length: stateCount }, (_, state) => state);
+  while (pos < stop) {
+    const runStart = pos;
+    let found = columnIn(bytes, pos, limit);
+    while (shadow?.quiet[found & 255] === notQuiet) {
+      pos += found >> 8;
+      if (pos >= stop) return -1;
+      found = columnIn(bytes, pos, limit);
+    }
+    if (shadow !== undefined && pos > runStart) {
+      const run = shadowOf({ ...tables, shadow }, bytes, runStart, pos, shadow.quiet[found & 255]);
+      for (let at = 0, length = 1; at < run.length; at += length) {
+        const inRun = columnIn(run, at, run.length);
+        length = inRun >> 8;
+        alive = [...new Set(alive.map((state) => transitions[(state << 8) + (inRun & 255)]! >>> 16))];
+      }
+    }
+    const column = found & 255;
+    const length = found >> 8;
+    const freshState = transitions[column]! >>> 16;
+    const next = new Set<number>();
+    let isSafe = true;
+    for (const state of alive) {
+      const entry = transitions[(state << 8) + column]!;
+      const slot = entry & 15;
+      const commitCount = (entry >> 4) & 15;
+      next.add(entry >>> 16);
+      isSafe &&=
+        commitCount > 0 && slot !== noSlot && slot === commitCount - 1 && entry >>> 16 === freshState;
+    }
+    if (isSafe) return pos;
+    alive = [...next];
+    pos += length;
+  }
+  return -1;
 }

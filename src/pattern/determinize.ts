@@ -11,7 +11,7 @@ import {
   Unusable,
 } from "./automaton.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
-import type { Node } from "./parse-pattern.ts";
+import type { Split } from "./parse-pattern.ts";
 import { codePointRange } from "./unicode.ts";
 
 /**
@@ -22,7 +22,7 @@ type Situation = {
   readonly levels: readonly Level[];
   /** A set of the ThreadTable. */
   readonly startSet: number;
-  /** "invalid byte": the byte is a pretoken that ends here. "line": the document ends here (lineWise). */
+  /** "invalid byte": the byte is a pretoken that ends here. "line": the document ends here, its text is cut by lines. */
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
 
@@ -30,20 +30,16 @@ type Situation = {
  * An automaton for each split of a sequence, all with the same classes: those of the sets that are there, and of their own.
  * Throws BeyondAutomaton and Unusable.
  */
-export function buildAutomata(
-  trees: readonly Node[],
-  lineWise: boolean,
-  sets = new SymbolSets(),
-): Automaton[] {
-  const programs = trees.map((tree) => buildNfa(tree, sets));
+export function buildAutomata(splits: readonly Split[], sets = new SymbolSets()): Automaton[] {
+  const programs = splits.map(({ tree }) => buildNfa(tree, sets));
   // Lines end at a class of its own.
-  const newline = lineWise ? sets.idOf(codePointRange(10), false) : -1;
+  const newline = splits[0]?.isLinewise ? sets.idOf(codePointRange(10), false) : -1;
   const { classes, membership } = divideIntoClasses(sets.characters);
   const symbolCount = classes.classCount + 2;
   const symbolSets = membership.map((members, set) =>
     Uint8Array.from([...members, 0, sets.holdsEdge[set] ? 1 : 0]),
   );
-  const lineEnd = lineWise ? membership[newline]!.indexOf(1) : -1;
+  const lineEnd = membership[newline]?.indexOf(1) ?? -1;
   return programs.map((program) =>
     explore(classes, symbolCount, lineEnd, buildThreadTable(program, symbolSets, symbolCount)),
   );

@@ -13,7 +13,7 @@ import {
 import type { PatternTables } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
-import type { Node } from "./parse-pattern.ts";
+import type { Split } from "./parse-pattern.ts";
 import { buildScanTables, firstClassColumn } from "./scan-tables.ts";
 import { classAt, columnsOf, liveRows, notQuiet, packed, rangesOfLengths, setsOfClasses } from "./shadow.ts";
 import {
@@ -52,11 +52,12 @@ const nothing: Action = { commitCount: 0, writes: [] };
 const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 
 /** The first split, fused with those behind it, which are not foreseen. Throws BeyondAutomaton and Unusable. */
-export function foreseen([tree, ...rest]: readonly Node[], lineWise: boolean): PatternTables {
+export function foreseen([split, ...rest]: readonly Split[]): PatternTables {
+  const { tree, isLinewise } = split!;
   const sets = new SymbolSets();
-  const lineEndSet = lineWise ? sets.idOf(codePointRange(10), false) : -1;
-  const program = buildNfa(tree!, sets, true);
-  const others = buildAutomata(rest, lineWise, sets);
+  const lineEndSet = isLinewise ? sets.idOf(codePointRange(10), false) : -1;
+  const program = buildNfa(tree, sets, true);
+  const others = buildAutomata(rest, sets);
   const { classes, membership } = divideIntoClasses(sets.characters);
   const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.holdsEdge[set] ? 1 : 0]));
   const lineEnd = membership[lineEndSet]?.indexOf(1) ?? -1;

@@ -834,7 +834,16 @@ export function isAssertion(node: Node): boolean {
 }
 
 /** A split of a pattern, as it cuts text. */
-export const parseSplit = (source: string): Node => takingCharacters(parsePattern(source));
+export type Split = {
+  readonly tree: Node;
+  /** A document also ends behind every "\n". All splits of a pattern have the same. */
+  readonly isLinewise: boolean;
+};
+
+export const parseSplit = (source: string, isLinewise: boolean): Split => ({
+  tree: takingCharacters(parsePattern(source)),
+  isLinewise,
+});
 
 /** A split at assertions alone cuts where they hold: its match is a character, and more up to the next cut. */
 function takingCharacters(tree: Node): Node {

@@ -1,16 +1,20 @@
-import type { Text } from "../bytes/text.ts";
 import { exitCode, UserError } from "../errors.ts";
+import { embeddedDirectory } from "../runtime/embedded.ts";
 import { nearest } from "../runtime/hints.ts";
-import { compilePattern } from "./compile.ts";
-import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
+import { type Automaton, BeyondAutomaton, fuseAutomata, Unusable } from "./automaton.ts";
+import type { CompiledPattern, CompileOptions, PatternTables } from "./compiled-pattern.ts";
+import { buildAutomata } from "./determinize.ts";
 import { type Dialect, fancyRegex } from "./dialect.ts";
+import { foreseen } from "./foreseen.ts";
 import { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
+import { isLongLook } from "./nfa.ts";
+import { canBeEmpty, nodesIn, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
-import { columnAt, noSlot } from "./scan-tables.ts";
-import { notQuiet, shadowOf } from "./shadow.ts";
+import { readReadyMade } from "./ready-made.ts";
+import { buildScanTables } from "./scan-tables.ts";
 
-export { compilePattern } from "./compile.ts";
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
+export { findSafeCut } from "./cut-text.ts";
 export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 export { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 export { parsePattern } from "./parse-pattern.ts";
@@ -47,15 +51,11 @@ export function resolvePattern(
   options: CompileOptions & { readonly dialect?: Dialect } = {},
 ): ResolvedPattern {
   const { dialect = fancyRegex } = options;
-  if (!/^[A-Za-z0-9._-]+$/.test(text)) {
-    if (dialect === fancyRegex)
-      return { name: null, sources: [text], compiled: compilePattern([text], options) };
-    const sources = [portableForm(text, dialect)];
-    return { name: null, sources, huggingfaceSources: [text], compiled: compilePattern(sources, options) };
-  }
-  const name = nameFor(text);
-  const { sources } = named[name]!;
-  return { name, sources, compiled: compilePattern(sources, options) };
+  const name = /^[A-Za-z0-9._-]+$/.test(text) ? nameFor(text) : null;
+  const isForeign = name === null && dialect !== fancyRegex;
+  const sources = name === null ? [isForeign ? portableForm(text, dialect) : text] : named[name]!.sources;
+  const compiled = compilePattern(sources, options);
+  return { name, sources, ...(isForeign && { huggingfaceSources: [text] }), compiled };
 }
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
@@ -100,76 +100,90 @@ function namesOf(sources: readonly string[]): string[] {
 }
 
 /**
- * Safe cuts: places where a document can be divided among readers that know nothing of each other. Position i is one
- * if, whatever was read before `from`, a pretoken ends at i and the automaton goes on as it would from the start of a
- * document. It is found by running the automaton from `from` in every state at once: i is safe if on the character at
- * i every state still alive
- *   - settles everything up to i: its last commit is a slot written right there, and
- *   - goes to the state that the start of a document goes to.
- * Text of one kind (digits only, Han only) may hold none. So the search has an end, and without a cut the parts are joined.
- *
- * The second condition matters for patterns that look left: with (?<=a)bc|[abc], all states settle an end before the "b" of
- * "abc", but behind it the pattern hopes for "bc", and at the start of a document it would not.
- *
- * The reader on the left scans the character *at* the cut as well, which settles its last pretoken, and then forgets
- * its state: at the cut the document goes on, so `finish` would be wrong.
- *
- * In a chain the cut of the first automaton serves: the others never see past a piece of it.
- *
- * With shadows, a cut is safe only at a quiet character (shadow.ts). The reader on the left reads that character, so its shadow
- * before the cut is that of the whole text. Runs of other characters are read up to a quiet one.
- *
- * Returns the first safe cut in [from, stop), or -1. Only bytes before `limit` are looked at; `limit > stop + 3` or the
- * document ends at `limit`.
+ * `sources` are splits in order, each cutting the pieces of the one before. Throws UserError for a pattern that is wrong
+ * or no way to cut a text.
  */
-export function findSafeCut(
-  compiled: CompiledPattern,
-  text: Text,
-  from: number,
-  stop: number,
-  limit: number,
-): number {
-  const tables = compiled.automata[0]!;
-  const { stateCount, transitions, columnBlocks, columns, shadow } = tables;
-  const { bytes } = text;
-  const columnIn = (of: Uint8Array, at: number, end: number) =>
-    of[at]! < 128 ? of[at]! | (1 << 8) : columnAt(of, at, end, columnBlocks, columns);
-  let pos = from;
-  while (pos < stop && (bytes[pos]! & 0xc0) === 0x80) pos++;
-
-  let alive = Array.from({ length: stateCount }, (_, state) => state);
-  while (pos < stop) {
-    const runStart = pos;
-    let found = columnIn(bytes, pos, limit);
-    while (shadow?.quiet[found & 255] === notQuiet) {
-      pos += found >> 8;
-      if (pos >= stop) return -1;
-      found = columnIn(bytes, pos, limit);
-    }
-    if (shadow !== undefined && pos > runStart) {
-      const run = shadowOf({ ...tables, shadow }, bytes, runStart, pos, shadow.quiet[found & 255]);
-      for (let at = 0, length = 1; at < run.length; at += length) {
-        const inRun = columnIn(run, at, run.length);
-        length = inRun >> 8;
-        alive = [...new Set(alive.map((state) => transitions[(state << 8) + (inRun & 255)]! >>> 16))];
-      }
-    }
-    const column = found & 255;
-    const length = found >> 8;
-    const freshState = transitions[column]! >>> 16;
-    const next = new Set<number>();
-    let isSafe = true;
-    for (const state of alive) {
-      const entry = transitions[(state << 8) + column]!;
-      const slot = entry & 15;
-      const commitCount = (entry >> 4) & 15;
-      next.add(entry >>> 16);
-      isSafe &&=
-        commitCount > 0 && slot !== noSlot && slot === commitCount - 1 && entry >>> 16 === freshState;
-    }
-    if (isSafe) return pos;
-    alive = [...next];
-    pos += length;
+export function compilePattern(sources: readonly string[], options: CompileOptions = {}): CompiledPattern {
+  const ready = readReadyMade(embeddedDirectory, sources, options);
+  if (ready !== undefined) return ready;
+  const { lineWise = false } = options;
+  // Encoding feeds whole texts, so what is trained on lines has to do for them, too: `(?<=\s)^` matches in no line.
+  if (lineWise) compilePattern(sources);
+  const splits = sources.map((source) => parseSplit(source, lineWise));
+  try {
+    return { automata: automataOf(splits) };
+  } catch (error) {
+    if (!(error instanceof Unusable || error instanceof BeyondAutomaton)) throw error;
+    throw refusal(error, splits, sources);
   }
-  return -1;
 }
+
+function refusal(
+  error: Unusable | BeyondAutomaton,
+  splits: readonly Split[],
+  sources: readonly string[],
+): UserError {
+  const of = sources.join(" , ");
+  if (error instanceof Unusable || splits.some(({ tree }) => canBeEmpty(tree))) {
+    const what = error instanceof Unusable ? error.message : "can match the empty string";
+    return new UserError(`pattern: it ${what}: ${of}`, { hint: takesNothingHint, exitCode: exitCode.usage });
+  }
+  const { message, part, hint = "write it in a simpler way, or with smaller counts" } = error;
+  const what =
+    part === undefined
+      ? message
+      : `${message.replace(/\bit\b/, () => `\`${part}\``)}, which is not supported`;
+  return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
+}
+
+const takesNothingHint =
+  "a pretokenizer matches one character at least: write + where there is *, or name a pattern (`--pattern help`)";
+
+/**
+ * As many splits as will do together. Those that look far ahead, or that ask for more than one thread after the other can do,
+ * are foreseen, each with the splits behind it. Throws BeyondAutomaton.
+ */
+function automataOf(splits: readonly Split[]): PatternTables[] {
+  const [first, ...rest] = splits;
+  if (first === undefined) return [];
+  const next = splits.findIndex((split, i) => i > 0 && looksFar(split));
+  const countMax = next < 0 ? splits.length : next;
+  for (const make of looksFar(first) ? [foreseenOne] : [fuse, foreseenOne]) {
+    for (let count = countMax; count > (make === fuse ? 0 : 1); count--) {
+      const automata = tried(() => make(splits.slice(0, count)));
+      if (automata !== undefined) return [...automata, ...automataOf(splits.slice(count))];
+    }
+  }
+  return [foreseen([first]), ...automataOf(rest)];
+}
+
+/** What is made; undefined where it is more than an automaton can do. */
+function tried<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof BeyondAutomaton) return undefined;
+    throw error;
+  }
+}
+
+const foreseenOne = (splits: readonly Split[]) => [foreseen(splits)];
+
+/** As few automata as will do: where two fuse, they are one. Throws BeyondAutomaton. */
+function fuse(splits: readonly Split[]): PatternTables[] {
+  const fused: Built[] = [];
+  for (const automaton of buildAutomata(splits)) {
+    const last = fused.pop();
+    const both = last && tried(() => built(fuseAutomata(last.automaton, automaton)));
+    if (last !== undefined && both === undefined) fused.push(last);
+    fused.push(both ?? built(automaton));
+  }
+  return fused.map(({ tables }) => tables);
+}
+
+type Built = { readonly automaton: Automaton; readonly tables: PatternTables };
+
+const built = (automaton: Automaton): Built => ({ automaton, tables: buildScanTables(automaton) });
+
+const looksFar = ({ tree }: Split) =>
+  [...nodesIn(tree)].some((node) => node.kind === "look" && !node.behind && isLongLook(node));

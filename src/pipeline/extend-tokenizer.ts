@@ -12,7 +12,8 @@ import {
 } from "../formats/training-json.ts";
 import { tokenLimits } from "../merge/merge-options.ts";
 import type { MergeOptions } from "../merge/train-merges.ts";
-import type { ResolvedPattern } from "../pattern/pattern.ts";
+import type { AskedTraining } from "../options/training-table.ts";
+import { resolvePattern } from "../pattern/pattern.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { AddedToken } from "../text/cutting.ts";
 import { segmentWords } from "../tokenizer/encoding-kernel.ts";
@@ -53,18 +54,18 @@ import { corpusFacts, otherSettings, type Product, type Result, recordedPattern 
 
 type Warn = (message: string) => void;
 
-type AskedBase = {
-  readonly path: string;
-  /** For files that do not say it. */
-  readonly pattern?: ResolvedPattern | undefined;
-  readonly rename?: Readonly<Record<string, string>> | undefined;
+type AskedBase = Pick<AskedTraining, "pattern" | "rename"> & {
+  readonly extend: string;
 };
 
 /**
- * The tokenizer that a path names, as a base, and what the record of its training says of it. A UserError if it cannot be
- * extended.
+ * The tokenizer that is to be extended, as a base, and what the record of its training says of it. `pattern` is for files that do
+ * not say it. A UserError if it cannot be extended.
  */
-export async function openBase({ path, pattern, rename: renamed = {} }: AskedBase, warn: Warn) {
+export async function openBase(asked: AskedBase, warn: Warn) {
+  const path = asked.extend;
+  const renamed = asked.rename ?? {};
+  const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
   const loaded = await loadInWorker({ path, options: { pattern }, isDecoded: true });
   for (const note of loaded.notes) warn(note);
   checkBase(loaded);

@@ -5,7 +5,6 @@ import type { InputOptions } from "../corpus/inspect-input.ts";
 import { countsChunks } from "../count/counts-files.ts";
 import { usageError } from "../errors.ts";
 import type { AskedTraining } from "../options/training-table.ts";
-import { resolvePattern } from "../pattern/pattern.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { describeCounts } from "../store/content-hash.ts";
 import type { Guard } from "../store/staged-file.ts";
@@ -151,11 +150,10 @@ async function look(
   world: World,
 ) {
   const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
-  const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
   const base =
     asked.extend === undefined
       ? undefined
-      : await (await codeForBases()).openBase({ ...asked, path: asked.extend, pattern }, noting(world));
+      : await (await codeForBases()).openBase({ ...asked, extend: asked.extend }, noting(world));
   const sources = { wordCounts, openPipes: world.openPipes };
   const { settled: training, countsFiles } = await settleWithCounts(asked, sources, (made) =>
     made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made }),

@@ -95,7 +95,7 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
  * `leastSize` is what bytes and special tokens, or a base, take of a vocabulary of this size.
  * `mergesOf`: how many new tokens the seeds take, if not of bytes alone.
  */
-type SeedRoom = {
+export type SeedRoom = {
   readonly leastSize: number;
   readonly size: number;
   readonly mergesOf?: (seeds: readonly string[]) => number;

@@ -30,7 +30,7 @@ import {
 import { baseSize, checkSpecialTokens } from "../vocabulary/vocabulary.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { settleParity } from "./parity.ts";
-import { settleSeedTokens } from "./seed-tokens.ts";
+import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
 import { checkedWeight } from "./weights.ts";
 
 /** How text becomes pretokens, and whose trainer says so. */
@@ -195,9 +195,26 @@ export function settleCutting(asked: AskedCutting, { like, made }: Looked): CutS
 const ruleOf = ({ compat }: AskedTraining, { recorded }: FoundBase): ExtensionRule =>
   compat ?? recorded?.compat ?? "extension";
 
-/** The base with what it gets, how large it becomes, ascending, and its seed tokens. */
-function settleBase(asked: AskedTraining, found: FoundBase, cutting: CutSettings, limits: TokenLimits) {
-  const { parts, files, recorded, renamed } = found;
+/**
+ * How large a vocabulary becomes, ascending: undefined, as its seed tokens need. `own` are special tokens that it has, and
+ * `newSpecials` those that it gets.
+ */
+type Sized = {
+  readonly sizes: readonly number[] | undefined;
+  readonly own: readonly string[];
+  readonly newSpecials: readonly string[];
+  readonly room: SeedRoom;
+};
+
+/** Of a vocabulary of its own. */
+function sizedOfOwn(asked: AskedTraining, { specialTokens }: CutSettings, leastSize: number): Sized {
+  const sizes = sizesOf(asked, undefined);
+  checkSizes(sizes, leastSize, specialTokens.length);
+  return { sizes, own: [], newSpecials: [], room: { leastSize, size: sizes[0]! } };
+}
+
+function sizedBeyond(asked: AskedTraining, found: FoundBase): Sized {
+  const { parts } = found;
   const { idLimit } = parts.tokens;
   const learns = asked.vocabSize !== undefined;
   if (!learns) refuseOfCorpus(asked);
@@ -215,10 +232,20 @@ function settleBase(asked: AskedTraining, found: FoundBase, cutting: CutSettings
   }
   const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
   const room = { leastSize, size: asSized?.[0] ?? Number.POSITIVE_INFINITY, mergesOf };
-  const cut = { ...cutting, specialTokens: [...own, ...cutting.specialTokens] };
-  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cut, limits, room);
+  return { sizes: asSized, own, newSpecials, room };
+}
+
+/** The base with what it gets, and how large it becomes. */
+function settleBase(
+  asked: AskedTraining,
+  found: FoundBase,
+  { sizes: asSized, newSpecials, room }: Sized,
+  seedTokens: readonly string[],
+) {
+  const { parts, files, recorded, renamed } = found;
+  const { idLimit } = parts.tokens;
   const seeds = found.makeSeeds(seedTokens);
-  const sizes = asSized ?? [leastSize + seeds.seedTokenCount];
+  const sizes = asSized ?? [room.leastSize + seeds.seedTokenCount];
   const isFull = idLimit % (asked.padTo ?? 1) === 0;
   if (sizes[0] === idLimit && seeds.seedMerges.length === 0 && Object.keys(renamed).length === 0 && isFull)
     throw nothingToAdd(asked);
@@ -233,9 +260,9 @@ function settleBase(asked: AskedTraining, found: FoundBase, cutting: CutSettings
     renamed,
     newSpecials,
     ...seeds,
-    learns,
+    learns: asked.vocabSize !== undefined,
   };
-  return { base, sizes, seedTokens };
+  return { base, sizes };
 }
 
 /** A usage error if a token of the base has this text as its key in HF's files. */
@@ -334,10 +361,11 @@ export function settle(asked: AskedTraining, looked: Looked): Training {
   const leastSize = baseSize(specialTokens, compat);
   const limits = settleLimits(asked, found === undefined ? compat : ruleOf(asked, found));
   const parity = settleParity(asked);
-  const { base, sizes, seedTokens } =
-    found === undefined
-      ? settleSizes(asked, cutting, limits, leastSize)
-      : settleBase(asked, found, cutting, limits);
+  const sized = found === undefined ? sizedOfOwn(asked, cutting, leastSize) : sizedBeyond(asked, found);
+  const seedCutting = { ...cutting, specialTokens: [...sized.own, ...specialTokens] };
+  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], seedCutting, limits, sized.room);
+  const { base, sizes } =
+    found === undefined ? { base: null, sizes: sized.sizes! } : settleBase(asked, found, sized, seedTokens);
   return {
     base,
     vocabSize: sizes.at(-1)!,
@@ -357,15 +385,6 @@ export function settle(asked: AskedTraining, looked: Looked): Training {
     ...(seedTokens.length > 0 && { seedTokens }),
     ...(parity && { parity }),
   };
-}
-
-/** How large a vocabulary of its own becomes, ascending, and its seed tokens. */
-function settleSizes(asked: AskedTraining, cutting: CutSettings, limits: TokenLimits, leastSize: number) {
-  const sizes = sizesOf(asked, undefined);
-  checkSizes(sizes, leastSize, cutting.specialTokens.length);
-  const room = { leastSize, size: sizes[0]! };
-  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], cutting, limits, room);
-  return { base: null, sizes, seedTokens };
 }
 
 /** Ascending, of all tokens; `idLimit` is that of a base. */

@@ -1,7 +1,7 @@
 import type { Normalization } from "../bytes/normalization.ts";
 import { UserError } from "../errors.ts";
-import { compilePattern } from "../pattern/compile.ts";
 import type { ResolvedPattern } from "../pattern/pattern.ts";
+import { compilePattern } from "../pattern/pattern.ts";
 import { type AddedToken, type Cutting, plainSpecial } from "../text/cutting.ts";
 import { copyTokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";

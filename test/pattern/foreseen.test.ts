@@ -3,7 +3,7 @@ import { UserError } from "../../src/errors.ts";
 import { BeyondAutomaton, Unusable } from "../../src/pattern/automaton.ts";
 import type { PatternTables } from "../../src/pattern/compiled-pattern.ts";
 import { foreseen } from "../../src/pattern/foreseen.ts";
-import { type Node, parseSplit } from "../../src/pattern/parse-pattern.ts";
+import { parseSplit, type Split } from "../../src/pattern/parse-pattern.ts";
 import { compilePattern, findSafeCut, patterns } from "../../src/pattern/pattern.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
@@ -109,9 +109,9 @@ test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, als
 });
 
 /** The tables, if the pattern can be foreseen. */
-function foreseenTables(tree: Node, lineWise: boolean): PatternTables | undefined {
+function foreseenTables(split: Split): PatternTables | undefined {
   try {
-    return foreseen([tree], lineWise);
+    return foreseen([split]);
   } catch (error) {
     if (error instanceof BeyondAutomaton || error instanceof Unusable) return undefined;
     throw error;
@@ -124,14 +124,14 @@ test("random patterns are foreseen as the textbook matcher cuts, also those that
   for (let round = 0; round < rounds(100); round++) {
     const source = randomPattern(random);
     const lineWise = random.below(4) === 0;
-    let tree: Node;
+    let split: Split;
     try {
-      tree = parseSplit(source);
+      split = parseSplit(source, lineWise);
     } catch (error) {
       expect(error).toBeInstanceOf(UserError);
       continue;
     }
-    const tables = foreseenTables(tree, lineWise);
+    const tables = foreseenTables(split);
     if (tables === undefined) continue;
     for (let trial = 0; trial < 12; trial++) {
       const parts = random.below(3) > 0 ? [randomText(random, 14)] : [randomText(random, 9), 0xff, "a \n"];
@@ -154,7 +154,7 @@ test("random patterns are foreseen as the textbook matcher cuts, also those that
 });
 
 test("a class of one character can say many things, with characters that are seldom met", () => {
-  const { shadow } = foreseen([parseSplit("a(?=b{1,3}c)|a(?=b{4,9}c)|a(?=d)a?|ab?|b")], false);
+  const { shadow } = foreseen([parseSplit("a(?=b{1,3}c)|a(?=b{4,9}c)|a(?=d)a?|ab?|b", false)]);
   const said = new Set(
     Array.from({ length: shadow!.steps.length >> 8 }, (_, state) => shadow!.steps[(state << 8) | 97]! & 255),
   );

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { compilePattern } from "../../src/pattern/compile.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
 import { parsePattern } from "../../src/pattern/parse-pattern.ts";
-import { mayLeaveGaps, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
+import { compilePattern, mayLeaveGaps, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
 import { caseClasses, intersectionOf } from "../../src/pattern/unicode.ts";
 import { fullFoldings } from "../../src/pattern/unicode-data.ts";

@@ -71,7 +71,7 @@ type Options = {
 
 async function extend(basePath: string, text: string | Uint8Array, options: Options = {}) {
   const { newTokenCounts = [12], specialTokens = [], workerCount = 1 } = options;
-  const opened = await openBase({ path: basePath }, () => {});
+  const opened = await openBase({ extend: basePath }, () => {});
   const vocabSize = newTokenCounts.map((count) => ({ isMore: true, count }));
   const asked = { vocabSize, specialTokens, extend: basePath, compat: "extension" as const };
   const settled = settle(asked, { base: { ...opened, recorded: undefined } });

@@ -65,6 +65,12 @@ test("files, texts and words are added up", async () => {
   expect(filesOf(tokenizer.files())).toEqual(expected);
 });
 
+test("a pattern that only HF's engine reads is read as it does", async () => {
+  const asked = { vocabSize: 300, compat: "huggingface" as const, pattern: "a+{2}b|(?m:.)", texts: ["aab ab"] };
+  const tokenizer = await trainTokenizer(asked);
+  expect(["aab", "ab"].map((text) => tokenizer.encode(text).length)).toEqual([1, 2]);
+});
+
 test("words of a Map may come as text, and twice", async () => {
   const words = new Map([...naiveWords("the cat, the hat")].map(([word, count]) => [word, 3 * count]));
   const twice: [string, number][] = [...words].flatMap(([word, count]) => [
