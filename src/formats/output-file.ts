@@ -41,15 +41,19 @@ export type TokenizerFormat = {
   readonly read: (files: SourceFiles, options: LoadOptions) => TokenizerParts;
   /** What the file says beside vocabulary, merges and added tokens, for a tokenizer that is trained like it; absent: nothing. */
   readonly frame?: (file: SourceFile) => JsonObject;
-  /**
-   * The files with new tokens put in; every other byte of them stays. Yields also where no bytes are ready: a step of work on
-   * a large file ends there. Absent if the format has no room.
-   */
-  readonly extend?: (files: SourceFiles, base: TokenizerParts, extension: Extension) => OutputFile[];
-  /** The files with other texts of special tokens. Absent if they have none. */
-  readonly rename?: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
   /** The files with the tokens that stay, and their new ids. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: Numbering) => OutputFile[];
+} & (Extending | { readonly [Name in keyof Extending]?: undefined });
+
+/** Absent if the format has no room for new tokens. */
+type Extending = {
+  /**
+   * The files with new tokens put in; every other byte of them stays. Yields also where no bytes are ready: a step of work on
+   * a large file ends there.
+   */
+  readonly extend: (files: SourceFiles, base: TokenizerParts, extension: Extension) => OutputFile[];
+  /** The files with other texts of special tokens: as they are, where they have none. */
+  readonly rename: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
 };
 
 /**

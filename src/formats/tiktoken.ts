@@ -319,7 +319,10 @@ function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: Numbe
   return [{ name, chunks }];
 }
 
-export const tiktoken: TokenizerFormat = { writing: { files: filesOf, obstacle }, read, extend, prune };
+export const tiktoken: TokenizerFormat = {
+  writing: { files: filesOf, obstacle },
+  ...{ read, extend, rename: (files) => files, prune },
+};
 
 /**
  * Rank files that are known by their content. They do not hold the pattern, the special tokens and the normal form; these are

@@ -118,7 +118,7 @@ function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string
 const renamedFiles = ({ sources, beside }: BaseFiles, names: Names): BaseFiles => ({
   sources: sources.map((source) => ({
     ...source,
-    files: source.code.rename?.(source.files, names) ?? source.files,
+    files: source.code.rename!(source.files, names),
   })),
   beside: beside.map((file) => renamedBeside(file, names)),
 });

@@ -27,8 +27,8 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   readonly inputs: readonly Input[];
   /** What of the inputs is meant, in this order; all of it, if left out. */
   readonly ranges?: readonly Range[] | undefined;
-  /** How the ranges are cut into tasks; not at all, if left out. */
-  readonly cutting?: RangePlanOptions | undefined;
+  /** How the ranges are cut into tasks (`textCutting`); undefined: a file is one task, so it keeps one thread busy. */
+  readonly cutting: RangePlanOptions | undefined;
   /** Text of so many bytes is planned ahead of the threads. */
   readonly aheadBytes: number;
 

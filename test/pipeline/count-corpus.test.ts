@@ -209,6 +209,7 @@ test("a worker that fails in its slice fails the run with its reason", async () 
       }),
       sink: { endTask() {} },
       inputs,
+      cutting: undefined,
       aheadBytes: 1e6,
       threadCount: 3,
       mainWorks: false,

@@ -63,6 +63,7 @@ async function jobOn(threadCount: number, { endRange, drained }: RangeSink, give
       sink: { endTask, ...(drained && { drained }) },
       inputs: given,
       ranges: given.map(wholeRange),
+      cutting: undefined,
       aheadBytes: 1,
       threadCount,
       mainWorks: true,

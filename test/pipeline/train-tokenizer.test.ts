@@ -66,7 +66,12 @@ test("files, texts and words are added up", async () => {
 });
 
 test("a pattern that only HF's engine reads is read as it does", async () => {
-  const asked = { vocabSize: 300, compat: "huggingface" as const, pattern: "a+{2}b|(?m:.)", texts: ["aab ab"] };
+  const asked = {
+    vocabSize: 300,
+    compat: "huggingface" as const,
+    pattern: "a+{2}b|(?m:.)",
+    texts: ["aab ab"],
+  };
   const tokenizer = await trainTokenizer(asked);
   expect(["aab", "ab"].map((text) => tokenizer.encode(text).length)).toEqual([1, 2]);
 });
