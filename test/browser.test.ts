@@ -7,8 +7,8 @@ import { UserError } from "../src/errors.ts";
 import { TextTokenizer } from "../src/pipeline/text-tokenizer.ts";
 import { bpe } from "./binary.ts";
 import { randomFile, told } from "./formats/random-files.ts";
-import { Random } from "./pattern/naive.ts";
 import { randomText } from "./pattern/random-patterns.ts";
+import { randomNumbers } from "./random.ts";
 import { rounds } from "./rounds.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "bpe-browser-"));
@@ -30,7 +30,7 @@ test("the page of npm/README runs", async () => {
   expect(script).toContain(`from "${path}"`);
   const page = join(directory, "page.mjs");
   const json = JSON.stringify({
-    ...randomFile(new Random(3)),
+    ...randomFile(randomNumbers(3)),
     pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, use_regex: true },
   });
   writeFileSync(join(directory, "tokenizer.json"), json);
@@ -44,7 +44,7 @@ test("the page of npm/README runs", async () => {
 test("a tokenizer.json is loaded in a browser as it is elsewhere, or refused with the same reason", async () => {
   const browser = await library();
   const seed = 20261124;
-  const random = new Random(seed);
+  const random = randomNumbers(seed);
   let loadedCount = 0;
   for (let round = 0; round < rounds(30); round++) {
     const file = randomFile(random);

@@ -5,6 +5,7 @@
 // `bench/peers/setup` gets the Python (the default is dist/peers/bin/python). A pattern is compiled in the form in which
 // all engines read it alike, and that form is given to the other engine too. Prints the differences, and how often what
 // was refused; ends with 1 if there is a difference.
+
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
@@ -12,7 +13,8 @@ import type { CompiledPattern } from "../../src/pattern/compiled-pattern.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
-import { pretokenEnds, Random } from "../../test/pattern/naive.ts";
+import { pretokenEnds } from "../../test/pattern/naive.ts";
+import { pick, randomNumbers } from "../../test/random.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -21,7 +23,7 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: "1" },
   },
 });
-const random = new Random(Number(options.seed));
+const random = randomNumbers(Number(options.seed));
 
 type Answer = { pieces?: string[][]; error?: string };
 
@@ -84,10 +86,10 @@ const characters = [
 const plainCharacters = ["a", "b", "s", "S", "1", " ", "\n", "'"];
 
 const repeated = (most: number, make: () => string) =>
-  Array.from({ length: 1 + random.below(most) }, make).join("");
+  Array.from({ length: 1 + random(most) }, make).join("");
 const someText = () => {
-  const from = random.below(3) === 0 ? characters : plainCharacters;
-  return repeated(9, () => random.pick(random.below(4) === 0 ? characters : from));
+  const from = random(3) === 0 ? characters : plainCharacters;
+  return repeated(9, () => pick(random, random(4) === 0 ? characters : from));
 };
 
 const escapes = [
@@ -109,7 +111,7 @@ const escapes = [
   ...["\\n", "\\x{e9}", "\\x41", "\\u00df", "\\p{Han}", "\\p{Alphabetic}", "\\p{M}", "\\r", "\\t", "\\v"],
 ];
 const literal = () => {
-  const character = random.pick(random.below(3) === 0 ? characters : plainCharacters);
+  const character = pick(random, random(3) === 0 ? characters : plainCharacters);
   return /[.!'_-]/.test(character) ? `\\${character}` : character;
 };
 const posix = [
@@ -126,26 +128,26 @@ const posix = [
   "print",
 ];
 const classItem = (depth: number): string => {
-  const kind = random.below(14);
+  const kind = random(14);
   if (kind < 6) return literal();
-  if (kind < 8) return random.pick(["a-z", "A-Z", "0-9", "s-t", "é-ÿ", "\\x{0}-\\x{40}"]);
-  if (kind < 11) return random.pick(escapes);
+  if (kind < 8) return pick(random, ["a-z", "A-Z", "0-9", "s-t", "é-ÿ", "\\x{0}-\\x{40}"]);
+  if (kind < 11) return pick(random, escapes);
   if (kind === 11 && depth > 0) return aClass(depth - 1);
   if (kind === 12)
-    return `[:${random.below(4) === 0 ? "^" : ""}${random.pick([...posix, "blank", "xdigit", "ascii"])}:]`;
+    return `[:${random(4) === 0 ? "^" : ""}${pick(random, [...posix, "blank", "xdigit", "ascii"])}:]`;
   return "-";
 };
 const aClass = (depth: number): string => {
   const items = () => repeated(3, () => classItem(depth));
-  return `[${random.below(4) === 0 ? "^" : ""}${items()}${random.below(6) === 0 ? `&&${items()}` : ""}]`;
+  return `[${random(4) === 0 ? "^" : ""}${items()}${random(6) === 0 ? `&&${items()}` : ""}]`;
 };
 const counts = ["?", "*", "+", "{1,3}", "{2}", "{0,2}", "{,2}", "{2,}"];
 const count = () => {
-  if (random.below(3) > 0) return "";
+  if (random(3) > 0) return "";
   return (
-    random.pick(counts) +
-    random.pick(["", "", "", "?", "+"]) +
-    (random.below(25) === 0 ? random.pick(counts) : "")
+    pick(random, counts) +
+    pick(random, ["", "", "", "?", "+"]) +
+    (random(25) === 0 ? pick(random, counts) : "")
   );
 };
 const assertions = [
@@ -168,20 +170,21 @@ const assertions = [
 ];
 const flags = ["i", "i", "i", "m", "s", "-i", "im", "i-m"];
 const term = (depth: number): string => {
-  const kind = random.below(24);
+  const kind = random(24);
   if (kind < 9) return literal() + count();
-  if (kind < 12) return random.pick([...escapes, "."]) + count();
+  if (kind < 12) return pick(random, [...escapes, "."]) + count();
   if (kind < 16) return aClass(1) + count();
-  if (kind < 18) return random.pick(assertions);
+  if (kind < 18) return pick(random, assertions);
   if (depth === 0) return literal();
   if (kind < 20) return `(?:${choice(depth - 1)})${count()}`;
-  if (kind === 20) return `(?${random.pick(flags)}:${choice(depth - 1)})${count()}`;
+  if (kind === 20) return `(?${pick(random, flags)}:${choice(depth - 1)})${count()}`;
   if (kind === 21)
-    return random
-      .pick(["(?i)", "(?i)", "(?m)", "(?>", "("])
-      .replace(/^(\(\?>|\()$/, (open) => `${open}${choice(depth - 1)})`);
+    return pick(random, ["(?i)", "(?i)", "(?m)", "(?>", "("]).replace(
+      /^(\(\?>|\()$/,
+      (open) => `${open}${choice(depth - 1)})`,
+    );
   if (kind === 22)
-    return random.pick([
+    return pick(random, [
       "(a|b)\\1",
       "(?<x>\\w)\\k<x>",
       "(?i:s)s",
@@ -194,7 +197,7 @@ const term = (depth: number): string => {
 };
 const sequence = (depth: number) => repeated(3, () => term(depth));
 const choice = (depth: number): string =>
-  Array.from({ length: 1 + random.below(3) }, () => sequence(depth)).join("|");
+  Array.from({ length: 1 + random(3) }, () => sequence(depth)).join("|");
 
 function pieces(compiled: CompiledPattern, text: string): string[] {
   const bytes = Buffer.from(text);
@@ -239,7 +242,7 @@ for (let number = 0; number < Number(options.patterns); number++) {
   if (number % 50 === 0) texts = Array.from({ length: 40 }, someText);
   const pattern = choice(2);
   const [dialect, engine, other]: [Dialect, "huggingface" | "tiktoken", "huggingface" | "tiktoken"] =
-    random.below(2) === 0 ? [oniguruma, "huggingface", "tiktoken"] : [fancyRegex, "tiktoken", "huggingface"];
+    random(2) === 0 ? [oniguruma, "huggingface", "tiktoken"] : [fancyRegex, "tiktoken", "huggingface"];
   let form: string;
   try {
     form = portableForm(pattern, dialect);

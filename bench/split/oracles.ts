@@ -4,6 +4,7 @@
 //   node scripts/bun.mjs bench/split/oracles.ts [--length N] [--characters N] [--random N] [--pattern NAME]... [file]...
 //
 // --length 4 --characters 20 (the default) is 168,420 strings a pattern and takes a few minutes.
+
 import { parseArgs } from "node:util";
 import { compilePattern, type NamedPattern, type PatternName, patterns } from "../../src/pattern/pattern.ts";
 import {
@@ -11,11 +12,11 @@ import {
   naivePieces,
   naiveRegExp,
   pretokenEnds,
-  Random,
   randomBytes,
   tellingCharacters,
 } from "../../test/pattern/naive.ts";
 import { huggingfaceOracle, type Oracle, tiktokenOracle } from "../../test/pattern/oracles.ts";
+import { pick, randomNumbers } from "../../test/random.ts";
 
 const { values: options, positionals: paths } = parseArgs({
   allowPositionals: true,
@@ -70,14 +71,14 @@ function countDifferences<T>(
 }
 
 const strings = stringsOf(tellingCharacters.slice(0, Number(options.characters)), Number(options.length));
-const random = new Random(seed);
+const random = randomNumbers(seed);
 const randomTexts = Array.from({ length: Number(options.random) }, () => {
   let content = "";
-  for (let length = 1 + random.below(12); length > 0; length--) content += random.pick(tellingCharacters);
+  for (let length = 1 + random(12); length > 0; length--) content += pick(random, tellingCharacters);
   return content;
 });
 const randomByteStrings = Array.from({ length: Number(options.random) }, () =>
-  randomBytes(random, 1 + random.below(16)),
+  randomBytes(random, 1 + random(16)),
 );
 const lines: string[] = [];
 for (const path of paths) {

@@ -7,8 +7,9 @@ import { type Learned, nothingLearned, type Strategy } from "../../bench/ladder/
 import { readMerges, readWordsFile, writeMerges, writeWords } from "../../bench/ladder/words-file.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { scratch } from "../binary.ts";
-import { makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
+import { makeWords, tableOf } from "../merge/made-words.ts";
 import { naiveMerges } from "../merge/naive.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 
 function train(strategy: Strategy, words: WordTable, mergeCount: number): Learned {
@@ -31,7 +32,7 @@ describe("every rung of the ladder learns what the naive trainer learns", () => 
   for (const strategy of strategies) {
     test(`${strategy.name}: random, tied and repetitive words`, () => {
       for (let seed = 1; seed <= rounds(50); seed++) {
-        const words = makeWords(seededRandom(seed * 7919));
+        const words = makeWords(randomNumbers(seed * 7919));
         const mergeCount = 1 + ((seed * 31) % 80);
         const expected = naiveMerges("cs336", words, { mergeCount });
         const learned = spelled(train(strategy, tableOf(words), mergeCount));
@@ -71,7 +72,7 @@ describe("the files between the programs", () => {
     buildCpp(`${directory}/train`, "-O1");
     for (const trainer of ["exact-index", "word-lists"]) {
       for (let seed = 1; seed <= rounds(15); seed++) {
-        const words = tableOf(makeWords(seededRandom(seed * 7919)));
+        const words = tableOf(makeWords(randomNumbers(seed * 7919)));
         const [wordsPath, mergesPath, expectedPath] = ["words", "merges", "expected"].map(
           (n) => `${directory}/${n}`,
         );

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Heap } from "../../src/bytes/arrays.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { randomNumbers } from "../random.ts";
 
 test("a heap gives the pairs as a sorted list has them, with many equal keys, and when it grows", () => {
   const random = randomNumbers(7);

@@ -3,15 +3,12 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { jsonChunks } from "../../src/cli/data-output.ts";
 import { binary, bpe, environment, put, scratch, untilItCatches } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 
 const home = scratch();
 
 // Far more output than a pipe holds, from every command that has any.
-let state = 1;
-const random = (below: number) => {
-  state = (state * 48271) % 0x7fffffff;
-  return state % below;
-};
+const random = randomNumbers(1);
 const words = Array.from({ length: 40_000 }, () => random(1e9).toString(36));
 const corpus = put(home, "corpus.txt", words.join(" "));
 const tokenizer = join(home, "tokenizer");

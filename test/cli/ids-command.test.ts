@@ -5,7 +5,7 @@ import { BPE, Tokenizer as HuggingFace, whitespaceSplitPreTokenizer } from "toke
 import { characterOf } from "../../src/formats/id-merges.ts";
 import { npyHead } from "../../src/formats/id-writers.ts";
 import { bpe, put, scratch } from "../binary.ts";
-import { type Random, seededRandom } from "../merge/made-words.ts";
+import { type Random, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 
 const home = scratch();
@@ -70,7 +70,7 @@ const mergesIn = (directory: string) => readFileSync(join(directory, "merges.txt
 describe("merges over ids", () => {
   test("and what they make of documents agree with the naive twin, in any width, with 1, 2 and 7 threads", () => {
     for (let seed = 1; seed <= rounds(4); seed++) {
-      const random = seededRandom(seed * 7919);
+      const random = randomNumbers(seed * 7919);
       const alphabet = [[0], [0, 1], [3, 7, 250], [5, 900, 65_535], [1, 70_000, 2 ** 20 - 1]][seed % 5]!;
       const documents = makeDocuments(random, alphabet);
       const path = put(home, "ids.txt", linesOf(documents));
@@ -94,7 +94,7 @@ describe("merges over ids", () => {
     // Characters without white space, at which this trainer is told to cut.
     const first = 0x4e00;
     for (let seed = 1; seed <= rounds(2); seed++) {
-      const random = seededRandom(seed * 104729);
+      const random = randomNumbers(seed * 104729);
       const documents = makeDocuments(random, [0, 1, 2, 3, 40, 41]);
       const character = (id: number) => String.fromCodePoint(first + id);
       const text = documents.map((ids) => `${ids.map(character).join("")}\n`).join("");
@@ -259,7 +259,7 @@ describe("decoding", () => {
 
   test("gives the documents back, of random merges, from lines and from files of numbers", () => {
     for (let seed = 1; seed <= rounds(3); seed++) {
-      const random = seededRandom(seed * 31);
+      const random = randomNumbers(seed * 31);
       // Of a large alphabet tokens have ids beyond 2^20.
       const documents = makeDocuments(random, seed % 3 === 0 ? [0, 7, 2 ** 20 - 1] : [0, 1, 2, 3]);
       const lines = linesOf(documents);

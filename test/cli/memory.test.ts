@@ -7,9 +7,9 @@ import { commands } from "../../src/cli/command-table.ts";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { writeFooterBomb, writeTinyRows } from "../faults/bombs.ts";
 import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../faults/memory.ts";
+import { randomNumbers } from "../random.ts";
 import { isThorough, turns } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
-import { randomOf } from "../words/generators.ts";
 
 /** Takes long by nature. */
 const nightly = test.skipIf(!isThorough);
@@ -19,7 +19,7 @@ const at = (name: string) => join(home, name);
 
 /** Words of random letters: nearly all of them are distinct. */
 function manyWords(seed: number, sizeBytes: number): string {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const bytes = new Uint8Array(sizeBytes);
   for (let pos = 0; pos < sizeBytes; pos++) bytes[pos] = random(8) === 0 ? 32 : 97 + random(26);
   return Buffer.from(bytes).toString("latin1");

@@ -13,6 +13,7 @@ import {
   untilItCatches,
   wordLines,
 } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { turns } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
@@ -142,11 +143,8 @@ describe("what is wrong with a stream", () => {
 });
 
 test("bytes at random, whatever they pretend to be, are counted or refused in words", () => {
-  const noise = Buffer.alloc(1e6);
-  for (let i = 0, state = 7; i < noise.length; i++) {
-    state = (state * 48271) % 0x7fffffff;
-    noise[i] = state >> 8;
-  }
+  const random = randomNumbers(7);
+  const noise = Buffer.from(Array.from({ length: 1e6 }, () => random(256)));
   const magics = [
     "",
     "1f8b08",

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 
 const home = scratch();
 
@@ -19,11 +20,7 @@ const words = [
   "\r\n",
   " ",
 ];
-let state = 1;
-const random = (below: number) => {
-  state = (state * 48271) % 0x7fffffff;
-  return state % below;
-};
+const random = randomNumbers(1);
 const made = (wordCount: number) =>
   Array.from({ length: wordCount }, () => words[random(words.length)]! + "aeiou"[random(5)]).join(" ");
 put(home, "a.txt", `${made(3000)}<|end|>${made(2000)}`);

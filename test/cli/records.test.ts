@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { rowsOf } from "../rows.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
-import { randomOf } from "../words/generators.ts";
 
 const home = scratch();
 
 const special = "<|end|>";
-const random = randomOf(11);
+const random = randomNumbers(11);
 /** Texts that would join across their ends, if anything did; some with a special token in them, some empty. */
 const texts = Array.from({ length: 400 }, (_, i) => {
   const text = madeText(i + 1, random(600));

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkSpecialTokens } from "../../src/vocabulary/vocabulary.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
-import { randomOf } from "../words/generators.ts";
 
 const home = scratch();
 const tokens = ["<|endoftext|>", "[PAD]", "<|im start|>", "日本=5", '["x"'];
@@ -270,7 +270,7 @@ describe("--special-tokens", () => {
 });
 
 describe("so many special tokens, or so long ones,", () => {
-  const random = randomOf(16);
+  const random = randomNumbers(16);
   // Each byte of them is a state of the search: 20 MB of tables, more than a thread has for a small corpus.
   const many = Array.from({ length: 60_000 }, (_, i) => `<${i}${random(2 ** 30)}${random(2 ** 30)}>`);
   put(home, "many", many.join("\n"));

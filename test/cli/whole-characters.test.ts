@@ -3,14 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 
 const home = scratch();
 const syllables = "가각간갇갈감갑값갓갔강갖같갚갛개객거건걸한글국어日本語中文字漢😀😁🙏éñß";
-let state = 7;
-const random = (below: number) => {
-  state = (state * 48271) % 0x7fffffff;
-  return state % below;
-};
+const random = randomNumbers(7);
 const word = () => Array.from({ length: 1 + random(4) }, () => [...syllables][random(40)]).join("");
 put(home, "text.txt", Array.from({ length: 4000 }, () => word() + (random(9) === 0 ? "\n" : " ")).join(""));
 

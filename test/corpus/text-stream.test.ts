@@ -3,12 +3,11 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { DecompressedStream, JsonLinesStream } from "../../src/corpus/text-stream.ts";
 import { UserError } from "../../src/errors.ts";
 import { nextTurn } from "../../src/runtime/turns.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
-import { randomOf } from "../words/generators.ts";
+import { randomNumbers } from "../random.ts";
 import { readAll, streamOf } from "./byte-streams.ts";
 
 const seed = 8;
-const random = randomOf(seed);
+const random = randomNumbers(seed);
 
 /** The lines that the stream makes of the JSON, taken `stepBytes` at a time; the message if it is an error. */
 async function linesOf(json: string, stepBytes = 1 + random(40)): Promise<string[] | string> {

@@ -21,7 +21,7 @@ import { type CompiledPattern, compilePattern, patterns } from "../../src/patter
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import { binary, environment, put, scratch } from "../binary.ts";
-import { Random } from "../pattern/naive.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { countingTexts } from "../text/counting-texts.ts";
 
@@ -32,10 +32,10 @@ const pageBytes = Number(Bun.spawnSync(["getconf", "PAGESIZE"]).stdout.toString(
 
 /** Long words, all distinct: each is copied from the window into the tables. */
 function longWords(byteCount: number, seed = 1): Buffer {
-  const random = new Random(seed);
+  const random = randomNumbers(seed);
   const bytes = Buffer.alloc(byteCount, 0x20);
   for (let pos = 0; pos < byteCount - 64; ) {
-    for (const end = pos + 16 + random.below(40); pos < end; pos++) bytes[pos] = 0x61 + random.below(26);
+    for (const end = pos + 16 + random(40); pos < end; pos++) bytes[pos] = 0x61 + random(26);
     pos++;
   }
   return bytes;
@@ -174,7 +174,7 @@ const seed = Number(process.env.CUTS_SEED ?? 20261122);
 test(
   `the binary tells what happened to a file at any moment, in all threads (seed ${seed})`,
   async () => {
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     // Files from 32 MB on are mapped.
     const content = Buffer.alloc(33 << 20, longWords(4 << 20, seed));
     const path = put(directory, "large.txt", content);
@@ -185,10 +185,10 @@ test(
     let metCount = 0;
     for (let round = 0; metCount < wantedCount; round++) {
       expect(round).toBeLessThan(50 + 10 * wantedCount);
-      const kind = (["cut", "cut", "cut", "written", "replaced", "removed"] as const)[random.below(6)]!;
-      const place = random.below(content.length);
+      const kind = (["cut", "cut", "cut", "written", "replaced", "removed"] as const)[random(6)]!;
+      const place = random(content.length);
       const run = start(path);
-      await Bun.sleep(random.below(0.6 * wholeMs));
+      await Bun.sleep(random(0.6 * wholeMs));
       if (kind === "cut") truncateSync(path, place);
       else if (kind === "removed") rmSync(path);
       else if (kind === "replaced") renameSync(put(directory, "other.txt", content), path);

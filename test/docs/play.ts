@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { delimiter, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { binary, environment } from "../binary.ts";
-import { seededRandom } from "../merge/made-words.ts";
+import { randomNumbers } from "../random.ts";
 
 // Examples of pages, run as a reader would type them.
 //
@@ -95,7 +95,7 @@ export function play(page: string, directory: string, python?: string): Played[]
 
 /** Documents of made words: more of them than a vocabulary of 32,000 tokens has room for. */
 function writeTexts(directory: string): void {
-  const random = seededRandom(28);
+  const random = randomNumbers(28);
   const letters = (count: number) =>
     Array.from({ length: count }, () => String.fromCharCode(97 + random(26))).join("");
   const documents = Array.from({ length: 40 }, () =>

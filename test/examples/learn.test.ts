@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { decode, encode, type Rule, train } from "../../examples/learn.ts";
 import { trainTokenizer } from "../../src/index.ts";
 import { put, scratch } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
 
 const page = `${import.meta.dir}/../../examples/learn.ts`;
 

@@ -2,12 +2,13 @@
 // run stays within 1.2 times the limit, or refuses and says what needs how much. Prints the peak of each run.
 //
 //   npm run test:memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { binary as built } from "../binary.ts";
-import { randomOf } from "../words/generators.ts";
+import { randomNumbers } from "../random.ts";
 import {
   unitOf,
   writeFooterBomb,
@@ -35,7 +36,7 @@ const syllables = unitOf("someword");
 
 /** A megabyte of random letters; with spaces, words of which hardly two are the same. */
 function randomUnit(seed: number, hasSpaces: boolean): Uint8Array {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   return Uint8Array.from({ length: 1 << 20 }, () => (hasSpaces && random(8) === 0 ? 32 : 97 + random(26)));
 }
 

@@ -13,7 +13,8 @@ import { loadFormats } from "../../src/pipeline/chosen-files.ts";
 import { type AskedModelSettings, settleModelSettings } from "../../src/vocabulary/model-settings.ts";
 import { buildVocabulary, copyTokenBytes, type FinishedTokenizer } from "../../src/vocabulary/vocabulary.ts";
 import { scratch } from "../binary.ts";
-import { gpt2Pattern, madeText, mergesOf, naiveMerges, randomNumbers } from "../vocabulary/made-merges.ts";
+import { randomNumbers } from "../random.ts";
+import { gpt2Pattern, madeText, mergesOf, naiveMerges } from "../vocabulary/made-merges.ts";
 import { naiveEncoder } from "../vocabulary/naive-encoder.ts";
 
 const root = scratch();

@@ -8,7 +8,7 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import { specialTokenId } from "../../src/tokenizer/tokenizer-parts.ts";
 import { bpe, put, scratch } from "../binary.ts";
-import { seededRandom } from "../merge/made-words.ts";
+import { randomNumbers } from "../random.ts";
 import { errorOf } from "../thrown.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
@@ -92,7 +92,7 @@ describe("a file of ranks", () => {
   });
 
   test("that is not scanned has a line to name, whatever a byte is changed to", () => {
-    const random = seededRandom(7);
+    const random = randomNumbers(7);
     const lines = "YQ== 0\nYWI= 1\r\nYWJj 2\n\n= 3\n";
     for (let trial = 0; trial < 5000; trial++) {
       const at = random(lines.length);
@@ -202,7 +202,7 @@ describe("a special token", () => {
     ];
     const home = scratch();
     for (let seed = 1; seed <= 9; seed++) {
-      const random = seededRandom(seed);
+      const random = randomNumbers(seed);
       const specialTokens = odd.filter(() => random(3) === 0);
       const compat = (["cs336", "huggingface", "rustbpe"] as const)[seed % 3]!;
       // HF's trainer gives a token that is learned the id of a special one.

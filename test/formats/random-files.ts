@@ -1,20 +1,20 @@
 import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { patterns } from "../../src/pattern/pattern.ts";
 import type { TextTokenizer } from "../../src/pipeline/text-tokenizer.ts";
-import type { Random } from "../pattern/naive.ts";
 import { randomPattern } from "../pattern/random-patterns.ts";
+import { pick, type Random } from "../random.ts";
 
 const behaviors = ["Isolated", "Isolated", "Removed", "Removed", "MergedWithNext"];
 
 function randomStep(random: Random): object {
-  const behavior = random.pick(behaviors);
-  switch (random.below(8)) {
+  const behavior = pick(random, behaviors);
+  switch (random(8)) {
     case 0:
-      return { type: "Digits", individual_digits: random.below(2) === 0 };
+      return { type: "Digits", individual_digits: random(2) === 0 };
     case 1:
-      return { type: "Punctuation", behavior: random.pick(["Isolated", "Contiguous", "Removed"]) };
+      return { type: "Punctuation", behavior: pick(random, ["Isolated", "Contiguous", "Removed"]) };
     case 2:
-      return { type: "Split", pattern: { String: random.pick([" ", ".", "a-b", "é"]) }, behavior };
+      return { type: "Split", pattern: { String: pick(random, [" ", ".", "a-b", "é"]) }, behavior };
     case 3:
       return {
         type: "Split",
@@ -25,7 +25,7 @@ function randomStep(random: Random): object {
     case 4:
       return { type: "Split", pattern: { Regex: randomPattern(random) }, behavior, invert: false };
     default: {
-      const [Regex] = random.pick(Object.values(patterns)).sources;
+      const [Regex] = pick(random, Object.values(patterns)).sources;
       return { type: "Split", pattern: { Regex }, behavior, invert: behavior === "Removed" };
     }
   }
@@ -42,9 +42,9 @@ pairs.forEach((pair, i) => {
 
 /** A tokenizer.json whose way to cut text is random. */
 export function randomFile(random: Random): object {
-  const steps = Array.from({ length: random.below(3) }, () => randomStep(random));
-  const byteLevel = { type: "ByteLevel", add_prefix_space: false, use_regex: random.below(2) === 0 };
-  const normalizer = random.below(4) === 0 ? { type: random.pick(["NFC", "NFKC"]) } : null;
+  const steps = Array.from({ length: random(3) }, () => randomStep(random));
+  const byteLevel = { type: "ByteLevel", add_prefix_space: false, use_regex: random(2) === 0 };
+  const normalizer = random(4) === 0 ? { type: pick(random, ["NFC", "NFKC"]) } : null;
   const model = { type: "BPE", vocab, merges: pairs };
   return {
     version: "1.0",

@@ -8,8 +8,9 @@ import {
   specialOfEntry,
   type Vocabulary,
 } from "../../src/vocabulary/vocabulary.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { mergesOf, randomNumbers } from "../vocabulary/made-merges.ts";
+import { mergesOf } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 7);
 

@@ -7,7 +7,7 @@ import { Tokenizer } from "tokenizers";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import { put, scratch } from "../binary.ts";
 import { triedPatterns } from "../pattern/names.ts";
-import { randomOf } from "../words/generators.ts";
+import { randomNumbers } from "../random.ts";
 
 const home = scratch();
 const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
@@ -64,7 +64,7 @@ const parts = [
     "\u200d",
   ],
 ];
-const random = randomOf(11);
+const random = randomNumbers(11);
 const texts = Array.from({ length: 150 }, () =>
   Array.from({ length: 1 + random(14) }, () => parts[random(parts.length)]).join(""),
 );

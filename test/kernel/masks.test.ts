@@ -4,7 +4,8 @@ import { endsOfText } from "../../src/pattern/cut-text.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import type { ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../src/runtime/kernel.ts";
-import { compiledTables, randomNumbers, randomText } from "../pattern/texts.ts";
+import { compiledTables, randomText } from "../pattern/texts.ts";
+import { randomNumbers } from "../random.ts";
 import { places, rounds } from "../rounds.ts";
 
 const tail = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;

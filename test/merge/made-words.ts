@@ -2,25 +2,9 @@ import { createHash } from "node:crypto";
 import { defaultTuning, type MergeTuning } from "../../src/merge/merge-options.ts";
 import type { Merges } from "../../src/merge/merges.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
+import { pick, type Random } from "../random.ts";
 import { wordTableOf } from "../words/generators.ts";
 import type { NaiveWords } from "./naive.ts";
-
-/** A seeded source of random whole numbers below `limit`. */
-export type Random = (limit: number) => number;
-
-export function seededRandom(seed: number): Random {
-  let state = seed | 0 || 1;
-  return (limit) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return Math.floor(((state >>> 0) / 2 ** 32) * limit);
-  };
-}
-
-function pick<T>(random: Random, choices: readonly T[]): T {
-  return choices[random(choices.length)]!;
-}
 
 /** Words biased to what is hard: few letters, runs, repeats, equal counts; now and then huge counts. */
 export function makeWords(random: Random): Map<string, number> {

@@ -4,8 +4,9 @@ import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { type Parity, trainParityMerges } from "../../src/merge/parity-merges.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
+import { pick, type Random, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { makeTuning, makeWords, type Random, seededRandom, sumOf, tableOf } from "./made-words.ts";
+import { makeTuning, makeWords, sumOf, tableOf } from "./made-words.ts";
 import { type NaiveWords, spelledMerges } from "./naive.ts";
 import { naiveParity } from "./naive-parity.ts";
 
@@ -60,8 +61,6 @@ describe("worked example", () => {
   });
 });
 
-const pick = <T>(random: Random, choices: readonly T[]): T => choices[random(choices.length)]!;
-
 function makeLanguages(random: Random, count: number): NaiveWords[] {
   const languages = Array.from({ length: count }, () => makeWords(random));
   // Two that are the same choose by turns only if one of them is asked first.
@@ -76,7 +75,7 @@ test.each([
   "rustbpe",
 ] as const)("%s: the naive twin learns the same", (compat: Compat) => {
   for (let seed = 1; seed <= rounds(150); seed++) {
-    const random = seededRandom(7919 * seed + compat.length);
+    const random = randomNumbers(7919 * seed + compat.length);
     const languageCount = 1 + random(6);
     const languages = makeLanguages(random, languageCount);
     const dev = random(3) === 0 ? makeLanguages(random, languageCount) : null;
@@ -110,7 +109,7 @@ test("each language counts what was replaced in it, and the merges have the sum"
 
 test("a single language learns what an ordinary training learns", () => {
   for (let seed = 1; seed <= rounds(20); seed++) {
-    const words = makeWords(seededRandom(seed));
+    const words = makeWords(randomNumbers(seed));
     const options: MergeOptions = { mergeCount: 50, compat: "cs336" };
     expect(sumOf(train([words], options))).toBe(sumOf(runToEnd(trainMerges(tableOf(words), options))));
     const together = train([words, words], options, { globalMerges: 50 });
@@ -120,7 +119,7 @@ test("a single language learns what an ordinary training learns", () => {
 
 test("merges that are named come first, then those of all together, then those that languages choose", () => {
   for (let seed = 1; seed <= rounds(30); seed++) {
-    const random = seededRandom(seed * 31);
+    const random = randomNumbers(seed * 31);
     const languages = makeLanguages(random, 1 + random(4));
     const letters = [...languages.flatMap((words) => [...words.keys()]).join("")];
     const [a, b, c] = [

@@ -4,9 +4,10 @@ import { trainInPlace, trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { TokenWords } from "../../src/words/word-table.ts";
+import { type Random, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { entriesOf } from "../words/generators.ts";
-import { makeTuning, type Random, seededRandom } from "./made-words.ts";
+import { makeTuning } from "./made-words.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 11);
 
@@ -60,7 +61,7 @@ const options = (threadCount: number) => ({
 });
 
 test("merges learned where words were counted are those of a table of the words", () => {
-  const random = seededRandom(seed);
+  const random = randomNumbers(seed);
   for (let trial = 0; trial < rounds(120); trial++) {
     const words = makeIdWords(random);
     const idBytes = random(2) === 0 ? 2 : 4;
@@ -80,7 +81,7 @@ test("merges learned where words were counted are those of a table of the words"
 });
 
 test("where the memory has no room for merging the words stay, unless it shows in the middle", () => {
-  const random = seededRandom(seed);
+  const random = randomNumbers(seed);
   const words = makeIdWords(random);
   const ends: string[] = [];
   for (let freeBytes = 1 << 16; ends.at(-1) !== "merged"; freeBytes += 1 << 18) {

@@ -4,8 +4,9 @@ import type { Compat } from "../../src/merge/merges.ts";
 import { seedMerges } from "../../src/merge/seed-merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
+import { type Random, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { makeTuning, type Random, seededRandom, tableOf } from "./made-words.ts";
+import { makeTuning, tableOf } from "./made-words.ts";
 import { ranksOf, spelledMerges } from "./naive.ts";
 import { naiveSeeded, naiveSeedMerges } from "./naive-seeds.ts";
 import { naiveMayJoin } from "./naive-whole-characters.ts";
@@ -81,7 +82,7 @@ function makeWords(random: Random, seeds: readonly string[]): Map<string, number
 for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
   test(`${compat}: seeds first, then the engine goes on as its naive twin, and every seed is one token`, () => {
     for (let seed = 1; seed <= rounds(120); seed++) {
-      const random = seededRandom(seed * 7919);
+      const random = randomNumbers(seed * 7919);
       const seeds = makeSeeds(random);
       const words = makeWords(random, seeds);
       const firstMerges = seedMerges(seeds);

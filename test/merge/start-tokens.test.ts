@@ -11,9 +11,10 @@ import type { Merges } from "../../src/merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { byteWords, type TokenWords } from "../../src/words/word-table.ts";
+import { type Random, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { tokenWordsOf } from "../words/generators.ts";
-import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
+import { makeTuning, makeWords, tableOf } from "./made-words.ts";
 
 const orders: readonly TieOrder[] = ["greater bytes", "smaller characters", "smaller id"];
 
@@ -103,7 +104,7 @@ describe("words of start tokens, every knob turned", () => {
   for (const ties of orders) {
     test(`${ties} win: the engine agrees with its naive twin`, () => {
       for (let seed = 1; seed <= rounds(70); seed++) {
-        const random = seededRandom(seed * 7919);
+        const random = randomNumbers(seed * 7919);
         const count = [4, 7, 30, 256, 257, 3000][random(6)]!;
         const spellings = makeSpellings(random, count);
         // The last two are in no word: they are made by merges, or never.
@@ -176,7 +177,7 @@ describe("words of start tokens, every knob turned", () => {
 
   test("start tokens without bytes: ids decide, and a limit of length counts tokens", () => {
     for (let seed = 1; seed <= rounds(60); seed++) {
-      const random = seededRandom(seed * 104729);
+      const random = randomNumbers(seed * 104729);
       const count = [1, 4, 256, 400, 70_000][random(5)]!;
       const words = makeTokenWords(random, count);
       const maxTokenLength = random(2) === 0 ? null : 1 + random(6);
@@ -207,7 +208,7 @@ describe("words of start tokens, every knob turned", () => {
   });
 
   test("the bytes as start tokens are what the engine takes where none are named", () => {
-    const words = tableOf(makeWords(seededRandom(3)));
+    const words = tableOf(makeWords(randomNumbers(3)));
     const merges = train(byteWords(words), { mergeCount: 50, compat: "cs336" });
     const spelling = spellingOf(Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)));
     const named = { count: 256, spelling };
@@ -240,7 +241,7 @@ describe("edges", () => {
   });
 
   test("many pairs are indexed in slices, the growth of their table included", () => {
-    const random = seededRandom(9);
+    const random = randomNumbers(9);
     const word = Array.from({ length: 60_000 }, () => random(1000));
     const options = { mergeCount: 20, compat: "rustbpe", startTokens } as const;
     const whole = train(tokenWordsOf([[word, 1]], 1000), options);
@@ -258,7 +259,7 @@ describe("edges", () => {
       [60_000, 1],
       [6, 20_000],
     ] as const) {
-      const random = seededRandom(wordLength);
+      const random = randomNumbers(wordLength);
       // So many pairs occur once that the tables grow; some are frequent. The merges in between index anew what is left.
       const token = () => (random(2) === 0 ? random(900) : 900 + random(12));
       const word = () => Array.from({ length: wordLength }, token);

@@ -5,8 +5,9 @@ import type { Compat } from "../../src/merge/merges.ts";
 import { type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
 import { createKernel } from "../../src/runtime/kernel.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
+import { type Random, randomNumbers } from "../random.ts";
 import { places, rounds } from "../rounds.ts";
-import { makeTuning, makeWords, type Random, seededRandom, tableOf } from "./made-words.ts";
+import { makeTuning, makeWords, tableOf } from "./made-words.ts";
 import { type NaiveWords, naiveMerges, spelledMerges } from "./naive.ts";
 import { naiveHuggingface } from "./naive-huggingface.ts";
 import { bytesOf, isBegun, isWhole, naiveMayJoin } from "./naive-whole-characters.ts";
@@ -83,7 +84,7 @@ const trainedMerges = (words: NaiveWords, options: MergeOptions, random: Random)
 for (const compat of ["cs336", "huggingface", "rustbpe"] satisfies Compat[]) {
   test(`${compat}: the engine agrees with its naive twin on text, ties and bytes that are no text`, () => {
     for (let seed = 1; seed <= rounds(120); seed++) {
-      const random = seededRandom(seed * 7919);
+      const random = randomNumbers(seed * 7919);
       const words = makeText(random);
       const limits = {
         mergeCount: 1 + random([5, 40, 200][random(3)]!),

@@ -8,10 +8,11 @@ import { OffsetFinder, offsetObstacle, trimObstacle } from "../../src/tokenizer/
 import { type FoundAdded, TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { triedPatterns } from "../pattern/names.ts";
+import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, places, rounds, turns } from "../rounds.ts";
 import { madeTrial } from "../text/made-trials.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
 import { ask, compiled, numbersOf, type Question } from "./driver.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 40);
@@ -19,12 +20,7 @@ const driver = await compiled("driver");
 /** The same tests with gcc's checks: `BPE_TEST_SANITIZED=1 npm run bun -- test test/native/core.test.ts`. */
 const program = (process.env.BPE_TEST_SANITIZED ? await compiled("driver", "sanitized") : driver)!;
 
-type Random = (below: number) => number;
 const randomOf = (trial: number): Random => randomNumbers(seed * 1_000_003 + trial);
-const pickOf =
-  (random: Random) =>
-  <T>(list: readonly T[]): T =>
-    list[random(list.length)]!;
 
 const load = (json: TokenizerJson): TokenizerParts =>
   tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
@@ -120,12 +116,12 @@ function anyCharacter(random: Random): string {
 const runs: readonly ((random: Random) => string)[] = [
   (random) => madeText(random(1 << 20), 1 + random(20)),
   (random) => Array.from({ length: random(20) }, () => anyCharacter(random)).join(""),
-  (random) => `a${Array.from({ length: random(60) }, () => pickOf(random)(marks)).join("")}`,
-  (random) => Array.from({ length: random(12) }, () => pickOf(random)(jamo)).join(""),
+  (random) => `a${Array.from({ length: random(60) }, () => pick(random, marks)).join("")}`,
+  (random) => Array.from({ length: random(12) }, () => pick(random, jamo)).join(""),
   (random) => " \n\r\t\u00a0\u3000"[random(6)]!.repeat(random(8)),
-  (random) => pickOf(random)(specialTokens).slice(random(2)),
+  (random) => pick(random, specialTokens).slice(random(2)),
   (random) => "0123456789٣５"[random(12)]!.repeat(random(9)),
-  (random) => pickOf(random)(["a", "漢", "é", "'", "🙂"]).repeat(random(40)),
+  (random) => pick(random, ["a", "漢", "é", "'", "🙂"]).repeat(random(40)),
 ];
 const marks = [
   ..."\u0301\u0316\u0323\u0345\u0334\u0327\u0344\u0338\u3099\u093c\u0e48\u05b0\u064b\u20e3\u0307\u08ca\u1ac1\u{11930}",
@@ -142,13 +138,13 @@ const wrong = [
 ];
 
 const anyText = (random: Random, runCount: number) =>
-  Array.from({ length: runCount }, () => pickOf(random)(runs)(random)).join("");
+  Array.from({ length: runCount }, () => pick(random, runs)(random)).join("");
 
 /** Some of it is no UTF-8. */
 function anyBytes(random: Random, runCount: number): Buffer {
   const parts = Array.from({ length: runCount }, () => [
     Buffer.from(anyText(random, 2)),
-    Buffer.from(random(3) === 0 ? pickOf(random)(wrong) : []),
+    Buffer.from(random(3) === 0 ? pick(random, wrong) : []),
   ]);
   return Buffer.concat(parts.flat());
 }
@@ -185,7 +181,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
       }
       loadedCount++;
       const broken = texts.map((text) =>
-        Buffer.concat([Buffer.from(text), Buffer.from(pickOf(random)(wrong)), Buffer.from(text)]),
+        Buffer.concat([Buffer.from(text), Buffer.from(pick(random, wrong)), Buffer.from(text)]),
       );
       const about = { seed, trial, added: json.added_tokens, normalizer: json.normalizer };
       compare(parts, [...texts.map((text) => Buffer.from(text)), broken[0]!, anyBytes(random, 4)], about);
@@ -240,7 +236,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
       const before = short.repeat(1 + window / short.length).slice(0, window + shift);
       return Buffer.from(
         before.replace(/[^\x20-\x7e\n]/g, "x").slice(0, window + shift) +
-          pickOf(random)([...specialTokens, "漢字", "é", "  \n x", "'ll"]) +
+          pick(random, [...specialTokens, "漢字", "é", "  \n x", "'ll"]) +
           short,
       );
     });

@@ -16,9 +16,10 @@ import {
 } from "../../src/pattern/pattern.ts";
 import { readReadyMade, readyMadeFile } from "../../src/pattern/ready-made.ts";
 import { buildFourByteTables } from "../../src/pattern/scan-tables.ts";
+import { pick, randomNumbers } from "../random.ts";
 import { places, rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
-import { naiveEnds, naivePieces, naiveRegExp, pretokenEnds, Random, randomBytes } from "./naive.ts";
+import { naiveEnds, naivePieces, naiveRegExp, pretokenEnds, randomBytes } from "./naive.ts";
 import { EmptyMatch, naiveTreeEnds, TooSlow } from "./naive-matcher.ts";
 import { triedPatterns } from "./names.ts";
 import { randomPattern, randomText } from "./random-patterns.ts";
@@ -213,22 +214,34 @@ describe("a pattern", () => {
 
   test("made at random splits random text as JavaScript does", () => {
     const seed = 7;
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     const set = () =>
-      random.pick(["a", "b", "c", "[ab]", "[^a]", "[^bc]", "[bc]", "\\s", "[^\\sa]", "\\p{L}", "[a-d]", "'"]);
-    const count = () => random.pick(["", "", "?", "*", "+", "{1,3}", "{2}", "{0,2}", "{2,}", "*?", "+?"]);
+      pick(random, [
+        "a",
+        "b",
+        "c",
+        "[ab]",
+        "[^a]",
+        "[^bc]",
+        "[bc]",
+        "\\s",
+        "[^\\sa]",
+        "\\p{L}",
+        "[a-d]",
+        "'",
+      ]);
+    const count = () => pick(random, ["", "", "?", "*", "+", "{1,3}", "{2}", "{0,2}", "{2,}", "*?", "+?"]);
     const term = (depth: number): string => {
-      const kind = random.below(12);
+      const kind = random(12);
       if (kind < 8) return set() + count();
       if (kind < 10 && depth > 0)
-        return `(?:${choice(depth - 1)})${random.pick(["", "?", "*", "+", "{1,2}", "*?"])}`;
-      if (kind === 10) return random.pick(["(?!\\S)", "(?!a)", "(?=b)", "$", "(?![^b])", "(?=[ab]|$)"]);
+        return `(?:${choice(depth - 1)})${pick(random, ["", "?", "*", "+", "{1,2}", "*?"])}`;
+      if (kind === 10) return pick(random, ["(?!\\S)", "(?!a)", "(?=b)", "$", "(?![^b])", "(?=[ab]|$)"]);
       return set();
     };
-    const sequence = (depth: number) =>
-      Array.from({ length: 1 + random.below(3) }, () => term(depth)).join("");
+    const sequence = (depth: number) => Array.from({ length: 1 + random(3) }, () => term(depth)).join("");
     const choice = (depth: number): string =>
-      Array.from({ length: 1 + random.below(3) }, () => sequence(depth)).join("|");
+      Array.from({ length: 1 + random(3) }, () => sequence(depth)).join("|");
 
     let compiledCount = 0;
     for (let round = 0; round < rounds(150); round++) {
@@ -249,8 +262,8 @@ describe("a pattern", () => {
       );
       for (let trial = 0; trial < 30; trial++) {
         let text = "";
-        for (let length = 1 + random.below(12); length > 0; length--) {
-          text += random.pick(["a", "b", "c", " ", "'", "\n", "d", "é"]);
+        for (let length = 1 + random(12); length > 0; length--) {
+          text += pick(random, ["a", "b", "c", " ", "'", "\n", "d", "é"]);
         }
         const bytes = Buffer.from(text);
         const found = pretokenEnds(compiled, bytes).join();
@@ -264,7 +277,7 @@ describe("a pattern", () => {
 
   test("made at random of the whole grammar splits as the textbook matcher does", () => {
     const seed = 20261122;
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     let trialCount = 0;
     for (let round = 0; round < rounds(120); round++) {
       const source = randomPattern(random);
@@ -302,7 +315,7 @@ describe("a pattern", () => {
 
   test("made of random splits in sequence cuts piece by piece", () => {
     const seed = 11;
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     const splits = [
       "[0-9]",
       "[0-9]{1,3}",
@@ -317,14 +330,14 @@ describe("a pattern", () => {
     ];
     const lastSplits = [patterns.gpt2.sources[0], patterns.cl100k.sources[0], "ab+|b?c", "[0-9][0-9][0-9]"];
     for (let round = 0; round < rounds(40); round++) {
-      const sources = Array.from({ length: 1 + random.below(3) }, () => random.pick(splits));
-      sources.push(random.pick(lastSplits));
+      const sources = Array.from({ length: 1 + random(3) }, () => pick(random, splits));
+      sources.push(pick(random, lastSplits));
       const compiled = compilePattern(sources);
       const regexps = sources.map(naiveRegExp);
       for (let trial = 0; trial < 40; trial++) {
         let text = "";
-        for (let length = 1 + random.below(12); length > 0; length--) {
-          text += random.pick(["a", "b", "1", "2", " ", "'", "\n", "c"]);
+        for (let length = 1 + random(12); length > 0; length--) {
+          text += pick(random, ["a", "b", "1", "2", " ", "'", "\n", "c"]);
         }
         const bytes = Buffer.from(text);
         const wanted = naiveTextEnds(text, regexps).join();
@@ -443,13 +456,13 @@ const sequences: readonly (readonly [readonly string[], number])[] = [
 
 describe("splits that follow one another", () => {
   test.each(sequences)("%j cut as the naive splitter does, in %d automata", (sources, count) => {
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     const regexps = sources.map(naiveRegExp);
     for (const lineWise of [false, true]) {
       const compiled = compilePattern(sources, { lineWise });
       expect(compiled.automata.length).toBe(count);
       for (let round = 0; round < rounds(100); round++) {
-        const bytes = randomBytes(random, 1 + random.below(20));
+        const bytes = randomBytes(random, 1 + random(20));
         const wanted = naiveEnds(bytes, regexps, lineWise);
         const found = pretokenEnds(compiled, bytes);
         expect([bytes, found]).toEqual([bytes, wanted]);
@@ -458,10 +471,10 @@ describe("splits that follow one another", () => {
   });
 
   test("cut as the textbook matcher does, whatever the patterns", () => {
-    const random = new Random(seed + 1);
+    const random = randomNumbers(seed + 1);
     const counts = [0, 0, 0, 0];
     for (let tried = 0; tried < rounds(20) || counts[2] === 0; ) {
-      const sources = Array.from({ length: 2 + random.below(2) }, () => randomPattern(random));
+      const sources = Array.from({ length: 2 + random(2) }, () => randomPattern(random));
       let compiled: CompiledPattern;
       try {
         compiled = compilePattern(sources);

@@ -1,5 +1,6 @@
 import { patterns } from "../../src/pattern/pattern.ts";
-import { naivePieces, naiveRegExp, type Random } from "./naive.ts";
+import { pick, type Random } from "../random.ts";
+import { naivePieces, naiveRegExp } from "./naive.ts";
 
 /** What HF's engine takes for a part of a word. */
 const word = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]`;
@@ -128,10 +129,10 @@ const parts = Array.from("0123456789٣٤５𝟚½²Ⅷ①abXéж万円 \n\t.,-/:
 export function digitText(random: Random, partCount: number): string {
   let text = "";
   for (let i = 0; i < partCount; i++) {
-    const isRun = random.below(12) === 0;
+    const isRun = random(12) === 0;
     text += isRun
-      ? random.pick(["7", "1٣", "𝟚5"]).repeat(1 + random.below(random.pick([5, 30, 700])))
-      : random.pick(parts);
+      ? pick(random, ["7", "1٣", "𝟚5"]).repeat(1 + random(pick(random, [5, 30, 700])))
+      : pick(random, parts);
   }
   return text;
 }

@@ -5,9 +5,10 @@ import type { PatternTables } from "../../src/pattern/compiled-pattern.ts";
 import { foreseen } from "../../src/pattern/foreseen.ts";
 import { parseSplit, type Split } from "../../src/pattern/parse-pattern.ts";
 import { compilePattern, findSafeCut, patterns } from "../../src/pattern/pattern.ts";
+import { pick, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
-import { endsOfLeftPart, naiveEnds, naiveRegExp, pretokenEnds, Random, randomBytes } from "./naive.ts";
+import { endsOfLeftPart, naiveEnds, naiveRegExp, pretokenEnds, randomBytes } from "./naive.ts";
 import { EmptyMatch, TooSlow, textbookEnds } from "./naive-matcher.ts";
 import { randomPattern, randomText } from "./random-patterns.ts";
 
@@ -50,7 +51,7 @@ test("an atomic group tries its first way only, whatever stands behind it", () =
 });
 
 test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, also in lines and behind safe cuts", () => {
-  const random = new Random(seed);
+  const random = randomNumbers(seed);
   let cutCount = 0;
   for (const [source] of ordinary) {
     const sources = [source, `${source}|${gpt2}`];
@@ -60,8 +61,8 @@ test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, als
         const compiled = compilePattern([whole], { lineWise });
         const regexps = [naiveRegExp(whole)];
         for (let round = 0; round < rounds(40); round++) {
-          const written = Array.from({ length: random.below(12) }, () =>
-            random.pick([
+          const written = Array.from({ length: random(12) }, () =>
+            pick(random, [
               "aab",
               "<b>",
               '"',
@@ -78,7 +79,7 @@ test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, als
           ).join("");
           const bytes = Buffer.concat([
             Buffer.from(written),
-            randomBytes(random, random.below(8)),
+            randomBytes(random, random(8)),
             Buffer.from(written),
           ]);
           const wanted = naiveEnds(bytes, regexps, lineWise);
@@ -88,7 +89,7 @@ test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, als
           const cut = findSafeCut(
             compiled,
             { bytes, view },
-            random.below(bytes.length + 1),
+            random(bytes.length + 1),
             bytes.length,
             bytes.length,
           );
@@ -119,11 +120,11 @@ function foreseenTables(split: Split): PatternTables | undefined {
 }
 
 test("random patterns are foreseen as the textbook matcher cuts, also those that need it not", () => {
-  const random = new Random(seed + 1);
+  const random = randomNumbers(seed + 1);
   let trialCount = 0;
   for (let round = 0; round < rounds(100); round++) {
     const source = randomPattern(random);
-    const lineWise = random.below(4) === 0;
+    const lineWise = random(4) === 0;
     let split: Split;
     try {
       split = parseSplit(source, lineWise);
@@ -134,7 +135,7 @@ test("random patterns are foreseen as the textbook matcher cuts, also those that
     const tables = foreseenTables(split);
     if (tables === undefined) continue;
     for (let trial = 0; trial < 12; trial++) {
-      const parts = random.below(3) > 0 ? [randomText(random, 14)] : [randomText(random, 9), 0xff, "a \n"];
+      const parts = random(3) > 0 ? [randomText(random, 14)] : [randomText(random, 9), 0xff, "a \n"];
       const bytes = Buffer.concat(
         parts.map((part) => (typeof part === "number" ? Uint8Array.of(part) : Buffer.from(part))),
       );

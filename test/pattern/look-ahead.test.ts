@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { type CompiledPattern, compilePattern, findSafeCut } from "../../src/pattern/pattern.ts";
+import { pick, randomNumbers } from "../random.ts";
 import { rounds, turns } from "../rounds.ts";
 import { digitForms, digitText } from "./digit-forms.ts";
-import { endsOfLeftPart, pretokenEnds, Random } from "./naive.ts";
+import { endsOfLeftPart, pretokenEnds } from "./naive.ts";
 import { TooSlow, textbookEnds } from "./naive-matcher.ts";
 import { randomLookPattern, randomLookText } from "./random-patterns.ts";
 
@@ -21,14 +22,14 @@ function expectSame(found: readonly number[], wanted: readonly number[], what: u
 }
 
 test("random patterns that look far ahead are cut as the textbook matcher cuts them", () => {
-  const random = new Random(seed + 1);
+  const random = randomNumbers(seed + 1);
   let shadowCount = 0;
   for (let round = 0; shadowCount < rounds(15) && round < rounds(2000); round++) {
-    const sources = Array.from({ length: 1 + random.below(2) }, () => {
-      const look = `(?${random.pick(["=", "!"])}${randomLookPattern(random, 2)})`;
-      return `${random.pick(["\\d", "\\p{L}", "\\S"])}${random.pick(["", "+", "{1,3}", "*?"])}${look}|${randomLookPattern(random, 1)}`;
+    const sources = Array.from({ length: 1 + random(2) }, () => {
+      const look = `(?${pick(random, ["=", "!"])}${randomLookPattern(random, 2)})`;
+      return `${pick(random, ["\\d", "\\p{L}", "\\S"])}${pick(random, ["", "+", "{1,3}", "*?"])}${look}|${randomLookPattern(random, 1)}`;
     });
-    const lineWise = random.below(4) === 0;
+    const lineWise = random(4) === 0;
     let compiled: CompiledPattern;
     try {
       compiled = compilePattern(sources, { lineWise });
@@ -40,9 +41,7 @@ test("random patterns that look far ahead are cut as the textbook matcher cuts t
     shadowCount++;
     for (let trial = 0; trial < 12; trial++) {
       const parts =
-        random.below(3) === 0
-          ? [randomLookText(random), 0xff, randomLookText(random)]
-          : [randomLookText(random)];
+        random(3) === 0 ? [randomLookText(random), 0xff, randomLookText(random)] : [randomLookText(random)];
       const bytes = Buffer.concat(
         parts.map((part) => (typeof part === "number" ? Uint8Array.of(part) : Buffer.from(part))),
       );
@@ -60,29 +59,29 @@ test("random patterns that look far ahead are cut as the textbook matcher cuts t
 test.each(
   Object.entries(digitForms),
 )("digits from the right are what rules without looks say: %s", (name, form) => {
-  const random = new Random(seed + 2);
+  const random = randomNumbers(seed + 2);
   const compiled = compilePattern(form.sources);
   for (let round = 0; round < rounds(100); round++) {
-    const text = digitText(random, 1 + random.below(14));
+    const text = digitText(random, 1 + random(14));
     expectSame(pretokenEnds(compiled, Buffer.from(text)), byteEnds(form.pieces(text)), { name, text });
   }
 });
 
 test("safe cuts of shadows: the parts are cut as the whole is", () => {
-  const random = new Random(seed + 3);
+  const random = randomNumbers(seed + 3);
   let cutCount = 0;
   for (const [turn, [name, { sources }]] of Object.entries(digitForms).entries()) {
     for (const lineWise of turns([false, true], turn)) {
       const compiled = compilePattern(sources, { lineWise });
       for (let round = 0; round < rounds(40); round++) {
-        const text = digitText(random, 2 + random.below(20));
+        const text = digitText(random, 2 + random(20));
         const bytes = Buffer.concat([
           Buffer.from(text),
-          Uint8Array.of(random.below(4) === 0 ? 0xff : 0x2e),
+          Uint8Array.of(random(4) === 0 ? 0xff : 0x2e),
           Buffer.from(text),
         ]);
         const view = new DataView(bytes.buffer);
-        const from = random.below(bytes.length);
+        const from = random(bytes.length);
         const cut = findSafeCut(compiled, { bytes, view }, from, bytes.length, bytes.length);
         if (cut <= 0) continue;
         cutCount++;

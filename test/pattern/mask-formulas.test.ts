@@ -24,8 +24,9 @@ import { namedMasks } from "../../src/pattern/named-masks.ts";
 import { type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
 import { columnAt, type ScanTables } from "../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory } from "../../src/runtime/kernel.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { compiledTables, randomNumbers, randomText, tablesOf } from "./texts.ts";
+import { compiledTables, randomText, tablesOf } from "./texts.ts";
 
 const member = (family: string, digitCount: number, ...options: string[]): Member => ({
   family,

@@ -1,26 +1,6 @@
 import { chainEnds, cutText } from "../../src/pattern/cut-text.ts";
 import type { CompiledPattern } from "../../src/pattern/pattern.ts";
-
-/** Seeded random whole numbers: xorshift32. */
-export class Random {
-  private state: number;
-
-  constructor(seed: number) {
-    this.state = Math.imul(seed, 0x9e3779b1) | 1;
-    for (let i = 0; i < 8; i++) this.below(1);
-  }
-
-  below(bound: number): number {
-    this.state ^= this.state << 13;
-    this.state ^= this.state >>> 17;
-    this.state ^= this.state << 5;
-    return (this.state >>> 0) % bound;
-  }
-
-  pick<T>(items: readonly T[]): T {
-    return items[this.below(items.length)]!;
-  }
-}
+import { pick, type Random } from "../random.ts";
 
 /**
  * A published pattern written over for JavaScript by replacing text: no parser, no sets, nothing shared with the
@@ -131,10 +111,10 @@ const brokenBytes: readonly (readonly number[])[] = [
 export function randomBytes(random: Random, partCount: number): Uint8Array {
   const parts: number[] = [];
   for (let i = 0; i < partCount; i++) {
-    const kind = random.below(12);
-    if (kind < 9) parts.push(...Buffer.from(random.pick(tellingCharacters)));
-    else if (kind < 11) parts.push(...random.pick(brokenBytes));
-    else parts.push(random.below(256));
+    const kind = random(12);
+    if (kind < 9) parts.push(...Buffer.from(pick(random, tellingCharacters)));
+    else if (kind < 11) parts.push(...pick(random, brokenBytes));
+    else parts.push(random(256));
   }
   return Uint8Array.from(parts);
 }
@@ -160,7 +140,7 @@ export function longText(random: Random, sizeBytes: number): Buffer {
   ];
   const parts: Uint8Array[] = [];
   for (let size = 0; size < sizeBytes; size += parts.at(-1)!.length) {
-    parts.push(random.below(40) === 0 ? randomBytes(random, 3) : Buffer.from(random.pick(words)));
+    parts.push(random(40) === 0 ? randomBytes(random, 3) : Buffer.from(pick(random, words)));
   }
   return Buffer.concat(parts);
 }

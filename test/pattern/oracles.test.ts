@@ -1,15 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { compilePattern, type NamedPattern, patterns } from "../../src/pattern/pattern.ts";
-import { pretokenEnds, Random, tellingCharacters } from "./naive.ts";
+import { pick, randomNumbers } from "../random.ts";
+import { pretokenEnds, tellingCharacters } from "./naive.ts";
 import { triedPatterns } from "./names.ts";
 import { huggingfaceOracle, type Oracle, tiktokenOracle } from "./oracles.ts";
 
 const seed = 31;
-const random = new Random(seed);
+const random = randomNumbers(seed);
 const texts = Array.from({ length: 1500 }, () => {
   let text = "";
-  for (let length = 1 + random.below(10); length > 0; length--) {
-    text += random.pick(random.below(3) > 0 ? tellingCharacters : ["'ll", "'S", " ", "a", "1", "\n"]);
+  for (let length = 1 + random(10); length > 0; length--) {
+    text += pick(random, random(3) > 0 ? tellingCharacters : ["'ll", "'S", " ", "a", "1", "\n"]);
   }
   return text;
 });

@@ -7,6 +7,7 @@ import {
   type NamedPattern,
   patterns,
 } from "../../src/pattern/pattern.ts";
+import { pick, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import {
   endsOfLeftPart,
@@ -15,7 +16,6 @@ import {
   naivePieces,
   naiveRegExp,
   pretokenEnds,
-  Random,
   randomBytes,
   tellingCharacters,
 } from "./naive.ts";
@@ -68,21 +68,21 @@ describe.each(names)("%s", (name) => {
 
   test("splits random bytes as the naive splitter does", () => {
     const { compiled, regexps } = prepared(name);
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     for (let round = 0; round < rounds(30); round++) {
-      const bytes = randomBytes(random, 1 + random.below(20));
+      const bytes = randomBytes(random, 1 + random(20));
       expectEqual(pretokenEnds(compiled, bytes), naiveEnds(bytes, regexps), name, bytes);
     }
   });
 
   test("ends a document behind every line if told to", () => {
     const { compiled, regexps } = prepared(name, true);
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     for (let round = 0; round < rounds(25); round++) {
-      const parts = [randomBytes(random, random.below(6)), randomBytes(random, random.below(6))];
+      const parts = [randomBytes(random, random(6)), randomBytes(random, random(6))];
       const bytes = Buffer.concat([
         parts[0]!,
-        Buffer.from(random.pick(["\n", " \n", "\n\n", "\r\n ", "\n'"])),
+        Buffer.from(pick(random, ["\n", " \n", "\n\n", "\r\n ", "\n'"])),
         parts[1]!,
       ]);
       const wanted = naiveEnds(bytes, regexps, true);
@@ -92,7 +92,7 @@ describe.each(names)("%s", (name) => {
 
   test("splits a long text as the naive splitter does", () => {
     const { compiled, regexps } = prepared(name);
-    const text = longText(new Random(seed), rounds(500_000)).toString();
+    const text = longText(randomNumbers(seed), rounds(500_000)).toString();
     let end = 0;
     const wanted = naivePieces(text, regexps).map((piece) => (end += Buffer.byteLength(piece)));
     expect(Bun.deepEquals(pretokenEnds(compiled, Buffer.from(text)), wanted)).toBe(true);
@@ -100,13 +100,13 @@ describe.each(names)("%s", (name) => {
 
   test("splits the parts between safe cuts as it splits the whole", () => {
     const { compiled } = prepared(name);
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     let cutCount = 0;
     for (let round = 0; round < rounds(60); round++) {
-      const bytes = randomBytes(random, 2 + random.below(25));
+      const bytes = randomBytes(random, 2 + random(25));
       const text = textOf(bytes);
       const whole = pretokenEnds(compiled, bytes);
-      const cut = findSafeCut(compiled, text, random.below(bytes.length), bytes.length, bytes.length);
+      const cut = findSafeCut(compiled, text, random(bytes.length), bytes.length, bytes.length);
       if (cut <= 0) continue;
       cutCount++;
       expectEqual(endsOfParts(compiled, bytes, cut), whole, `${name} cut at ${cut}`, bytes);
@@ -117,7 +117,7 @@ describe.each(names)("%s", (name) => {
 
 describe("a pattern that looks left", () => {
   test("splits the parts between safe cuts as it splits the whole", () => {
-    const random = new Random(12);
+    const random = randomNumbers(12);
     const parts = ["a", "b", " ", "\n", "'", "1", "!", "ab ", "a'b "].map((part) => Buffer.from(part));
     parts.push(Buffer.from([0xff]));
     let cutCount = 0;
@@ -132,16 +132,10 @@ describe("a pattern that looks left", () => {
       for (const lineWise of [false, true]) {
         const compiled = compilePattern([source], { lineWise });
         for (let round = 0; round < rounds(40); round++) {
-          const bytes = Buffer.concat(Array.from({ length: 2 + random.below(14) }, () => random.pick(parts)));
+          const bytes = Buffer.concat(Array.from({ length: 2 + random(14) }, () => pick(random, parts)));
           const whole = pretokenEnds(compiled, bytes);
           expectEqual(whole, naiveEnds(bytes, [naiveRegExp(source)], lineWise), source, bytes);
-          const cut = findSafeCut(
-            compiled,
-            textOf(bytes),
-            random.below(bytes.length),
-            bytes.length,
-            bytes.length,
-          );
+          const cut = findSafeCut(compiled, textOf(bytes), random(bytes.length), bytes.length, bytes.length);
           if (cut <= 0) continue;
           cutCount++;
           expectEqual(endsOfParts(compiled, bytes, cut), whole, `${source} cut at ${cut}`, bytes);

@@ -1,5 +1,6 @@
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import type { ScanTables } from "../../src/pattern/scan-tables.ts";
+import type { Random } from "../random.ts";
 
 /** The tables of a pattern that is one automaton. */
 export function tablesOf(...sources: string[]): ScanTables {
@@ -19,16 +20,8 @@ const tellingCharacters = Array.from(
     "。，\u0301\u093f²Ⅷ٣３𝟎𝒜𝐚😀❤\ufe0f𐐀𐐨𠀀\ud7ff\ue000\uffff",
 );
 
-/** Numbers below a bound, from a seed. */
-export function randomNumbers(seed: number): (bound: number) => number {
-  return (bound) => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return Math.floor((seed / 4294967296) * bound);
-  };
-}
-
 /** A text of few or many kinds of characters, with runs in it. */
-export function randomText(random: (bound: number) => number, characterCountMax: number): string {
+export function randomText(random: Random, characterCountMax: number): string {
   const kindCount = 2 + random(random(3) > 0 ? 8 : 50);
   const kinds = Array.from({ length: kindCount }, () => tellingCharacters[random(tellingCharacters.length)]!);
   const length = 1 + random(characterCountMax);

@@ -9,8 +9,8 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import type { TrainTokenizerOptions } from "../../src/pipeline/train-tokenizer-options.ts";
 import { scratch } from "../binary.ts";
-import { seededRandom } from "../merge/made-words.ts";
 import { naiveMayJoin } from "../merge/naive-whole-characters.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { type NaiveBase, naiveTokens } from "./naive-extension.ts";
@@ -76,7 +76,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     const { path, naive, made: before } = await makeBase("random");
     const found = { sameCount: 0, otherCount: 0 };
     for (let seed = 1; seed <= rounds(8); seed++) {
-      const random = seededRandom(seed * 7919);
+      const random = randomNumbers(seed * 7919);
       const words = madeText(seed, 60).replaceAll(/\s+/g, " ").split(/(?= )/);
       const odd = ["naïve", " 日本", "😀", "aaaa", " x"];
       const seeds = Array.from({ length: 1 + random(8) }, () =>

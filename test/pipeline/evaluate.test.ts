@@ -14,9 +14,10 @@ import {
   naiveMeasures,
   naiveWords,
 } from "../evaluation/naive-evaluation.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds, turns } from "../rounds.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
 
 const temporary = new ScratchDirectory();
 afterAll(() => temporary.remove());

@@ -12,7 +12,7 @@ import { train } from "../../src/pipeline/train.ts";
 import { settle } from "../../src/pipeline/training.ts";
 import { writeProduct } from "../../src/pipeline/write-result.ts";
 import { put, scratch } from "../binary.ts";
-import { type Random, seededRandom } from "../merge/made-words.ts";
+import { type Random, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { type NaiveBase, naiveExtension, naiveTokens } from "./naive-extension.ts";
 
@@ -118,7 +118,7 @@ describe("an extension agrees with its naive twin", () => {
   test("on random bases and texts; each new token can be used, and HF encodes as we do", async () => {
     let refusedCount = 0;
     for (let seed = 1; seed <= rounds(20); seed++) {
-      const random = seededRandom(seed * 7919);
+      const random = randomNumbers(seed * 7919);
       const naive = makeBase(random);
       const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive), null, random(2) * 2));
       const { text, words } = makeText(random);
@@ -161,7 +161,7 @@ describe("an extension agrees with its naive twin", () => {
   test("at each of several sizes, also where merges make tokens that the base has", async () => {
     let knownCount = 0;
     for (let seed = 1; seed <= rounds(15); seed++) {
-      const random = seededRandom(seed * 6007);
+      const random = randomNumbers(seed * 77);
       const naive = { ...makeBase(random), ignoresMerges: false };
       const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
       const { text, words } = makeText(random);
@@ -186,7 +186,7 @@ describe("an extension agrees with its naive twin", () => {
   test("text without a token that new merges make is encoded as by the base", async () => {
     const found = { sameCount: 0, otherCount: 0 };
     for (let seed = 1; seed <= rounds(10); seed++) {
-      const random = seededRandom(seed * 4003);
+      const random = randomNumbers(seed * 4003);
       const naive = makeBase(random);
       const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
       const { text } = makeText(random);
@@ -209,9 +209,9 @@ describe("an extension agrees with its naive twin", () => {
   });
 
   test("with 1, 2 and 7 workers alike", async () => {
-    const naive = makeBase(seededRandom(5));
+    const naive = makeBase(randomNumbers(5));
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf(naive)));
-    const random = seededRandom(6);
+    const random = randomNumbers(6);
     const text = Array.from({ length: 40 }, () => makeText(random).text).join("\n");
     const { extended: one } = await extend(path, text, { workerCount: 1 });
     expect(one.extensions[0]!.tokens.length).toBe(12);
@@ -263,7 +263,7 @@ describe("a base that changes text before it cuts it", () => {
   test("is trained on the changed text, in lines, records and files, with 1, 2 and 7 workers", async () => {
     const forms = ["NFC", "NFD", "NFKC", "NFKD", null];
     for (let seed = 1; seed <= rounds(5); seed++) {
-      const random = seededRandom(seed * 104729);
+      const random = randomNumbers(seed * 104729);
       const [form, addsSpace] = [forms[seed % 5]!, seed % 5 === 4 || random(3) === 0];
       const text = Array.from({ length: 1 + random(300) }, () => pieces[random(pieces.length)]!).join("");
       const json = {

@@ -6,9 +6,9 @@ import { put, scratch } from "../binary.ts";
 import type { NaiveWords } from "../merge/naive.ts";
 import { naiveParity } from "../merge/naive-parity.ts";
 import { naiveWords } from "../naive.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { refusalOf } from "../thrown.ts";
-import { randomOf } from "../words/generators.ts";
 
 const home = scratch();
 const plain = { ratio: null, window: null, globalMerges: 0 };
@@ -25,7 +25,7 @@ function together(all: readonly NaiveWords[]): Map<string, number> {
 
 test("the words of each language are its own, whatever its files, and the merges those of a naive twin", async () => {
   const seed = Number(process.env.BPE_TEST_SEED ?? Date.now() % 2 ** 31);
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const pick = <T>(from: readonly T[]) => from[random(from.length)]!;
   const alphabets = [
     ["low", "lower", " new", "est", " the"],

@@ -4,7 +4,7 @@ import { Tokenizer as HuggingFace } from "tokenizers";
 import { patterns } from "../../src/pattern/pattern.ts";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import type { TrainTokenizerOptions } from "../../src/pipeline/train-tokenizer-options.ts";
-import { seededRandom } from "../merge/made-words.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
@@ -41,7 +41,7 @@ describe("seed tokens", () => {
 
   test("seeds of random text are one token each, and merges go on from them", async () => {
     for (let seed = 1; seed <= rounds(20); seed++) {
-      const random = seededRandom(seed * 7919);
+      const random = randomNumbers(seed * 7919);
       const words = madeText(seed, 200).replaceAll("\n", " ").split(/(?= )/);
       const seeds = Array.from({ length: 1 + random(30) }, () => {
         const word =

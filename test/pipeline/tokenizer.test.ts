@@ -8,6 +8,7 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import { scratch } from "../binary.ts";
 import { triedPatterns } from "../pattern/names.ts";
+import { randomNumbers } from "../random.ts";
 import {
   bothOf,
   huggingFaceIds,
@@ -16,7 +17,7 @@ import {
   type TokenizerJson,
   writeTokenizer,
 } from "../tokenizer/made-tokenizer.ts";
-import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 11);
 const random = randomNumbers(seed);

@@ -8,9 +8,10 @@ import { runToEnd } from "../../src/runtime/turns.ts";
 import { totalsOf } from "../../src/words/word-table.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf, refusalOf } from "../thrown.ts";
-import { entriesOf, randomOf, wordTableOf } from "../words/generators.ts";
+import { entriesOf, wordTableOf } from "../words/generators.ts";
 
 const weightOf = (glob: string, weight: number) => ({ name: null, glob, weight });
 
@@ -125,7 +126,7 @@ const home = scratch();
 
 test("training with weights is training on the weighted counts of a naive twin", async () => {
   const seed = Number(process.env.BPE_TEST_SEED ?? Date.now() % 2 ** 31);
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const pick = <T>(from: readonly T[]) => from[random(from.length)]!;
   const words = [
     "low",

@@ -1,4 +1,5 @@
 // The library for browsers in a real Chromium, beside the same library here: `npm run test:report`.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -7,8 +8,8 @@ import { compileLibrary } from "../../scripts/npm/compile.ts";
 import { TextTokenizer } from "../../src/pipeline/text-tokenizer.ts";
 import { scratch } from "../binary.ts";
 import { randomFile, told as toldBy } from "../formats/random-files.ts";
-import { Random } from "../pattern/naive.ts";
 import { randomText } from "../pattern/random-patterns.ts";
+import { randomNumbers } from "../random.ts";
 import { commonTexts } from "../real/texts.ts";
 import { realTokenizers } from "../real/tokenizers.ts";
 import { launchChromium } from "../report/chromium.ts";
@@ -32,7 +33,7 @@ beforeAll(async () => {
 const exportedAs = (script: string, name: string) => new RegExp(`(\\w+) as ${name}\\b`).exec(script)![1]!;
 
 test("150 random files are loaded and give the same ids, chunks and texts as here, or the same refusal", async () => {
-  const random = new Random(20261126);
+  const random = randomNumbers(20261126);
   const cases = Array.from({ length: 150 }, () => ({
     file: randomFile(random),
     texts: Array.from({ length: 4 }, () => randomText(random, 20)),

@@ -20,7 +20,7 @@ import {
 import { countOfPair, countPairs, topPairs } from "../../src/playground/pair-ranking.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { randomNumbers } from "../random.ts";
 
 const random = randomNumbers(20261124);
 const letters = ["a", "b", "ab", " ", " a", "é", "\n", "aaa", "🦊", "1"];

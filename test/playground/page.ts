@@ -1,10 +1,12 @@
 // The page to learn from in a real Chromium: `npm run test:report`.
+
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { bpe, put, scratch } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { launchChromium } from "../report/chromium.ts";
 import { hostileTexts } from "../report/hostile-texts.ts";
 
@@ -475,11 +477,7 @@ function lowContrasts() {
 
 test("a step over many merges changes a few elements, measures nothing, and paints only what is seen", async () => {
   const { page } = await open();
-  let seed = 20261126;
-  const letters = (below: number) => {
-    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
-    return Math.floor((seed / 2 ** 32) * below);
-  };
+  const letters = randomNumbers(20261126);
   const word = () => Array.from({ length: 3 + letters(8) }, () => "etaoinshrdlu"[letters(12)]).join("");
   const corpus = Array.from({ length: 60_000 }, word).join(" ");
   await page.setInputFiles("#train-files", put(directory, "words.txt", corpus));

@@ -4,8 +4,8 @@ import { resolvePattern } from "../../src/pattern/pattern.ts";
 import { joinText, neverJoined, pairsOfMerges } from "../../src/playground/joined-text.ts";
 import { blocksOf } from "../../src/playground/text-blocks.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const random = randomNumbers(20261126);
 const none = pairsOfMerges(new Int32Array(0), new Int32Array(0));

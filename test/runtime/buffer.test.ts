@@ -3,7 +3,7 @@ import { Buffer as NodeBuffer, isUtf8 as nodeIsUtf8 } from "node:buffer";
 import * as browser from "../../src/runtime/host.browser.ts";
 import { Buffer as BrowserBuffer, isUtf8 } from "../../src/runtime/host.browser.ts";
 import * as host from "../../src/runtime/host.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { randomNumbers } from "../random.ts";
 
 // What the library for browsers has in the place of Node's Buffer does the same, as far as it goes.
 

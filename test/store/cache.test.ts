@@ -28,8 +28,9 @@ import {
 import { countsFileChunks } from "../../src/words/counts-format.ts";
 import { put, scratch } from "../binary.ts";
 import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds, turns } from "../rounds.ts";
-import { randomOf, wordTableOf } from "../words/generators.ts";
+import { wordTableOf } from "../words/generators.ts";
 import { countCached, countPlain, filesOf, type Ran, type RunOptions, randomText } from "./world.ts";
 
 const found = { documentCount: 1, invalidByteCount: 0, firstInvalidByte: -1, textBytes: 1 };
@@ -125,7 +126,7 @@ describe("only what is new is counted", () => {
 
   test("whatever comes, goes, comes back, is named twice or is called otherwise", async () => {
     const pool = Array.from({ length: 12 }, (_, i) => text(20 + i, 40 * i));
-    const random = randomOf(7);
+    const random = randomNumbers(7);
     for (let round = 0; round < rounds(30); round++) {
       const chosen = pool.filter(() => random(3) > 0);
       if (random(3) === 0) chosen.push(pool[random(12)]!, pool[random(12)]!);
@@ -256,7 +257,7 @@ describe("a cache that is damaged", () => {
   };
 
   test("gives the same words, with a warning, and is whole again", async () => {
-    const random = randomOf(11);
+    const random = randomNumbers(11);
     const template = await filled();
     const plain = new Map([
       [paths, await countPlain(paths)],

@@ -11,7 +11,8 @@ import { ScratchDirectory } from "../../src/store/scratch-directory.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import type { RangeStatistics } from "../../src/text/task-texts.ts";
 import type { CountsOptions } from "../../src/words/counts-format.ts";
-import { entriesOf, randomOf } from "../words/generators.ts";
+import { randomNumbers } from "../random.ts";
+import { entriesOf } from "../words/generators.ts";
 
 const { sources } = patterns.gpt2;
 const pattern = compilePattern(sources);
@@ -94,7 +95,7 @@ export async function countPlain(paths: readonly string[], specialTokens: readon
 
 /** A text of words, some of them its own, with bytes that are not UTF-8 in it now and then. */
 export function randomText(seed: number, wordCount: number): Buffer {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const words = Array.from({ length: wordCount }, () => {
     if (random(200) === 0) return "\xff";
     const length = random(50) === 0 ? 30 : 2 + random(2);

@@ -5,8 +5,8 @@ import { WordMerger } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel } from "../../src/tokenizer/encoding-model.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { TokenWords } from "../../src/words/word-table.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { type NaivePair, naiveSuperwords } from "./naive-superwords.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);

@@ -7,9 +7,9 @@ import { EncodingKernel, IdBuffer } from "../../src/tokenizer/encoding-kernel.ts
 import { buildModel, type EncodingModel } from "../../src/tokenizer/encoding-model.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import { put, scratch } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { encodeWith, uncutEncoding } from "../tokenizer/made-tokenizer.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 11);
 const random = randomNumbers(seed);

@@ -6,8 +6,8 @@ import * as counting from "../../src/pipeline/count-memory.ts";
 import type { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { usualSuperwordPattern } from "../../src/pipeline/training.ts";
 import { put, scratch } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { naivePieces, naiveSuperwords } from "./naive-superwords.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 3);

@@ -1,5 +1,5 @@
+import { randomNumbers } from "../random.ts";
 import type { TokenizerJson } from "../tokenizer/made-tokenizer.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 /**
  * What contents and texts are made of: characters of one to four bytes; letters, marks, digits, connectors and joiners that

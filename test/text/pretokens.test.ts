@@ -13,10 +13,11 @@ import { WordCounter } from "../../src/words/word-counter.ts";
 import { chunksOf, stream } from "../corpus/made-chunks.ts";
 import { inOrder } from "../naive.ts";
 import { digitForms, digitText } from "../pattern/digit-forms.ts";
-import { longText, Random, randomBytes } from "../pattern/naive.ts";
+import { longText, randomBytes } from "../pattern/naive.ts";
 import { triedPatterns } from "../pattern/names.ts";
 import { randomPattern, randomText } from "../pattern/random-patterns.ts";
-import { randomText as classesText, randomNumbers } from "../pattern/texts.ts";
+import { randomText as classesText } from "../pattern/texts.ts";
+import { pick, randomNumbers } from "../random.ts";
 import { rounds, turns } from "../rounds.ts";
 import { bytesOf, entriesOf } from "../words/generators.ts";
 import { countingTexts } from "./counting-texts.ts";
@@ -165,7 +166,7 @@ const cases = Object.entries({
 
 /** Random patterns, compiled once for all kernels. */
 const somePatterns = memoized(() => {
-  const random = new Random(seed + 1);
+  const random = randomNumbers(seed + 1);
   const compiled: Case[] = [];
   while (compiled.length < rounds(40)) {
     try {
@@ -203,26 +204,25 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
       const count = /^marin|three/.test(name) ? 3 : name.includes("two") ? 2 : 1;
       expect([name, pattern.automata.length]).toEqual([name, count]);
     }
-    const random = new Random(seed);
+    const random = randomNumbers(seed);
     for (const one of cases) {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
       const twin = naiveTwin(one);
       for (let round = 0; round < rounds(15); round++) {
         const bytes =
           round % 2 === 0
-            ? randomBytes(random, 1 + random.below(60))
+            ? randomBytes(random, 1 + random(60))
             : utf8(
-                randomText(random, 100) +
-                  "plain words, one after another; 12345 of 'em".slice(random.below(40)),
+                randomText(random, 100) + "plain words, one after another; 12345 of 'em".slice(random(40)),
               );
-        expectSame(ways, twin, bytes, random.pick([1, 17, 64, 1000]), one.name);
+        expectSame(ways, twin, bytes, pick(random, [1, 17, 64, 1000]), one.name);
       }
     }
   });
 
   test("counts in a long text what its twin counts, by four bytes and by one", () => {
     adoptKernelModule(module);
-    const bytes = longText(new Random(seed), rounds(800_000));
+    const bytes = longText(randomNumbers(seed), rounds(800_000));
     for (const one of cases) {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
       expectSame(ways, naiveTwin(one), bytes, 1 << 16, one.name);
@@ -231,36 +231,36 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
 
   test("counts what its twin counts, for random patterns", () => {
     adoptKernelModule(module);
-    const random = new Random(seed + 2);
+    const random = randomNumbers(seed + 2);
     for (const one of somePatterns()) {
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern));
       const twin = naiveTwin(one);
       for (let round = 0; round < 10; round++) {
         const text = utf8(randomText(random, 60));
-        expectSame(ways, twin, text, random.pick([1, 30, 1000]), one.name);
+        expectSame(ways, twin, text, pick(random, [1, 30, 1000]), one.name);
       }
     }
   });
 
   test("finds special tokens as the finder in JavaScript does", () => {
     adoptKernelModule(module);
-    const random = new Random(seed + 2);
+    const random = randomNumbers(seed + 2);
     for (let round = 0; round < rounds(30); round++) {
       const one = caseOf("", round % 4 === 0 ? ["[0-9]{3}", ...gpt2] : gpt2);
-      const letters = random.pick(["ab", "abc<|>", "<|x ", "abcdefghijklm"]);
+      const letters = pick(random, ["ab", "abc<|>", "<|x ", "abcdefghijklm"]);
       const text = (lengthMax: number) =>
-        Array.from({ length: 1 + random.below(lengthMax) }, () => random.pick([...letters])).join("");
-      const tokens = Array.from({ length: 1 + random.below(random.pick([1, 3, 12])) }, () =>
-        utf8(text(random.pick([1, 4, 40]))),
+        Array.from({ length: 1 + random(lengthMax) }, () => pick(random, [...letters])).join("");
+      const tokens = Array.from({ length: 1 + random(pick(random, [1, 3, 12])) }, () =>
+        utf8(text(pick(random, [1, 4, 40]))),
       );
       const [kernel, twin] = [kernelWay(one.pattern, tokens), naiveTwin(one, tokens)];
       for (let count = 0; count < 8; count++) {
-        const parts = Array.from({ length: random.below(12) }, () =>
-          random.below(3) === 0 ? random.pick(tokens) : utf8(text(12)),
+        const parts = Array.from({ length: random(12) }, () =>
+          random(3) === 0 ? pick(random, tokens) : utf8(text(12)),
         );
         const bytes = new Uint8Array(Buffer.concat(parts));
         const note = `tokens ${tokens.map((token) => Buffer.from(token).toString()).join(" ")}`;
-        expectSame([kernel], twin, bytes, random.pick([1, 50, 1000]), note);
+        expectSame([kernel], twin, bytes, pick(random, [1, 50, 1000]), note);
       }
     }
   });
@@ -335,34 +335,34 @@ describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, modul
 
   test("come to what they come to in the twin, in any windows, up to tokens", () => {
     adoptKernelModule(module);
-    const random = new Random(seed + 4);
+    const random = randomNumbers(seed + 4);
     const tokens = [utf8("444"), utf8("<|x|>"), utf8("é7")];
     for (const one of lookCases()) {
-      const some = random.below(2) === 0 ? tokens : [];
+      const some = random(2) === 0 ? tokens : [];
       const ways = withAndWithoutFourByteTables(one).map((pattern) => kernelWay(pattern, some));
       const twin = naiveTwin(one, some);
       for (let round = 0; round < rounds(6); round++) {
-        const parts = [utf8(digitText(random, 1 + random.below(40))), randomBytes(random, random.below(3))];
+        const parts = [utf8(digitText(random, 1 + random(40))), randomBytes(random, random(3))];
         const bytes = new Uint8Array(
           Buffer.concat([...parts, utf8("<|x|>"), ...parts, utf8(digitText(random, 9))]),
         );
-        expectSame(ways, twin, bytes, random.pick([1, 17, 64, 1000]), one.name);
+        expectSame(ways, twin, bytes, pick(random, [1, 17, 64, 1000]), one.name);
       }
     }
   });
 
   test("may go over many blocks and windows", () => {
     adoptKernelModule(module);
-    const random = new Random(seed + 5);
+    const random = randomNumbers(seed + 5);
     const tokens = [utf8("444")];
     for (const one of lookCases()) {
       const runs = ["1".repeat(70_001), "1٣".repeat(30_000), "12".repeat(30_000)];
       const text = runs
-        .flatMap((run) => [run, random.pick(["", "a", "444", " "]), digitText(random, 5)])
+        .flatMap((run) => [run, pick(random, ["", "a", "444", " "]), digitText(random, 5)])
         .join("");
       const bytes = utf8(text);
-      bytes[random.below(bytes.length)] = 0xff;
-      const windowBytes = random.pick([100, 20_000, 1 << 16]);
+      bytes[random(bytes.length)] = 0xff;
+      const windowBytes = pick(random, [100, 20_000, 1 << 16]);
       expectSame([kernelWay(one.pattern, tokens)], naiveTwin(one, tokens), bytes, windowBytes, one.name);
     }
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { EncodingKernel, IdBuffer } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, droppedByte } from "../../src/tokenizer/encoding-model.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { randomNumbers } from "../random.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 31);
 const random = randomNumbers(seed);

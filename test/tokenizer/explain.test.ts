@@ -4,9 +4,10 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { type ExplainedPart, explainText } from "../../src/tokenizer/explain.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { madeTrial, pieces } from "../text/made-trials.ts";
-import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
 import { bothOf, encodeWith, jsonOf, writeTokenizer } from "./made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 61);

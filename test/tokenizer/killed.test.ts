@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { randomNumbers } from "../random.ts";
 
 const home = scratch();
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { makeModelOfRanks, modelOfRanks } from "../../src/tokenizer/merge-by-rank.ts";
 import { packTokenList } from "../../src/tokenizer/token-table.ts";
-import { seededRandom } from "../merge/made-words.ts";
+import { randomNumbers } from "../random.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);
 
@@ -36,7 +36,7 @@ const listOf = (tokens: readonly string[]) =>
   packTokenList(tokens.map((text, rank) => [rank, Buffer.from(text, "latin1")] as const));
 
 test("ranks in any order give the merges and the whole tokens that joining by rank finds", () => {
-  const random = seededRandom(seed);
+  const random = randomNumbers(seed);
   const alphabet = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   for (let round = 0; round < 60; round++) {
     const made = Array.from({ length: 40 }, () =>

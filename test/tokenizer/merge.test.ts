@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { EncodingKernel, WordMerger } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, type EncodingModel } from "../../src/tokenizer/encoding-model.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);
 const random = randomNumbers(seed);

@@ -4,7 +4,7 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { EncodingKernel } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel, type RankedMerges } from "../../src/tokenizer/encoding-model.ts";
 import { put, scratch } from "../binary.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { randomNumbers } from "../random.ts";
 import { encodeWith, encodingWithCuts, uncutEncoding } from "./made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 9);

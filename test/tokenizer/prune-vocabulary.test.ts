@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chooseTokens, deriveTokens, Reach } from "../../src/tokenizer/prune-vocabulary.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 import {
   bytes,
   madeTokenizer,

@@ -17,8 +17,9 @@ import { textCutting } from "../../src/text/cutting.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { scratch } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds, turns } from "../rounds.ts";
-import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
 import { specialTokens, writeTokenizer } from "./made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 3);

@@ -4,9 +4,9 @@ import { normalize } from "../../src/bytes/normalization.ts";
 import { UserError } from "../../src/errors.ts";
 import { TextTokenizer } from "../../src/pipeline/text-tokenizer.ts";
 import { haveAllBytes } from "../../src/tokenizer/token-table.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { madeTrial, pieces } from "../text/made-trials.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { jsonOf, type TokenizerJson, writeTokenizer } from "./made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 61);

@@ -4,8 +4,9 @@ import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { type AddedToken, isCutAsItIs } from "../../src/text/cutting.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { EncodingParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { madeText, randomNumbers } from "../vocabulary/made-merges.ts";
+import { madeText } from "../vocabulary/made-merges.ts";
 import { writeTokenizer } from "./made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 41);

@@ -6,9 +6,9 @@ import {
   firstTokens,
   piecesOfFirst,
 } from "../../src/tokenizer/truncate-vocabulary.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 import {
   bytes,
   madeTokenizer,

@@ -9,7 +9,7 @@ import {
   scriptShares,
   vocabularyStatistics,
 } from "../../src/tokenizer/vocabulary-statistics.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
+import { randomNumbers } from "../random.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -6,8 +6,8 @@ import { decodeCharacters, encodeBytes } from "../../src/bytes/byte-characters.t
 import { patterns } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { scratch } from "../binary.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { randomNumbers } from "../vocabulary/made-merges.ts";
 import { bothOf, huggingFaceIds, jsonOf, type TokenizerJson, writeTokenizer } from "./made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 17);

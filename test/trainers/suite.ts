@@ -1,6 +1,7 @@
 // `npm run test:trainers`: the files of `bpe encode` for trainers, read by the programs that they are for: Megatron-core's
 // IndexedDataset, OLMo-core, datatrove, HF datasets, pyarrow, DuckDB, hyparquet. llm.c is no package: its files are read as its
 // scripts do. Ids, types and documents are those of encoding each document for itself.
+
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -10,7 +11,7 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { paragraphsOf } from "../../bench/languages/texts.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { bpe, put, scratch } from "../binary.ts";
-import { seededRandom } from "../merge/made-words.ts";
+import { randomNumbers } from "../random.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -23,7 +24,7 @@ const made = (...args: string[]) => {
 
 /** Words of random letters: merges for any vocabulary. */
 function randomWords(count: number): string {
-  const random = seededRandom(7);
+  const random = randomNumbers(7);
   const letter = () => String.fromCharCode(97 + random(26));
   const word = () => Array.from({ length: 4 + random(6) }, letter).join("");
   return Array.from({ length: count }, word).join(" ");

@@ -11,8 +11,9 @@ import {
   makeLedger,
 } from "../../src/vocabulary/ledger.ts";
 import { buildVocabulary } from "../../src/vocabulary/vocabulary.ts";
-import { makeTuning, makeWords, seededRandom, tableOf } from "../merge/made-words.ts";
+import { makeTuning, makeWords, tableOf } from "../merge/made-words.ts";
 import { type NaiveWords, ranksOf, spelledMerges } from "../merge/naive.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 
 const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
@@ -45,7 +46,7 @@ function naiveLedger(words: NaiveWords, merges: Merges): Ledger {
 }
 
 const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: number) => {
-  const random = seededRandom(seed ?? 1);
+  const random = randomNumbers(seed ?? 1);
   const specialTokens = seed !== undefined && random(3) === 0 ? ["ab", "aaa", "b"] : [];
   const options = { mergeCount, compat, specialTokens, threadCount: 1 + random(4) };
   const table = tableOf(words);
@@ -56,7 +57,7 @@ const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: num
 for (const compat of compats) {
   test(`${compat}: counts are those of a naive encoder, when created, at the end and after each merge`, () => {
     for (let seed = 1; seed <= rounds(20); seed++) {
-      const words = makeWords(seededRandom(seed * 7919));
+      const words = makeWords(randomNumbers(seed * 7919));
       const { merges, ledger } = learn(words, 1 + (seed % 60), compat, seed);
       expect({ seed, ledger }).toEqual({ seed, ledger: naiveLedger(words, merges) });
     }
@@ -74,7 +75,7 @@ test("what occurs where a pair overlaps itself is counted once", () => {
 
 test("the ledger of the first merges is that of a training that stopped there", () => {
   for (let seed = 1; seed <= rounds(10); seed++) {
-    const words = makeWords(seededRandom(seed * 104729));
+    const words = makeWords(randomNumbers(seed * 104729));
     const { ledger, merges } = learn(words, 50, "rustbpe");
     const mergeCount = Math.floor(merges.mergeCount / (1 + (seed % 5)));
     const shorter = learn(words, mergeCount, "rustbpe");
@@ -115,7 +116,7 @@ test("a token that is left as often as the last pair occurred is no intermediate
 });
 
 test("sizes are without the tokens that only fill the vocabulary", () => {
-  const words = makeWords(seededRandom(12345));
+  const words = makeWords(randomNumbers(6));
   const { merges, ledger } = learn(words, 400, "cs336");
   const [plain, filled] = [1, 512].map((padTo) =>
     ledgerFacts(ledger, buildVocabulary({ merges, specialTokens: ["<x>"], compat: "cs336", padTo })),
@@ -124,7 +125,7 @@ test("sizes are without the tokens that only fill the vocabulary", () => {
 });
 
 test("facts: bytes per token at ten sizes and at half the size, and how many tokens are absorbed", () => {
-  const words = makeWords(seededRandom(12345));
+  const words = makeWords(randomNumbers(6));
   const table = tableOf(words);
   for (const compat of compats) {
     for (const specialTokens of [[], ["<x>", "ab", "b"]]) {

@@ -1,18 +1,9 @@
 import { train } from "../../examples/learn.ts";
 import type { Merges } from "../../src/merge/merges.ts";
+import { randomNumbers } from "../random.ts";
 
 /** GPT-2's pattern as JavaScript can say it; used on texts without U+FEFF and U+0085, where `\s` means the same. */
 export const gpt2Pattern = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
-
-/** Random whole numbers below a bound, the same for the same seed (mulberry32). */
-export function randomNumbers(seed: number): (below: number) => number {
-  return (below) => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 const syllables = [
   "the",

@@ -6,8 +6,9 @@ import {
   checkSpecialTokens,
   copyTokenBytes,
 } from "../../src/vocabulary/vocabulary.ts";
+import { randomNumbers } from "../random.ts";
 import { errorOf } from "../thrown.ts";
-import { mergesOf, naiveMerges, randomNumbers } from "./made-merges.ts";
+import { mergesOf, naiveMerges } from "./made-merges.ts";
 
 // "t h", "th e", " t".
 const merges = mergesOf([116, 256, 32], [104, 101, 116]);

@@ -16,8 +16,9 @@ import {
 import { type SortedWords, SumOfWords, TableWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
+import { randomNumbers } from "../random.ts";
 import { errorOf } from "../thrown.ts";
-import { entriesOf, keyOf, NaiveCounter, randomOf, wordTableOf } from "./generators.ts";
+import { entriesOf, keyOf, NaiveCounter, wordTableOf } from "./generators.ts";
 
 const options: CountsOptions = {
   patterns: ["\\p{N}{1,3}", " ?\\p{L}+|é"],
@@ -48,7 +49,7 @@ function tableOf(readers: readonly CountsReader[]): WordTable {
 }
 
 function randomTable(seed: number, wordCount = 3000, letters = 4, lengthMax = 40): WordTable {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const words = new Map<string, readonly [Uint8Array, number]>();
   for (let i = 0; i < wordCount; i++) {
     const word = Uint8Array.from({ length: 1 + random(lengthMax) }, () => random(letters));
@@ -137,7 +138,7 @@ describe("files are added up", () => {
 
   test("also where they hold words of one beginning, or nothing", () => {
     for (let seed = 1; seed <= 60; seed++) {
-      const random = randomOf(seed);
+      const random = randomNumbers(seed);
       const naive = new NaiveCounter();
       const summands = Array.from({ length: 1 + random(9) }, (_, i) => {
         const table = randomTable(1000 * seed + i, random(40), 1 + random(2), 1 + random(6));

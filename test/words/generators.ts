@@ -2,17 +2,6 @@ import { allocateText, paddingBytes, type Text } from "../../src/bytes/text.ts";
 import type { WordCounter } from "../../src/words/word-counter.ts";
 import type { TokenWords, WordTable } from "../../src/words/word-table.ts";
 
-/** Random numbers below a bound, the same for the same seed (xorshift32). */
-export function randomOf(seed: number): (bound: number) => number {
-  let state = (seed * 0x9e3779b1) | 1;
-  return (bound) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % bound;
-  };
-}
-
 type Pretokens = { text: Text; ends: Int32Array; endCount: number };
 
 /** Pretokens end to end in a text whose padding is not zero, from a start that need not be 0. */

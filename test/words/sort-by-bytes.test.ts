@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { sortWordsByBytes } from "../../src/words/sort-by-bytes.ts";
 import { sortWordsByCount } from "../../src/words/tsv.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
-import { bytesOf, keyOf, randomOf, wordTableOf } from "./generators.ts";
+import { randomNumbers } from "../random.ts";
+import { bytesOf, keyOf, wordTableOf } from "./generators.ts";
 
 function wordOf(table: WordTable, word: number): Uint8Array {
   return table.bytes.subarray(table.starts[word]!, table.starts[word + 1]!);
@@ -19,7 +20,7 @@ function expectSorted(table: WordTable, note: string): void {
 
 /** A table of distinct random words. */
 function randomTable(seed: number, wordCount: number, letters: number, lengthMax: number): WordTable {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const words = new Map<string, readonly [Uint8Array, number]>();
   for (let i = 0; i < wordCount; i++) {
     const word = Uint8Array.from(

@@ -12,13 +12,14 @@ import {
   TableWords,
 } from "../../src/words/sorted-words.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
-import { entriesOf, randomOf, wordTableOf } from "./generators.ts";
+import { randomNumbers } from "../random.ts";
+import { entriesOf, wordTableOf } from "./generators.ts";
 
 type Counts = Map<string, number>;
 
 /** Words of few letters, so that many are the same and many begin alike. */
 function randomCounts(seed: number, wordCount: number): Counts {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const counts: Counts = new Map();
   for (let i = 0; i < wordCount; i++) {
     const word = Array.from({ length: 1 + random(random(20) === 0 ? 400 : 5) }, () => "\0ab"[random(3)]);
@@ -40,7 +41,7 @@ function wordsOf({ wordCount, bytes, starts }: WordTable): string[] {
 
 test("tables are added up, and parts are taken off again, as a Map does it", () => {
   for (let seed = 1; seed <= 30; seed++) {
-    const random = randomOf(seed);
+    const random = randomNumbers(seed);
     const a = randomCounts(3 * seed, random(60));
     const b = randomCounts(3 * seed + 1, random(60));
     const sum: Counts = new Map(a);
@@ -127,7 +128,7 @@ const byWord = (entries: readonly Entry[]) => entries.toSorted(([a], [b]) => (a 
 
 test("words that occur fewer times are left out and told of, in a table and in sorted words alike", () => {
   for (let seed = 1; seed <= 15; seed++) {
-    const random = randomOf(seed);
+    const random = randomNumbers(seed);
     const made = new Map<string, number>();
     for (let i = random(60); i > 0; i--) {
       const word = Array.from({ length: 1 + random(6) }, () => "ab\0\xff"[random(4)]).join("");

@@ -5,9 +5,10 @@ import type { CountsOptions } from "../../src/words/counts-format.ts";
 import { readTsvHead, sortWordsByCount, TsvReader, tsvChunks, tsvHead } from "../../src/words/tsv.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
+import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 import { errorOf } from "../thrown.ts";
-import { bytesOf, entriesOf, keyOf, randomOf, wordTableOf } from "./generators.ts";
+import { bytesOf, entriesOf, keyOf, wordTableOf } from "./generators.ts";
 
 function textOf(table: WordTable): string {
   return Buffer.concat([...tsvChunks(table, sortWordsByCount(table))]).toString();
@@ -26,7 +27,7 @@ function read(file: string | Uint8Array, chunkSizeBytes = 1 << 16): WordTable {
 const messageOf = (file: string | Uint8Array) => errorOf(() => read(file)).message;
 
 function randomTable(seed: number): WordTable {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const words = new Map<string, readonly [Uint8Array, number]>();
   for (let i = 0; i < 800; i++) {
     const word = Uint8Array.from({ length: 1 + random(30) }, () => random(256));
@@ -196,7 +197,7 @@ function readOrLine(file: string, chunkSizeBytes: number): Map<string, number> |
 
 test("lines of every kind are read as strings read them, and the first wrong one is named", () => {
   for (let seed = 1; seed <= rounds(15); seed++) {
-    const random = randomOf(seed);
+    const random = randomNumbers(seed);
     const word = () => {
       const length = 1 + random(random(10) === 0 ? 70 : 18);
       const isPlain = random(2) === 0;

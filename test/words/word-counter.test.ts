@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { joinTables, sliceRounds, WordCounter } from "../../src/words/word-counter.ts";
+import { randomNumbers } from "../random.ts";
 import { isThorough, places, rounds } from "../rounds.ts";
-import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf, randomOf } from "./generators.ts";
+import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf } from "./generators.ts";
 
 function countOf(words: readonly Uint8Array[], counter = new WordCounter()): WordCounter {
   return countPretokens(counter, pretokensOf(words));
@@ -30,7 +31,7 @@ function expectSame(words: readonly Uint8Array[], note = ""): void {
 
 /** Words of every length from 1 to 40 over few letters, so that they repeat and are prefixes of one another. */
 function randomWords(seed: number, wordCount: number, letters: number, lengthMax = 40): Uint8Array[] {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   return Array.from({ length: wordCount }, () => {
     const word = new Uint8Array(1 + random(1 + random(lengthMax)));
     for (let pos = 0; pos < word.length; pos++) word[pos] = random(letters);
@@ -286,7 +287,7 @@ test("a table grows although all its keys but one have wrapped around its end", 
 
 test("a word added with a count is that many pretokens", () => {
   for (let seed = 1; seed <= rounds(5); seed++) {
-    const random = randomOf(seed);
+    const random = randomNumbers(seed);
     const words = randomWords(seed, 500, 2);
     const counter = new WordCounter();
     const naive = new NaiveCounter();

@@ -14,9 +14,10 @@ import { plainCutting, textCutting } from "../../../src/text/cutting.ts";
 import { WordCounter } from "../../../src/words/word-counter.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
+import { randomNumbers } from "../../random.ts";
 import { places, rounds } from "../../rounds.ts";
 import { countingTexts } from "../../text/counting-texts.ts";
-import { entriesOf, randomOf } from "../../words/generators.ts";
+import { entriesOf } from "../../words/generators.ts";
 import { chunksOf } from "../made-chunks.ts";
 
 const directory = scratch();
@@ -42,7 +43,7 @@ const snippets = [
 
 /** Texts that begin and end with what could join across their ends, and the file that holds them. */
 function madeJson(seed: number, recordCount: number) {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const texts = Array.from({ length: recordCount }, () =>
     Array.from({ length: random(8) }, () => snippets[random(snippets.length)]).join(""),
   );
@@ -60,7 +61,7 @@ const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart
 
 /** Sequences, and the file that holds them, in all the ways in which people write them. */
 function madeFasta(seed: number, recordCount: number) {
-  const random = randomOf(seed);
+  const random = randomNumbers(seed);
   const pick = (choices: readonly string[]) => choices[random(choices.length)]!;
   const line = () =>
     Array.from({ length: random(9) }, () => pick(["A", "c", "G", "t", "N", "-", "*", " ", "\t"])).join("");
@@ -266,7 +267,7 @@ describe("a line that is wrong is named with its number and what is wrong", () =
   });
 
   test("noise ends in an error, never in a crash", () => {
-    const random = randomOf(7);
+    const random = randomNumbers(7);
     for (let run = 0; run < 20; run++) {
       const noise = Uint8Array.from({ length: 50_000 }, () => random(256));
       expect(() => textsOf(put(directory, "noise.jsonl", noise))).toThrow(/line \d+: not valid/);

@@ -18,7 +18,8 @@ import { plainCutting } from "../../../src/text/cutting.ts";
 import { put, scratch } from "../../binary.ts";
 import { writeTinyRows } from "../../faults/bombs.ts";
 import { inOrder, naiveWords } from "../../naive.ts";
-import { entriesOf, randomOf } from "../../words/generators.ts";
+import { randomNumbers } from "../../random.ts";
+import { entriesOf } from "../../words/generators.ts";
 
 const directory = scratch();
 
@@ -77,7 +78,7 @@ function textsOf(
   return texts;
 }
 
-const random = randomOf(1);
+const random = randomNumbers(1);
 const word = () => ["it's", "日本語", "😀", "don't ", "\n\n", "<|end|>", "12345", " "][random(8)]!;
 const distinct = Array.from({ length: 1200 }, (_, i) => `${i} ${word()}${word()}`.repeat(random(9)));
 const repeated = Array.from({ length: 1200 }, () => `${word()}${word()}`);
@@ -321,7 +322,7 @@ describe("a Parquet file that is not as it should be ends in an error that says 
       pageSize: 1500,
     });
     const whole = new Uint8Array(readFileSync(path));
-    const chance = randomOf(5);
+    const chance = randomNumbers(5);
     for (let run = 0; run < 500; run++) {
       const bytes = whole.slice();
       for (let flips = 1 + chance(3); flips > 0; flips--) {
@@ -368,7 +369,7 @@ test("runs and packed bits are decoded, and nothing is read behind their end", (
   expect([...out]).toEqual(Array(12).fill(9));
 });
 
-const draw = randomOf(4);
+const draw = randomNumbers(4);
 
 /** A random block and what it says: literals and matches of any length, some of which reach into themselves. */
 function made(sequenceCount: number): { packed: Uint8Array; plain: Uint8Array } {

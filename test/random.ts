@@ -1,0 +1,14 @@
+/** Random whole numbers below a bound. */
+export type Random = (below: number) => number;
+
+/** The same numbers for the same seed (mulberry32). */
+export function randomNumbers(seed: number): Random {
+  return (below) => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+export const pick = <T>(random: Random, items: readonly T[]): T => items[random(items.length)]!;
