@@ -15,6 +15,7 @@ typedef struct {
 /* An instance that nobody works with, or the next one in the list. */
 typedef struct Idle {
   Instance *instance;
+  unsigned lane; /* the least number that no other instance has */
   struct Idle *next;
 } Idle;
 
@@ -23,7 +24,8 @@ typedef struct {
   PyObject *source; /* the bytes of the image */
   PyObject *error;  /* the class of what is raised */
   Image image;
-  Idle *idle;         /* the GIL guards the list, and what else is here */
+  Idle *idle;         /* by their lanes; the GIL guards the list, and what else is here */
+  uint64_t lanes;     /* a bit for each that is taken */
   PyObject **numbers; /* an object for each id, once it has occurred */
   Ids spare;          /* memory for the ids of one short text */
 } Model;
@@ -45,7 +47,14 @@ static void free_object(void *self) {
 
 /* ---- Instances ---- */
 
-/* One that nobody else works with; NULL where there is no memory, which it has raised. */
+/* All that are more share the last one. */
+enum { LANE_MAX = 63 };
+
+static void leave_lane(Model *self, unsigned lane) {
+  if (lane < LANE_MAX) self->lanes &= ~((uint64_t)1 << lane);
+}
+
+/* The least one that nobody else works with; NULL where there is no memory, which it has raised. */
 static Idle *acquire(Model *self) {
   Idle *idle = self->idle;
   if (idle != NULL) {
@@ -53,6 +62,9 @@ static Idle *acquire(Model *self) {
     return idle;
   }
   const char *error = no_memory;
+  unsigned lane = 0;
+  while (lane < LANE_MAX && (self->lanes >> lane & 1)) lane++;
+  self->lanes |= (uint64_t)1 << lane;
   Py_BEGIN_ALLOW_THREADS
   idle = malloc(sizeof *idle);
   if (idle != NULL && (idle->instance = instance_new(&self->image, &error)) == NULL) {
@@ -60,8 +72,13 @@ static Idle *acquire(Model *self) {
     idle = NULL;
   }
   Py_END_ALLOW_THREADS
-  if (idle == NULL) raise(self, error);
-  return idle;
+  if (idle != NULL) {
+    idle->lane = lane;
+    return idle;
+  }
+  leave_lane(self, lane);
+  raise(self, error);
+  return NULL;
 }
 
 static void drop(Idle *idle) {
@@ -72,11 +89,14 @@ static void drop(Idle *idle) {
 /* After an error it may hold half of a text. */
 static void release(Model *self, Idle *idle, const char *error) {
   if (error != NULL || instance_is_large(idle->instance)) {
+    leave_lane(self, idle->lane);
     drop(idle);
     return;
   }
-  idle->next = self->idle;
-  self->idle = idle;
+  Idle **place = &self->idle;
+  while (*place != NULL && (*place)->lane < idle->lane) place = &(*place)->next;
+  idle->next = *place;
+  *place = idle;
 }
 
 /* ---- Encoding ---- */
@@ -365,7 +385,7 @@ typedef struct {
   PyObject *data;    /* the bytes that a slice of a file is in */
   Py_ssize_t behind; /* an id that is put behind a slice of a file; -1: none */
   Ids ids;           /* of slices that are to be a list; of an array those that wait for others */
-  bool is_done;
+  bool is_taken, is_done;
 } Part;
 
 typedef struct {
@@ -383,7 +403,8 @@ typedef struct {
   Text *each;
   Py_ssize_t count;
   Part *parts;
-  Py_ssize_t part_count, part_capacity, next_part;
+  Py_ssize_t part_count, part_capacity, next_part; /* all before the next one are taken */
+  unsigned width; /* how many threads work */
   PyObject *array; /* the ids of the first `placed` parts */
   size_t array_size, expected_parts;
   Py_ssize_t placed;
@@ -452,7 +473,7 @@ static bool plan_parts(Batch *self, bool cuts_texts) {
   return true;
 }
 
-static Batch *new_batch(Model *self, PyObject *texts, int specials_as_text) {
+static Batch *new_batch(Model *self, PyObject *texts, int specials_as_text, unsigned width) {
   Batch *batch = texts == NULL ? NULL : new_object((PyTypeObject *)STATE(self)->batch);
   if (batch == NULL) {
     Py_XDECREF(texts);
@@ -462,6 +483,7 @@ static Batch *new_batch(Model *self, PyObject *texts, int specials_as_text) {
   batch->model = self;
   batch->texts = texts;
   batch->specials_as_text = specials_as_text;
+  batch->width = width > 0 ? width : 1;
   batch->count = PyList_Size(texts);
   batch->each = calloc((size_t)batch->count + 1, sizeof *batch->each);
   batch->array = PyByteArray_FromStringAndSize(NULL, 0);
@@ -471,12 +493,13 @@ static Batch *new_batch(Model *self, PyObject *texts, int specials_as_text) {
   return NULL;
 }
 
-/* batch(texts, specials_as_text, wants_lists, cuts_texts) -> Batch */
+/* batch(texts, specials_as_text, wants_lists, threads) -> Batch */
 static PyObject *model_batch(Model *self, PyObject *args) {
   PyObject *given;
-  int as_text, wants_lists, cuts_texts;
-  if (!PyArg_ParseTuple(args, "Oppp", &given, &as_text, &wants_lists, &cuts_texts)) return NULL;
-  Batch *batch = new_batch(self, PySequence_List(given), as_text);
+  int as_text, wants_lists;
+  unsigned width;
+  if (!PyArg_ParseTuple(args, "OppI", &given, &as_text, &wants_lists, &width)) return NULL;
+  Batch *batch = new_batch(self, PySequence_List(given), as_text, width);
   if (batch == NULL) return NULL;
   /* Never with holes: others may find the list by the collector. */
   if (wants_lists && (batch->lists = PyList_GetSlice(batch->texts, 0, batch->count)) == NULL) goto failed;
@@ -486,7 +509,7 @@ static PyObject *model_batch(Model *self, PyObject *args) {
     if (batch->each[i].utf8 == NULL) goto failed;
     batch->each[i].size = (size_t)size;
   }
-  if (!plan_parts(batch, cuts_texts)) {
+  if (!plan_parts(batch, width > 1)) {
     PyErr_NoMemory();
     goto failed;
   }
@@ -497,12 +520,13 @@ failed:
   return NULL;
 }
 
-/* file(size) -> Batch, to which the bytes of files are added: about so many */
-static PyObject *model_file(Model *self, PyObject *size) {
-  size_t bytes = PyLong_AsSize_t(size);
-  if (bytes == (size_t)-1) return NULL;
-  Batch *batch = new_batch(self, PyList_New(0), false);
-  if (batch != NULL) batch->expected_parts = bytes / PART_BYTES + 1;
+/* file(size, threads) -> Batch, to which the bytes of files are added: about so many */
+static PyObject *model_file(Model *self, PyObject *args) {
+  Py_ssize_t size;
+  unsigned width;
+  if (!PyArg_ParseTuple(args, "nI", &size, &width)) return NULL;
+  Batch *batch = new_batch(self, PyList_New(0), false, width);
+  if (batch != NULL) batch->expected_parts = (size_t)size / PART_BYTES + 1;
   return (PyObject *)batch;
 }
 
@@ -609,7 +633,21 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   return true;
 }
 
-enum { PARTS_AT_ONCE = 32 };
+/* So many parts, one behind the other, go to the same instance. It knows their words when they come again, and text that is
+ * near has the same language. An instance without a part of its own takes the first one that is left. */
+enum { PARTS_AT_ONCE = 32, PARTS_OF_LANE = 8 };
+
+/* The number of a part that is taken for an instance; -1: none is left. */
+static Py_ssize_t take_part(Batch *self, unsigned lane) {
+  Py_ssize_t number = self->next_part, end = number + (Py_ssize_t)self->width * PARTS_OF_LANE;
+  if (end > self->part_count) end = self->part_count;
+  while (number < end && (self->parts[number].is_taken || (unsigned)(number / PARTS_OF_LANE) % self->width != lane % self->width)) number++;
+  if (number == end) number = self->next_part;
+  if (number == self->part_count) return -1;
+  self->parts[number].is_taken = true;
+  while (self->next_part < self->part_count && self->parts[self->next_part].is_taken) self->next_part++;
+  return number;
+}
 
 /* Works on some parts. Returns whether something is left; several threads may work. */
 static PyObject *batch_work(Batch *self, PyObject *unused) {
@@ -621,8 +659,9 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
   bool is_taken = true;
   Ids ids = self->spare;
   self->spare = (Ids){0};
-  for (int turn = 0; turn < PARTS_AT_ONCE && error == NULL && is_taken && self->next_part < self->part_count; turn++) {
-    Py_ssize_t number = self->next_part++;
+  for (int turn = 0; turn < PARTS_AT_ONCE && error == NULL && is_taken; turn++) {
+    Py_ssize_t number = take_part(self, idle->lane);
+    if (number < 0) break;
     /* While the GIL is not held, the list of parts may grow, and move. */
     Part part = self->parts[number];
     ids.size = 0;
@@ -745,7 +784,7 @@ static PyMethodDef model_methods[] = {
     {"encode_with_offsets", (PyCFunction)model_encode_with_offsets, METH_VARARGS, NULL},
     {"starts", (PyCFunction)model_starts, METH_VARARGS, NULL},
     {"batch", (PyCFunction)model_batch, METH_VARARGS, NULL},
-    {"file", (PyCFunction)model_file, METH_O, NULL},
+    {"file", (PyCFunction)model_file, METH_VARARGS, NULL},
     {"decode", (PyCFunction)model_decode, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

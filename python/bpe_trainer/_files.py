@@ -12,6 +12,8 @@ from typing import Any, Callable, NamedTuple, Sequence, Union
 _HEAD_BYTES = 1 << 13
 #: What is read at once: a part of the native module, and a little more to find a place to cut in it.
 _READ_BYTES = (1 << 18) + (1 << 12)
+#: As in native/python.c.
+_PARTS_OF_LANE = 8
 #: A text that cannot be cut takes one thread, and its size in memory. The executable does better with a longer one.
 _WHOLE_BYTES = 1 << 26
 #: Whatever may be records by its name or first bytes, or no text (src/corpus/content.ts): with binary content come control
@@ -34,11 +36,13 @@ class Reading:
     """Files that go into a batch of the native module, part by part, by threads that take turns. Unfit where one is no plain
     text, or changes meanwhile. No file stays open: wherever Ctrl-C strikes, nothing is left to close."""
 
-    def __init__(self, model: Any, paths: Sequence[str], end_id: int) -> None:
+    #: Of the native module.
+    batch: Any
+
+    def __init__(self, paths: Sequence[str], end_id: int) -> None:
         """``end_id`` is put behind each file, unless it is -1."""
         self._files = [_looked_at(path) for path in paths]
         self.size = sum(file.size for file in self._files)
-        self.batch = model.file(self.size)
         self._end_id = end_id
         self._lock = allocate_lock()
         #: The file whose turn it is, and where in it.
@@ -51,20 +55,21 @@ class Reading:
             pass
 
     def _add(self) -> bool:
-        """Adds the next part; False where there is none."""
+        """Adds the next parts, as many as one thread should have; False where there is none."""
         with self._lock:
-            if self._turn == len(self._files):
-                return False
-            file, wanted, taken = self._files[self._turn], _READ_BYTES, 0
-            while not taken:
-                if wanted > _WHOLE_BYTES:
-                    raise Unfit
-                data = _read_at(file, self._at, min(wanted, file.size - self._at))
-                taken = self.batch.add(data, self._at + len(data) == file.size, self._end_id)
-                wanted *= 2
-            self._at += taken
-            if self._at == file.size:
-                self._turn, self._at = self._turn + 1, 0
+            for number in range(_PARTS_OF_LANE):
+                if self._turn == len(self._files):
+                    return number > 0
+                file, wanted, taken = self._files[self._turn], _READ_BYTES, 0
+                while not taken:
+                    if wanted > _WHOLE_BYTES:
+                        raise Unfit
+                    data = _read_at(file, self._at, min(wanted, file.size - self._at))
+                    taken = self.batch.add(data, self._at + len(data) == file.size, self._end_id)
+                    wanted *= 2
+                self._at += taken
+                if self._at == file.size:
+                    self._turn, self._at = self._turn + 1, 0
         return True
 
 

@@ -535,8 +535,10 @@ class Tokenizer:
             if not hasattr(model, "file") or not paths or end_id is None:
                 return None
             try:
-                reading = Reading(model, [os.fspath(path) for path in paths], end_id)
-                _in_threads(reading.work, _threads_for(workers, reading.size))
+                reading = Reading([os.fspath(path) for path in paths], end_id)
+                wanted = _threads_for(workers, reading.size)
+                reading.batch = model.file(reading.size, wanted)
+                _in_threads(reading.work, wanted)
             except (Unfit, OSError):
                 return None
         ids: "tuple[bytearray, bytearray, int]" = reading.batch.arrays()
@@ -716,7 +718,7 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
     except TypeError:
         characters = 0  # The module says what is wrong.
     wanted = _threads_for(threads, characters)
-    batch = model.batch(texts, as_text, wants_lists, wanted > 1)
+    batch = model.batch(texts, as_text, wants_lists, wanted)
 
     def work(goes_on: Callable[[], bool]) -> None:
         while goes_on() and batch.work():

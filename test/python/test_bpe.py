@@ -547,6 +547,14 @@ class Encoding(Home):
         with self.assertRaisesRegex(ValueError, "threads is 0"):
             self.tokenizer.encode_batch(["a"], threads=0)
 
+    def test_parts_that_are_near_go_to_one_instance(self) -> None:
+        batch = self.tokenizer._encoder().batch(["a b " * (1 << 16)] * 40, False, True, 2)
+        # One instance alone, of 32 parts: eight of its own, what is left of others, its own again.
+        self.assertTrue(batch.work())
+        self.assertEqual("".join(type(ids).__name__[0] for ids in batch.lists()), "l" * 24 + "s" * 8 + "l" * 8)
+        self.assertFalse(batch.work())
+        self.assertEqual({len(ids) for ids in batch.lists()}, {len(self.tokenizer.encode("a b " * (1 << 16)))})
+
     def test_the_collector_passes_over_lists_of_ids(self) -> None:
         for ids in (self.tokenizer.encode("a b"), *self.tokenizer.encode_batch(["a", "", "x" * 700_000], threads=2)):
             self.assertFalse(gc.is_tracked(ids))

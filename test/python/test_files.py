@@ -113,7 +113,7 @@ class Files(unittest.TestCase):
         for name, data in (("a.json", text), ("b", b"\x0b" + text), ("c", b"ab\x00" + text), ("d", b"\xff" + text), ("e", b""), ("f", b"%PDF-1.4\n" + text), ("g", b"\xff\xfe" + text)):
             path = self.write(name, data)
             with self.subTest(name), self.assertRaises(_files.Unfit):
-                _files.Reading(tokenizer._encoder(), [str(path)], -1)
+                _files.Reading([str(path)], -1)
         with self.assertRaisesRegex(bpe.BpeError, "workers"):
             tokenizer.encode_file(self.corpus, workers=0)
         with self.assertRaisesRegex(bpe.BpeError, "other"):
