@@ -86,32 +86,6 @@ function fieldsOf(path: string): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
-for (const [pattern, compat] of [
-  ["gpt2", "cs336"],
-  ["cl100k", "rustbpe"],
-  ["starcoder", "huggingface"],
-] as const) {
-  test(`from every format to every other: ${pattern}, ${compat}`, async () => {
-    const made = writeTokenizer(pattern, compat);
-    const { sources } = patterns[pattern];
-    const json = alone("tokenizer.json", read(made, "tokenizer.json"));
-    const before = await Tokenizer.load(json);
-    const all = converted(json);
-    const isRanked = compat !== "huggingface";
-    expect(readdirSync(all).includes("tokenizer.tiktoken")).toBe(isRanked);
-    await expectSameIds(before, all, sources);
-    // The files that were made are converted again; the record beside them says what they do not.
-    for (const name of ["vocab.json", ...(isRanked ? ["tokenizer.tiktoken"] : [])]) {
-      const again = converted(join(all, name));
-      await expectSameIds(before, again, sources);
-      const [files, others] = [all, again].map((directory) => readdirSync(directory));
-      expect(others).toEqual(files);
-      for (const file of ["vocab.json", "merges.txt", "tokenizer.json"])
-        expect(read(again, file) === read(all, file)).toBe(true);
-    }
-  });
-}
-
 describe("other people's files", () => {
   const json = jsonOf(writeTokenizer("cl100k"));
   const vocab: Record<string, number> = { ...json.model.vocab, zqx: 1000, qqq: 2000 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
@@ -40,18 +40,12 @@ describe("an own tokenizer, on its own corpus", () => {
     }
   });
 
-  test("with special tokens behind the merges, they keep their ids, and all kinds of file say so", () => {
+  test("with special tokens behind the merges, they keep their ids, and the record says so", () => {
     const base = train("base", "-n", "280", "-s", "<|end|>").output;
     const longer = train("longer", "-n", "300", "-s", "<|end|>").output;
     const { output, stderr } = train("extended", "--extend", base, "-n", "+20", "-s", "<|end|>");
     expect(stderr).toContain("ids 280 to 299");
     expect(mergesOf(output).slice(0, 43)).toEqual(mergesOf(longer));
-    const text = put(home, "text.txt", "the lowest<|end|>wide été other");
-    const encode = (path: string) => bpe(["encode", text, "--tokenizer", join(output, path), "-q"]).stdout;
-    const ids = encode("tokenizer.json");
-    expect(ids.split(" ")).toContain("279");
-    expect(encode("vocab.json")).toBe(ids);
-    expect(encode("tokenizer.tiktoken")).toBe(ids);
     expect(recordIn(output)).toMatchObject({
       base: { vocabSize: 280, path: base },
       options: {
@@ -74,48 +68,13 @@ describe("an own tokenizer, on its own corpus", () => {
 describe("what is written", () => {
   const base = train("kinds", "-n", "270").output;
 
-  test("is the kind of file that was named, and stays as it was but for the new rows", () => {
-    const json = join(base, "tokenizer.json");
-    const { output } = train("one-kind", "--extend", json, "-n", "+4");
-    expect(Object.keys(tokenizerFiles(output))).toEqual(["tokenizer.json"]);
-    const [before, after] = [json, join(output, "tokenizer.json")].map((path) => readFileSync(path, "utf8"));
-    expect(after!.startsWith(before!.slice(0, before!.indexOf('"merges"') - 100))).toBe(true);
-    const pair = train("pair", "--extend", join(base, "vocab.json"), "-n", "+4").output;
-    expect(Object.keys(tokenizerFiles(pair))).toEqual(["merges.txt", "vocab.json"]);
-    const merges = readFileSync(join(base, "merges.txt"), "utf8");
-    expect(readFileSync(join(pair, "merges.txt"), "utf8").startsWith(merges)).toBe(true);
-    const ranks = train("ranks", "--extend", join(base, "tokenizer.tiktoken"), "-n", "+4").output;
-    expect(Object.keys(tokenizerFiles(ranks))).toEqual(["tokenizer.tiktoken"]);
-    for (const path of [pair, ranks]) expect(encodings(path)).toBe(encodings(output));
-  });
-
-  test("has the base's layout: compact, escaped, merges as strings", () => {
-    const parsed = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));
-    parsed.model.merges = parsed.model.merges.map((pair: string[]) => pair.join(" "));
-    const escaped = JSON.stringify(parsed).replace(
-      /[\u007f-\uffff]/g,
-      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
-    const path = put(home, "tokenizer.json", escaped);
-    const { output } = train("layout", "--extend", path, "-n", "+4", "--compat", "cs336");
-    const written = readFileSync(join(output, "tokenizer.json"), "utf8");
-    const { vocab, merges } = JSON.parse(written).model;
-    expect(merges.length).toBe(18);
-    expect(Object.keys(vocab).length).toBe(274);
-    expect(/^[\x00-\x7f]*$/.test(written)).toBe(true);
-    expect(written.length - JSON.stringify(JSON.parse(escaped)).length).toBeLessThan(20_000);
-    expect(encodings(output)).toBe(encodings(train("one-kind", "--extend", base, "-n", "+4").output));
-  });
-
-  test("what transformers reads beside the vocabulary goes along", () => {
-    writeFileSync(join(base, "chat_template.jinja"), "{{ messages }}");
-    const { output } = train("beside", "--extend", base, "-n", "+4");
-    expect(tokenizerFiles(output)["chat_template.jinja"]).toBe("{{ messages }}");
-    rmSync(join(base, "chat_template.jinja"));
+  test("is the kind of file that was named", () => {
+    for (const names of [["tokenizer.json"], ["merges.txt", "vocab.json"], ["tokenizer.tiktoken"]]) {
+      const { output } = train("one-kind", "--extend", join(base, names[0]!), "-n", "+4");
+      expect(Object.keys(tokenizerFiles(output))).toEqual(names);
+    }
   });
 });
-
-const encodings = (path: string) => bpe(["encode", corpus, "--tokenizer", path, "-q"]).stdout;
 
 describe("what is refused", () => {
   const base = train("refusing", "-n", "270", "-s", "<|end|>").output;

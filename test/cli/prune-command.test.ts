@@ -64,26 +64,12 @@ describe("a directory of our own", () => {
   const special = ["-s", specialTokens[0]!];
   const trained = bpe(["train", text, "-n", "700", "-o", directory, "-q", "-w", "1", ...special]);
 
-  test("is written as every kind that it had, and each encodes the same, in our hands and in its own library's", async () => {
+  test("is written as every kind that it had", () => {
     expect(trained.stderr).toBe("");
     const into = pruned(directory, 400);
     const names = readdirSync(directory).filter((name) => name !== "tokens.tsv");
     expect(readdirSync(into).sort()).toEqual([...names, "ids.tsv"].sort());
     expect(readJson(into, "training.json").files.toSorted()).toEqual(readdirSync(into).sort());
-    await expectSameIds(into, "tokenizer.json");
-    const ranks = readFileSync(join(into, "tokenizer.tiktoken"), "utf8").trim().split("\n");
-    expect(ranks).toHaveLength(399);
-    const lines = ranks.map((line) => line.split(" ")).map(([token, rank]) => `! ${rank} ${token}`);
-    const tiktoken = new Tiktoken(lines.join("\n"), { [special[1]!]: 399 }, patterns.gpt2.sources[0]);
-    const loaded = await Promise.all(
-      ["tokenizer.json", "vocab.json", "tokenizer.tiktoken"].map((name) => Tokenizer.load(join(into, name))),
-    );
-    for (const probe of probes) {
-      const ids = [...tiktoken.encode(probe, "all")];
-      for (const tokenizer of loaded) expect([...tokenizer.encode(probe)]).toEqual(ids);
-      expect(Buffer.from(loaded[0]!.decode(ids)).toString()).toBe(probe);
-    }
-    tiktoken.free();
   });
 
   test("keeps the tokens that a naive twin keeps", async () => {

@@ -254,20 +254,6 @@ describe("--pad-to", () => {
     }
   });
 
-  test("every file gives the reserved tokens the same ids", () => {
-    const text = put(directory, "reserved.txt", "low<|reserved_special_token_50|><pad>wide");
-    for (const compat of ["cs336", "huggingface"]) {
-      const output = padded(compat);
-      const ids = ["tokenizer.json", "vocab.json", "tokenizer.tiktoken"].map((name) => {
-        const { stdout } = bpe(["encode", text, "--tokenizer", join(output, name)]);
-        return stdout.trim().split(" ").map(Number);
-      });
-      expect(ids[0]).toContain(319);
-      expect(ids[1]).toEqual(ids[0]!);
-      expect(ids[2]).toEqual(ids[0]!);
-    }
-  });
-
   test("adds none where the size is a multiple, also where the sizesCorpus gave fewer merges", () => {
     expect(recordIn(trainSizes("even", "272", "--pad-to", "16").output).options.reservedTokens).toEqual([]);
     const { stderr, output } = trainSizes("short", "5000", "--pad-to", "1000");

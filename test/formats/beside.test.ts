@@ -60,6 +60,7 @@ test("layout, escapes and fields of a tokenizer.json from elsewhere stay, whoeve
   const other = join(home, "other");
   cpSync(base, other, { recursive: true });
   const json = JSON.parse(fileIn(base, "tokenizer.json"));
+  json.model.merges = json.model.merges.map((halves: string[]) => halves.join(" "));
   const compact = JSON.stringify({ x_own: [1.5, "é"], ...json }).replace("1.5,", "1.50,");
   const ascii = compact.replace(
     /[\u007f-\uffff]/g,
@@ -76,6 +77,8 @@ test("layout, escapes and fields of a tokenizer.json from elsewhere stay, whoeve
     expect(written).toStartWith(head);
     expect(head).toContain('"x_own":[1.50,"\\u00e9"]');
     expect(/[^\x21-\x7e]/.test(written.replaceAll(" ", ""))).toBe(false);
-    expect(JSON.parse(written).model.merges.length).not.toBe(json.model.merges.length);
+    const { merges } = JSON.parse(written).model;
+    expect(merges.every((merge: unknown) => typeof merge === "string")).toBe(true);
+    expect(merges.length).not.toBe(json.model.merges.length);
   }
 });
