@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import * as fileCalls from "../../src/runtime/file-calls.ts";
 import {
   describeHolder,
   isLock,
@@ -263,6 +264,30 @@ test("of the text of a lock only what a holder writes is believed", () => {
   expect(takeLock(placeOf(out)) as object).toEqual({ host: "h", pid: 1, since: "s" });
   lock.release();
 });
+
+test("a lock that vanishes each time that it is taken is tried a thousand times, and then somebody has it", () => {
+  const isNamed = spyOn(fileCalls, "isNamed").mockReturnValue(false);
+  try {
+    expect(isLock(takeLock(placeOf(out)))).toBe(false);
+    expect(isNamed).toHaveBeenCalledTimes(1000);
+    isNamed.mockImplementationOnce(() => {
+      throw Object.assign(new Error("the parent is gone"), { code: "ENOENT" });
+    });
+    for (let attempt = 2; attempt < 1000; attempt++) isNamed.mockReturnValueOnce(false);
+    isNamed.mockReturnValueOnce(true);
+    takeLockNow(placeOf(out)).release();
+    expect(() => takeLockNow(placeOf(out))).toThrow("is being written by another process");
+  } finally {
+    isNamed.mockRestore();
+  }
+});
+
+test.skipIf(!existsSync("/proc/self/stat"))(
+  "where no file can be created no lock is looked for without end",
+  () => {
+    expect(() => takeLock(placeOf("/proc/out"))).toThrow('no file can be created in "/proc"');
+  },
+);
 
 test("a name that is too long with what is added to it is found out with the lock", () => {
   const long = (length: number) => placeOf(join(home, "n".repeat(length)));
