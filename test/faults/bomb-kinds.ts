@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import {
-  type BombCodec,
+  bombCodecs,
   unitOf,
   writeDictionaryBomb,
   writeFooterBomb,
@@ -18,7 +18,7 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { type Ended, mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Inputs made to take long or to fill the memory. They are read, or refused, and the error names it; a signal does not wait for them.
+// Inputs made to take long or to fill the memory: a signal does not wait for them. Memory limits are kept in memory.ts.
 
 const words = unitOf("some words, some");
 const letters = unitOf("a");
@@ -26,12 +26,11 @@ const megabytes = 300;
 const bytes = (text: string) => Buffer.from(text);
 const line = { first: bytes('{"text":"'), unit: words, unitCount: megabytes, last: bytes('"}\n') };
 const oneWord = { first: bytes("a"), unit: letters, unitCount: megabytes };
-const codecs: readonly BombCodec[] = ["SNAPPY", "GZIP", "ZSTD", "BROTLI", "LZ4_RAW"];
 
 /** Inputs that are counted and encoded, by their names. */
 const bombs: Readonly<Record<string, (path: string) => void>> = {
   ...Object.fromEntries(
-    codecs.map((codec) => [
+    bombCodecs.map((codec) => [
       `${codec}.parquet`,
       (path: string) => void writePageBomb(path, codec, words, megabytes),
     ]),
@@ -59,54 +58,7 @@ function bomb(world: World, name: string): string {
   return path;
 }
 
-const limitBytes = 200e6;
-/** What is no word and no text: the code itself, its heap, what the system maps of the file it is in. */
-const slackBytes = 64e6;
 const hangMs = 60_000;
-
-/** A file that claims or becomes more than the memory that there is: it is read within that, or refused. */
-async function memoryBomb(world: World, random: Random): Promise<Outcome> {
-  world.layOutOld();
-  const path = bomb(world, oneOf(random, Object.keys(bombs)));
-  const limit = ["--memory-limit", `${limitBytes / 1e6}MB`, "-w", oneOf(random, ["1", "2"])];
-  const args = oneOf(random, [
-    ["count", path, ...limit, "-o", "sum.counts"],
-    ["train", path, ...limit, "-n", "300", "-o", "bombed"],
-  ]);
-  const { child, ended } = start(args, { ...world.options, hangMs });
-  let end: Ended | undefined;
-  void ended.then((value) => {
-    end = value;
-  });
-  // Not the peak that the system tells at the end: that is no less than what the campaign itself had when it began the run.
-  let peakBytes = 0;
-  while (end === undefined) {
-    peakBytes = Math.max(peakBytes, peakBytesOf(child.pid));
-    await Bun.sleep(2);
-  }
-  end = await ended;
-  const { stderr } = end;
-  mustEndWell(end);
-  must(!/undefined|NaN [kMG]?B|\[object/.test(stderr), () => `an odd message: ${stderr}`);
-  must(
-    peakBytes <= limitBytes + slackBytes,
-    () => `${args.join(" ")} took ${Math.round(peakBytes / 1e6)} MB: ${stderr}`,
-  );
-  for (const name of ["sum.counts", "bombed"])
-    rmSync(join(world.work, name), { recursive: true, force: true });
-  world.mustBeTidy();
-  return met;
-}
-
-/** What a running process has had in memory at most; 0 when it has ended. */
-function peakBytesOf(pid: number): number {
-  try {
-    const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
-    return 1024 * Number(kilobytes ?? 0);
-  } catch {
-    return 0;
-  }
-}
 
 const signals = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
 
@@ -236,7 +188,6 @@ function fill(path: string, leftBytes: number): void {
 }
 
 export const bombKinds: readonly Kind[] = [
-  { name: "bomb within a memory limit", wantedCount: 60, trial: memoryBomb },
   { name: "signal while a bomb is read", wantedCount: 80, trial: signalInSlowStage },
   { name: "cache read-only or full", wantedCount: 40, trial: cacheWithoutRoom },
 ];

@@ -96,7 +96,8 @@ const packers: Partial<Record<CompressionCodec, (content: Content) => Uint8Array
   LZ4_RAW: inLz4,
 };
 
-export type BombCodec = "UNCOMPRESSED" | "SNAPPY" | "GZIP" | "ZSTD" | "BROTLI" | "LZ4_RAW";
+export const bombCodecs = ["SNAPPY", "GZIP", "ZSTD", "BROTLI", "LZ4_RAW"] as const;
+type BombCodec = (typeof bombCodecs)[number] | "UNCOMPRESSED";
 
 /** A file in the packing that its parts are in, one after the other. */
 export function writeParts(path: string, parts: Iterable<Uint8Array>): string {

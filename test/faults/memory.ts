@@ -1,4 +1,4 @@
-// Every command that takes --memory-limit, on twelve inputs that were made to fill the memory: `npm run test:memory`. Each
+// Every command that takes --memory-limit, on inputs that were made to fill the memory: `npm run test:memory`. Each
 // run stays within 1.2 times the limit, or refuses and says what needs how much. Prints the peak of each run.
 //
 //   npm run test:memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
@@ -10,7 +10,9 @@ import { parseArgs } from "node:util";
 import { binary as built } from "../binary.ts";
 import { randomNumbers } from "../random.ts";
 import {
+  bombCodecs,
   unitOf,
+  writeDictionaryBomb,
   writeFooterBomb,
   writePacked,
   writePageBomb,
@@ -79,7 +81,11 @@ export const hostileInputs: readonly HostileInput[] = [
       }),
   },
   { name: "rows.parquet", write: (path, limit) => writeTinyRows(path, "a", limit * 100_000, 10) },
-  { name: "page.parquet", write: (path, limit) => writePageBomb(path, "SNAPPY", words, limit >> 2) },
+  ...bombCodecs.map((codec) => ({
+    name: `${codec}.parquet`,
+    write: (path: string, limit: number) => writePageBomb(path, codec, words, limit >> 2),
+  })),
+  { name: "dictionary.parquet", write: (path, limit) => writeDictionaryBomb(path, words, limit >> 2, 2) },
   {
     name: "shared.parquet",
     write: (path, limit) => writeSharedBomb(path, words.subarray(0, 30_000), 10 * limit),
@@ -133,6 +139,7 @@ const refusal = /needs (about|at least) [\d.]+ [MG]B( of memory; the limit|\nhin
 /** What is wrong with a run; undefined if it did its work, or refused by name, within its memory. */
 export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: number): string | undefined {
   if (peakBytes > shareMost * limitBytes) return `${(peakBytes / limitBytes).toFixed(2)} times the limit`;
+  if (/undefined|NaN [kMG]?B|\[object/.test(stderr)) return `an odd message: ${stderr}`;
   if (code === 0 || refusal.test(stderr) || stderr.includes('has no column "text"')) return undefined;
   return stderr;
 }
