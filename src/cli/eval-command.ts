@@ -15,7 +15,7 @@ import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
-import { allTexts, type EvaluationView, evaluationLines, findingOf } from "./eval-text.ts";
+import { allTexts, type EvaluationView, evaluationLines, findingOf, sumOfTexts } from "./eval-text.ts";
 import { openTexts, readTexts } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
@@ -169,9 +169,7 @@ const columns: readonly Column[] = [
 
 /** One row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their digits. */
 function evaluationCsv({ texts, tokenizers }: Evaluation): string {
-  const sumOf = (field: "bytes" | "characters" | "words") =>
-    texts.reduce((sum, text) => sum + text[field], 0);
-  const all = { bytes: sumOf("bytes"), characters: sumOf("characters"), words: sumOf("words") };
+  const all = sumOfTexts(texts);
   const rows = tokenizers.flatMap(({ name: tokenizer, vocabularySize, texts: measured, overall }): Row[] => [
     ...measured.map((measures, i) => ({
       tokenizer,

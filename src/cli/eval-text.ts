@@ -22,11 +22,11 @@ import {
 } from "../evaluation/measures.ts";
 import {
   type Axis,
-  bestMark,
   flowedLines,
   type Grid,
   gridLines,
   headsOf,
+  markText,
   namedLines,
   shortAxis,
   shortened,
@@ -120,10 +120,9 @@ function headLines(name: string, text: string, columns: number): Line[] {
 }
 
 /** Which values are better, and how the best are marked, if some are. */
-function directionOf({ better }: Pick<Measure<never>, "better">, { bests }: Pick<Grid, "bests">): string {
+function directionOf({ better }: Pick<Measure<never>, "better">, grid: Grid): string {
   if (better === null) return "Neither higher nor lower is better.";
-  const mark = bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
-  return `${better === "higher" ? "Higher" : "Lower"} is better${mark}.`;
+  return `${better === "higher" ? "Higher" : "Lower"} is better${markText(grid)}.`;
 }
 
 const tokenizersOf = ({ tokenizers }: Evaluation) => ({
@@ -138,15 +137,13 @@ function measureGrid<Of>(
   measure: Measure<Of>,
   of: (tokenizer: Evaluation["tokenizers"][number], item: number) => Of,
 ): Grid {
-  const results = headsOf(items).map((_, item) =>
-    evaluation.tokenizers.map((tokenizer) => of(tokenizer, item)),
+  const rows = headsOf(items).map((_, item) =>
+    flatRow(
+      measure,
+      evaluation.tokenizers.map((tokenizer) => of(tokenizer, item)),
+    ),
   );
-  return {
-    subjects: tokenizersOf(evaluation),
-    items,
-    cells: results.map((some) => some.map((one) => shownValue(measure, one))),
-    bests: results.map((some) => bestOf(measure, some.map(measure.value))),
-  };
+  return { ...flatGrid(tokenizersOf(evaluation), rows, true), items };
 }
 
 function measureSection<Of>(measure: Measure<Of>, grid: Grid, columns: number): Line[] {
@@ -202,7 +199,9 @@ function flatSection(
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);
-  const grid = flatGrid(isByText ? textsOf(evaluation) : tokenizersOf(evaluation), rows, isByText);
+  const subjects = isByText ? textsOf(evaluation) : tokenizersOf(evaluation);
+  const heads = rows.map((row) => headOf(rows, row));
+  const grid = flatGrid(subjects, rows, !isByText, heads);
   const corner = headOf(rows, { name: "", better: "better" });
   const table = { ...turnedTable(grid), corner };
   const fitted = isByText ? splitLines(table, columns) : namedLines(table, columns);
@@ -210,12 +209,16 @@ function flatSection(
   // Names become numbers.
   const named = rows.map(({ name, better }) => (better === null ? name : `${name} (${better})`));
   const lines = fitted ?? gridLines({ ...grid, items: { noun: "measures", names: named } }, columns);
-  const marked = grid.bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
+  const marked = markText(grid);
   const about = isByText
     ? headLines(escapeText(first!.name), "its measures of each text.", columns)
     : texts.length === 1
       ? headLines(escapeText(texts[0]!.name), `${sizesOf(texts[0]!)}${marked}.`, columns)
-      : headLines("all texts together", `${sumOf(texts)}${marked}. --measure NAME has each text.`, columns);
+      : headLines(
+          "all texts together",
+          `${sumText(sumOfTexts(texts))}${marked}. --measure NAME has each text.`,
+          columns,
+        );
   return [...about, ...lines];
 }
 
@@ -243,15 +246,18 @@ function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
   return [...ofParity, ...ofVocabulary, ...ofModel];
 }
 
-function flatGrid(subjects: Axis, rows: readonly FlatRow[], isByText: boolean): Grid {
-  return {
-    subjects,
-    items: { noun: "measures", names: rows.map((row) => headOf(rows, row)) },
-    cells: rows.map(({ cells }) => cells),
-    // Texts are not compared.
-    bests: rows.map(({ bests }) => (isByText ? new Set<number>() : bests)),
-  };
-}
+/** Rows of measures. Texts are not compared. */
+const flatGrid = (
+  subjects: Axis,
+  rows: readonly FlatRow[],
+  areCompared: boolean,
+  names = rows.map(({ name }) => name),
+): Grid => ({
+  subjects,
+  items: { noun: "measures", names },
+  cells: rows.map(({ cells }) => cells),
+  ...(areCompared && { bests: rows.map(({ bests }) => bests) }),
+});
 
 /** The name of a measure, and in a column behind it which values are better. */
 function headOf(rows: readonly FlatRow[], { name, better }: { name: string; better: string | null }): string {
@@ -259,14 +265,16 @@ function headOf(rows: readonly FlatRow[], { name, better }: { name: string; bett
   return `${name}${" ".repeat(width - shownWidth(name) + 2)}${better ?? "-"}`;
 }
 
-const sizesOf = ({ bytes: size, characters, words, distinctWords }: TextFacts) =>
-  `${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words, ${grouped(distinctWords)} distinct`;
+const sizesOf = (text: TextFacts) => `${sumText(text)}, ${grouped(text.distinctWords)} distinct`;
 
-const sumOf = (texts: readonly TextFacts[]) => {
+export function sumOfTexts(texts: readonly TextFacts[]) {
   const sum = (field: "bytes" | "characters" | "words") =>
     texts.reduce((total, text) => total + text[field], 0);
-  return `${bytes(sum("bytes"))}, ${grouped(sum("characters"))} characters, ${grouped(sum("words"))} words`;
-};
+  return { bytes: sum("bytes"), characters: sum("characters"), words: sum("words") };
+}
+
+const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfTexts>) =>
+  `${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words`;
 
 /** The names of the measures, the word beside them and a column of numbers. */
 const flatColumnsLeast = 60;
@@ -282,7 +290,6 @@ function textsSection({ texts }: Evaluation, columns: number): Line[] {
     subjects: { noun: "texts", names: texts.map(({ name }) => name) },
     items: { noun: "facts", names },
     cells: names.map((_, fact) => facts.map((of) => of[fact]!)),
-    bests: names.map(() => new Set<number>()),
   };
   return [...headLines("texts", "how large they are.", columns), ...gridLines(grid, columns)];
 }
@@ -309,7 +316,6 @@ function paritySections(evaluation: Evaluation, columns: number): Line[][] {
         return of === null ? "-" : nameOf.get(textOf(of))!;
       }),
     ),
-    bests: items.names.map(() => new Set<number>()),
   });
   const texts = [
     ["parity, cheapest text", "the text with the fewest tokens", (of: CostParity) => of.cheapestText],
@@ -329,26 +335,17 @@ const parityTextColumns = 16;
 
 function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
   const { tokenizers } = evaluation;
-  const grid = {
-    subjects: tokenizersOf(evaluation),
-    items: { noun: "measures", names: vocabularyMeasures.map(({ name }) => name) },
-    cells: vocabularyMeasures.map((measure) => tokenizers.map((of) => shownValue(measure, of))),
-    bests: vocabularyMeasures.map((measure) => bestOf(measure, tokenizers.map(measure.value))),
-  };
-  const marked = grid.bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
-  const text = `tokens, those of them that are no whole characters, and those that join parts of several. Of the last two lower is better${marked}.`;
+  const rows = vocabularyMeasures.map((measure) => flatRow(measure, tokenizers));
+  const grid = flatGrid(tokenizersOf(evaluation), rows, true);
+  const text = `tokens, those of them that are no whole characters, and those that join parts of several. Of the last two lower is better${markText(grid)}.`;
   return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
 }
 
 /** What a model has to do for a token, and the share of the vocabulary. */
 function modelSection(evaluation: Evaluation, columns: number): Line[] {
   const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
-  const grid = {
-    subjects: tokenizersOf(evaluation),
-    items: { noun: "measures", names: modelMeasures.map(({ name }) => name) },
-    cells: modelMeasures.map((measure) => costs.map((of) => shownValue(measure, of))),
-    bests: modelMeasures.map(() => new Set<number>()),
-  };
+  const rows = modelMeasures.map((measure) => flatRow(measure, costs));
+  const grid = flatGrid(tokenizersOf(evaluation), rows, false);
   const { d, layers, context } = evaluation.model!;
   const text = `${grouped(layers)} layers of width ${grouped(d)}, a context of ${grouped(context)} tokens.`;
   return [...headLines("model", text, columns), ...gridLines(grid, columns)];

@@ -8,8 +8,8 @@ export type Grid = {
   readonly items: Axis;
   /** `cells[item][subject]` */
   readonly cells: readonly (readonly string[])[];
-  /** The subjects with the best value, of each item. */
-  readonly bests: readonly ReadonlySet<number>[];
+  /** The subjects with the best value, of each item; left out where none is marked. */
+  readonly bests?: readonly ReadonlySet<number>[];
 };
 
 /** `noun` is what its names are names of, in the plural. */
@@ -21,7 +21,11 @@ export type Axis = {
 };
 
 /** What stands behind a best value. */
-export const bestMark = "*";
+const bestMark = "*";
+
+/** Says what the mark is, behind a sentence, where it stands somewhere. */
+export const markText = ({ bests = [] }: Pick<Grid, "bests">) =>
+  bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
 
 /** Between two columns. The mark of the left one is in it. */
 const gap = 2;
@@ -82,14 +86,14 @@ const escapedAxis = (axis: Axis): Axis => ({ ...axis, names: axis.names.map(esca
 const uprightTable = ({ subjects, items, cells, bests }: Grid): Table =>
   tableOf(subjects, items, (row, column) => ({
     text: escapeText(cells[column]![row]!),
-    isBest: bests[column]!.has(row),
+    isBest: bests?.[column]?.has(row) ?? false,
   }));
 
 /** Items as rows. */
 export const turnedTable = ({ subjects, items, cells, bests }: Grid): Table =>
   tableOf(items, subjects, (row, column) => ({
     text: escapeText(cells[row]![column]!),
-    isBest: bests[row]!.has(column),
+    isBest: bests?.[row]?.has(column) ?? false,
   }));
 
 /** The table with names of at most so many columns; undefined if it is too wide. */

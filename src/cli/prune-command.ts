@@ -47,7 +47,7 @@ export async function runPrune(invocation: Invocation, output: Output): Promise<
   const result = { ...pruned, size: sizes[0]!, goneCount, tokenCount, elapsedMs, output: asked.output };
   output.succeed(
     (columns) => [
-      ...summaryOf({ ...result, path: asked.path, sizes, goneCounts, text: ofText }, columns),
+      ...summaryOf({ ...result, path: asked.path, sizes, text: ofText }, columns),
       ...corpusNoteLines(found),
     ],
     { ...result, skipped: found.skipped },
@@ -68,22 +68,17 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   if (twice !== undefined) throw usageError(`--vocab-size ${twice} is given twice`);
   await lockDirectory(output, asked.output);
   const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
-  const { goneCounts, ...truncated } = await pruneTokenizer({
-    ...asked,
-    parts,
+  const { goneCounts: _, ...truncated } = await pruneTokenizer({
+    ...{ ...asked, parts, sizes },
     counts: null,
-    sizes,
     texts: [],
   });
   const elapsedMs = Math.round(performance.now() - startMs);
   const result = { ...truncated, elapsedMs, output: asked.output };
-  output.succeed(
-    (columns) => summaryOf({ ...result, path: asked.path, goneCounts, text: "" }, columns),
-    result,
-  );
+  output.succeed((columns) => summaryOf({ ...result, path: asked.path, text: "" }, columns), result);
 }
 
-type Result = Pruned & {
+type Result = Omit<Pruned, "goneCounts"> & {
   readonly path: string;
   /** How much of the text was of tokens that are gone. */
   readonly text: string;

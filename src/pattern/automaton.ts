@@ -173,19 +173,16 @@ export function exploreSituations<Situation>(
       actionIds.push(actions.idOf(stepped?.action ?? nothing));
     }
   }
-  return minimize({
+  // With fewer states: first without writes that nobody commits, then with equal states joined.
+  const whole = {
     classes,
     symbolCount,
     stateCount: situations.items.length,
     nextStates: Int32Array.from(nextStates),
     actions: Int32Array.from(actionIds),
     actionList: actions.items,
-  });
-}
-
-/** The same automaton with fewer states: first without writes that nobody commits, then with equal states joined. */
-function minimize(automaton: Automaton): Automaton {
-  return joinEqualStates(dropIdleWrites(automaton));
+  };
+  return joinEqualStates(dropIdleWrites(whole));
 }
 
 /** For each state the slots, as a bit mask, that some way on commits before it writes them: they are live. */

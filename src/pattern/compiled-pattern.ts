@@ -1,6 +1,5 @@
 import { createSha256, type Sha256 } from "../runtime/host.ts";
 import type { FourByteTables, ScanTables } from "./scan-tables.ts";
-import type { ShadowTables } from "./shadow.ts";
 
 /** A pattern ready to run, plain data: automaton k + 1 cuts the pieces of automaton k; nearly always there is one. */
 export type CompiledPattern = { readonly automata: readonly PatternTables[] };
@@ -12,6 +11,35 @@ export type PatternTables = ScanTables & {
   /** null: the automaton allows none; undefined: nobody has built them yet. */
   readonly fourBytes?: FourByteTables | null;
 };
+
+/*
+ * A *shadow* of a text has a character for each character of the text, of the same length. Which one it is says what follows in
+ * the text, as far as the pattern asks (foreseen.ts). For \d{1,3}(?=(?:\d{3})*(?!\d)) a shadow of "a 1234567" is "a 0210210": a
+ * digit says how many more follow, modulo three.
+ */
+
+/**
+ * ShadowTables: how a shadow is written, from right to left. Columns are those of the automaton that reads it.
+ *
+ *   ARRAY         TYPE          LENGTH            MEANING
+ *   steps         Uint32Array   stateCount << 8   of state << 8 | column: state before << 16 | what stands in the shadow: an
+ *                                                 ASCII byte, else a number of `replacements`; 0: the character itself
+ *   replacements  Uint32Array   count * 4         at number << 2 | length - 1: the bytes, the first one lowest
+ *   quiet         Uint16Array   256               the state before a character of the column whatever follows it;
+ *                                                 `notQuiet`: it depends. Those that do not depend stay as they are
+ *   live          Uint8Array    32                a byte b may begin a character that is not quiet if
+ *                                                 live[b & 15] & live[16 + (b >> 4)] is not 0
+ *
+ * State 0 is that at the end of a text, and before an invalid byte.
+ */
+export type ShadowTables = {
+  readonly steps: Uint32Array;
+  readonly replacements: Uint32Array;
+  readonly quiet: Uint16Array;
+  readonly live: Uint8Array;
+};
+
+export const notQuiet = 0xffff;
 
 export type CompileOptions = {
   /** A document also ends behind every "\n". */

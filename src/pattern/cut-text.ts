@@ -1,7 +1,6 @@
 import type { Text } from "../bytes/text.ts";
-import type { CompiledPattern, PatternTables } from "./compiled-pattern.ts";
+import { type CompiledPattern, notQuiet, type PatternTables, type ShadowTables } from "./compiled-pattern.ts";
 import { columnAt, endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
-import { notQuiet, shadowOf } from "./shadow.ts";
 
 /** The ends of the pretokens of a short text: the twin of the kernel's scan. */
 export const cutText = ({ automata }: CompiledPattern, bytes: Uint8Array): number[] =>
@@ -57,6 +56,42 @@ export function endsOfText(
 }
 
 /**
+ * The shadow of [start, end): the twin of the kernel's writer. `endState` is the state at `end`: 0 where the text ends
+ * there.
+ */
+function shadowOf(
+  { columnBlocks, columns, shadow }: ScanTables & { readonly shadow: ShadowTables },
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  endState = 0,
+): Uint8Array {
+  // The slice of a Buffer is no copy.
+  const written = new Uint8Array(bytes.subarray(start, end));
+  const found: { pos: number; column: number; length: number }[] = [];
+  for (let pos = start, length = 1; pos < end; pos += length) {
+    const at = bytes[pos]! < 0x80 ? bytes[pos]! | (1 << 8) : columnAt(bytes, pos, end, columnBlocks, columns);
+    length = at >> 8;
+    found.push({ pos: pos - start, column: at & 255, length });
+  }
+  let state = endState;
+  for (const { pos, column, length } of found.reverse()) {
+    if (shadow.quiet[column] !== notQuiet) {
+      state = shadow.quiet[column]!;
+      continue;
+    }
+    const step = shadow.steps[(state << 8) | column]!;
+    state = step >>> 16;
+    if (length === 1) written[pos] = step;
+    else if ((step & 0xffff) > 0) {
+      const packedBytes = shadow.replacements[((step & 0xffff) << 2) | (length - 1)]!;
+      for (let i = 0; i < length; i++) written[pos + i] = packedBytes >>> (8 * i);
+    }
+  }
+  return written;
+}
+
+/**
  * Safe cuts: places where a document can be divided among readers that know nothing of each other. Position i is one
  * if, whatever was read before `from`, a pretoken ends at i and the automaton goes on as it would from the start of a
  * document. It is found by running the automaton from `from` in every state at once: i is safe if on the character at
@@ -73,7 +108,7 @@ export function endsOfText(
  *
  * In a chain the cut of the first automaton serves: the others never see past a piece of it.
  *
- * With shadows, a cut is safe only at a quiet character (shadow.ts). The reader on the left reads that character, so its shadow
+ * With shadows, a cut is safe only at a quiet character. The reader on the left reads that character, so its shadow
  * before the cut is that of the whole text. Runs of other characters are read up to a quiet one.
  *
  * Returns the first safe cut in [from, stop), or -1. Only bytes before `limit` are looked at; `limit > stop + 3` or the

@@ -33,11 +33,11 @@ type Situation = {
 export function buildAutomata(splits: readonly Split[], sets = new SymbolSets()): Automaton[] {
   const programs = splits.map(({ tree }) => buildNfa(tree, sets));
   // Lines end at a class of its own.
-  const newline = splits[0]?.isLinewise ? sets.idOf(codePointRange(10), false) : -1;
-  const { classes, membership } = divideIntoClasses(sets.characters);
+  const newline = splits[0]?.isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
+  const { classes, membership } = divideIntoClasses(sets.items.map(({ set }) => set));
   const symbolCount = classes.classCount + 2;
   const symbolSets = membership.map((members, set) =>
-    Uint8Array.from([...members, 0, sets.holdsEdge[set] ? 1 : 0]),
+    Uint8Array.from([...members, 0, sets.items[set]!.edge ? 1 : 0]),
   );
   const lineEnd = membership[newline]?.indexOf(1) ?? -1;
   return programs.map((program) =>

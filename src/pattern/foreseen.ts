@@ -10,12 +10,11 @@ import {
   Numbering,
   Unusable,
 } from "./automaton.ts";
-import type { PatternTables } from "./compiled-pattern.ts";
+import { notQuiet, type PatternTables } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Split } from "./parse-pattern.ts";
 import { buildScanTables, firstClassColumn } from "./scan-tables.ts";
-import { classAt, columnsOf, liveRows, notQuiet, packed, rangesOfLengths, setsOfClasses } from "./shadow.ts";
 import {
   type CodePointSet,
   codePointRange,
@@ -55,11 +54,11 @@ const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 export function foreseen([split, ...rest]: readonly Split[]): PatternTables {
   const { tree, isLinewise } = split!;
   const sets = new SymbolSets();
-  const lineEndSet = isLinewise ? sets.idOf(codePointRange(10), false) : -1;
+  const lineEndSet = isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
   const program = buildNfa(tree, sets, true);
   const others = buildAutomata(rest, sets);
-  const { classes, membership } = divideIntoClasses(sets.characters);
-  const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.holdsEdge[set] ? 1 : 0]));
+  const { classes, membership } = divideIntoClasses(sets.items.map(({ set }) => set));
+  const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.items[set]!.edge ? 1 : 0]));
   const lineEnd = membership[lineEndSet]?.indexOf(1) ?? -1;
   const backward = readBackwards(program, symbolSets, lineEnd);
   const alphabet = new Numbering<Pair>(({ c, behind }) => `${c} ${backward.matters(c, behind)}`);
@@ -149,52 +148,39 @@ function withColumns(
   return { nextStates: read(nextStates), actions: read(actions) };
 }
 
-/** What a symbol does in each state. */
-type Column = { readonly next: Int32Array; readonly actions: Int32Array };
-
 /**
  * The same automaton, with one symbol for those that no state tells apart, where both can come: `symbolOf` has the new ones. What
  * never comes ends a pretoken and goes on as from the start of a text, so that it hides no safe cut.
  */
 function withFewerSymbols(exact: Automaton): { automaton: Automaton; symbolOf: readonly number[] } {
-  const { stateCount, symbolCount, nextStates, actions } = exact;
-  const pairCount = symbolCount - 2;
-  const columns: Column[] = [];
-  const columnOf = (symbol: number): Column => ({
-    next: Int32Array.from({ length: stateCount }, (_, state) => nextStates[state * symbolCount + symbol]!),
-    actions: Int32Array.from({ length: stateCount }, (_, state) => actions[state * symbolCount + symbol]!),
-  });
-  const symbolOf = Array.from({ length: pairCount }, (_, symbol) => {
-    const column = columnOf(symbol);
-    const isLike = (other: Column) =>
-      column.next.every(
-        (next, state) =>
-          next < 0 ||
-          other.next[state]! < 0 ||
-          (next === other.next[state] && column.actions[state] === other.actions[state]),
-      );
-    const like = columns.findIndex(isLike);
-    if (like < 0) return columns.push(column) - 1;
-    column.next.forEach((next, state) => {
-      if (next < 0) return;
-      columns[like]!.next[state] = next;
-      columns[like]!.actions[state] = column.actions[state]!;
-    });
+  const { stateCount, symbolCount } = exact;
+  const [nextStates, actions] = [exact.nextStates.slice(), exact.actions.slice()];
+  const rows = Array.from({ length: stateCount }, (_, state) => state * symbolCount);
+  const isLike = (a: number, b: number) =>
+    nextStates[a]! < 0 ||
+    nextStates[b]! < 0 ||
+    (nextStates[a] === nextStates[b] && actions[a] === actions[b]);
+  /** The first of those that are alike, which has the entries of all. */
+  const symbols: number[] = [];
+  const symbolOf = Array.from({ length: symbolCount - 2 }, (_, symbol) => {
+    const like = symbols.findIndex((other) => rows.every((row) => isLike(row + symbol, row + other)));
+    if (like < 0) return symbols.push(symbol) - 1;
+    for (const row of rows) {
+      if (nextStates[row + symbol]! < 0) continue;
+      nextStates[row + symbols[like]!] = nextStates[row + symbol]!;
+      actions[row + symbols[like]!] = actions[row + symbol]!;
+    }
     return like;
   });
-  columns.push(columnOf(pairCount), columnOf(pairCount + 1));
+  symbols.push(symbolCount - 2, symbolCount - 1);
   const ends = exact.actionList.findIndex(({ commitCount }) => commitCount > 0);
-  const rows = (entry: (column: Column, state: number) => number) =>
-    Int32Array.from({ length: stateCount * columns.length }, (_, i) =>
-      entry(columns[i % columns.length]!, Math.floor(i / columns.length)),
-    );
-  const automaton = {
-    ...exact,
-    symbolCount: columns.length,
-    nextStates: rows(({ next }, state) => (next[state]! < 0 ? Math.max(0, next[0]!) : next[state]!)),
-    actions: rows((column, state) => (column.next[state]! < 0 ? ends : column.actions[state]!)),
-  };
-  return { automaton, symbolOf };
+  nextStates.forEach((next, entry) => {
+    if (next >= 0) return;
+    nextStates[entry] = Math.max(0, nextStates[entry % symbolCount]!);
+    actions[entry] = ends;
+  });
+  const columns = withColumns({ ...exact, nextStates, actions }, symbols);
+  return { automaton: { ...exact, symbolCount: symbols.length, ...columns }, symbolOf };
 }
 
 /** Where characters begin that are not in use, or seldom, of one to four bytes. */
@@ -314,6 +300,65 @@ function* pointsOf(sets: readonly CodePointSet[], taken: Set<number>): Generator
         taken.add(point);
         yield point;
       }
+}
+
+/** In scripts of characters of one length, those that UTF-8 writes in one to four bytes. */
+const rangesOfLengths = [
+  codePointRange(0, 0x7f),
+  codePointRange(0x80, 0x7ff),
+  [0x800, 0xd7ff, 0xe000, 0xffff],
+  codePointRange(0x10000, 0x10ffff),
+];
+
+const classAt = ({ runStarts, runClasses }: CharacterClasses, point: number) =>
+  runClasses[runStarts.findLastIndex((start) => start <= point)]!;
+
+function setsOfClasses({ classCount, runStarts, runClasses }: CharacterClasses): CodePointSet[] {
+  const ranges: number[][] = Array.from({ length: classCount }, () => []);
+  for (const [run, start] of runStarts.entries())
+    ranges[runClasses[run]!]!.push(start, (runStarts[run + 1] ?? lastCodePoint + 1) - 1);
+  return ranges;
+}
+
+/** The class of each column of characters. */
+function columnsOf(classes: CharacterClasses): number[] {
+  const ascii = Array.from({ length: firstClassColumn }, (_, point) => classAt(classes, point));
+  return [...ascii, ...Array(classes.classCount).keys()];
+}
+
+/** The bytes of a character, the first one lowest. */
+function packed(point: number | undefined): number {
+  if (point === undefined) return 0;
+  return (
+    new TextEncoder()
+      .encode(String.fromCodePoint(point))
+      .reduce((word, byte, i) => word | (byte << (8 * i)), 0) >>> 0
+  );
+}
+
+const firstBytes = [0, 0xc0, 0xe0, 0xf0];
+
+/** Rows of bytes with the same upper half: equal rows share a bit, and from the eighth on all do. */
+function liveRows(set: CodePointSet): Uint8Array {
+  const isLive = new Uint8Array(256);
+  rangesOfLengths.forEach((range, i) => {
+    const members = intersectionOf(set, range);
+    const leadOf = (point: number) => firstBytes[i]! | (point >> (6 * i));
+    for (let r = 0; r < members.length; r += 2)
+      isLive.fill(1, leadOf(members[r]!), leadOf(members[r + 1]!) + 1);
+  });
+  const live = new Uint8Array(32);
+  const bits = new Map<string, number>();
+  for (let high = 0; high < 16; high++) {
+    const row = isLive.subarray(high << 4, (high + 1) << 4);
+    if (!row.includes(1)) continue;
+    const key = row.join();
+    const bit = bits.get(key) ?? 1 << Math.min(7, bits.size);
+    bits.set(key, bit);
+    live[16 + high]! |= bit;
+    for (let low = 0; low < 16; low++) live[low]! |= row[low]! * bit;
+  }
+  return live;
 }
 
 /**

@@ -1,9 +1,8 @@
 import { fromBase64 } from "../runtime/host.ts";
 import { type Kernel, putArray } from "../runtime/kernel.ts";
-import { automatonDigest, type PatternTables } from "./compiled-pattern.ts";
+import { automatonDigest, type PatternTables, type ShadowTables } from "./compiled-pattern.ts";
 import { namedMasks } from "./named-masks.ts";
 import { buildFourByteTables, type FourByteTables } from "./scan-tables.ts";
-import type { ShadowTables } from "./shadow.ts";
 
 /** After how many bytes the tables that make the scan faster are set up. */
 export type SetUpAfter = {

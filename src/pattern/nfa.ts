@@ -1,4 +1,4 @@
-import { BeyondAutomaton } from "./automaton.ts";
+import { BeyondAutomaton, Numbering } from "./automaton.ts";
 import { canBeEmpty, type Node } from "./parse-pattern.ts";
 import {
   type CodePointSet,
@@ -50,21 +50,9 @@ export const nfaOp = {
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
 /** The sets of a program, each once. The set of a look around may hold the edge of the text beside characters. */
-export class SymbolSets {
-  readonly characters: CodePointSet[] = [];
-  readonly holdsEdge: boolean[] = [];
-  private readonly ids = new Map<string, number>();
-
-  idOf(set: CodePointSet, holdsEdge: boolean): number {
-    const key = `${holdsEdge} ${set.join()}`;
-    let id = this.ids.get(key);
-    if (id === undefined) {
-      id = this.characters.length;
-      this.ids.set(key, id);
-      this.characters.push(set);
-      this.holdsEdge.push(holdsEdge);
-    }
-    return id;
+export class SymbolSets extends Numbering<Neighbour> {
+  constructor() {
+    super(({ set, edge }) => `${edge} ${set.join()}`);
   }
 }
 
@@ -112,7 +100,7 @@ class NfaBuilder {
   private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {
       case "set":
-        return this.add(nfaOp.take, this.sets.idOf(node.set, false), taken);
+        return this.add(nfaOp.take, this.sets.idOf({ set: node.set, edge: false }), taken);
       case "sequence":
         return this.addSequence(node.items, empty, taken);
       case "choice":
@@ -152,14 +140,11 @@ class NfaBuilder {
 
   private addGuard(guard: Guard, next: number): number {
     const entries = guard.map(({ left, right }) => {
-      const following = isAny(right)
-        ? next
-        : this.add(nfaOp.lookahead, this.sets.idOf(right.set, right.edge), next);
-      return isAny(left)
-        ? following
-        : this.add(nfaOp.lookbehind, this.sets.idOf(left.set, left.edge), following);
+      const following = isAny(right) ? next : this.add(nfaOp.lookahead, this.sets.idOf(right), next);
+      return isAny(left) ? following : this.add(nfaOp.lookbehind, this.sets.idOf(left), following);
     });
-    if (entries.length === 0) return this.add(nfaOp.lookahead, this.sets.idOf(emptySet, false), next);
+    if (entries.length === 0)
+      return this.add(nfaOp.lookahead, this.sets.idOf({ set: emptySet, edge: false }), next);
     return entries.reduceRight((other, preferred) => this.fork(preferred, other));
   }
 
@@ -186,7 +171,8 @@ class NfaBuilder {
     if (mode !== "possessive" || body.kind !== "set" || min === max)
       return this.addTurns(node, empty, taken, empty, taken);
     // Giving nothing back over one set C means leaving only where no C follows: C*+ is C*(?!C).
-    const leave = (next: number) => this.addGuard(notInside(body.set), next);
+    const noneFollows = onTheRight({ set: complementOf(body.set), edge: true });
+    const leave = (next: number) => this.addGuard(noneFollows, next);
     const leaveEmpty = leave(empty);
     const leaveTaken = empty === taken ? leaveEmpty : leave(taken);
     return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
@@ -273,7 +259,7 @@ function pairsOf(node: Node): Guard {
       return node.negated ? complementOfGuard(boundary) : boundary;
     }
     case "look": {
-      const body = node.behind ? guardBehind(node.body) : guardAhead(node.body);
+      const body = beside(node.body, node.behind ? onTheLeft : onTheRight, node.behind);
       return node.negated ? complementOfGuard(body) : body;
     }
     case "group":
@@ -287,16 +273,10 @@ function pairsOf(node: Node): Guard {
   }
 }
 
-/** Whether the text from a position on can begin with the node: that is a guard if its first character decides. */
-function guardAhead(node: Node): Guard {
-  return beside(node, onTheRight, false);
-}
-
-/** Whether the text before a position can end with the node. */
-function guardBehind(node: Node): Guard {
-  return beside(node, onTheLeft, true);
-}
-
+/**
+ * Whether the text from a position on can begin with the node: that is a guard if its first character decides. `backwards`:
+ * whether the text before it can end with the node.
+ */
 function beside(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
   // What gives nothing back asks what follows it, too.
   const isGreedyEnd = node.kind === "repeat" && node.mode === "possessive";
@@ -367,11 +347,6 @@ function isNeedless(node: Node, backwards: boolean): boolean {
     default:
       return false;
   }
-}
-
-/** No character of the set follows. */
-function notInside(set: CodePointSet): Guard {
-  return onTheRight({ set: complementOf(set), edge: true });
 }
 
 const onTheLeft = (left: Neighbour): Guard => [{ left, right: any }];

@@ -869,17 +869,7 @@ export function mayBeAssertion(node: Node): boolean {
 /** The node and all that are in it. */
 export function* nodesIn(node: Node): Generator<Node> {
   yield node;
-  switch (node.kind) {
-    case "sequence":
-      for (const item of node.items) yield* nodesIn(item);
-      return;
-    case "choice":
-      for (const option of node.options) yield* nodesIn(option);
-      return;
-    case "repeat":
-    case "group":
-    case "atomic":
-    case "look":
-      yield* nodesIn(node.body);
-  }
+  const inside =
+    "items" in node ? node.items : "options" in node ? node.options : "body" in node ? [node.body] : [];
+  for (const one of inside) yield* nodesIn(one);
 }

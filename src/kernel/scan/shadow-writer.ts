@@ -2,7 +2,7 @@ import { textStart } from "../regions";
 import { columnAt } from "./columns";
 
 /**
- * Writes shadows of texts, as src/pattern/shadow.ts has them; JavaScript puts the tables and this head into memory. Columns are
+ * Writes shadows of texts, as src/pattern/compiled-pattern.ts has them; JavaScript puts the tables and this head into memory. Columns are
  * those of the automaton at work.
  *
  *   FIELD          TYPE   MEANING
