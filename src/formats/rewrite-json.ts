@@ -262,9 +262,14 @@ export function keptRows(
     tokens,
     *merges() {
       const { left, right, merged } = merges;
-      for (let rank = 0; rank < Math.min(merged.length, mergeCount); rank++) {
+      const count = Math.min(merged.length, mergeCount);
+      const pairOf = (rank: number) => left[rank]! * 2 ** 32 + right[rank]!;
+      // The later rank of a pair counts.
+      const later = new Set(Array.from({ length: merged.length - count }, (_, k) => pairOf(count + k)));
+      for (let rank = 0; rank < count; rank++) {
         const [l, r] = [left[rank]!, right[rank]!];
-        if (stays(l) && stays(r) && stays(merged[rank]!)) yield [textOf[l]!, textOf[r]!];
+        if (stays(l) && stays(r) && stays(merged[rank]!) && !later.has(pairOf(rank)))
+          yield [textOf[l]!, textOf[r]!];
       }
     },
   };

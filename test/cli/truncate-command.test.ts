@@ -191,6 +191,20 @@ describe("other people's files", () => {
     });
   }
 
+  test("a pair that is listed again behind the cut has no merge, whoever else has its token", () => {
+    const { vocab, merges } = json.model;
+    const first = merges.find((halves) => /^[a-z]+$/.test((halves as string[]).join(""))) as string[];
+    const content = first.join("");
+    const added = { ...json.added_tokens[0], id: vocab[content], content, single_word: true };
+    const model = { ...json.model, merges: [...merges, first] };
+    const into = truncated(
+      alone("tokenizer.json", { ...json, added_tokens: [...json.added_tokens, added], model }),
+      "420",
+    );
+    expect(jsonOf(into).model.vocab[content]).toBeNumber();
+    expect(jsonOf(into).model.merges).not.toContainEqual(first);
+  });
+
   test("a file of ranks keeps the first, and its special tokens wherever their ids are", async () => {
     const path = join(writeTokenizer("cl100k"), "tokenizer.tiktoken");
     const ranks = readFileSync(path, "utf8").trim().split("\n");

@@ -25,8 +25,10 @@ function truncate(tokenizer: NaiveTokenizer, size: number) {
   if ("smallestSize" in cut) return cut;
   const kept = [...tokenizer.ids].filter(([, id]) => cut.stays[id] === 1);
   const tokens = new Set(kept.map(([token]) => token));
+  const later = new Set(tokenizer.merges.slice(cut.mergeCount).map(String));
   const merges = tokenizer.merges
     .slice(0, cut.mergeCount)
+    .filter((halves) => !later.has(String(halves)))
     .filter((halves) => [...halves, halves.join("")].every((token) => tokens.has(token)));
   return { ...cut, smaller: { ...tokenizer, ids: new Map(kept), merges } };
 }
