@@ -22,6 +22,10 @@ export function grown<Numbers extends Uint8Array | Int32Array | Float64Array>(
   return longer;
 }
 
+/** The same memory as bytes. */
+export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+
 /** A binary heap of pairs of numbers: the one with the least key is on top, of equal keys the one with the least id. */
 export class Heap {
   count = 0;

@@ -47,14 +47,14 @@ export function skipValue(json: Uint8Array, pos: number): number {
 }
 
 /**
- * Calls `member` with each key of the object at `pos`, or each index of the array, and the position of its value; `member`
- * returns the position behind the value. Returns the position behind the whole, or `failed`. Throws a SyntaxError for a key
+ * Calls `member` with each key of the object at `pos`, or each index of the array, the position of its value, and where the key
+ * begins and ends; `member` returns the position behind the value. Returns the position behind the whole, or `failed`. Throws a SyntaxError for a key
  * that is not a JSON string.
  */
 export function walkMembers(
   json: Uint8Array,
   pos: number,
-  member: (key: string | number, pos: number) => number,
+  member: (key: string | number, pos: number, keyStart: number, keyEnd: number) => number,
 ): number {
   const isObject = json[pos] === openBrace;
   if (!isObject && json[pos] !== openBracket) return failed;
@@ -63,16 +63,18 @@ export function walkMembers(
   if (json[pos] === close) return pos + 1;
   for (let index = 0; ; index++) {
     let key: string | number = index;
+    const keyStart = pos;
+    let keyEnd = pos;
     if (isObject) {
       if (json[pos] !== quote) return failed;
-      const keyEnd = skipValue(json, pos);
+      keyEnd = skipValue(json, pos);
       if (keyEnd === failed) return failed;
       key = JSON.parse(decodeText(json, pos, keyEnd)) as string;
       pos = skipSpace(json, keyEnd);
       if (json[pos] !== colon) return failed;
       pos = skipSpace(json, pos + 1);
     }
-    pos = member(key, pos);
+    pos = member(key, pos, keyStart, keyEnd);
     if (pos === failed) return failed;
     pos = skipSpace(json, pos);
     if (json[pos] === close) return pos + 1;

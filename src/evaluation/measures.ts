@@ -127,102 +127,61 @@ function scaled(value: number): string {
   return `${Number((value / 1000 ** unit).toPrecision(3))} ${["", "k", "M", "G", "T", "P"][unit]}`.trim();
 }
 
+/** A measure that is a field of the result: `bytesPerToken` is `bytes_per_token`. */
+function field<Name extends string>(
+  of: Name,
+  name: string,
+  better: Measure<never>["better"],
+  formula: string,
+  shown: (value: number) => string,
+): Measure<Readonly<Record<Name, number | null>>> {
+  const key = of.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return { key, name, better, formula, value: (result) => result[of], shown };
+}
+
+/** The same of texts with spaces between words. */
+const wordField = <Name extends string>(...about: Parameters<typeof field<Name>>) => ({
+  ...field(...about),
+  isOfWords: true,
+});
+
+/** The same of the numbers of a text. */
+function ofNumbers(...about: Parameters<typeof field<keyof NumberMeasures>>): Measure<Measures> {
+  const { value, ...measure } = field(...about);
+  return { ...measure, value: ({ numbers }) => numbers && value(numbers) };
+}
+
 /** The measures of a tokenizer on a text, and on all of them together, in the order of the columns of CSV. */
 export const textMeasures: readonly Measure<Measures>[] = [
-  {
-    key: "tokens",
-    name: "tokens",
-    better: "lower",
-    formula: "tokens that the text is encoded into",
-    value: (of) => of.tokens,
-    shown: grouped,
-  },
-  {
-    key: "bytes_per_token",
-    name: "bytes per token",
-    better: "higher",
-    formula: "bytes divided by tokens",
-    value: (of) => of.bytesPerToken,
-    shown: decimal(3),
-  },
-  {
-    key: "characters_per_token",
-    name: "characters per token",
-    better: "higher",
-    formula: "characters divided by tokens",
-    value: (of) => of.charactersPerToken,
-    shown: decimal(3),
-  },
-  {
-    key: "words_per_token",
-    name: "words per token",
-    better: "higher",
-    formula: "words divided by tokens",
-    isOfWords: true,
-    value: (of) => of.wordsPerToken,
-    shown: decimal(3),
-  },
-  {
-    key: "fertility",
-    name: "fertility",
-    better: "lower",
-    formula: "tokens divided by words",
-    isOfWords: true,
-    value: (of) => of.fertility,
-    shown: decimal(3),
-  },
-  {
-    key: "single_token_words",
-    name: "one-token words",
-    better: "higher",
-    formula: "words that are one token",
-    isOfWords: true,
-    value: (of) => of.singleTokenWords,
-    shown: grouped,
-  },
-  {
-    key: "single_token_share",
-    name: "share of one-token words",
-    better: "higher",
-    formula: "one-token words divided by words",
-    isOfWords: true,
-    value: (of) => of.singleTokenShare,
-    shown: percent,
-  },
-  {
-    key: "continued_words",
-    name: "continued words",
-    better: "lower",
-    formula: "words of two or more tokens",
-    isOfWords: true,
-    value: (of) => of.continuedWords,
-    shown: grouped,
-  },
-  {
-    key: "continued_share",
-    name: "share of continued words",
-    better: "lower",
-    formula: "continued words divided by words",
-    isOfWords: true,
-    value: (of) => of.continuedShare,
-    shown: percent,
-  },
-  {
-    key: "used_tokens",
-    name: "tokens used",
-    better: null,
-    formula: "different tokens that occur",
-    value: (of) => of.usedTokens,
-    shown: grouped,
-  },
-  {
-    key: "vocabulary_utilization",
-    name: "vocabulary used",
-    better: "higher",
-    formula: "tokens used divided by the size of the vocabulary",
-    value: (of) => of.vocabularyUtilization,
-    shown: percent,
-  },
+  field("tokens", "tokens", "lower", "tokens that the text is encoded into", grouped),
+  field("bytesPerToken", "bytes per token", "higher", "bytes divided by tokens", decimal(3)),
+  field("charactersPerToken", "characters per token", "higher", "characters divided by tokens", decimal(3)),
+  wordField("wordsPerToken", "words per token", "higher", "words divided by tokens", decimal(3)),
+  wordField("fertility", "fertility", "lower", "tokens divided by words", decimal(3)),
+  wordField("singleTokenWords", "one-token words", "higher", "words that are one token", grouped),
+  wordField(
+    "singleTokenShare",
+    "share of one-token words",
+    "higher",
+    "one-token words divided by words",
+    percent,
+  ),
+  wordField("continuedWords", "continued words", "lower", "words of two or more tokens", grouped),
+  wordField(
+    "continuedShare",
+    "share of continued words",
+    "lower",
+    "continued words divided by words",
+    percent,
+  ),
+  field("usedTokens", "tokens used", null, "different tokens that occur", grouped),
+  field(
+    "vocabularyUtilization",
+    "vocabulary used",
+    "higher",
+    "tokens used divided by the size of the vocabulary",
+    percent,
+  ),
   ...alphas.flatMap((alpha, i): Measure<Measures>[] => [
     {
       key: `renyi_entropy_${alpha}`,
@@ -241,102 +200,78 @@ export const textMeasures: readonly Measure<Measures>[] = [
       shown: decimal(4),
     },
   ]),
+  field(
+    "notUtf8Tokens",
+    "tokens that are not UTF-8",
+    "lower",
+    "tokens that are not whole characters",
+    grouped,
+  ),
+  field(
+    "notUtf8Share",
+    "share of tokens that are not UTF-8",
+    "lower",
+    "these divided by the tokens that are not special",
+    percent,
+  ),
+  field("tokensPerCharacter", "tokens per character", "lower", "tokens divided by characters", decimal(3)),
+  field(
+    "mixedTokens",
+    "mixed tokens",
+    "lower",
+    "tokens that join a character with a part of another one",
+    grouped,
+  ),
+  { ...ofNumbers("count", "numbers", null, "runs of decimal digits in words", grouped), key: "numbers" },
+  ofNumbers(
+    "tokensPerDigitGroup",
+    "tokens per digit group",
+    "lower",
+    "tokens of numbers divided by their groups of three digits",
+    decimal(3),
+  ),
   {
-    key: "not_utf8_tokens",
-    name: "tokens that are not UTF-8",
-    better: "lower",
-    formula: "tokens that are not whole characters",
-    value: (of) => of.notUtf8Tokens,
-    shown: grouped,
-  },
-  {
-    key: "not_utf8_share",
-    name: "share of tokens that are not UTF-8",
-    better: "lower",
-    formula: "these divided by the tokens that are not special",
-    value: (of) => of.notUtf8Share,
-    shown: percent,
-  },
-  {
-    key: "tokens_per_character",
-    name: "tokens per character",
-    better: "lower",
-    formula: "tokens divided by characters",
-    value: (of) => of.tokensPerCharacter,
-    shown: decimal(3),
-  },
-  {
-    key: "mixed_tokens",
-    name: "mixed tokens",
-    better: "lower",
-    formula: "tokens that join a character with a part of another one",
-    value: (of) => of.mixedTokens,
-    shown: grouped,
-  },
-  {
-    key: "numbers",
-    name: "numbers",
-    better: null,
-    formula: "runs of decimal digits in words",
-    value: (of) => of.numbers?.count ?? null,
-    shown: grouped,
-  },
-  {
-    key: "tokens_per_digit_group",
-    name: "tokens per digit group",
-    better: "lower",
-    formula: "tokens of numbers divided by their groups of three digits",
-    value: (of) => of.numbers?.tokensPerDigitGroup ?? null,
-    shown: decimal(3),
-  },
-  {
+    ...ofNumbers(
+      "alignment",
+      "digit alignment",
+      "higher",
+      "mean F1 of where tokens end against where groups of three digits end",
+      decimal(3),
+    ),
     key: "digit_alignment",
-    name: "digit alignment",
-    better: "higher",
-    formula: "mean F1 of where tokens end against where groups of three digits end",
-    value: (of) => of.numbers?.alignment ?? null,
-    shown: decimal(3),
   },
   {
+    ...ofNumbers("longCount", "long numbers", null, "numbers of more than three digits", grouped),
     key: "long_numbers",
-    name: "long numbers",
-    better: null,
-    formula: "numbers of more than three digits",
-    value: (of) => of.numbers?.longCount ?? null,
-    shown: grouped,
   },
-  {
-    key: "from_right_share",
-    name: "numbers cut from the right",
-    better: "higher",
-    formula: "long numbers whose tokens are threes from the right, divided by all",
-    value: (of) => of.numbers?.fromRightShare ?? null,
-    shown: percent,
-  },
-  {
-    key: "from_left_share",
-    name: "numbers cut from the left",
-    better: null,
-    formula: "long numbers whose tokens are threes from the left, divided by all",
-    value: (of) => of.numbers?.fromLeftShare ?? null,
-    shown: percent,
-  },
-  {
-    key: "flops_per_byte",
-    name: "FLOPs per byte",
-    better: "lower",
-    formula: "FLOPs of the model for a token, divided by bytes per token",
-    value: (of) => of.flopsPerByte,
-    shown: scaled,
-  },
-  {
-    key: "relative_cost",
-    name: "cost beside the first",
-    better: "lower",
-    formula: "FLOPs per byte divided by those of the first tokenizer",
-    value: (of) => of.relativeCost,
-    shown: decimal(3),
-  },
+  ofNumbers(
+    "fromRightShare",
+    "numbers cut from the right",
+    "higher",
+    "long numbers whose tokens are threes from the right, divided by all",
+    percent,
+  ),
+  ofNumbers(
+    "fromLeftShare",
+    "numbers cut from the left",
+    null,
+    "long numbers whose tokens are threes from the left, divided by all",
+    percent,
+  ),
+  field(
+    "flopsPerByte",
+    "FLOPs per byte",
+    "lower",
+    "FLOPs of the model for a token, divided by bytes per token",
+    scaled,
+  ),
+  field(
+    "relativeCost",
+    "cost beside the first",
+    "lower",
+    "FLOPs per byte divided by those of the first tokenizer",
+    decimal(3),
+  ),
 ];
 
 const from = (key: string) => textMeasures.findIndex((measure) => measure.key === key);
@@ -349,22 +284,8 @@ export const costMeasures = textMeasures.slice(from("flops_per_byte"));
 
 /** What a vocabulary costs a model, whatever the text. */
 export const modelMeasures: readonly Measure<ModelCost>[] = [
-  {
-    key: "flops_per_token",
-    name: "FLOPs per token",
-    better: null,
-    formula: "of a forward pass",
-    value: (of) => of.flopsPerToken,
-    shown: scaled,
-  },
-  {
-    key: "head_flops_share",
-    name: "of these the head",
-    better: null,
-    formula: "FLOPs of the head divided by all",
-    value: (of) => of.headFlopsShare,
-    shown: percent,
-  },
+  field("flopsPerToken", "FLOPs per token", null, "of a forward pass", scaled),
+  field("headFlopsShare", "of these the head", null, "FLOPs of the head divided by all", percent),
   {
     key: "parameters",
     name: "parameters",
@@ -373,42 +294,26 @@ export const modelMeasures: readonly Measure<ModelCost>[] = [
     value: (of) => of.embeddingParameters + of.headParameters + of.layerParameters,
     shown: scaled,
   },
-  {
-    key: "vocabulary_share",
-    name: "of these embedding and head",
-    better: null,
-    formula: "parameters of embedding and head divided by all",
-    value: (of) => of.vocabularyShare,
-    shown: percent,
-  },
+  field(
+    "vocabularyShare",
+    "of these embedding and head",
+    null,
+    "parameters of embedding and head divided by all",
+    percent,
+  ),
 ];
 
 /** The measures of a vocabulary, without any text. */
 export const vocabularyMeasures: readonly Measure<VocabularyFacts>[] = [
-  {
-    key: "vocabulary_size",
-    name: "tokens",
-    better: null,
-    formula: "tokens of the vocabulary",
-    value: (of) => of.vocabularySize,
-    shown: grouped,
-  },
-  {
-    key: "not_utf8_in_vocabulary",
-    name: "not UTF-8",
-    better: "lower",
-    formula: "tokens that are not whole characters",
-    value: (of) => of.notUtf8InVocabulary,
-    shown: grouped,
-  },
-  {
-    key: "mixed_in_vocabulary",
-    name: "mixed",
-    better: "lower",
-    formula: "those that join a character with a part of another one",
-    value: (of) => of.mixedInVocabulary,
-    shown: grouped,
-  },
+  field("vocabularySize", "tokens", null, "tokens of the vocabulary", grouped),
+  field("notUtf8InVocabulary", "not UTF-8", "lower", "tokens that are not whole characters", grouped),
+  field(
+    "mixedInVocabulary",
+    "mixed",
+    "lower",
+    "those that join a character with a part of another one",
+    grouped,
+  ),
 ];
 
 /** What `parity` says of one kind of cost. */
@@ -466,42 +371,14 @@ export const parityCosts: readonly {
 
 /** How alike the texts are in what they cost, of each cost. */
 export const parityMeasures: readonly Measure<CostParity>[] = [
-  {
-    key: "gini",
-    name: "Gini coefficient",
-    better: "lower",
-    formula: "0 is parity",
-    value: (of) => of.gini,
-    shown: decimal(4),
-  },
-  {
-    key: "cost_ratio",
-    name: "cost ratio",
-    better: "lower",
-    formula: "costliest text divided by cheapest",
-    value: (of) => of.costRatio,
-    shown: decimal(2),
-  },
+  field("gini", "Gini coefficient", "lower", "0 is parity", decimal(4)),
+  field("costRatio", "cost ratio", "lower", "costliest text divided by cheapest", decimal(2)),
 ];
 
 /** How many tokens a term takes. */
 export const termMeasures: readonly Measure<TermTokens>[] = [
-  {
-    key: "tokens",
-    name: "tokens of terms",
-    better: "lower",
-    formula: "as texts of their own",
-    value: (of) => of.tokens,
-    shown: grouped,
-  },
-  {
-    key: "tokens_behind_space",
-    name: "tokens of terms behind a space",
-    better: "lower",
-    formula: "with a space before each",
-    value: (of) => of.tokensBehindSpace,
-    shown: grouped,
-  },
+  field("tokens", "tokens of terms", "lower", "as texts of their own", grouped),
+  field("tokensBehindSpace", "tokens of terms behind a space", "lower", "with a space before each", grouped),
 ];
 
 /** Where the best of some values stand, all of equal ones; nowhere if no direction is better, or if all values are equal. */

@@ -1,4 +1,4 @@
-import { grown } from "../bytes/arrays.ts";
+import { bytesOf, grown } from "../bytes/arrays.ts";
 import { bytes, grouped } from "../bytes/quantities.ts";
 import { zlib } from "../corpus/content.ts";
 import type { KeptColumns } from "../corpus/records/kept-fields.ts";
@@ -6,11 +6,12 @@ import { UserError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
 import {
   BinaryWriter,
+  HeadedWriter,
   type IdType,
   type IdWriter,
   idBytes,
   type idFormatNames,
-  NpyWriter,
+  npyWriter,
 } from "./id-writers.ts";
 
 // The files of ids that the programs which train models read, each with the layout of that program.
@@ -49,7 +50,7 @@ const rows: Omit<IdFormat, "name" | "endings"> = {
 };
 
 export const idFormats: readonly IdFormat[] = [
-  { name: "npy", endings: [".npy"], open: ([ids], type) => new NpyWriter(ids!, type) },
+  { name: "npy", endings: [".npy"], open: ([ids], type) => npyWriter(ids!, type) },
   {
     name: "bin",
     endings: [".bin"],
@@ -87,7 +88,7 @@ export const idFormats: readonly IdFormat[] = [
     name: "llmc",
     endings: [".bin"],
     idCountMax: int32Max,
-    open: ([ids], type) => new HeadedWriter(ids!, type),
+    open: ([ids], type) => new HeadedWriter(ids!, type, (idCount) => llmcHead(type, idCount)),
   },
 ];
 
@@ -100,9 +101,6 @@ export function baseOf(path: string, { endings }: IdFormat): string {
   const ending = endings.find((each) => path.endsWith(each) && path.length > each.length);
   return ending === undefined ? path : path.slice(0, -ending.length);
 }
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
-  new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
 /** Raw ids, and where documents end: known as a whole behind the last. */
 class IndexedWriter implements IdWriter {
@@ -218,19 +216,9 @@ const datatroveFacts = (idCount: number, type: IdType) =>
 export const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;
 export const llmcHeadBytes = 256 * 4;
 
-/** Raw ids behind a head of 256 words: magic, version, the number of ids. */
-class HeadedWriter extends BinaryWriter {
-  constructor(
-    private readonly file: ByteSink,
-    private readonly idType: IdType,
-  ) {
-    super(file, idType);
-    file.write(new Uint8Array(llmcHeadBytes));
-  }
-
-  override finish(): void {
-    const head = new Int32Array(3);
-    head.set([...llmcHeads[this.idType], this.idCount]);
-    this.file.overwrite!(bytesOf(head), 0);
-  }
+/** 256 words: magic, version, the number of ids. */
+function llmcHead(type: IdType, idCount: number): Uint8Array {
+  const head = new Int32Array(llmcHeadBytes / 4);
+  head.set([...llmcHeads[type], idCount]);
+  return bytesOf(head);
 }

@@ -9,7 +9,7 @@ import { UserError } from "../errors.ts";
 import { nameOf, openRegularFile, tryRead } from "../runtime/system-error.ts";
 import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
 
-const windowSizeBytes = 1 << 20;
+const windowBytes = 1 << 20;
 const npyHeadBytesMax = 1 << 16;
 
 /** Ids as the file has them. Numbers such as `-1` are kept, so that they are reported and not wrapped. */
@@ -43,13 +43,8 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
   if (size < wantedBytes) {
     throw new UserError(`"${path}" is damaged: its header says ${wantedBytes} bytes, but it has ${size}`);
   }
-  const window = new Uint8Array(windowSizeBytes);
-  for (let atByte = startByte; atByte < wantedBytes; ) {
-    const chunkBytes = Math.min(window.length, wantedBytes - atByte);
-    fill(fd, window, chunkBytes, atByte, path);
-    yield numbersOf(window, chunkBytes, descr);
-    atByte += chunkBytes;
-  }
+  for (const [buffer, byteCount] of windowsOf(fd, path, startByte, wantedBytes))
+    yield numbersOf(buffer, byteCount, descr);
 }
 
 /** What the head of an .npy file says about the numbers. */
@@ -112,14 +107,19 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
 
 /** The ids in bytes [startByte, endByte) of a file. */
 export function* readNumbers(fd: number, path: string, startByte: number, endByte: number, type: IdType) {
-  const window = new Uint8Array(windowSizeBytes);
-  for (let atByte = startByte; atByte < endByte; ) {
-    const chunkBytes = Math.min(window.length, endByte - atByte);
-    fill(fd, window, chunkBytes, atByte, path);
+  for (const [buffer, byteCount] of windowsOf(fd, path, startByte, endByte))
     yield type === "uint16"
-      ? new Uint16Array(window.buffer, 0, chunkBytes >> 1)
-      : new Uint32Array(window.buffer, 0, chunkBytes >> 2);
-    atByte += chunkBytes;
+      ? new Uint16Array(buffer, 0, byteCount >> 1)
+      : new Uint32Array(buffer, 0, byteCount >> 2);
+}
+
+/** Bytes [startByte, endByte) of a file, one window after the other in one buffer, and how many bytes of it are read. */
+function* windowsOf(fd: number, path: string, startByte: number, endByte: number) {
+  const window = new Uint8Array(windowBytes);
+  for (let atByte = startByte; atByte < endByte; atByte += windowBytes) {
+    const byteCount = Math.min(windowBytes, endByte - atByte);
+    fill(fd, window, byteCount, atByte, path);
+    yield [window.buffer, byteCount] as const;
   }
 }
 
@@ -145,7 +145,7 @@ function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number,
   }
 }
 
-function numbersOf({ buffer }: Uint8Array<ArrayBuffer>, byteCount: number, descr: string): ReadIds {
+function numbersOf(buffer: ArrayBuffer, byteCount: number, descr: string): ReadIds {
   const kind = descr.slice(1);
   if (kind === "u2") return new Uint16Array(buffer, 0, byteCount >> 1);
   if (kind === "u4") return new Uint32Array(buffer, 0, byteCount >> 2);
@@ -161,7 +161,7 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
   const input = inspectInput(path, { inputFormat: "text" });
   const stream = await openTextStream(input);
   try {
-    const window = new Uint8Array(windowSizeBytes);
+    const window = new Uint8Array(windowBytes);
     let rest = "";
     for (;;) {
       const readBytes = await stream.read(window, 0);
@@ -285,8 +285,6 @@ function firstBeyond(ids: ReadIds, idLimit: number): number {
   while (pos < ids.length && ids[pos]! >= 0 && ids[pos]! < idLimit) pos++;
   return pos;
 }
-
-const windowBytes = 1 << 20;
 
 async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
   const input = inspectInput(path, { inputFormat: "text" });

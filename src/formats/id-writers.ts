@@ -1,3 +1,4 @@
+import { bytesOf } from "../bytes/arrays.ts";
 import { lineFeed, putDecimal, space } from "../bytes/text.ts";
 import type { KeptValue } from "../corpus/records/kept-fields.ts";
 import type { Task } from "../corpus/task.ts";
@@ -67,7 +68,7 @@ export function checkIdFileName(path: string, shown: string, hint?: string): voi
 /** The writer of the format that the path's ending names: .npy, .bin, or else, and for stdout, decimal numbers. */
 export function idWriterFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {
   if (path === undefined || !isIdFileName(path)) return new TextWriter(out);
-  return path.endsWith(".npy") ? new NpyWriter(out, type) : new BinaryWriter(out, type);
+  return path.endsWith(".npy") ? npyWriter(out, type) : new BinaryWriter(out, type);
 }
 
 /** Raw little-endian ids, one input behind the other. */
@@ -82,7 +83,7 @@ export class BinaryWriter implements IdWriter {
 
   write(ids: Uint16Array | Uint32Array): void {
     const typed = this.convert(ids);
-    this.out.write(new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength));
+    this.out.write(bytesOf(typed));
     this.idCount += ids.length;
   }
 
@@ -114,32 +115,25 @@ function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   }
 }
 
-/** The same behind numpy's head, which is rewritten when the number of ids is known. */
-export class NpyWriter implements IdWriter {
-  private readonly ids: BinaryWriter;
-
+/** The same behind a head, which has one length, and is rewritten when the number of ids is known. */
+export class HeadedWriter extends BinaryWriter {
   constructor(
-    private readonly out: ByteSink,
-    private readonly type: IdType,
+    private readonly file: ByteSink,
+    type: IdType,
+    private readonly headOf: (idCount: number) => Uint8Array,
   ) {
-    this.ids = new BinaryWriter(out, type);
-    out.write(npyHead(type, 0));
+    super(file, type);
+    file.write(headOf(0));
   }
 
-  get idCount(): number {
-    return this.ids.idCount;
-  }
-
-  write(ids: Uint16Array | Uint32Array): void {
-    this.ids.write(ids);
-  }
-
-  endInput(): void {}
-
-  finish(): void {
-    this.out.overwrite!(npyHead(this.type, this.idCount), 0);
+  override finish(): void {
+    this.file.overwrite!(this.headOf(this.idCount), 0);
   }
 }
+
+/** Behind numpy's head. */
+export const npyWriter = (out: ByteSink, type: IdType) =>
+  new HeadedWriter(out, type, (idCount) => npyHead(type, idCount));
 
 const noEnds = new Uint32Array(0);
 

@@ -1,7 +1,7 @@
 import { encodeBytes } from "../bytes/byte-characters.ts";
 import { decodeText, failed, isSpace, skipSpace, skipValue, walkMembers } from "../bytes/json-walk.ts";
 import { shown } from "../bytes/schema.ts";
-import { backslash, openBrace, quote } from "../bytes/text.ts";
+import { openBrace, quote } from "../bytes/text.ts";
 import { assert } from "../errors.ts";
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
@@ -124,17 +124,10 @@ export class JsonRewriter {
 
   /** Gives members of the object at `start` other keys. */
   renameKeys(start: number, names: ReadonlyMap<string, string>): void {
-    const { file } = this;
-    walkMembers(file, start, (key, pos) => {
+    walkMembers(this.file, start, (key, pos, keyStart, keyEnd) => {
       const name = names.get(String(key));
-      if (name !== undefined) {
-        const end = file.lastIndexOf(quote, pos - 1);
-        let first = end;
-        do first = file.lastIndexOf(quote, first - 1);
-        while (isEscaped(file, first));
-        this.replace({ start: first, end: end + 1 }, this.quoted(name));
-      }
-      return skipValue(file, pos);
+      if (name !== undefined) this.replace({ start: keyStart, end: keyEnd }, this.quoted(name));
+      return skipValue(this.file, pos);
     });
   }
 
@@ -192,13 +185,6 @@ export class JsonRewriter {
     }
     yield this.file.subarray(pos);
   }
-}
-
-/** Whether a quote is part of a string: an odd number of backslashes stands before it. */
-function isEscaped(file: Uint8Array, pos: number): boolean {
-  let start = pos;
-  while (file[start - 1] === backslash) start--;
-  return (pos - start) % 2 === 1;
 }
 
 /**

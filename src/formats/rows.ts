@@ -1,3 +1,4 @@
+import { bytesOf } from "../bytes/arrays.ts";
 import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { lineFeed } from "../bytes/text.ts";
 import type { KernelExports } from "../runtime/kernel-exports.ts";
@@ -175,9 +176,6 @@ function placeTables(memory: Uint8Array, kind: RowKind): void {
 
 const separatorBytes = 32;
 const separatorText = 8;
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
-  new Uint8Array(buffer, byteOffset, byteLength);
 
 /**
  * Spelling: how each of the 256 bytes is written in a file, as UTF-8.

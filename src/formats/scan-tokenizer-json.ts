@@ -130,10 +130,10 @@ type TakeMember = Parameters<typeof walkMembers>[2];
 /** JSON.parse takes the later value of a key that occurs twice; here such a file is given up. */
 function once(take: TakeMember): TakeMember {
   const keys = new Set<string | number>();
-  return (key, pos) => {
+  return (key, ...places) => {
     if (keys.has(key)) return failed;
     keys.add(key);
-    return take(key, pos);
+    return take(key, ...places);
   };
 }
 
@@ -239,10 +239,8 @@ function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: num
   // Half a surrogate pair has no UTF-8.
   if (!text.isWellFormed()) return failed;
   const { written } = new TextEncoder().encodeInto(text, bytes.subarray(at));
-  let hash = 0;
-  for (let i = 0; i < written; i++) hash = hashStep(hash, bytes[at + i]!);
   found[0] = at + written;
-  found[1] = hash;
+  found[1] = hashOf(bytes, at, at + written);
   return end;
 }
 
@@ -457,9 +455,7 @@ function indexOfSpan(texts: TokenTexts, start: number, end: number, likelyId: nu
   const { bytes, starts, byId } = texts;
   const likely = likelyId < byId.length ? byId[likelyId]! - 1 : -1;
   if (likely >= 0 && equalSpans(bytes, starts[likely]!, starts[likely + 1]!, start, end)) return likely;
-  let hash = 0;
-  for (let pos = start; pos < end; pos++) hash = hashStep(hash, bytes[pos]!);
-  return findText(texts, start, end, hash);
+  return findText(texts, start, end, hashOf(bytes, start, end));
 }
 
 function equalSpans(
@@ -486,9 +482,7 @@ export class TokenIds {
     const { read, written } = this.encoder.encodeInto(text, bytes.subarray(start));
     // Half a surrogate pair is in no file of UTF-8, and a text longer than the file is not in it.
     if (read < text.length || !text.isWellFormed()) return undefined;
-    let hash = 0;
-    for (let i = 0; i < written; i++) hash = hashStep(hash, bytes[start + i]!);
-    const t = findText(this.texts, start, start + written, hash);
+    const t = findText(this.texts, start, start + written, hashOf(bytes, start, start + written));
     return t < 0 ? undefined : ids[t];
   }
 

@@ -64,28 +64,25 @@ export type ExtensionRecord = RunRecord &
       /** One more than the largest id; and how many new tokens were asked for. */
       readonly vocabSize: number;
       readonly newTokens: number;
-      /** Only in the record of several: their sizes, ascending, as they were asked for. */
-      readonly sizes?: readonly number[];
       /** The base's, then new ones, then the reserved ones of `padTo`; each with its id at the same place. */
       readonly specialTokens: readonly string[];
       readonly specialIds: readonly number[];
       /** The normal form that the base brings text into before it cuts it. */
       readonly normalization: string | null;
-      /** The vocabulary is filled with reserved tokens to a multiple of this. */
-      readonly padTo: number;
-      /** Those of `specialTokens` that only fill it. */
-      readonly reservedTokens: readonly string[];
       /** Texts that ended documents. */
       readonly documentsEndAt: readonly string[];
-      /** Only if asked for. */
-      readonly seedTokens?: readonly string[];
       /** Only if asked for: special tokens of the base that have other texts, these by the old ones. */
       readonly rename?: Readonly<Record<string, string>>;
-      readonly pattern: PatternRecord;
       readonly compat: Compat | "extension";
-      readonly workers: number;
-    } & TokenLimits & { readonly weights?: readonly InputWeight[] };
+    } & AskedOfBoth;
   };
+
+/** `sizes` are as they were asked for; `reservedTokens` are those of `specialTokens` that only fill the vocabulary. */
+type AskedOfBoth = TokenLimits &
+  Pick<
+    TrainingOptionsRecord,
+    "weights" | "sizes" | "seedTokens" | "padTo" | "reservedTokens" | "pattern" | "workers"
+  >;
 
 /** The same of merges over ids (docs/extend.md). */
 export type IdsRecord = RunRecord &
@@ -181,7 +178,7 @@ export type RunRecord = {
 type SuperwordRecord = {
   readonly fromVocabSize: number;
   /** The pattern of the first stage, as `pattern` has it. */
-  readonly wordPattern: { readonly name: string | null; readonly regex: string | readonly string[] };
+  readonly wordPattern: PatternRecord;
   /** Pretokens of the second stage. */
   readonly pretokenCount: number;
   readonly distinctWordCount: number;
