@@ -55,7 +55,7 @@ function buildModel(model: EncodingModel): bool {
   if (!tellsBytesApart) model.lateRank = model.mergeCount;
   fillByteRanks(model, byteOf);
   // If bytes are left out, or share an id, the bytes of a text do not tell which ids are neighbours: nothing may be cut.
-  if (!tellsBytesApart || model.cutPlaces === 0) model.joinSlots = 0;
+  if (!tellsBytesApart || model.cutPlaces === 0) model.joins = 0;
   memory.fill(byteOf, 0, <usize>(scratchCount + 1) * idsBytes);
   return true;
 }

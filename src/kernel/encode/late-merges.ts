@@ -154,9 +154,7 @@ function mergeSegment<T>(start: usize, end: usize, out: usize, best: i32, room: 
   if (symbols === 0) return noRoom;
   for (let i: usize = 0; i < count; i++)
     store<i32>(symbols + (i << 2), <i32>load<T>(start + i * sizeof<T>()));
-  const mergedCount = isRanked
-    ? mergeScanned(symbols, count, ranks, mergedIds)
-    : mergeSymbols(symbols, count);
+  const mergedCount = isRanked ? mergeScanned(symbols, count, ranks) : mergeSymbols(symbols, count);
   if (mergedCount === noRoom) return noRoom;
   for (let i: usize = 0; i < mergedCount; i++)
     store<T>(out + i * sizeof<T>(), <T>load<i32>(symbols + (i << 2)));

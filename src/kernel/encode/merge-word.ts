@@ -1,6 +1,6 @@
 import { reserveTable, reserveTo } from "../regions";
 import { droppedByte, EncodingModel } from "./model-layout";
-import { findPair, noRank } from "./pair-ranks";
+import { findPair, guessPair, guessPairs, isRankOf, noRank } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
 /**
@@ -29,12 +29,27 @@ let scannedRanks: usize = 0;
 export function useMerging(given: EncodingModel): bool {
   model = given;
   // Cuts need what tells characters apart, too.
-  const tellsCharacters = given.joinSlots !== 0 && given.isMonotone !== 0;
+  const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0;
   characterIds = tellsCharacters ? reserveTable(4 * characterIdCount) : 0;
   if (tellsCharacters && characterIds === 0) return false;
   scannedIds = reserveTable(4 * (scannedBytesMax + 1));
   scannedRanks = reserveTable(4 * (scannedBytesMax + 1));
+  firstMerged = given.mergeCount > 0 ? mergedIdAt(0) : 0;
+  for (let rank: u32 = 0; rank < given.mergeCount; rank++)
+    if (mergedIdAt(rank) !== firstMerged + <i32>rank) firstMerged = -1;
   return scannedRanks !== 0;
+}
+
+/** What rank 0 makes, where each rank makes the next id, as in most vocabularies: nothing has to be looked up. Else -1. */
+let firstMerged: i32 = -1;
+
+/** The id of what a rank makes. */
+function mergedBy(rank: i32): i32 {
+  return firstMerged >= 0 ? firstMerged + rank : mergedIdAt(rank);
+}
+
+function mergedIdAt(rank: u32): i32 {
+  return load<i32>(model.mergedIds + (rank << 2));
 }
 
 /** The address of the ids of the word merged last, 32 bits each. */
@@ -58,7 +73,7 @@ export function mergeWord(start: usize, length: u32, room: usize): u32 {
   const symbolCount = fillSymbols(wordIds, start, length);
   if (symbolCount === length && symbolCount <= scannedSymbolsMax) {
     fillByteRanks(start, length);
-    return mergeScanned(wordIds, symbolCount, scannedRanks, model.mergedIds);
+    return mergeScanned(wordIds, symbolCount, scannedRanks);
   }
   return mergeSymbols(wordIds, symbolCount);
 }
@@ -73,12 +88,12 @@ export function reserveSymbols(count: u32, room: usize): usize {
 /** Merges the ids at `ids` in place, where `reserveSymbols` has room for them; returns how many are left, or `noRoom`. */
 export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
   if (symbolCount <= scannedSymbolsMax) {
-    fillRanks(ids, symbolCount);
-    return mergeScanned(ids, symbolCount, scannedRanks, model.mergedIds);
+    guessPairs(ids, symbolCount, scannedRanks);
+    return mergeScanned(ids, symbolCount, scannedRanks);
   }
   const behind = (ids + 4 * <usize>symbolCount + 7) & ~7;
   if (!reserveTo(<u64>behind + heapedRoomBytes(symbolCount))) return noRoom;
-  return mergeHeaped(ids, symbolCount, behind, model.mergedIds);
+  return mergeHeaped(ids, symbolCount, behind);
 }
 
 /**
@@ -170,7 +185,7 @@ function byteIdOf(byte: u32): i32 {
 }
 
 function mergedIdOf(rank: i32): i32 {
-  return rank === noRank ? -1 : load<i32>(model.mergedIds + (rank << 2));
+  return rank === noRank ? -1 : mergedBy(rank);
 }
 
 /** Writes the ranks of neighbours if every symbol is a byte: no hashing. */
@@ -182,18 +197,12 @@ function fillByteRanks(start: usize, length: u32): void {
   }
 }
 
-function fillRanks(ids: usize, symbolCount: u32): void {
-  for (let i: u32 = 0; i + 1 < symbolCount; i++) {
-    const id = ids + (i << 2);
-    store<i32>(scannedRanks + (i << 2), findPair(load<i32>(id), load<i32>(id, 4)));
-  }
-}
-
 /**
- * Merges a short word in place. At `ids` are `symbolCount` ids of 32 bits, at `ranks` the rank of each id with the next one.
+ * Merges a short word in place. At `ids` are `symbolCount` ids of 32 bits, at `ranks` a guess of the rank of each id with the
+ * next one (pair-ranks.ts).
  * Quadratic, and the fastest way for words of few bytes. Returns the number of ids left.
  */
-export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize, mergedIds: usize): u32 {
+export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize): u32 {
   let count = symbolCount;
   while (true) {
     let best = noRank;
@@ -206,17 +215,21 @@ export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize, mergedI
       }
     }
     if (best === noRank) return count;
-    const merged = load<i32>(mergedIds + (best << 2));
+    const merged = mergedBy(best);
     const id = ids + (bestPos << 2);
     const rank = ranks + (bestPos << 2);
+    if (!isRankOf(best, load<i32>(id), load<i32>(id, 4))) {
+      store<i32>(rank, findPair(load<i32>(id), load<i32>(id, 4)));
+      continue;
+    }
     store<i32>(id, merged);
     count--;
     for (let i = bestPos + 1, to: usize = 4; i < count; i++, to += 4) {
       store<i32>(id + to, load<i32>(id + to, 4));
       store<i32>(rank + to, load<i32>(rank + to, 4));
     }
-    if (bestPos > 0) store<i32>(rank - 4, findPair(load<i32>(id - 4), merged));
-    if (bestPos + 1 < count) store<i32>(rank, findPair(merged, load<i32>(id, 4)));
+    if (bestPos > 0) store<i32>(rank - 4, guessPair(load<i32>(id - 4), merged));
+    if (bestPos + 1 < count) store<i32>(rank, guessPair(merged, load<i32>(id, 4)));
   }
 }
 
@@ -241,7 +254,7 @@ function heapedRoomBytes(symbolCount: u32): u64 {
 }
 
 /** Merges the `symbolCount` ids at `ids`; returns the number of ids left. `room` is a multiple of 8. */
-function mergeHeaped(ids: usize, symbolCount: u32, room: usize, mergedIds: usize): u32 {
+function mergeHeaped(ids: usize, symbolCount: u32, room: usize): u32 {
   const heap = room;
   const spans = room + 24 * <usize>symbolCount;
   for (let pos: u32 = 0; pos < symbolCount; pos++) store<u32>(spans + (pos << 2), 1);
@@ -267,7 +280,7 @@ function mergeHeaped(ids: usize, symbolCount: u32, room: usize, mergedIds: usize
     const rightId = ids + (rightPos << 2);
     if (findPair(load<i32>(id), load<i32>(rightId)) !== rank) continue;
 
-    const merged = load<i32>(mergedIds + (rank << 2));
+    const merged = mergedBy(rank);
     const nextPos = rightPos + load<u32>(spans + (rightPos << 2));
     store<i32>(id, merged);
     store<i32>(rightId, covered);

@@ -23,7 +23,7 @@ import { hashLong } from "../words/word-slots";
  *   48       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
  *                             middle: bit l - 1 for those with l bytes on the left, bit 2 + r for r bytes on the right. 0: no
  *                             merge ever crosses
- *   52       joinSlots        never-merged.ts; 0 if no pretoken may be cut
+ *   52       joins            never-merged.ts; 0 if no pretoken may be cut
  *   56       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
@@ -46,7 +46,7 @@ export class EncodingModel {
   byteRanks: usize;
   isMonotone: u32;
   adjacency: usize;
-  joinSlots: usize;
+  joins: usize;
   lateRank: u32;
 }
 

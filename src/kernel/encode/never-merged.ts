@@ -59,7 +59,7 @@ export function limitCuts(bytesMin: u32): void {
 
 /** Lays out the tables; false without room. */
 export function useCuts(model: EncodingModel): bool {
-  if (model.joinSlots === 0) return true;
+  if (model.joins === 0) return true;
   cutsAscii = model.cutPlaces === everywhere || model.lateRank < model.mergeCount;
   places = reserveTable(65536);
   isWholeEdge = reserveTable(512);
@@ -292,21 +292,17 @@ function threeBytes(at: usize): u32 {
  * halves are tokens, whose merges have added the joins inside them. A whole token, which merging does not make, adds every
  * place inside it.
  *
- *   ARRAY      TYPE      LENGTH       MEANING
- *   slots      u32,u32   2^slotBits   open addressing, at most half full, home = top bits of the hash: the two *edges* of a
- *                                     join, the left half's last bytes and the right half's first bytes; 0 if free
- *   filter     u32       slots / 16   a bit for each join: word by the top bits of the hash, bit by its lowest five. Most
- *                                     joins that are looked for are none, and end here, in a table of 1/32 of the size
+ *   ARRAY   TYPE   LENGTH       MEANING
+ *   joins   u32    2^joinBits   two bits for each join, in the word that the top bits of its hash name: at most two joins a
+ *                               word on average. One place in a hundred or fewer is taken for a join that is none, and then
+ *                               is not cut, which changes no id
  *
- * An edge is up to three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" is
- * [2 << 24 | c3a9, 2 << 24 | c3a9]. Only joins between two characters that are not ASCII are kept: elsewhere nobody asks.
+ * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to three
+ * bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" has the edges 2 << 24 | c3a9
+ * and 2 << 24 | c3a9. Only joins between two characters that are not ASCII are kept: elsewhere nobody asks.
  */
-let slots: usize = 0;
-let slotBits: u32 = 0;
-let filter: usize = 0;
-
-/** Sixteen slots share the 32 bits of a word of the filter. */
-const filterShift: u32 = 4;
+let joins: usize = 0;
+let joinBits: u32 = 0;
 
 const multiplier0: u32 = 0x9e3779b1;
 const multiplier1: u32 = 0x85ebca77;
@@ -319,12 +315,11 @@ export function reserveJoins(model: EncodingModel): bool {
   const whole = model.wholeTokens;
   const wholeBytes = whole.count === 0 ? 0 : load<u32>(whole.starts + (whole.count << 2));
   const joinCount = <u64>model.mergeCount + wholeBytes;
-  slotBits = filterShift + 1;
-  while ((<u64>1) << slotBits < 2 * joinCount) slotBits++;
-  slots = reserveTable((<usize>8) << slotBits);
-  filter = reserveTable((<usize>4) << (slotBits - filterShift));
-  model.joinSlots = slots;
-  return slots !== 0 && filter !== 0;
+  joinBits = 1;
+  while ((<u64>2) << joinBits < joinCount) joinBits++;
+  joins = reserveTable((<usize>4) << joinBits);
+  model.joins = joins;
+  return joins !== 0;
 }
 
 /**
@@ -436,26 +431,20 @@ function addJoin(adjacency: usize, left: u32, right: u32): void {
   store<u8>(at, load<u8>(at) | <u8>sizes);
   // Only between two characters that are not ASCII: there the byte behind is a lead byte.
   if (last < 0x80 || first < 0xc0) return;
-  const lastSlot: u32 = (1 << slotBits) - 1;
   const hash = hashOf(left, right);
-  const word = filterWordOf(hash);
-  store<u32>(word, load<u32>(word) | (1 << (hash & 31)));
-  let pos = hash >> (32 - slotBits);
-  while (load<u32>(slots + (pos << 3)) !== 0 && !isAt(pos, left, right)) pos = (pos + 1) & lastSlot;
-  store<u32>(slots + (pos << 3), left);
-  store<u32>(slots + (pos << 3), right, 4);
-}
-
-function isAt(pos: u32, left: u32, right: u32): bool {
-  return load<u32>(slots + (pos << 3)) === left && load<u32>(slots + (pos << 3), 4) === right;
+  store<u32>(wordOf(hash), load<u32>(wordOf(hash)) | bitsOf(hash));
 }
 
 function hashOf(left: u32, right: u32): u32 {
   return (left * multiplier0 + right) * multiplier1;
 }
 
-function filterWordOf(hash: u32): usize {
-  return filter + ((hash >> (32 - slotBits + filterShift)) << 2);
+function wordOf(hash: u32): usize {
+  return joins + ((hash >> (32 - joinBits)) << 2);
+}
+
+function bitsOf(hash: u32): u32 {
+  return (1 << ((hash >> 4) & 31)) | (1 << ((hash >> 9) & 31));
 }
 
 /**
@@ -478,12 +467,5 @@ function fitsJoin(left: u32, right: u32): bool {
 
 function hasJoin(left: u32, right: u32): bool {
   const hash = hashOf(left, right);
-  if (((load<u32>(filterWordOf(hash)) >> (hash & 31)) & 1) === 0) return false;
-  const last: u32 = (1 << slotBits) - 1;
-  let pos = hash >> (32 - slotBits);
-  while (load<u32>(slots + (pos << 3)) !== 0) {
-    if (isAt(pos, left, right)) return true;
-    pos = (pos + 1) & last;
-  }
-  return false;
+  return (~load<u32>(wordOf(hash)) & bitsOf(hash)) === 0;
 }

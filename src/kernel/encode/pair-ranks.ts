@@ -1,4 +1,4 @@
-import { reserveTable } from "../regions";
+import { middleKeysStart, reserveTable } from "../regions";
 import { EncodingModel } from "./model-layout";
 
 /**
@@ -7,11 +7,15 @@ import { EncodingModel } from "./model-layout";
  *   ARRAY    TYPE      LENGTH            MEANING
  *   slots    u32       2^slotBits        open addressing, linear probing, at most half full: in the low `rankBits` bits
  *                                        rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
- *   halves   i32,i32   mergeCount        left and right id of each rank; looked at where the tag is right
+ *   halves   i32,i32   mergeCount        left and right id of each rank
  *   filter   u32       2^(slotBits - 3)  a bit for each pair: word by the top bits of the hash, bit by its lowest five. Most
  *                                        pairs that are looked up do not merge, and most of these end here
  *
  * The home slot of a pair is the top `slotBits` bits of its hash.
+ *
+ * Of most pairs only a *guess* is needed: the rank of the first slot with the right tag. Ranks are added in ascending order, and
+ * what a pair meets before its own slot was added before it. So a guess is never above the rank, and only the lowest guess of
+ * a word has to be checked by its halves, before it is merged. That saves half of the cache misses.
  */
 
 /** The rank of two ids that do not merge: higher than every rank. Its bytes are equal, so memory can be filled with it. */
@@ -29,6 +33,9 @@ let slotBits: u32 = 0;
 let rankBits: u32 = 0;
 let halves: usize = 0;
 let filter: usize = 0;
+
+/** A pair is listed twice: no rank is guessed. */
+let isExact: bool = false;
 
 /** Ranks from here on are not found: late merges, while the others are made (late-merges.ts). */
 let rankLimit: i32 = noRank;
@@ -67,23 +74,66 @@ export function addPair(model: EncodingModel, rank: u32): bool {
   }
   store<u32>(slots + (pos << 2), (hash << rankBits) | (rank + 1));
   store<u64>(halves + (rank << 3), both);
+  if (slot !== 0) isExact = true;
   return slot === 0;
 }
 
 /** The rank of the pair, or `noRank`. */
 export function findPair(left: i32, right: i32): i32 {
   const hash = hashOf(left, right);
-  const filterWord = load<u32>(filter + ((hash >> (32 - slotBits + filterShift)) << 2));
-  if (((filterWord >> (hash & 31)) & 1) === 0) return noRank;
+  return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), true);
+}
+
+/** A guess: the rank of the pair or a lower one; of what is no pair anything. */
+export function guessPair(left: i32, right: i32): i32 {
+  const hash = hashOf(left, right);
+  return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), isExact);
+}
+
+/** Whether the rank is that of the pair. */
+export function isRankOf(rank: i32, left: i32, right: i32): bool {
+  return load<u64>(halves + (rank << 3)) === bothOf(left, right);
+}
+
+/**
+ * Writes guesses for all neighbours of up to 1,024 ids. First what passes the filter is listed, without a branch: hashes and
+ * indices, where the keys of middle words stood, which have been looked up.
+ */
+export function guessPairs(ids: usize, count: u32, ranks: usize): void {
+  const candidates = middleKeysStart;
+  let listed = candidates;
+  let left = load<u32>(ids);
+  for (let i: u32 = 1; i < count; i++) {
+    const right = load<u32>(ids + (i << 2));
+    const hash = hashOf(left, right);
+    store<i32>(ranks + (i << 2) - 4, noRank);
+    store<u32>(listed, hash);
+    store<u32>(listed, i - 1, 4);
+    listed += mayBePair(hash) << 3;
+    left = right;
+  }
+  for (let at = candidates; at < listed; at += 8) {
+    const i = load<u32>(at, 4) << 2;
+    const both = isExact ? load<u64>(ids + i) : 0;
+    store<i32>(ranks + i, findRank(load<u32>(at), both, isExact));
+  }
+}
+
+/** 1: it passes the filter; 0. */
+function mayBePair(hash: u32): u32 {
+  return (load<u32>(filter + ((hash >> (32 - slotBits + filterShift)) << 2)) >> (hash & 31)) & 1;
+}
+
+function findRank(hash: u32, both: u64, checks: bool): i32 {
   const tag = hash << rankBits;
-  const both = bothOf(left, right);
   const last: u32 = (1 << slotBits) - 1;
   let pos = hash >> (32 - slotBits);
   let slot = load<u32>(slots + (pos << 2));
   while (slot !== 0) {
     if ((slot ^ tag) >> rankBits === 0) {
       const rank = (slot ^ tag) - 1;
-      if (load<u64>(halves + (rank << 3)) === both) return <i32>rank < rankLimit ? <i32>rank : noRank;
+      if (!checks || load<u64>(halves + (rank << 3)) === both)
+        return <i32>rank < rankLimit ? <i32>rank : noRank;
     }
     pos = (pos + 1) & last;
     slot = load<u32>(slots + (pos << 2));
