@@ -23,6 +23,13 @@ export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export { masksEnd, scanMasks } from "./masks/scan-masks";
 export { addBytePairs, countBytePairsSome, startText, writeBytePairsSome } from "./merge/first-index";
 export {
+  frequentWordCount,
+  layOutSome,
+  placeWords,
+  startLayout,
+  tallyWordsSome,
+} from "./merge/lay-out-words";
+export {
   addPairs,
   answerCounts,
   giveNeighbours,
@@ -60,13 +67,14 @@ export {
   bytePairs,
   characterStates,
   describeFacts,
+  describeIds,
   describeMemories,
-  describeRecords,
   describeSpecials,
   describeStartTokens,
   describeTokens,
   describeWords,
   exchange as exchangedRecords,
+  frequentCounts,
   lefts,
   mergeCounts,
   numbers,
@@ -106,22 +114,7 @@ export {
   wantedSketchBits,
   writePairsSome,
 } from "./merge/rebuild-index";
-export { layOutRecordsSome, startRecordLayout, tallyRecordsSome } from "./merge/record-layout";
 export { stateBeforeBytes, stateBehindByte } from "./merge/whole-characters";
-export {
-  addUpDigits,
-  endDigit,
-  frequentWordCount,
-  laidOutCells,
-  layOutFrequentWords,
-  layOutRareWords,
-  placeByDigit,
-  startDigit,
-  startLayout,
-  startRareWords,
-  tallyDigits,
-  tallyWords,
-} from "./merge/word-layout";
 export {
   endsAddress,
   endsCapacity,
@@ -160,14 +153,12 @@ export { makeTokens, rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks }
 export {
   beginLook,
   endMovingToRecords,
-  endOfRecordsUnit,
   hasLooked,
   lookedIds,
   lookedPairsAddress,
   lookSome,
   moveToRecordsSome,
   startMovingToRecords,
-  startOfRecordsUnit,
 } from "./words/word-records";
 export { setSlice } from "./words/word-slots";
 export {

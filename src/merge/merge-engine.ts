@@ -1,12 +1,11 @@
 import { UserError } from "../errors.ts";
 import type { TokenWords } from "../words/word-table.ts";
 import {
-  inRuns,
   inSlices,
   type MergeEngine,
   type MergeMemory,
   type MergeProgress,
-  type NumberedRecords,
+  type MergeWords,
   spend,
   type WorkBudget,
 } from "./merge-memories.ts";
@@ -19,7 +18,7 @@ import { type Merges, readMerges } from "./merges.ts";
  */
 export function* learnMerges(
   engine: MergeEngine,
-  words: TokenWords | NumberedRecords,
+  words: MergeWords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, Merges | undefined> {
   if (!(yield* prepareEngine(engine, words, tuning))) return undefined;
@@ -59,11 +58,10 @@ export function* learnMerges(
 /** Lays the words out and indexes their pairs. False if a memory is too small. */
 export function* prepareEngine(
   engine: MergeEngine,
-  words: TokenWords | NumberedRecords,
+  words: MergeWords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, boolean> {
-  if ("kernel" in words) yield* layOutRecords(engine, words);
-  else yield* prepareWords(engine, words);
+  yield* layOutWords(engine, words);
   const { countsDensely } = engine.memories[0]!.plan;
   return countsDensely ? yield* indexBytePairs(engine, tuning) : yield* rebuildIndex(engine);
 }
@@ -79,37 +77,15 @@ function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[num
   return pauses[pause]!;
 }
 
-function* prepareWords({ memories, budget }: MergeEngine, words: TokenWords): Generator<MergeProgress, void> {
-  let cellsBefore = 0;
-  for (const memory of memories) {
-    const { cellCount, cellCountOfAll } = memory.plan;
-    yield* copyWords(memory, words, budget);
-    yield* layOutWords(memory, budget, (cells) => {
-      const shareDone = Math.min(1, (cellsBefore + cells) / cellCountOfAll);
-      budget.progress = { phase: "layout", mergeCount: 0, shareDone };
-    });
-    cellsBefore += cellCount;
-  }
-}
-
 /** False if a memory is too small. */
 function* indexBytePairs(
   { memories, budget }: MergeEngine,
   tuning: MergeTuning,
 ): Generator<MergeProgress, boolean> {
-  const { threadCount, cellCountOfAll } = memories[0]!.plan;
-  let cellsDone = 0;
-  const report = () => {
-    cellsDone += budget.sliceWork * threadCount;
-    budget.progress = {
-      phase: "index",
-      mergeCount: 0,
-      shareDone: Math.min(1, cellsDone / (2 * cellCountOfAll)),
-    };
-  };
+  budget.progress = { phase: "index", mergeCount: 0 };
   for (const { exports } of memories) {
     exports.startText();
-    yield* inSlices(budget, exports.countBytePairsSome, { report });
+    yield* inSlices(budget, exports.countBytePairsSome);
   }
   joinBytePairs(memories);
   for (const { exports } of memories) {
@@ -117,7 +93,7 @@ function* indexBytePairs(
     if (added === 1) throw countTooLarge();
     if (added === 2) return false;
     exports.startText();
-    yield* inSlices(budget, exports.writeBytePairsSome, { report });
+    yield* inSlices(budget, exports.writeBytePairsSome);
   }
   return true;
 }
@@ -182,7 +158,7 @@ export function* mergeInSlices(
   for (const memory of memories) {
     const { exports } = memory;
     if (memory !== first && !followMerge(first, memory)) return false;
-    yield* inSlices(budget, exports.mergeSome, { workMax: exports.largeListLength() });
+    yield* inSlices(budget, exports.mergeSome, exports.largeListLength());
     exports.endWalk();
   }
   joinNeighbours();
@@ -199,7 +175,7 @@ export function* mergeInSlices(
       }
     }
     if (!exports.settleLargeMerge()) return false;
-    yield* inSlices(budget, exports.writeSome, { workMax: exports.largeListLength() });
+    yield* inSlices(budget, exports.writeSome, exports.largeListLength());
     exports.endMerge();
     if (spend(budget, mergeWork)) yield budget.progress;
   }
@@ -212,10 +188,28 @@ function followMerge({ exports }: MergeMemory, { exports: other }: MergeMemory):
   return other.followMerge(exports.largeLeft(), exports.largeRight()) === 1;
 }
 
-function reportMerges({ memories, budget, limits }: MergeEngine): void {
-  const { exports } = memories[0]!;
-  const shareDone = exports.mergedEntryCount() / limits.mergeCountMax;
-  budget.progress = { phase: "merge", mergeCount: exports.mergeCount(), shareDone };
+function reportMerges({ memories, budget }: MergeEngine): void {
+  budget.progress = { phase: "merge", mergeCount: memories[0]!.exports.mergeCount() };
+}
+
+/** Lays the words out in each memory, by falling count (src/kernel/merge/word-layout.ts). */
+function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Generator<MergeProgress, void> {
+  for (const { exports, memory, plan } of memories) {
+    const { buffer } = memory;
+    if ("tokens" in words) yield* copyWords({ exports, memory, plan }, words, budget);
+    if (words.numbers !== undefined) {
+      new Int32Array(buffer, exports.numbers.value >>> 0).set(words.numbers);
+      // The counts of all memories are added up.
+      if (plan.memoryIndex === 0)
+        new Float64Array(buffer, exports.mergeCounts.value >>> 0).set(words.startCounts);
+    }
+    exports.startLayout();
+    yield* inSlices(budget, exports.tallyWordsSome);
+    new Float64Array(buffer, exports.frequentCounts.value >>> 0, exports.frequentWordCount()).sort();
+    exports.placeWords();
+    yield* inSlices(budget, exports.layOutSome);
+  }
+  if ("kernel" in words) words.discard();
 }
 
 /** Bytes that are copied with as much work as one cell. */
@@ -223,78 +217,25 @@ const bytesPerWork = 16;
 
 /** Copies the words of a memory into it. */
 function* copyWords(
-  { exports, memory, plan: { first, end } }: MergeMemory,
-  words: TokenWords,
+  { exports, memory, plan: { first, end } }: Pick<MergeMemory, "exports" | "memory" | "plan">,
+  { tokens, starts, counts }: TokenWords,
   budget: WorkBudget,
 ): Generator<MergeProgress, void> {
-  const { tokens, starts, counts } = words;
-  const { buffer } = memory;
-  const firstStart = starts[first]!;
   const regions = [
-    [asBytes(counts.subarray(first, end)), exports.mergeWordCounts],
-    [asBytes(starts.subarray(first, end + 1)), exports.mergeWordStarts],
-    [asBytes(tokens.subarray(firstStart, starts[end]!)), exports.mergeWordTokens],
+    [counts.subarray(first, end), exports.mergeWordCounts],
+    [starts.subarray(first, end + 1), exports.mergeWordStarts],
+    [tokens.subarray(starts[first]!, starts[end]!), exports.mergeWordTokens],
   ] as const;
-  for (const [source, address] of regions) {
-    const target = new Uint8Array(buffer, address.value >>> 0, source.length);
+  for (const [array, address] of regions) {
+    const source = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    const target = new Uint8Array(memory.buffer, address.value >>> 0, source.length);
     const sliceBytes = budget.sliceWork * bytesPerWork;
     for (let from = 0; from < source.length; from += sliceBytes) {
       target.set(source.subarray(from, from + sliceBytes), from);
       if (spend(budget, budget.sliceWork)) yield budget.progress;
     }
   }
-  exports.startLayout(firstStart);
 }
-
-const asBytes = (array: Float64Array | Uint32Array | TokenWords["tokens"]) =>
-  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-
-/** Writes the words that were copied as cells, by falling count (src/kernel/merge/word-layout.ts). */
-function* layOutWords(
-  { exports, plan }: MergeMemory,
-  budget: WorkBudget,
-  report: (cellCount: number) => void,
-): Generator<MergeProgress, void> {
-  yield* inRuns(budget, plan.wordCount, exports.tallyWords);
-  yield* sortFrequentWords(exports, budget);
-  const reportCells = () => report(exports.laidOutCells());
-  yield* inSlices(budget, exports.layOutFrequentWords, { report: reportCells });
-  exports.startRareWords();
-  yield* inSlices(budget, exports.layOutRareWords, { report: reportCells });
-}
-
-/** The same of words that stand as records (src/kernel/merge/record-layout.ts). */
-function* layOutRecords(
-  { memories, budget }: MergeEngine,
-  { numbers, startCounts, discard }: NumberedRecords,
-): Generator<MergeProgress, void> {
-  const { exports, memory } = memories[0]!;
-  new Int32Array(memory.buffer, exports.numbers.value >>> 0).set(numbers);
-  new Float64Array(memory.buffer, exports.mergeCounts.value >>> 0).set(startCounts);
-  exports.startRecordLayout(exports.startOfRecordsUnit(), exports.endOfRecordsUnit());
-  yield* inSlices(budget, exports.tallyRecordsSome);
-  yield* sortFrequentWords(exports, budget);
-  yield* inSlices(budget, exports.layOutFrequentWords);
-  exports.startRareWords();
-  yield* inSlices(budget, exports.layOutRecordsSome);
-  discard();
-}
-
-function* sortFrequentWords(
-  exports: MergeMemory["exports"],
-  budget: WorkBudget,
-): Generator<MergeProgress, void> {
-  const frequentCount = exports.frequentWordCount();
-  for (let shift = 0; exports.startDigit(shift); shift += digitBits) {
-    yield* inRuns(budget, frequentCount, (from, to) => exports.tallyDigits(shift, from, to));
-    exports.addUpDigits();
-    yield* inRuns(budget, frequentCount, (from, to) => exports.placeByDigit(shift, from, to));
-    exports.endDigit();
-  }
-}
-
-/** Of the sort of the frequent words. */
-const digitBits = 11;
 
 /**
  * Adds up what the memories of an engine tell each other (src/kernel/merge/memory-exchange.ts): each gives what its

@@ -7,11 +7,13 @@ export type MergePlan = {
   /** Words [first, end) of the table lie here. */
   readonly first: number;
   readonly end: number;
+  readonly firstStart: number;
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
-  /** Where the words stand as records: the regions begin there, and the words have ids below `idLimit`. 0: in a new memory. */
+  /** Where the words stand as records: the regions begin there. 0: in a new memory. */
   readonly firstByte: number;
+  /** Ids of the words that are given numbers. 0: they have those of start tokens. */
   readonly idLimit: number;
   readonly cellCount: number;
   /** Memories in which the words lie, and the cells of all. */
@@ -45,8 +47,9 @@ export type MergeHelp = {
 
 /** Plans the regions of this thread's kernel; the bytes that the memory must have, or 0 if the engine does not fit. */
 export function planRegions({ exports }: Kernel, plan: MergePlan, capacityBytes: number): number {
-  exports.describeWords(plan.wordCount, plan.positionCount, plan.positionBytes, plan.cellCount);
-  exports.describeRecords(plan.firstByte, plan.idLimit);
+  const { wordCount, firstStart, positionCount, positionBytes, cellCount } = plan;
+  exports.describeWords(wordCount, firstStart, positionCount, positionBytes, cellCount);
+  exports.describeIds(plan.firstByte, plan.idLimit);
   exports.describeMemories(plan.memoryCount, plan.memoryIndex, plan.cellCountOfAll);
   exports.describeStartTokens(plan.startCount, plan.startByteCount, plan.haveLongTokens, plan.countsDensely);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);

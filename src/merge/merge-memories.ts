@@ -38,19 +38,17 @@ export type MergeMemory = Kernel & {
   readonly capacityBytes: number;
 };
 
-/**
- * Words that stand as records, with what they lack beside a table: `numbers` has the start token of each of their ids, and
- * `startCounts` how often each start token occurs.
- */
-export type NumberedRecords = RecordWords & {
-  readonly positionCount: number;
-  readonly numbers: Int32Array;
-  readonly startCounts: Float64Array;
-};
+/** Words of ids that are not those of start tokens: the start token of each id, and how often each start token occurs. */
+export type Numbers = { readonly numbers: Int32Array; readonly startCounts: Float64Array };
+
+/** What merges are learned from: a table, or words that stand as records. */
+export type MergeWords = NumberedTable | NumberedRecords;
+export type NumberedTable = TokenWords & (Numbers | { readonly numbers?: undefined });
+export type NumberedRecords = RecordWords & Numbers & { readonly positionCount: number };
 
 /** Sets up an engine in so many memories, or where the records stand; undefined if it does not fit. */
 export function createMergeEngine(
-  words: TokenWords | NumberedRecords,
+  words: MergeWords,
   memoryCount: number,
   options: MergeOptions,
   tuning: MergeTuning,
@@ -58,7 +56,16 @@ export function createMergeEngine(
   const areRecords = "kernel" in words;
   const cellCountOfAll = cellCountBound(areRecords ? words : sizeOfWords(words));
   const slices = areRecords
-    ? [{ first: 0, end: 0, wordCount: words.wordCount, positionCount: 0, cellCount: cellCountOfAll }]
+    ? [
+        {
+          first: 0,
+          end: 0,
+          firstStart: 0,
+          wordCount: words.wordCount,
+          positionCount: 0,
+          cellCount: cellCountOfAll,
+        },
+      ]
     : cutWords(words, memoryCount);
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [] } = options;
@@ -73,7 +80,7 @@ export function createMergeEngine(
     cellCountOfAll,
     positionBytes: areRecords ? words.positionBytes : words.tokens.BYTES_PER_ELEMENT,
     firstByte: areRecords ? words.freeStart : 0,
-    idLimit: areRecords ? words.numbers.length : 0,
+    idLimit: words.numbers?.length ?? 0,
     startCount,
     startByteCount: rule.spelling.bytes.length,
     haveLongTokens: rule.haveLongTokens,
@@ -124,7 +131,7 @@ function cutWords(words: TokenWords, sliceCount: number) {
   return Array.from({ length: sliceCount }, (_, k) => {
     const [first, end] = [cuts[k]!, cuts[k + 1]!];
     const size = { wordCount: end - first, positionCount: starts[end]! - starts[first]! };
-    return { first, end, ...size, cellCount: cellCountBound(size) };
+    return { first, end, firstStart: starts[first]!, ...size, cellCount: cellCountBound(size) };
   });
 }
 
@@ -337,12 +344,8 @@ function fillFacts(
   for (let id = 0; id < count; id++) facts[id] = factOf(bytes.subarray(starts[id]!, starts[id + 1]!));
 }
 
-/** What the caller is told between two slices. `shareDone` is of the phase, 0 to 1. */
-export type MergeProgress = {
-  readonly phase: "layout" | "index" | "merge";
-  readonly mergeCount: number;
-  readonly shareDone: number;
-};
+/** What the caller is told between two slices. */
+export type MergeProgress = { readonly phase: "layout" | "index" | "merge"; readonly mergeCount: number };
 
 /**
  * Work budget: how much work is left until the engine yields. Work is counted in what is touched (cells, entries,
@@ -352,7 +355,7 @@ export type MergeProgress = {
 export type WorkBudget = { readonly sliceWork: number; workLeft: number; progress: MergeProgress };
 
 export function createWorkBudget(sliceWork: number): WorkBudget {
-  return { sliceWork, workLeft: sliceWork, progress: { phase: "layout", mergeCount: 0, shareDone: 0 } };
+  return { sliceWork, workLeft: sliceWork, progress: { phase: "layout", mergeCount: 0 } };
 }
 
 /** Takes `work` off the slice; true when the slice is used up and it is time to yield. */
@@ -363,29 +366,15 @@ export function spend(budget: WorkBudget, work: number): boolean {
   return true;
 }
 
-/** Calls `work` for runs of [0, count), until all are done. */
-export function* inRuns(
-  budget: WorkBudget,
-  count: number,
-  work: (from: number, to: number) => void,
-): Generator<MergeProgress, void> {
-  for (let from = 0; from < count; from += budget.sliceWork) {
-    const to = Math.min(from + budget.sliceWork, count);
-    work(from, to);
-    if (spend(budget, to - from)) yield budget.progress;
-  }
-}
-
 /** Calls `doSome` for a slice at a time, until it returns 0; `workMax` bounds the work of all calls. */
 export function* inSlices(
   budget: WorkBudget,
   doSome: (work: number) => 0 | 1,
-  { report, workMax = Number.POSITIVE_INFINITY }: { report?: () => void; workMax?: number } = {},
+  workMax = Number.POSITIVE_INFINITY,
 ): Generator<MergeProgress, void> {
   let workLeft = workMax;
   for (let hasMore = true; hasMore; ) {
     hasMore = doSome(budget.sliceWork) === 1;
-    report?.();
     const work = Math.min(budget.sliceWork, workLeft);
     workLeft -= work;
     if (spend(budget, work)) yield budget.progress;

@@ -104,7 +104,7 @@ export function* trainParityMerges(
     for (const language of languages) {
       if (!mergeAtOnce(language, left, right, token)) yield* mergeLarge(language, left, right, token);
       if (budget.workLeft <= 0) {
-        budget.progress = { phase: "merge", mergeCount, shareDone: mergeCount / options.mergeCount };
+        budget.progress = { phase: "merge", mergeCount };
         spend(budget, 0);
         yield budget.progress;
       }

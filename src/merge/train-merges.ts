@@ -13,7 +13,9 @@ import {
   createMergeEngine,
   type MergeEngine,
   type MergeProgress,
+  type MergeWords,
   type NumberedRecords,
+  type NumberedTable,
   regionsOf,
 } from "./merge-memories.ts";
 import {
@@ -42,7 +44,7 @@ const memoryCountMax = 16;
  * more pairs than any text that was seen: then it begins anew with twice as many.
  */
 export function* trainMerges(
-  table: WordTable | TokenWords,
+  table: WordTable | NumberedTable,
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
@@ -76,7 +78,7 @@ export function trainInPlace(
 /** Undefined if a memory is too small; what it held is given back. */
 function* runEngine(
   engine: MergeEngine,
-  words: TokenWords | NumberedRecords,
+  words: MergeWords,
   tuning: MergeTuning,
 ): Generator<MergeProgress, Merges | undefined> {
   const { memories } = engine;

@@ -2,13 +2,7 @@ import { addUp, type Parts } from "../count/add-up.ts";
 import type { Merges } from "../merge/merges.ts";
 import { trainInPlace, trainMerges } from "../merge/train-merges.ts";
 import { inTurns } from "../runtime/turns.ts";
-import {
-  inheritedTokens,
-  keepInherited,
-  keptCounts,
-  modelOfMerges,
-  renumberTokens,
-} from "../superwords/inherited-merges.ts";
+import { inheritedTokens, keepInherited, keptCounts, modelOfMerges } from "../superwords/inherited-merges.ts";
 import { findKeptMerges } from "../superwords/kept-merges.ts";
 import { idBytesOf } from "../superwords/lifted-pretokens.ts";
 import { plainCutting } from "../text/cutting.ts";
@@ -113,12 +107,11 @@ async function learnFrom(
   const pretokenCount = pretokenCountOf(words);
   const size = { wordCount, positionCount: found.positionCount };
   mergeRoom(run, size, options);
-  const droppedCount = learned.mergeCount - inherited.mergeCount;
-  if ("tokens" in words && droppedCount > 0) await inTurns(renumberTokens(words, numbers));
+  const numbered = { numbers, startCounts: keptCounts(tokenCounts, numbers) };
   const work =
     "tokens" in words
-      ? trainMerges(words, options)
-      : trainInPlace({ ...words, ...size, numbers, startCounts: keptCounts(tokenCounts, numbers) }, options);
+      ? trainMerges({ ...words, ...numbered }, options)
+      : trainInPlace({ ...words, ...size, ...numbered }, options);
   if (work === undefined) return undefined;
   const superMerges = await doMerging(work, size, options, {
     tellMemory: run.tellMemory,
@@ -132,7 +125,7 @@ async function learnFrom(
         pretokenCount,
         distinctWordCount: wordCount,
         inheritedCount: inherited.mergeCount,
-        droppedCount,
+        droppedCount: learned.mergeCount - inherited.mergeCount,
       },
     }
   );

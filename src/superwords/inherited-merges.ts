@@ -4,7 +4,6 @@ import { alphabetOrder, type StartTokens } from "../merge/merge-options.ts";
 import type { Compat, LearnedPairs, Merges } from "../merge/merges.ts";
 import { buildModel, type EncodingModel } from "../tokenizer/encoding-model.ts";
 import { copyTokenBytes, makeTokenBytes } from "../vocabulary/vocabulary.ts";
-import type { TokenWords } from "../words/word-table.ts";
 import type { KeptMerges } from "./kept-merges.ts";
 
 const byteCount = 256;
@@ -44,21 +43,6 @@ export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges
 /** Counts of tokens by their new numbers. */
 export function keptCounts(counts: Float64Array, numbers: Int32Array): Float64Array {
   return counts.filter((_, token) => numbers[token]! >= 0);
-}
-
-/** Tokens between two yields. */
-const tokensAtOnce = 1 << 21;
-
-/** Gives the tokens of words their new numbers, in place. */
-export function* renumberTokens({ tokens }: TokenWords, numbers: Int32Array): Generator<undefined, void> {
-  for (let first = 0; first < tokens.length; first += tokensAtOnce) {
-    renumberSome(tokens, first, Math.min(first + tokensAtOnce, tokens.length), numbers);
-    yield;
-  }
-}
-
-function renumberSome(tokens: TokenWords["tokens"], first: number, end: number, numbers: Int32Array): void {
-  for (let i = first; i < end; i++) tokens[i] = numbers[tokens[i]!]!;
 }
 
 /** The tokens that the second stage begins with: the bytes, and what the inherited merges make. */

@@ -2,18 +2,17 @@
  * Regions: where everything of a merge engine stands in its memory. The main thread plans them once; a thread that
  * helps plans the same from the same numbers. A region never moves: one that grows has address space for the most it
  * may need, which costs nothing until it is written. The memory is new, all zeros, and the engine relies on that. Where the words
- * stand as records, it is the region of text in the memory that they were counted in (record-layout.ts).
+ * stand as records, it is the region of text in the memory that they were counted in (words/word-records.ts).
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
  *   merge           Merge        1                         neighbours.ts
- *   parts           Part         partCount                 merge-regions.ts
+ *   parts           Part         partCount + 1             merge-regions.ts
  *   cells           u16 or u32   cellCount + 1             word-layout.ts
  *   weightEnds      u32          wordCount + 1             word-layout.ts
  *   weights         u64          wordCount + 1             word-layout.ts
  *   rareCells       u32          2,048 a part              word-layout.ts
- *   tallies         u32          2,049                     word-layout.ts
- *   numbers         u32          numberCount               record-layout.ts; where words stand as records
+ *   numbers         u32          numberCount               word-layout.ts
  *   lefts, rights   u32          tokenCapacity             merge-tokens.ts
  *   lengths, sizes  u32          tokenCapacity             merge-tokens.ts
  *   startBytes      u8           startByteCount            merge-tokens.ts
@@ -51,7 +50,9 @@
  *
  *   wordCounts      f64          wordCount                 occurrences in the corpus
  *   wordStarts      u32          wordCount + 1             offset into the table's tokens
- *   order, others   u32          wordCount                 word-layout.ts
+ *   order           u32          wordCount                 word-layout.ts
+ *   frequentCounts  f64          wordCount                 word-layout.ts
+ *   frequentCells   u32          wordCount                 word-layout.ts
  *   wordTokens      see right    positionCount             words end to end; u8, u16 or u32, as `positionBytes` says
  */
 export let job: usize = 0;
@@ -61,7 +62,6 @@ export let cells: usize = 0;
 export let weightEnds: usize = 0;
 export let weights: usize = 0;
 export let rareCells: usize = 0;
-export let tallies: usize = 0;
 export let numbers: usize = 0;
 export let lefts: usize = 0;
 export let rights: usize = 0;
@@ -100,7 +100,8 @@ export let entries: usize = 0;
 export let wordCounts: usize = 0;
 export let wordStarts: usize = 0;
 export let order: usize = 0;
-export let others: usize = 0;
+export let frequentCounts: usize = 0;
+export let frequentCells: usize = 0;
 export let wordTokens: usize = 0;
 
 export let wordCount: u32 = 0;
@@ -144,22 +145,36 @@ export let partCount: u32 = 0;
 export let pairCapacity: u32 = 0;
 export let entryCapacityMax: u32 = 0;
 
+/** Where the first word of this memory starts in the tokens of the table. */
+export let firstWordStart: u32 = 0;
+
 /** The words to be laid out in this memory, and the cells that they take at most (word-layout.ts). */
-export function describeWords(count: u32, positions: u32, bytesOfPosition: u32, cells: u32): void {
+export function describeWords(
+  count: u32,
+  firstStart: u32,
+  positions: u32,
+  bytesOfPosition: u32,
+  cells: u32,
+): void {
   wordCount = count;
+  firstWordStart = firstStart;
   positionCount = positions;
   positionBytes = bytesOfPosition;
   cellCount = cells;
 }
 
-/** The regions stand behind this address, where the words stand in the same memory; 0: it is new. */
+/** Whether the words stand as records in the same memory. Then the regions stand behind an address. */
+export let areRecords: bool = false;
 let firstByte: usize = 0;
-/** Ids that these words are made of (record-layout.ts). */
+/** Whether the ids in the words are not those in the cells, and how many there may be. */
+export let hasNumbers: bool = false;
 let numberCount: u32 = 0;
 
-/** The words stand as records in the same memory: the regions begin at an address, and the ids are below `idLimit`. */
-export function describeRecords(first: usize, idLimit: u32): void {
+/** Where the regions begin if the words stand as records in the same memory, or 0; how many ids have numbers. */
+export function describeIds(first: usize, idLimit: u32): void {
+  areRecords = first > 0;
   firstByte = first;
+  hasNumbers = idLimit > 0;
   numberCount = idLimit;
 }
 
@@ -270,12 +285,11 @@ function placeFixedRegions(): void {
   end = (max(<u64>firstByte, <u64>__heap_base) + alignment - 1) & ~(alignment - 1);
   job = place(offsetof<Job>());
   merge = place(offsetof<Merge>());
-  parts = place(<u64>partCount * partStride);
+  parts = place((<u64>partCount + 1) * partStride);
   cells = place((<u64>cellCount + 1) * cellBytes);
   weightEnds = place((<u64>wordCount + 1) * sizeof<u32>());
   weights = place((<u64>wordCount + 1) * sizeof<u64>());
   rareCells = place(<u64>partCount * 2048 * sizeof<u32>());
-  tallies = place(2049 * sizeof<u32>());
   numbers = place(<u64>numberCount * sizeof<u32>());
   lefts = place(idBytes);
   rights = place(idBytes);
@@ -311,8 +325,8 @@ function placeFixedRegions(): void {
 }
 
 function wordRegionBytes(): u64 {
-  const bytesOfWord = sizeof<f64>() + 3 * sizeof<u32>();
-  return <u64>wordCount * bytesOfWord + <u64>positionCount * positionBytes + 5 * alignment + sketchesMin;
+  const bytesOfWord = 2 * sizeof<f64>() + 3 * sizeof<u32>();
+  return <u64>wordCount * bytesOfWord + <u64>positionCount * positionBytes + 6 * alignment + sketchesMin;
 }
 
 function placeWordRegions(): void {
@@ -320,7 +334,8 @@ function placeWordRegions(): void {
   wordCounts = place(<u64>wordCount * sizeof<f64>());
   wordStarts = place((<u64>wordCount + 1) * sizeof<u32>());
   order = place(<u64>wordCount * sizeof<u32>());
-  others = place(<u64>wordCount * sizeof<u32>());
+  frequentCounts = place(<u64>wordCount * sizeof<f64>());
+  frequentCells = place(<u64>wordCount * sizeof<u32>());
   wordTokens = place(<u64>positionCount * positionBytes);
   end = entriesAddress;
 }

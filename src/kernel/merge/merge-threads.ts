@@ -1,9 +1,8 @@
 import { countBytePairs, writeBytePairs } from "./byte-pairs";
 import { countPairs, sketchPairs, writePairs } from "./index-pairs";
-import { layOutRecords } from "./lay-out-records";
 import { isWide, Job, job, Merge, merge, Part, partStride, parts } from "./merge-regions";
 import { mergeOccurrences, writeStaged } from "./neighbours";
-import { adoptStepCount, stepCount } from "./word-layout";
+import { layOutWords, setStepCount, stepCount } from "./word-layout";
 
 /**
  * Work that several threads do together: the parts of a list, or of the text. The main thread says what is to be done
@@ -47,7 +46,7 @@ export enum Work {
   sketchPairs,
   countPairs,
   writePairs,
-  layOutRecords,
+  layOutWords,
 }
 
 enum State {
@@ -150,7 +149,7 @@ function doWork<T>(part: Part, index: u32): bool {
     case Work.writePairs:
       return writePairs<T>(part, index, job.share);
     default:
-      return layOutRecords<T>(part, index, job.share);
+      return layOutWords<T>(part, index, job.share, false);
   }
 }
 
@@ -167,7 +166,7 @@ export function helpMerging(): bool {
     // The number of parts may change meanwhile. Only a part that was taken is certain.
     for (let k: u32 = 1; k < job.partCount; k++) {
       if (!takePart(k)) continue;
-      adoptStepCount(job.stepCount);
+      setStepCount(job.stepCount);
       shareDone += job.share;
       doPart(k);
       atomic.add<u32>(helpedAddress(), 1);

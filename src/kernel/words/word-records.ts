@@ -16,7 +16,7 @@ import { long, middle, short } from "./word-tables";
 
 /**
  * All words as records, which stand end to end, so that the merge engine can lay them out in the memory where they were counted
- * (merge/record-layout.ts). Behind the records of long words come those of short and middle ones.
+ * (merge/word-layout.ts). Behind the records of long words come those of short and middle ones.
  */
 let movedKind: u32 = 0;
 let movedAt: usize = 0;
@@ -50,15 +50,6 @@ export function moveToRecordsSome(work: u32): bool {
 export function endMovingToRecords(): void {
   addSentinel(short);
   middle.usedCount = 0;
-}
-
-/** Where the records begin and end, in units of 8 bytes. */
-export function startOfRecordsUnit(): u32 {
-  return <u32>(firstRecord(long) >> 3);
-}
-
-export function endOfRecordsUnit(): u32 {
-  return <u32>(endOfRecords(long) >> 3);
 }
 
 /**

@@ -27,17 +27,19 @@ function makeIdWords(random: Random): Map<string, number> {
 const idLimit = 40;
 const numbers = Int32Array.from({ length: idLimit }, (_, id) => (id % 2 === 0 ? id / 2 : -1));
 
-/** The words as a table of start tokens, and the same in a counter as ids of so many bytes. */
-function bothFormsOf(words: ReadonlyMap<string, number>, idBytes: 2 | 4) {
+/** The words as a table of start tokens, and as ids of so many bytes in a table and in a counter. */
+function allFormsOf(words: ReadonlyMap<string, number>, idBytes: 2 | 4) {
   const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
   const counter = new WordCounter();
   const startCounts = new Float64Array(idLimit / 2);
   const starts = [0];
   const tokens: number[] = [];
+  const allIds: number[] = [];
   for (const [word, count] of words) {
     const ids = Ids.from(word.split(" ").map(Number));
     const bytes = new Uint8Array(ids.buffer as ArrayBuffer);
     counter.add({ bytes, view: new DataView(bytes.buffer) }, 0, bytes.length, count);
+    allIds.push(...ids);
     for (const id of ids) {
       tokens.push(numbers[id]!);
       startCounts[numbers[id]!]! += count;
@@ -50,7 +52,12 @@ function bothFormsOf(words: ReadonlyMap<string, number>, idBytes: 2 | 4) {
     starts: Uint32Array.from(starts),
     counts: Float64Array.from(words.values()),
   };
-  return { table, counter, startCounts };
+  return {
+    table,
+    idTable: { ...table, tokens: Ids.from(allIds), numbers, startCounts },
+    counter,
+    startCounts,
+  };
 }
 
 const options = (threadCount: number) => ({
@@ -60,23 +67,23 @@ const options = (threadCount: number) => ({
   threadCount,
 });
 
-test("merges learned where words were counted are those of a table of the words", () => {
+test("merges learned where words were counted are those of a table of the words, and of a table of the ids", () => {
   const random = randomNumbers(seed);
   for (let trial = 0; trial < rounds(120); trial++) {
     const words = makeIdWords(random);
     const idBytes = random(2) === 0 ? 2 : 4;
     const threadCount = 1 + random(4);
     const tuning: MergeTuning = { ...makeTuning(random), sharedCellCount: 0, startsHelpers: false };
-    const { table, counter, startCounts } = bothFormsOf(words, idBytes);
+    const { table, idTable, counter, startCounts } = allFormsOf(words, idBytes);
     const records = runToEnd(counter.standAsRecords(idLimit, idBytes))!;
     const positionCount = table.tokens.length;
     const numbered = { ...records, positionCount, numbers, startCounts };
     const context = { seed, trial, words, idBytes, threadCount, tuning };
     const merges = runToEnd(trainInPlace(numbered, options(threadCount), tuning)!);
-    expect({ ...context, merges }).toEqual({
-      ...context,
-      merges: runToEnd(trainMerges(table, options(1))),
-    });
+    const expected = { ...context, merges: runToEnd(trainMerges(table, options(1))) };
+    expect({ ...context, merges }).toEqual(expected);
+    const ofIds = runToEnd(trainMerges(idTable, options(threadCount), tuning));
+    expect({ ...context, merges: ofIds }).toEqual(expected);
   }
 });
 
@@ -85,7 +92,7 @@ test("where the memory has no room for merging the words stay, unless it shows i
   const words = makeIdWords(random);
   const ends: string[] = [];
   for (let freeBytes = 1 << 16; ends.at(-1) !== "merged"; freeBytes += 1 << 18) {
-    const { table, counter, startCounts } = bothFormsOf(words, 2);
+    const { table, counter, startCounts } = allFormsOf(words, 2);
     const before = entriesOf(counter.toWordTable());
     const records = runToEnd(counter.standAsRecords(idLimit, 2))!;
     const freeEnd = records.freeStart + freeBytes;

@@ -1,0 +1,157 @@
+import { endOfRecords, firstRecord } from "../words/word-slots";
+import { long } from "../words/word-tables";
+import {
+  areRecords,
+  boundary,
+  cells,
+  frequentCells,
+  frequentCounts,
+  isWide,
+  mergeCounts,
+  order,
+  partCount,
+  setCellCount,
+  startCount,
+  wordCount,
+} from "./merge-regions";
+import { partAt, startPart, Work, workTogether } from "./merge-threads";
+import {
+  beginStep,
+  countOfWord,
+  frequentCellsOf,
+  layOutWords,
+  lengthOfWord,
+  rareCellsOf,
+  rareCountEnd,
+  setFrequentSteps,
+  setStepCount,
+  startCountsOf,
+  stepCount,
+  wordBehind,
+} from "./word-layout";
+
+/**
+ * The layout of the words (word-layout.ts). A first walk over them adds up how many cells the words of each count take, so every
+ * word of that count then has its place, in whatever order the words come. Most words are rare: the walk cuts them into parts of
+ * about equal size, and tallies each part by itself, so that each thread lays out a part. Frequent words are listed.
+ */
+let nextWord: u32 = 0;
+let wordEnd: u32 = 0;
+let partStart: u32 = 0;
+let partSize: u32 = 0;
+let talliedParts: u32 = 0;
+let frequentCount: u32 = 0;
+
+/** Begins a layout; the words are in their regions, or stand as records. */
+export function startLayout(): void {
+  setStepCount(0);
+  nextWord = areRecords ? <u32>(<u64>firstRecord(long) >> 3) : 0;
+  wordEnd = areRecords ? <u32>(endOfRecords(long) >> 3) : wordCount;
+  partStart = nextWord;
+  partSize = (wordEnd - nextWord) / partCount + 1;
+  talliedParts = 0;
+  frequentCount = 0;
+  if (isWide) store<u32>(cells, boundary);
+  else store<u16>(cells, <u16>boundary);
+}
+
+/** First walk over the next `work` words; false after the last. */
+export function tallyWordsSome(work: u32): bool {
+  for (; work > 0 && nextWord < wordEnd; work--) {
+    const length = lengthOfWord(nextWord);
+    const count = countOfWord(nextWord);
+    if (length >= 2) {
+      if (count < rareCountEnd) addCells(rareCellsOf(talliedParts, <u32>count), length + 1);
+      else addFrequentWord(nextWord, count);
+    }
+    nextWord = wordBehind(nextWord);
+    if (nextWord - partStart >= partSize) endPart();
+  }
+  if (nextWord < wordEnd) return true;
+  while (talliedParts < partCount) endPart();
+  return false;
+}
+
+function addCells(tally: usize, count: u32): void {
+  store<u32>(tally, load<u32>(tally) + count);
+}
+
+function addFrequentWord(word: u32, count: u64): void {
+  store<u32>(order + ((<usize>frequentCount) << 2), word);
+  store<f64>(frequentCounts + ((<usize>frequentCount) << 3), <f64>count);
+  frequentCount++;
+}
+
+function endPart(): void {
+  startPart(talliedParts, partStart, nextWord);
+  partStart = nextWord;
+  talliedParts++;
+}
+
+/** How many words are frequent. JavaScript sorts their counts. */
+export function frequentWordCount(): u32 {
+  return frequentCount;
+}
+
+/** Gives the words of each count their place, and the weight steps that they are. */
+export function placeWords(): void {
+  const stepsOfFrequent = tallyFrequentWords();
+  let pos: u32 = 1;
+  for (let step = <i32>stepsOfFrequent - 1; step >= 0; step--) {
+    beginStep(<u64>load<f64>(frequentCounts + ((<usize>step) << 3)), pos);
+    pos = takePlace(frequentCells + ((<usize>step) << 2), pos);
+  }
+  for (let count = <i32>rareCountEnd - 1; count >= 0; count--) {
+    const start = pos;
+    for (let part: u32 = 0; part < partCount; part++) pos = takePlace(rareCellsOf(part, count), pos);
+    if (pos > start) beginStep(count, start);
+  }
+  setCellCount(pos);
+  if (stepCount === 0) beginStep(0, pos);
+  // Their part is behind those of the threads.
+  startPart(partCount, 0, frequentCount);
+}
+
+/** Adds up how many cells the frequent words of each count take; returns how many counts there are. */
+function tallyFrequentWords(): u32 {
+  let distinctCount: u32 = 0;
+  for (let k: u32 = 0; k < frequentCount; k++) {
+    const count = load<f64>(frequentCounts + ((<usize>k) << 3));
+    const last = frequentCounts + ((<usize>distinctCount) << 3);
+    if (distinctCount > 0 && load<f64>(last - 8) === count) continue;
+    store<f64>(last, count);
+    distinctCount++;
+  }
+  setFrequentSteps(distinctCount);
+  for (let k: u32 = 0; k < frequentCount; k++) {
+    const word = load<u32>(order + ((<usize>k) << 2));
+    addCells(frequentCellsOf(countOfWord(word)), lengthOfWord(word) + 1);
+  }
+  return distinctCount;
+}
+
+/** From how many cells there are to where they begin; returns where they end. */
+function takePlace(tally: usize, pos: u32): u32 {
+  const cellsOfCount = load<u32>(tally);
+  store<u32>(tally, pos);
+  return pos + cellsOfCount;
+}
+
+/** Lays out words until about `work` cells are written, in each part; false when all are. */
+export function layOutSome(work: u32): bool {
+  const frequent = partAt(partCount);
+  if (frequent.next < frequent.end) {
+    if (isWide) layOutWords<u32>(frequent, 0, work, true);
+    else layOutWords<u16>(frequent, 0, work, true);
+    return true;
+  }
+  if (workTogether(Work.layOutWords, partCount, work)) return true;
+  for (let part: u32 = 0; part < partCount; part++) addStartCounts(startCountsOf(part));
+  return false;
+}
+
+/** Of tokens that no merge makes, `mergeCounts` has the occurrences. */
+function addStartCounts(counts: usize): void {
+  for (let offset: usize = 0; offset < (<usize>startCount) << 3; offset += 8)
+    store<f64>(mergeCounts + offset, load<f64>(mergeCounts + offset) + load<f64>(counts + offset));
+}
