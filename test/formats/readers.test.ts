@@ -3,61 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
-import { encodeWord, wordsOf } from "../../examples/learn.ts";
-import { encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { trainTokenizer } from "../../src/index.ts";
-import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
-import { ranksOf } from "../merge/naive.ts";
+import { binary, bpe, environment, mergesOf, put, scratch } from "../binary.ts";
 import { gpt2Pattern, madeText } from "../vocabulary/made-merges.ts";
 
 // What the binary writes, in the hands of the tools it is written for.
 
 const home = scratch();
-
-const special = "<|endoftext|>";
-const documents = Array.from({ length: 40 }, (_, seed) => madeText(seed, 400));
-const corpus = put(home, "corpus.txt", documents.join(special));
-const vocabSize = 900;
-const output = join(home, "tokenizer");
-const trained = bpe(["train", corpus, "-n", String(vocabSize), "-s", special, "-o", output, "-w", "2", "-q"]);
-expect(trained).toMatchObject({ code: 0, stderr: "" });
-const files = tokenizerFiles(output);
-const vocabulary = new Map(Object.entries(JSON.parse(files["vocab.json"]!) as Record<string, number>));
-const ranks = ranksOf(mergesOf(output).map((line) => line.split(" ") as [string, string]));
-const sentences = Array.from(
-  { length: 1000 },
-  (_, n) => madeText(1000 + n, 12) + (n % 9 === 0 ? special : ""),
-);
-
-/** The textbook encoder, from vocab.json and merges.txt alone. */
-function encodeNaively(text: string): number[] {
-  return text.split(/(<\|endoftext\|>)/).flatMap((part) => {
-    if (part === special) return [vocabulary.get(special)!];
-    const words = wordsOf(part).map((word) => encodeBytes(Buffer.from(word, "latin1")));
-    return words.flatMap((word) => encodeWord(word, ranks).map((token) => vocabulary.get(token)!));
-  });
-}
-
-test("HF tokenizers loads it, agrees on every id, and encodes 1,000 sentences as the textbook does", async () => {
-  const theirs = HuggingFace.fromFile(join(output, "tokenizer.json"));
-  expect(theirs.getVocabSize()).toBe(vocabSize);
-  for (const [token, id] of vocabulary) expect(theirs.tokenToId(token)).toBe(id);
-  for (const sentence of sentences) {
-    expect([...(await theirs.encode(sentence)).getIds()]).toEqual(encodeNaively(sentence));
-  }
-});
-
-test("tiktoken loads it and encodes 1,000 sentences as the textbook does", () => {
-  const lines = files["tokenizer.tiktoken"]!.trim()
-    .split("\n")
-    .map((line) => line.split(" "));
-  const theirRanks = lines.map(([token, rank]) => `! ${rank} ${token}`).join("\n");
-  const { options } = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
-  const theirs = new Tiktoken(theirRanks, { [special]: vocabulary.get(special)! }, options.pattern.regex);
-  for (const sentence of sentences)
-    expect([...theirs.encode(sentence, "all")]).toEqual(encodeNaively(sentence));
-  theirs.free();
-});
 
 /** What a special token may be made of, as long as it is text and not one byte alone. */
 const odd = [

@@ -75,7 +75,7 @@ export const modules: readonly Module[] = [
   {
     name: "formats",
     tests: ["test/formats", "test/vocabulary"],
-    executableTests: ["test/cli/record.test.ts"],
+    executableTests: ["test/formats/every-format.test.ts", "test/cli/record.test.ts"],
   },
   { name: "superwords", tests: ["test/superwords"] },
   {
