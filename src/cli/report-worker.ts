@@ -2,9 +2,8 @@
 
 import { shapeOf } from "../bytes/token-shape.ts";
 import { type Post, serveJob, type Tell } from "../pipeline/job.ts";
-import { frameSections } from "../report/frame-sections.ts";
 import { type PageSection, tokenText } from "../report/html.ts";
-import { pageEnd, pageHead, pageSections } from "../report/report-page.ts";
+import { frameSections, pageEnd, pageHead, pageSections } from "../report/report-page.ts";
 import { adoptKernelModule } from "../runtime/kernel.ts";
 import { deflate, type SampleText, sampleTextsOf } from "./report-writer.ts";
 import {

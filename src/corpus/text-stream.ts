@@ -1,8 +1,8 @@
 import { close, fstatSync, open, read } from "node:fs";
 import type { Transform } from "node:stream";
+import { isSpace } from "../bytes/json-walk.ts";
 import {
   backslash,
-  carriageReturn,
   closeBrace,
   closeBracket,
   comma,
@@ -11,7 +11,6 @@ import {
   openBracket,
   quote,
   space,
-  tab,
 } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { unreadable } from "../runtime/system-error.ts";
@@ -367,7 +366,7 @@ export class JsonLinesStream implements ByteStream {
       } else if (this.state === state.escape) {
         if (byte === lineFeed) throw this.error("is not valid JSON");
         this.state = state.string;
-      } else if (byte === space || byte === tab || byte === lineFeed || byte === carriageReturn) {
+      } else if (isSpace(byte)) {
         bytes[pos] = space;
         if (this.state === state.after && !this.isArray) {
           bytes[pos] = lineFeed;

@@ -324,49 +324,26 @@ export type CostParity = {
   readonly costliestText: string;
 };
 
+/** Where `parity` has the Gini coefficient of a cost, and how its other keys end. */
+const costOf =
+  (gini: "giniFertility" | "giniBytes" | "giniCharacters" | "giniTokens", by: `By${string}` | "") =>
+  (parity: Parity): CostParity => ({
+    gini: parity[gini],
+    costRatio: parity[`costRatio${by}` as "costRatio"],
+    cheapestText: parity[`cheapestText${by}` as "cheapestText"],
+    costliestText: parity[`dearestText${by}` as "dearestText"],
+  });
+
 /** The costs by which texts are compared. */
 export const parityCosts: readonly {
   readonly name: string;
   readonly isOfWords?: boolean;
   readonly of: (parity: Parity) => CostParity;
 }[] = [
-  {
-    name: "per word",
-    isOfWords: true,
-    of: (parity) => ({
-      gini: parity.giniFertility,
-      costRatio: parity.costRatio,
-      cheapestText: parity.cheapestText,
-      costliestText: parity.dearestText,
-    }),
-  },
-  {
-    name: "per byte",
-    of: (parity) => ({
-      gini: parity.giniBytes,
-      costRatio: parity.costRatioByBytes,
-      cheapestText: parity.cheapestTextByBytes,
-      costliestText: parity.dearestTextByBytes,
-    }),
-  },
-  {
-    name: "per character",
-    of: (parity) => ({
-      gini: parity.giniCharacters,
-      costRatio: parity.costRatioByCharacters,
-      cheapestText: parity.cheapestTextByCharacters,
-      costliestText: parity.dearestTextByCharacters,
-    }),
-  },
-  {
-    name: "whole text",
-    of: (parity) => ({
-      gini: parity.giniTokens,
-      costRatio: parity.costRatioByTokens,
-      cheapestText: parity.cheapestTextByTokens,
-      costliestText: parity.dearestTextByTokens,
-    }),
-  },
+  { name: "per word", isOfWords: true, of: costOf("giniFertility", "") },
+  { name: "per byte", of: costOf("giniBytes", "ByBytes") },
+  { name: "per character", of: costOf("giniCharacters", "ByCharacters") },
+  { name: "whole text", of: costOf("giniTokens", "ByTokens") },
 ];
 
 /** How alike the texts are in what they cost, of each cost. */

@@ -2,6 +2,7 @@ import type { ColumnChunk, SchemaElement } from "hyparquet";
 import { writeColumn } from "hyparquet-writer/src/column.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
+import { grown } from "../bytes/arrays.ts";
 import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "../corpus/records/kept-fields.ts";
 import { UserError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
@@ -111,11 +112,7 @@ export class ParquetIds implements IdWriter {
         hint: "cut it into records, or name the special token that ends documents: --document-end",
       });
     }
-    if (count > this.ids.length) {
-      const longer = new Int32Array(Math.max(2 * this.ids.length, count));
-      longer.set(this.ids.subarray(0, this.count));
-      this.ids = longer;
-    }
+    if (count > this.ids.length) this.ids = grown(this.ids, count);
     this.ids.set(ids, this.count);
     this.count = count;
     this.idCount += ids.length;

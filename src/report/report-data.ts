@@ -1,5 +1,6 @@
 import type { Measure } from "../evaluation/measures.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
+import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
 import { mergesInIds } from "../tokenizer/tokenizer-parts.ts";
 import { lastLetters } from "../tokenizer/vocabulary-statistics.ts";
@@ -83,7 +84,7 @@ export type ReportTokenizer = {
   readonly addedTokens: readonly AddedToken[];
   /** `scriptClasses`, where they are known, and true to the bytes of each id. */
   readonly classes?: Uint8Array;
-  readonly merges: ReportMerges;
+  readonly merges: RankedMerges;
   readonly counts?: { readonly of: string; readonly endCounts: Float64Array } | undefined;
   readonly ledger?: ReportLedger | undefined;
 };
@@ -94,13 +95,6 @@ export const tokenBytesMax = 768;
 /** Whether it is known that a token has a letter among its kept bytes. */
 export const hasLetters = ({ classes, lengths }: ReportTokenizer, id: number): boolean =>
   classes !== undefined && lengths[id]! <= tokenBytesMax && classes[id]! <= lastLetters;
-
-/** Ids of the halves and of what they become, in the order of the merges. */
-export type ReportMerges = {
-  readonly left: Int32Array;
-  readonly right: Int32Array;
-  readonly merged: Int32Array;
-};
 
 /** What a training knows of its tokens, by id. */
 export type ReportLedger = {
@@ -242,7 +236,7 @@ function inRuns<T extends Float64Array | Uint32Array | Uint8Array>(
 }
 
 /** Of a vocabulary whose ids are the numbers of the tokens. */
-const mergesAsTheyAre = ({ left, right, tokenIds, mergeCount }: Vocabulary): ReportMerges => ({
+const mergesAsTheyAre = ({ left, right, tokenIds, mergeCount }: Vocabulary): RankedMerges => ({
   left,
   right,
   merged: tokenIds.subarray(tokenIds.length - mergeCount),

@@ -4,8 +4,15 @@ import { scriptClasses, scriptShares } from "../tokenizer/vocabulary-statistics.
 import ownScript from "./browser/page-script.js" with { type: "text" };
 import pageStyle from "./browser/page-style.css" with { type: "text" };
 import pageTips from "./browser/page-tips.js" with { type: "text" };
-import { frameSections, provenanceSection } from "./frame-sections.ts";
-import { type Html, html, type PageSection, type Section, sectionHtml, trustedHtml } from "./html.ts";
+import {
+  type Html,
+  html,
+  type PageSection,
+  type Section,
+  sectionHtml,
+  tableHtml,
+  trustedHtml,
+} from "./html.ts";
 import { costliestSection, measureSection } from "./measure-sections.ts";
 import {
   type Deflate,
@@ -14,7 +21,14 @@ import {
   packVocabularies,
   treeSection,
 } from "./packed-vocabulary.ts";
-import { type ReportBody, type ReportData, type ReportFrame, reportMark } from "./report-data.ts";
+import {
+  type Fact,
+  type FrameTable,
+  type ReportBody,
+  type ReportData,
+  type ReportFrame,
+  reportMark,
+} from "./report-data.ts";
 import { sampleSection, textComparisonSection } from "./text-sections.ts";
 import { compressionSection, intermediateSection, specialSection } from "./training-sections.ts";
 import {
@@ -41,6 +55,38 @@ export async function* reportPage(data: ReportData, deflate: Deflate): AsyncGene
 }
 
 const made = (section: Section): PageSection => ({ ...section, html: sectionHtml(section) });
+
+/** What stands before the sections about tokenizers: what a run says at its end, and tables of what it read. */
+export function frameSections({ warnings = [], summary = [], tables = [] }: ReportFrame): PageSection[] {
+  const sections = summary.length + warnings.length === 0 ? [] : [summarySection(warnings, summary)];
+  return [...sections, ...tables.map(tableSection)].map(made);
+}
+
+const summarySection = (warnings: readonly string[], summary: readonly Fact[]): Section => ({
+  id: "summary",
+  title: "Summary",
+  isWide: true,
+  content: html`${warnings.map((warning) => html`<p class="warning"><b>Warning:</b> ${warning}</p>\n`)}${factsHtml(summary, " pairs")}`,
+});
+
+const tableSection = ({ id, title, text, head, rows }: FrameTable): Section => ({
+  id,
+  title,
+  isWide: true,
+  text,
+  content: tableHtml({ head, rows, isSortable: true }, title),
+});
+
+/** Where all comes from. */
+const provenanceSection = (facts: readonly Fact[]): Section => ({
+  id: "provenance",
+  title: "Where this comes from",
+  isWide: true,
+  content: factsHtml(facts),
+});
+
+const factsHtml = (facts: readonly Fact[], more = "") =>
+  html`<dl class="facts${more}">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`;
 
 /** What the page says of the tokenizers: all between its head and its end. */
 export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGenerator<PageSection> {

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { bytesOf } from "../bytes/arrays.ts";
 import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../bytes/schema.ts";
 import { rename } from "../runtime/file-calls.ts";
 import { xxHash64 } from "../runtime/host.ts";
@@ -175,8 +176,6 @@ const headBytes = 24;
 const headerBytesMax = 1 << 30;
 
 const hexOf = (array: Float64Array | Uint32Array | Uint8Array) => xxHash64(bytesOf(array)).toString(16);
-const bytesOf = (array: Float64Array | Uint32Array | Uint8Array) =>
-  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
 export function sumFileParts(
   table: WordTable,

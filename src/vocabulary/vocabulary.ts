@@ -1,3 +1,4 @@
+import { bytesOf } from "../bytes/arrays.ts";
 import { byteToCharacter, decodeCharacters, isAscii } from "../bytes/byte-characters.ts";
 import type { Normalization } from "../bytes/normalization.ts";
 import { bytes, counted } from "../bytes/quantities.ts";
@@ -442,9 +443,7 @@ export function putArrays(arrays: readonly ArrayBufferView[], bytesBehind: numbe
   });
   growMemory(kernel.memory, end + bytesBehind);
   const memory = new Uint8Array(kernel.memory.buffer);
-  for (const [i, { buffer, byteOffset, byteLength }] of arrays.entries()) {
-    memory.set(new Uint8Array(buffer, byteOffset, byteLength), addresses[i]!);
-  }
+  for (const [i, array] of arrays.entries()) memory.set(bytesOf(array), addresses[i]!);
   last = { kernel, addresses, end };
   return last;
 }
