@@ -294,9 +294,10 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
   const exchanges = memories.map(exchangeOf);
   const totals = new Float64Array(tokenCapacity + 1);
   const tokens = new Uint32Array(tokenCapacity + 1);
-  const joinSide = (areRight: boolean) => {
+  /** 0: at the left; 1: at the right. */
+  const joinSide = (side: 0 | 1) => {
     let tokenCount = 0;
-    const counts = memories.map(({ exports }) => exports.giveNeighbours(areRight));
+    const counts = memories.map(({ exports }) => exports.giveNeighbours(side));
     for (const [k, { floats, numbers }] of exchanges.entries()) {
       const count = counts[k]!;
       for (let index = 0; index < count; index++) {
@@ -314,13 +315,13 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
       const { floats, numbers } = exchanges[k]!;
       const count = counts[k]!;
       for (let index = 0; index < count; index++) floats[2 * index] = totals[numbers[4 * index + 2]!]!;
-      exports.takeNeighbours(areRight, count);
+      exports.takeNeighbours(side, count);
     }
     for (let index = 0; index < tokenCount; index++) totals[tokens[index]!] = 0;
   };
   return () => {
-    joinSide(false);
-    joinSide(true);
+    joinSide(0);
+    joinSide(1);
     let voidWeight = 0;
     for (const { exports } of memories) voidWeight += exports.giveVoidWeight();
     for (const { exports } of memories) exports.takeVoidWeight(voidWeight);

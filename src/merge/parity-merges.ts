@@ -85,9 +85,10 @@ export function* trainParityMerges(
   const choice = startChoice(lengths, parity);
   const countMin = Math.max(1, options.minFrequency ?? 1);
   const { count: startCount } = options.startTokens ?? byteTokens;
-  const merges = emptyMerges(startCount, options.mergeCount);
-  let mergeCount = 0;
-  while (mergeCount < options.mergeCount) {
+  const merges: MadeMerge[] = [];
+  const sumOf = (field: "lastCount" | "lastReplaced") => trained.reduce((sum, { [field]: n }) => sum + n, 0);
+  while (merges.length < options.mergeCount) {
+    const mergeCount = merges.length;
     let pair: TokenPair | undefined = named[mergeCount];
     if (pair === undefined) {
       // Where all languages together have no pair left, none has.
@@ -109,31 +110,27 @@ export function* trainParityMerges(
         yield budget.progress;
       }
     }
-    writeMerge(merges, mergeCount, pair, trained);
+    merges.push({ pair, count: sumOf("lastCount"), replacedCount: sumOf("lastReplaced") });
     for (let k = 0; k < languages.length; k++) tokenCounts[k]! -= languages[k]!.lastReplaced;
-    mergeCount++;
   }
   const memories = trained.flatMap(({ engine }) => engine.memories);
-  const ended = { ...shortened(merges, mergeCount), startCounts: readStartCounts(memories, startCount) };
   return {
-    ...ended,
+    startCount,
+    ...arraysOf(merges),
+    startCounts: readStartCounts(memories, startCount),
     lengths: startCounts.map((startCount, k) => ({ startCount, tokenCount: tokenCounts[k]! })),
   };
 }
 
-function writeMerge(
-  merges: ReturnType<typeof emptyMerges>,
-  index: number,
-  [left, right]: TokenPair,
-  trained: readonly LanguageEngine[],
-): void {
-  merges.left[index] = left;
-  merges.right[index] = right;
-  for (const { lastCount, lastReplaced } of trained) {
-    merges.counts[index]! += lastCount;
-    merges.replacedCounts[index]! += lastReplaced;
-  }
-}
+type MadeMerge = { readonly pair: TokenPair; readonly count: number; readonly replacedCount: number };
+
+const arraysOf = (merges: readonly MadeMerge[]) => ({
+  mergeCount: merges.length,
+  left: Int32Array.from(merges, ({ pair }) => pair[0]),
+  right: Int32Array.from(merges, ({ pair }) => pair[1]),
+  counts: Float64Array.from(merges, ({ count }) => count),
+  replacedCounts: Float64Array.from(merges, ({ replacedCount }) => replacedCount),
+});
 
 /** Who wins a tie: HF's trainer of this kind takes the greatest pair, its other one the smallest. */
 const parityTies = {
@@ -152,23 +149,6 @@ function countTokens({ wordCount, starts, counts }: TokenWords): number {
 }
 
 const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, k) => [id, right[k]!]);
-
-const emptyMerges = (startCount: number, mergeCount: number) => ({
-  startCount,
-  left: new Int32Array(mergeCount),
-  right: new Int32Array(mergeCount),
-  counts: new Float64Array(mergeCount),
-  replacedCounts: new Float64Array(mergeCount),
-});
-
-const shortened = (merges: ReturnType<typeof emptyMerges>, mergeCount: number) => ({
-  startCount: merges.startCount,
-  mergeCount,
-  left: merges.left.slice(0, mergeCount),
-  right: merges.right.slice(0, mergeCount),
-  counts: merges.counts.slice(0, mergeCount),
-  replacedCounts: merges.replacedCounts.slice(0, mergeCount),
-});
 
 /**
  * The engine of a language, in one memory. It has only the tokens that occur in its words, with ids of its own: in the same order

@@ -2,8 +2,13 @@ import { addUp, type Parts } from "../count/add-up.ts";
 import type { Merges } from "../merge/merges.ts";
 import { trainInPlace, trainMerges } from "../merge/train-merges.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { inheritedTokens, keepInherited, keptCounts, modelOfMerges } from "../superwords/inherited-merges.ts";
-import { findKeptMerges } from "../superwords/kept-merges.ts";
+import {
+  findKeptMerges,
+  inheritedTokens,
+  keepInherited,
+  keptCounts,
+  modelOfMerges,
+} from "../superwords/inherited-merges.ts";
 import { idBytesOf } from "../superwords/lifted-pretokens.ts";
 import { plainCutting } from "../text/cutting.ts";
 import { baseSize } from "../vocabulary/vocabulary.ts";

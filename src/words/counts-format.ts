@@ -64,11 +64,7 @@ export type CountsOptions = {
 };
 
 /** The header: the options and the totals. */
-export type CountsHeader = CountsOptions & CountsTotals;
-
-export function checksumOf(payload: Uint8Array, seed: bigint): bigint {
-  return xxHash64(payload, seed);
-}
+type CountsHeader = CountsOptions & CountsTotals;
 
 /** The name of a counts file, or of this run, and the options its words were made with. */
 export type CountsOrigin = { readonly name: string; readonly options: CountsOptions };
@@ -169,7 +165,7 @@ export function checkHeader(path: string, header: Record<string, unknown>): Coun
 }
 
 /** The same with the totals. A UserError, too, if these contradict each other. */
-export function checkHeaderWithTotals(path: string, header: Record<string, unknown>): CountsHeader {
+function checkHeaderWithTotals(path: string, header: Record<string, unknown>): CountsHeader {
   const checked = checkFields(path, header, { ...headerFields, ...totalFields });
   const { wordCount, byteCount, pretokenCount } = checked;
   const isPossible =
@@ -342,7 +338,7 @@ const noBytes = new Uint8Array(0);
 /** Writes the head of a frame, which is bytes [0, end) with its head. Returns the checksum. */
 function writeFrameHead(frame: Uint8Array, end: number, seed: bigint): bigint {
   const payload = frame.subarray(frameHeadBytes, end);
-  const checksum = checksumOf(payload, seed);
+  const checksum = xxHash64(payload, seed);
   const head = new DataView(frame.buffer, frame.byteOffset, frameHeadBytes);
   head.setUint32(0, payload.length, true);
   head.setBigUint64(4, checksum, true);
@@ -494,7 +490,7 @@ export class CountsReader implements SortedWords {
     if (sizeBytes > sizeBytesMax) throw this.damaged();
     this.frameEnd = this.read(sizeBytes);
     if (this.frameEnd < sizeBytes) throw this.cutShort();
-    this.checksum = checksumOf(this.frame.subarray(0, sizeBytes), this.checksum);
+    this.checksum = xxHash64(this.frame.subarray(0, sizeBytes), this.checksum);
     if (this.checksum !== checksum) throw this.damaged();
   }
 

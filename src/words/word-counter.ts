@@ -67,7 +67,6 @@ type SlotKind = Exclude<Kind, typeof kinds.long>;
 export class WordCounter {
   private opened: Kernel | undefined;
   private openedWindow: FileWindow | undefined;
-  private listed: Listed | undefined;
   /** Bytes of the largest text so far. */
   private textBytes = 0;
   /** The text to which `add` copies words. */
@@ -98,7 +97,6 @@ export class WordCounter {
     this.openedWindow?.clear();
     this.openedWindow = undefined;
     this.opened = kernel;
-    this.listed = undefined;
     this.word = new Uint8Array(0);
     this.textBytes = 0;
   }
@@ -181,46 +179,38 @@ export class WordCounter {
 
   /** Upper bound of the memory for counting a text of so many bytes, and then sorting all words into a table. */
   memoryBytesWith(textBytes: number): number {
-    const { exports } = this.kernel;
-    const sizes = mostWords(textBytes);
-    return (
-      exports.slotsBytesWith(kinds.short, sizes.short) +
-      exports.slotsBytesWith(kinds.middle, sizes.middle) +
-      exports.slotsBytesWith(kinds.long, sizes.long) +
-      exports.recordsBytes() +
-      sizes.recordBytes +
-      wordTableBytesOf(this.kernel) +
-      tableWordBytes * sizes.short
-    );
+    const { keyCounts, recordBytes } = mostWords(textBytes);
+    const newBytes = this.slotsBytesWith(keyCounts) + recordBytes + tableWordBytes * keyCounts[kinds.short]!;
+    return newBytes + this.kernel.exports.recordsBytes() + wordTableBytesOf(this.kernel);
   }
 
   /** Whether the words of any text of so many bytes fit into the kernel's memory. */
   hasRoomFor(textBytes: number): boolean {
-    const { exports } = this.kernel;
-    const sizes = mostWords(textBytes);
-    return (
-      exports.hasSlots(kinds.short, sizes.short) !== 0 &&
-      exports.hasSlots(kinds.middle, sizes.middle) !== 0 &&
-      exports.hasSlots(kinds.long, sizes.long) !== 0 &&
-      exports.hasRecords(sizes.recordBytes) !== 0
-    );
+    const { keyCounts, recordBytes } = mostWords(textBytes);
+    return this.hasRoom(keyCounts, recordBytes);
   }
 
-  /** The same for absorbing the words of another counter. Infinite if they may not fit. */
-  memoryBytesWithPacked(packed: PackedCounts): number {
-    const other = openKernel(packed.memory);
-    const recordBytes = other.exports.recordsBytes();
-    const otherBytes = packed.tables.tableBytes + packed.tables.wordTableBytes;
+  /** Upper bound of the memory for absorbing the words of another counter. Infinite if they may not fit. */
+  memoryBytesWithPacked({ tables }: PackedCounts): number {
+    const { keyCounts, records } = tables;
+    const otherBytes = tables.tableBytes + tables.wordTableBytes;
     if (this.distinctWordCount === 0) return otherBytes;
+    if (!this.hasRoom(keyCounts, records.byteCount)) return Number.POSITIVE_INFINITY;
+    const newBytes = this.slotsBytesWith(keyCounts) + records.byteCount;
+    return this.memoryBytes + wordTableBytesOf(this.kernel) + otherBytes + newBytes;
+  }
+
+  /** Bytes of the slots with so many keys more, of each kind. */
+  private slotsBytesWith(keyCounts: readonly number[]): number {
     const { exports } = this.kernel;
-    let byteCount = this.memoryBytes + wordTableBytesOf(this.kernel) + otherBytes + recordBytes;
-    let hasRoom = exports.hasRecords(recordBytes) !== 0;
-    for (const kind of Object.values(kinds)) {
-      const keyCount = other.exports.usedSlots(kind);
-      byteCount += exports.slotsBytesWith(kind, keyCount);
-      hasRoom &&= exports.hasSlots(kind, keyCount) !== 0;
-    }
-    return hasRoom ? byteCount : Number.POSITIVE_INFINITY;
+    return keyCounts.reduce((sum, count, kind) => sum + exports.slotsBytesWith(kind, count), 0);
+  }
+
+  /** Whether there is room for so many keys more of each kind, and for their records. */
+  private hasRoom(keyCounts: readonly number[], recordBytes: number): boolean {
+    const { exports } = this.kernel;
+    const haveSlots = keyCounts.every((count, kind) => exports.hasSlots(kind, count) !== 0);
+    return haveSlots && exports.hasRecords(recordBytes) !== 0;
   }
 
   /** Forgets all words and gives their memory back to the system. */
@@ -279,18 +269,19 @@ export class WordCounter {
     checkWordBytes(byteCount);
     const table = listedTable(exports.distinctWordCount(), byteCount);
     const { bytes, starts, counts } = table;
-    const { memory } = this.opened;
-    this.listed ??= listedArrays(this.opened);
+    const { buffer } = this.opened.memory;
+    const listedStarts = new Uint32Array(buffer, exports.listedStartsAddress() >>> 0);
+    const listedCounts = new Float64Array(buffer, exports.listedCountsAddress() >>> 0);
     exports.beginList();
     let start = 0;
     let callCount = 0;
     for (let word = 0; ; ) {
       const wordCount = exports.listWords(start);
       if (wordCount === 0) break;
-      starts.set(this.listed.starts.subarray(0, wordCount), word);
-      counts.set(this.listed.counts.subarray(0, wordCount), word);
+      starts.set(listedStarts.subarray(0, wordCount), word);
+      counts.set(listedCounts.subarray(0, wordCount), word);
       const listedBytes = exports.listedBytesCount();
-      bytes.set(new Uint8Array(memory.buffer, exports.listedBytesAddress() >>> 0, listedBytes), start);
+      bytes.set(new Uint8Array(buffer, exports.listedBytesAddress() >>> 0, listedBytes), start);
       start += listedBytes;
       word += wordCount;
       if (++callCount % listCallsAtOnce === 0) yield;
@@ -419,13 +410,13 @@ export class WordCounter {
 
   /** Whether the slice's words of all tables fit here. Its share of short and middle words may be twice the mean. */
   hasRoomForSliceOf(all: readonly PackedTables[]): boolean {
-    const { exports } = this.kernel;
-    const keyCount = (kind: Kind) => sumOf(all, ({ keyCounts }) => keyCounts[kind]);
-    return (
-      exports.hasSlots(kinds.short, (2 * keyCount(kinds.short)) / this.slice.count) !== 0 &&
-      exports.hasSlots(kinds.middle, (2 * keyCount(kinds.middle)) / this.slice.count) !== 0 &&
-      exports.hasSlots(kinds.long, keyCount(kinds.long)) !== 0 &&
-      exports.hasRecords(sumOf(all, ({ records }) => records.byteCount)) !== 0
+    const keyCounts = Object.values(kinds).map(
+      (kind) =>
+        sumOf(all, (tables) => tables.keyCounts[kind]) * (kind === kinds.long ? 1 : 2 / this.slice.count),
+    );
+    return this.hasRoom(
+      keyCounts,
+      sumOf(all, ({ records }) => records.byteCount),
     );
   }
 
@@ -482,11 +473,9 @@ const leastShortBytes = 2.8;
 /** What a word takes beside its bytes: a start and a count, and an index and a key while it is sorted. */
 const tableWordBytes = 24;
 
-/** Upper bounds of a text's distinct words of each length, and of the bytes of their records: 40 for 17 bytes of text. */
+/** Upper bounds of a text's distinct words of each kind, and of the bytes of their records: 40 for 17 bytes of text. */
 const mostWords = (textBytes: number) => ({
-  short: textBytes / leastShortBytes,
-  middle: textBytes / 8,
-  long: textBytes / 16,
+  keyCounts: [textBytes / leastShortBytes, textBytes / 8, textBytes / 16],
   recordBytes: 2.4 * textBytes,
 });
 
@@ -508,7 +497,7 @@ function openKernel(memory: WebAssembly.Memory): Kernel {
 }
 
 function tableBytesOf({ exports }: Kernel): number {
-  return exports.slotsBytes(kinds.short) + exports.slotsBytes(kinds.middle) + exports.slotsBytes(kinds.long);
+  return Object.values(kinds).reduce<number>((sum, kind) => sum + exports.slotsBytes(kind), 0);
 }
 
 /** Where the words of a kernel stand, of whose text so many bytes were written. */
@@ -561,17 +550,6 @@ const writtenParts = (kernel: Kernel): Int32Array[] =>
 
 const partOf = ({ memory }: Pick<Kernel, "memory">, { address, byteCount }: Place) =>
   new Int32Array(memory.buffer, address, Math.ceil(byteCount / 4));
-
-/** Where the kernel lists words. */
-type Listed = { readonly starts: Uint32Array; readonly counts: Float64Array };
-
-function listedArrays({ exports, memory }: Kernel): Listed {
-  const wordCount = 1 << 13;
-  return {
-    starts: new Uint32Array(memory.buffer, exports.listedStartsAddress() >>> 0, wordCount),
-    counts: new Float64Array(memory.buffer, exports.listedCountsAddress() >>> 0, wordCount),
-  };
-}
 
 /** The words of tables that have none in common. */
 export function joinTables(tables: readonly WordTable[]): WordTable {

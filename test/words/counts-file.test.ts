@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { patterns } from "../../src/pattern/pattern.ts";
 import { unicodeVersion } from "../../src/pattern/unicode-data.ts";
+import { xxHash64 } from "../../src/runtime/host.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import {
   agreedOptions,
   type CountsOptions,
   CountsReader,
   checkOptions,
-  checksumOf,
   countsFileChunks,
   countsFileHead,
   frameHeadBytes,
@@ -262,7 +262,7 @@ describe("a wrong file is refused", () => {
       frame.set(word, frameHeadBytes);
       const view = new DataView(frame.buffer);
       view.setUint32(0, word.length, true);
-      view.setBigUint64(4, checksumOf(Uint8Array.from(word), 0n), true);
+      view.setBigUint64(4, xxHash64(Uint8Array.from(word), 0n), true);
       expect(readAll(Buffer.concat([head, frame]))).toBe(
         "some.counts is damaged: a word in it is invalid, or out of order",
       );
@@ -279,7 +279,7 @@ describe("a wrong file is refused", () => {
       const payload = new TextEncoder().encode(json);
       const head = new Uint8Array(frameHeadBytes);
       new DataView(head.buffer).setUint32(0, payload.length, true);
-      new DataView(head.buffer).setBigUint64(4, checksumOf(payload, 0n), true);
+      new DataView(head.buffer).setBigUint64(4, xxHash64(payload, 0n), true);
       return readAll(Buffer.concat([file.subarray(0, magic.length + 4), head, payload]));
     };
     expect(wrong({})).toBe("some.counts is cut short: the counts end before their time");

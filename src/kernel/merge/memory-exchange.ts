@@ -1,7 +1,7 @@
-import { isListed } from "./merge-pair";
+import { listNeighbour, seenAt, seenCountOf } from "./merge-pair";
 import { ExchangeCell, exchange, tokenCount } from "./merge-regions";
 import { partAt } from "./merge-threads";
-import { leftSeenOf, leftSumsOf, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
+import { sumAt, sumsOf } from "./neighbours";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from "./pair-table";
 import { keepGivenPair } from "./rebuild-index";
 
@@ -28,37 +28,22 @@ function tell(index: u32, token: u32, right: u32, weight: u64): void {
   cell.right = right;
 }
 
-/** After a walk: writes the neighbours on one side and their weights. How many they are. */
-export function giveNeighbours(areRight: bool): u32 {
-  const part = partAt(0);
-  const seen = areRight ? rightSeenOf(0) : leftSeenOf(0);
-  const sums = areRight ? rightSumsOf(0) : leftSumsOf(0);
-  const count = areRight ? part.rightSeenCount : part.leftSeenCount;
+/** After a walk: writes the neighbours on one side (neighbours.ts) and their weights. How many they are. */
+export function giveNeighbours(side: u32): u32 {
+  const count = seenCountOf(0, side);
   for (let k: u32 = 0; k < count; k++) {
-    const id = load<u32>(seen + ((<usize>k) << 2));
-    tell(k, id, 0, sumAt(sums, id).weight);
+    const id = seenAt(0, side, k);
+    tell(k, id, 0, sumAt(sumsOf(0, side), id).weight);
   }
   return count;
 }
 
 /** Reads neighbours on one side with their weights in all memories: its own, and in the first memory those of all. */
-export function takeNeighbours(areRight: bool, count: u32): void {
-  const part = partAt(0);
-  const seen = areRight ? rightSeenOf(0) : leftSeenOf(0);
-  const sums = areRight ? rightSumsOf(0) : leftSumsOf(0);
-  let seenCount = areRight ? part.rightSeenCount : part.leftSeenCount;
+export function takeNeighbours(side: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
-    const sum = sumAt(sums, cell.token);
-    if (sum.count === 0 && sum.slot !== isListed) {
-      sum.slot = isListed;
-      store<u32>(seen + ((<usize>seenCount) << 2), cell.token);
-      seenCount++;
-    }
-    sum.weight = <u64>cell.weight;
+    listNeighbour(side, cell.token).weight = <u64>cell.weight;
   }
-  if (areRight) part.rightSeenCount = seenCount;
-  else part.leftSeenCount = seenCount;
 }
 
 /** Weight of the right neighbours that a merge took away (merge-regions.ts). */

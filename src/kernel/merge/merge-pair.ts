@@ -1,7 +1,7 @@
-import { boundary, isFirst, Merge, merge, partCount } from "./merge-regions";
+import { boundary, isFirst, Merge, merge, Part, partCount, Sum } from "./merge-regions";
 import { partAt, startPart, Work, workTogether } from "./merge-threads";
 import { lengthOf, mayMerge } from "./merge-tokens";
-import { leftSeenOf, leftSumsOf, noSlot, rightSeenOf, rightSumsOf, sumAt } from "./neighbours";
+import { noSlot, Side, seenOf, sumAt, sumsOf } from "./neighbours";
 import { entryAddress, takeEntries } from "./occurrences";
 import { pushPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table";
@@ -85,90 +85,76 @@ export function endWalk(): void {
 }
 
 /** A slot that says: this neighbour is in the list of part 0 already, although part 0 has no occurrence of it. */
-export const isListed: u32 = 0xffffffff;
+const isListed: u32 = 0xffffffff;
 
 /** Gives part 0 the weights of all parts, and all distinct neighbours. */
 function joinSums(): void {
-  const all = partAt(0);
   for (let k: u32 = 1; k < partsInWork; k++) {
-    const part = partAt(k);
-    all.leftSeenCount = joinSide(
-      leftSumsOf(0),
-      leftSeenOf(0),
-      all.leftSeenCount,
-      leftSumsOf(k),
-      leftSeenOf(k),
-      part.leftSeenCount,
-    );
-    all.rightSeenCount = joinSide(
-      rightSumsOf(0),
-      rightSeenOf(0),
-      all.rightSeenCount,
-      rightSumsOf(k),
-      rightSeenOf(k),
-      part.rightSeenCount,
-    );
-    all.voidWeight += part.voidWeight;
+    joinSide(k, Side.left);
+    joinSide(k, Side.right);
+    partAt(0).voidWeight += partAt(k).voidWeight;
   }
 }
 
-/** Adds the weights of another part to `sums`, and the ids that are not in `seen` to it; returns its new length. */
-function joinSide(
-  sums: usize,
-  seen: usize,
-  seenCount: u32,
-  otherSums: usize,
-  otherSeen: usize,
-  otherSeenCount: u32,
-): u32 {
-  for (let k: u32 = 0; k < otherSeenCount; k++) {
-    const id = load<u32>(otherSeen + ((<usize>k) << 2));
-    const sum = sumAt(sums, id);
-    // Its count stays that of part 0 alone: from the counts come the slots.
-    if (sum.count === 0 && sum.slot !== isListed) {
-      sum.slot = isListed;
-      store<u32>(seen + ((<usize>seenCount) << 2), id);
-      seenCount++;
-    }
-    sum.weight += sumAt(otherSums, id).weight;
+function joinSide(part: u32, side: u32): void {
+  const sums = sumsOf(part, side);
+  for (let k: u32 = 0; k < seenCountOf(part, side); k++) {
+    const id = seenAt(part, side, k);
+    listNeighbour(side, id).weight += sumAt(sums, id).weight;
   }
-  return seenCount;
+}
+
+/** The sum of part 0 for a neighbour of any part or memory. Its count stays that of part 0 alone: from the counts come the slots. */
+export function listNeighbour(side: u32, id: u32): Sum {
+  const sum = sumAt(sumsOf(0, side), id);
+  if (sum.count === 0 && sum.slot !== isListed) {
+    sum.slot = isListed;
+    const seenCount = seenCountOf(0, side);
+    store<u32>(seenOf(0, side) + ((<usize>seenCount) << 2), id);
+    store<u32>(seenCountAddress(0, side), seenCount + 1);
+  }
+  return sum;
+}
+
+/** How many distinct neighbours a part has on a side. */
+export function seenCountOf(part: u32, side: u32): u32 {
+  return load<u32>(seenCountAddress(part, side));
+}
+
+function seenCountAddress(part: u32, side: u32): usize {
+  return changetype<usize>(partAt(part)) + offsetof<Part>("leftSeenCount") + ((<usize>side) << 2);
+}
+
+/** One of these. */
+export function seenAt(part: u32, side: u32, index: u32): u32 {
+  return load<u32>(seenOf(part, side) + ((<usize>index) << 2));
 }
 
 /** Entries of the lists that `settleNeighbours` will make, or a few more. */
 export function countBornEntries(threshold: u64): u32 {
-  const part = partAt(0);
-  return (
-    countBornAt(leftSumsOf(0), leftSeenOf(0), part.leftSeenCount, threshold) +
-    countBornAt(rightSumsOf(0), rightSeenOf(0), part.rightSeenCount, threshold)
-  );
+  return countBornAt(Side.left, threshold) + countBornAt(Side.right, threshold);
 }
 
-function countBornAt(sums: usize, seen: usize, seenCount: u32, threshold: u64): u32 {
+function countBornAt(side: u32, threshold: u64): u32 {
+  const sums = sumsOf(0, side);
   let count: u32 = 0;
-  for (let k: u32 = 0; k < seenCount; k++) {
-    const id = load<u32>(seen + ((<usize>k) << 2));
-    if (id !== boundary && sumAt(sums, id).weight >= threshold) count += countInAllParts(sums, id);
+  for (let k: u32 = 0; k < seenCountOf(0, side); k++) {
+    const id = seenAt(0, side, k);
+    if (id !== boundary && sumAt(sums, id).weight >= threshold) count += countInAllParts(side, id);
   }
   return count;
 }
 
-/** Occurrences of a neighbour in all parts; `sums` are the sums of part 0 at that side of the pair. */
-function countInAllParts(sums: usize, id: u32): u32 {
+/** Occurrences of a neighbour in all parts. */
+function countInAllParts(side: u32, id: u32): u32 {
   let count: u32 = 0;
-  for (let k: u32 = 0; k < partsInWork; k++) count += sumAt(sumsOfPart(sums, k), id).count;
+  for (let k: u32 = 0; k < partsInWork; k++) count += sumAt(sumsOf(k, side), id).count;
   return count;
-}
-
-/** The sums of part `k` at the side where part 0 has `sums`. */
-function sumsOfPart(sums: usize, k: u32): usize {
-  return sums + (leftSumsOf(k) - leftSumsOf(0));
 }
 
 /** Whether there are records for all pairs that may be created. */
 export function hasRoomForNewPairs(): bool {
-  const part = partAt(0);
-  return hasRoomForPairs(part.leftSeenCount + part.rightSeenCount);
+  return hasRoomForPairs(seenCountOf(0, Side.left) + seenCountOf(0, Side.right));
 }
 
 /**
@@ -183,26 +169,24 @@ export function settleNeighbours(threshold: u64): f64 {
   const part = partAt(0);
   let replaced: f64 = 0;
   for (let k: u32 = 0; k < part.leftSeenCount; k++) {
-    const t = load<u32>(leftSeenOf(0) + ((<usize>k) << 2));
-    const weight = sumAt(leftSumsOf(0), t).weight;
+    const t = seenAt(0, Side.left, k);
+    const weight = sumAt(sumsOf(0, Side.left), t).weight;
     replaced += <f64>weight;
     // A left neighbour `id` is itself a merge just made; the (y, x) between the two went as its right neighbour.
     if (t !== boundary && t !== id) loseCount(t, x, weight);
     const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
-    const entryCount = isBorn ? countInAllParts(leftSumsOf(0), t) : 0;
-    const listStart = isBorn ? createPair(t, id, weight, entryCount) : noSlot;
-    giveSlots(leftSumsOf(0), t, listStart);
+    const listStart = isBorn ? createPair(t, id, weight, countInAllParts(Side.left, t)) : noSlot;
+    giveSlots(Side.left, t, listStart);
   }
   for (let k: u32 = 0; k < part.rightSeenCount; k++) {
-    const t = load<u32>(rightSeenOf(0) + ((<usize>k) << 2));
-    let weight = sumAt(rightSumsOf(0), t).weight;
+    const t = seenAt(0, Side.right, k);
+    let weight = sumAt(sumsOf(0, Side.right), t).weight;
     if (t !== boundary) loseCount(y, t, weight);
     // In "xyxy" the first merge noted x as its right neighbour and the second took it away: nothing is created there.
     if (t === x) weight -= part.voidWeight;
     const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
-    const entryCount = isBorn ? countInAllParts(rightSumsOf(0), t) : 0;
-    const listStart = isBorn ? createPair(id, t, weight, entryCount) : noSlot;
-    giveSlots(rightSumsOf(0), t, listStart);
+    const listStart = isBorn ? createPair(id, t, weight, countInAllParts(Side.right, t)) : noSlot;
+    giveSlots(Side.right, t, listStart);
   }
   pairAt(pairInWork).count = 0;
   return replaced;
@@ -226,10 +210,10 @@ function createPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
 }
 
 /** Gives each part its slots in the new list, one behind the other, if the list is written. Sets the sums to 0. */
-function giveSlots(sums: usize, id: u32, listStart: u32): void {
+function giveSlots(side: u32, id: u32, listStart: u32): void {
   let slot = listStart;
   for (let k: u32 = 0; k < partsInWork; k++) {
-    const sum = sumAt(sumsOfPart(sums, k), id);
+    const sum = sumAt(sumsOf(k, side), id);
     const count = sum.count;
     sum.slot = slot;
     sum.weight = 0;

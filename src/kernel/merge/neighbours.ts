@@ -30,21 +30,19 @@ import { stepCount, stepOf } from "./word-layout";
  */
 export const noSlot: u32 = 0;
 
-/** Address of the sums of the left neighbours that a part has. */
-export function leftSumsOf(part: u32): usize {
-  return sums + <usize>(2 * part) * tokenCount * offsetof<Sum>();
+/** The sides of the token in work. */
+export enum Side {
+  left,
+  right,
 }
 
-export function rightSumsOf(part: u32): usize {
-  return leftSumsOf(part) + <usize>tokenCount * offsetof<Sum>();
+/** Address of the sums that a part has of the neighbours on one side. */
+export function sumsOf(part: u32, side: u32): usize {
+  return sums + <usize>(2 * part + side) * tokenCount * offsetof<Sum>();
 }
 
-export function leftSeenOf(part: u32): usize {
-  return seen + ((<usize>(2 * part) * tokenCount) << 2);
-}
-
-export function rightSeenOf(part: u32): usize {
-  return leftSeenOf(part) + ((<usize>tokenCount) << 2);
+export function seenOf(part: u32, side: u32): usize {
+  return seen + ((<usize>(2 * part + side) * tokenCount) << 2);
 }
 
 export function sumAt(someSums: usize, id: u32): Sum {
@@ -62,10 +60,10 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
   const id = merge.id;
   const leftBytes = <usize>merge.leftLength * sizeof<T>();
   const rightBytes = <usize>merge.rightLength * sizeof<T>();
-  const leftSums = leftSumsOf(index);
-  const rightSums = rightSumsOf(index);
-  const leftSeen = leftSeenOf(index);
-  const rightSeen = rightSeenOf(index);
+  const leftSums = sumsOf(index, Side.left);
+  const rightSums = sumsOf(index, Side.right);
+  const leftSeen = seenOf(index, Side.left);
+  const rightSeen = seenOf(index, Side.right);
   const lefts = stagedLefts + <usize>part.start * sizeof<T>();
   const rights = stagedRights + <usize>part.start * sizeof<T>();
   const staged = entryAddress(merge.listStart + part.start);
@@ -145,8 +143,8 @@ function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
  * `settleNeighbours` left them. True while some are left.
  */
 export function writeStaged<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
-  const leftSums = leftSumsOf(index);
-  const rightSums = rightSumsOf(index);
+  const leftSums = sumsOf(index, Side.left);
+  const rightSums = sumsOf(index, Side.right);
   const lefts = stagedLefts + <usize>part.start * sizeof<T>();
   const rights = stagedRights + <usize>part.start * sizeof<T>();
   const staged = entryAddress(merge.listStart + part.start);

@@ -250,7 +250,7 @@ export function hashShort(key: u64): u64 {
  * Hash of a middle word. The top byte of a key reaches only the top byte of a product. So the first product is mixed
  * before the second key is added; else words that differ only in bytes 7 and 14 would share 256 hashes.
  */
-export function hashMiddle(head: u64, tailKey: u64): u64 {
+function hashMiddle(head: u64, tailKey: u64): u64 {
   let hash = head * multiplier1;
   hash ^= hash >> 32;
   return (hash + tailKey) * multiplier0;
@@ -359,30 +359,6 @@ export function addShortWord(table: SlotTable, key: u64, count: u64): void {
 }
 
 /**
- * Adds the words of the slots in [from, end) that are in the slice, the sentinel too; there is room for them. True if it
- * `stops` at a free slot and there was one.
- */
-export function addShortSlots(table: SlotTable, from: usize, end: usize, stops: bool): bool {
-  for (; from < end; from += shortSlotBytes) {
-    const key = load<u64>(from);
-    if (key === 0) {
-      if (stops) return true;
-    } else if (isInSlice(hashShort(key))) addShortWord(table, key, load<u64>(from, 8));
-  }
-  return false;
-}
-
-/** How many keys of the slots in [from, end) the table does not have. */
-export function missingShort(table: SlotTable, from: usize, end: usize): u32 {
-  let missingCount: u32 = 0;
-  for (; from < end; from += shortSlotBytes) {
-    const key = load<u64>(from);
-    if (key !== 0 && load<u64>(findShort(table, key)) === 0) missingCount++;
-  }
-  return missingCount;
-}
-
-/**
  * Middle words, 8 to 15 bytes. A slot:
  *
  *   OFFSET   TYPE   MEANING
@@ -482,24 +458,35 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
   store<u64>(slot, load<u64>(slot, 16) + count, 16);
 }
 
-/** As `addShortSlots`. */
-export function addMiddleSlots(table: SlotTable, from: usize, end: usize, stops: bool): bool {
-  for (; from < end; from += middleSlotBytes) {
-    const tailKey = load<u64>(from);
-    const head = load<u64>(from, 8);
-    if (tailKey === 0) {
+/**
+ * Adds the words of the slots in [from, end), of short or middle words, that are in the slice, the sentinel too; there is room for
+ * them. True if it `stops` at a free slot and there was one.
+ */
+export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: bool): bool {
+  const slotBytes = table.slotBytes;
+  for (; from < end; from += slotBytes) {
+    const key = load<u64>(from);
+    if (key === 0) {
       if (stops) return true;
-    } else if (isInSlice(hashMiddle(head, tailKey))) addMiddleWord(table, head, tailKey, load<u64>(from, 16));
+      continue;
+    }
+    const eight1 = load<u64>(from, 8);
+    if (!isInSlice(hashOf(slotBytes, key, eight1))) continue;
+    if (slotBytes === shortSlotBytes) addShortWord(table, key, eight1);
+    else addMiddleWord(table, eight1, key, load<u64>(from, 16));
   }
   return false;
 }
 
-/** How many words of the slots in [from, end) the table does not have. */
-export function missingMiddle(table: SlotTable, from: usize, end: usize): u32 {
+/** How many keys of such slots the table does not have. */
+export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
   let missingCount: u32 = 0;
-  for (; from < end; from += middleSlotBytes) {
-    const tailKey = load<u64>(from);
-    if (tailKey !== 0 && load<u64>(findMiddle(table, load<u64>(from, 8), tailKey)) === 0) missingCount++;
+  for (; from < end; from += table.slotBytes) {
+    const key = load<u64>(from);
+    if (key === 0) continue;
+    const slot =
+      table.slotBytes === shortSlotBytes ? findShort(table, key) : findMiddle(table, load<u64>(from, 8), key);
+    if (load<u64>(slot) === 0) missingCount++;
   }
   return missingCount;
 }

@@ -16,11 +16,10 @@ import {
 } from "../regions";
 import {
   addLongWord,
-  addMiddleSlots,
   addMiddleWord,
   addSentinel,
-  addShortSlots,
   addShortWord,
+  addSlotsTo,
   beginRecords,
   beginTable,
   countLongWords,
@@ -38,8 +37,7 @@ import {
   middleBytesMax,
   middleSlotBytes,
   middleTailKey,
-  missingMiddle,
-  missingShort,
+  missingKeysOf,
   nextRecord,
   recordHash,
   recordLength,
@@ -210,16 +208,12 @@ export function hasRecords(byteCount: f64): bool {
  * for them. True if it `stops` at a free slot and there was one.
  */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
-  const end = textStart + byteCount;
-  return kind === 0
-    ? addShortSlots(short, textStart, end, stops)
-    : addMiddleSlots(middle, textStart, end, stops);
+  return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
 }
 
 /** How many keys of other slots, of short or middle words, that stand at the text's start, the table does not have. */
 export function missingKeys(kind: u32, byteCount: usize): u32 {
-  const end = textStart + byteCount;
-  return kind === 0 ? missingShort(short, textStart, end) : missingMiddle(middle, textStart, end);
+  return missingKeysOf(tableOf(kind), textStart, textStart + byteCount);
 }
 
 /**
@@ -243,19 +237,20 @@ export function addRecords(byteCount: usize): f64 {
 
 /** Bytes of all words. */
 export function wordBytes(): f64 {
-  let byteCount: u64 = 0;
-  for (let slot = short.slots, end = endOfSlots(short); slot < end; slot += shortSlotBytes) {
-    byteCount += load<u64>(slot) & 255;
-  }
-  byteCount -= sentinelKey;
-  for (let slot = middle.slots, end = endOfSlots(middle); slot < end; slot += middleSlotBytes) {
-    byteCount += load<u64>(slot) & 255;
-  }
+  let byteCount = lengthsInSlots(short) - sentinelKey + lengthsInSlots(middle);
   for (let record = <u64>firstRecord(long), end = endOfRecords(long); record < end; ) {
     byteCount += recordLength(<usize>record);
     record = nextRecord(<usize>record);
   }
   return <f64>byteCount;
+}
+
+/** The lowest byte of a key is the length of its word. */
+function lengthsInSlots(table: SlotTable): u64 {
+  let sum: u64 = 0;
+  for (let slot = table.slots; slot < endOfSlots(table); slot += table.slotBytes)
+    sum += load<u64>(slot) & 255;
+  return sum;
 }
 
 // The words as a list: short words first, then middle, then long. `listWords` lists as many as the arrays have room for.
@@ -278,18 +273,10 @@ export function beginList(): void {
 export function listWords(firstStart: u32): u32 {
   listedBytesAt = listedStart;
   listedByteCount = 0;
-  let wordCount: u32 = 0;
-  if (listedKind === 0) {
-    wordCount = listShort(firstStart);
+  for (; listedKind < 2; listedKind++) {
+    const wordCount = listSlots(tableOf(listedKind), firstStart);
     if (wordCount > 0) return wordCount;
-    listedKind = 1;
-    listedAt = middle.slots;
-  }
-  if (listedKind === 1) {
-    wordCount = listMiddle(firstStart);
-    if (wordCount > 0) return wordCount;
-    listedKind = 2;
-    listedAt = firstRecord(long);
+    listedAt = listedKind === 0 ? middle.slots : firstRecord(long);
   }
   return listLong(firstStart);
 }
@@ -315,32 +302,20 @@ function list(word: u32, start: u32, count: u64): void {
   store<f64>(listedCountsStart + (word << 3), <f64>count);
 }
 
-function listShort(firstStart: u32): u32 {
+function listSlots(table: SlotTable, firstStart: u32): u32 {
+  const slotBytes = table.slotBytes;
+  const areShort = slotBytes === shortSlotBytes;
   let wordCount: u32 = 0;
   let at = listedStart;
   let slot = <usize>listedAt;
-  for (const end = endOfSlots(short); slot < end && wordCount < listedWords; slot += shortSlotBytes) {
+  for (const end = endOfSlots(table); slot < end && wordCount < listedWords; slot += slotBytes) {
     const key = load<u64>(slot);
-    if (key === 0 || key === sentinelKey) continue;
-    list(wordCount++, firstStart + <u32>(at - listedStart), load<u64>(slot, 8));
-    writeShort(at, key);
+    // The key of a middle word may be that of the sentinel.
+    if (key === 0 || (areShort && key === sentinelKey)) continue;
+    list(wordCount++, firstStart + <u32>(at - listedStart), load<u64>(slot + slotBytes - 8));
+    if (areShort) writeShort(at, key);
+    else writeMiddle(at, load<u64>(slot, 8), key);
     at += <usize>(key & 255);
-  }
-  listedAt = slot;
-  listedByteCount = at - listedStart;
-  return wordCount;
-}
-
-function listMiddle(firstStart: u32): u32 {
-  let wordCount: u32 = 0;
-  let at = listedStart;
-  let slot = <usize>listedAt;
-  for (const end = endOfSlots(middle); slot < end && wordCount < listedWords; slot += middleSlotBytes) {
-    const tailKey = load<u64>(slot);
-    if (tailKey === 0) continue;
-    list(wordCount++, firstStart + <u32>(at - listedStart), load<u64>(slot, 16));
-    writeMiddle(at, load<u64>(slot, 8), tailKey);
-    at += <usize>(tailKey & 255);
   }
   listedAt = slot;
   listedByteCount = at - listedStart;

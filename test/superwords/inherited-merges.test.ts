@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { runToEnd } from "../../src/runtime/turns.ts";
-import { findKeptMerges } from "../../src/superwords/kept-merges.ts";
+import { findKeptMerges } from "../../src/superwords/inherited-merges.ts";
 import { WordMerger } from "../../src/tokenizer/encoding-kernel.ts";
 import { buildModel } from "../../src/tokenizer/encoding-model.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
