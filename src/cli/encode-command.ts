@@ -75,8 +75,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
       ...{ inputs, ranges, parts, budget, workers, type },
       workerCount: ranges === undefined ? namedThreads : threadCountFor(sizeOfRanges(ranges)),
       appendId: appendToken === undefined ? undefined : specialTokenId(parts, appendToken),
-      report: ({ bytesDone, bytesTotal }) =>
-        output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
+      report: output.encoding,
     };
     const encoded =
       files === undefined

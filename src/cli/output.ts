@@ -5,6 +5,7 @@ import type { FoundInputs, Skipped } from "../corpus/find-inputs.ts";
 import type { Input, InputFormat } from "../corpus/input.ts";
 import { exitCode, shortened, UserError } from "../errors.ts";
 import { trainingOptions } from "../options/training-table.ts";
+import type { EncodeProgress } from "../pipeline/encode-corpus.ts";
 import type { StageProgress } from "../pipeline/stage-progress.ts";
 import { type Warning, wordsOf } from "../pipeline/warnings.ts";
 import { writeAll } from "../runtime/file-calls.ts";
@@ -80,6 +81,10 @@ export class Output {
   progress(progress: StageProgress): void {
     for (const display of this.displays) display.update(progress);
   }
+
+  /** What encoding reports to. */
+  readonly encoding = ({ bytesDone: done, bytesTotal: total }: EncodeProgress): void =>
+    this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
   /** The stage ends now, and this is what it found; without it, the stage ended with its last report. */
   endStage(found?: string): void {

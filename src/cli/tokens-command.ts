@@ -41,9 +41,7 @@ export async function runTokens(invocation: Invocation, output: Output): Promise
     const found = await inspectStreams(named, reading);
     const { inputs } = found;
     const encoding = { inputs, parts, workerCount, budget, workers };
-    const counts = await countTokens(encoding, ({ bytesDone, bytesTotal }) =>
-      output.progress({ stage: "encoding", done: bytesDone, total: bytesTotal, unit: "bytes" }),
-    );
+    const counts = await countTokens(encoding, output.encoding);
     const counted = tokenCounts(tokenizer.path, names, found, counts);
     await (json ? writeJson(counted) : writeLines(tableOf(counted)));
     summarize(output, counted, found, performance.now() - startMs);

@@ -4,7 +4,6 @@ import {
   emptyCorpus,
   expectedTextBytes,
   type Input,
-  type Range,
   totalBytesOf,
   wholeRange,
 } from "../corpus/input.ts";
@@ -16,7 +15,7 @@ import { allowedCores } from "../runtime/system-limits.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
 import type { EntryId } from "../store/cache-directory.ts";
-import { type Cutting, changesText } from "../text/cutting.ts";
+import { changesText } from "../text/cutting.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import { addTable, emptyTable, inByteOrder } from "../words/sorted-words.ts";
 import { sumOfCounts } from "../words/word-counter.ts";
@@ -26,12 +25,7 @@ import { type CountOptions, countCorpus } from "./count-corpus.ts";
 import { type CountMemory, runOptionsOf, textBytesOf } from "./count-memory.ts";
 import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
 
-export type CorpusOptions = {
-  readonly inputs: readonly Input[];
-  /** The ranges of the inputs that are counted; all of each input, if left out. */
-  readonly ranges?: readonly Range[] | undefined;
-  readonly cutting: Cutting;
-  readonly workerCount: number;
+export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" | "workerCount"> & {
   /** How many threads a part of the corpus gets; all of them, if left out. */
   readonly workerCountFor?: (textBytes: number) => number;
   /** Word counts from elsewhere, to be added to those of the inputs. */

@@ -31,7 +31,7 @@ import {
   runTasks,
   type Sink,
   type StartedWorkers,
-  startJobWorkers,
+  startWorkers,
   type ThreadJob,
 } from "./run-tasks.ts";
 
@@ -90,7 +90,7 @@ export const isQuick = ({ addedTokens, model }: EncodingParts) =>
  * them, whatever happens. The tokenizer is not known yet.
  */
 export const startEncodingWorkers = (workerCount: number, inputs: readonly Input[]): StartedWorkers =>
-  startJobWorkers("encoding", workerCount, doesMainEncode(inputs));
+  startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
 
 /**
  * Encodes the inputs, or the ranges of them that are given, in order. Calls `report` between slices of work of at most
@@ -111,7 +111,37 @@ export async function encodeCorpus(
   return { textBytes, invalidByteCount };
 }
 
-/** The same without a sink: counts what encoding each of the inputs gives. */
+/** What a text becomes: how often each token occurs in it, by id, and its first tokens. */
+export type CountedIds = {
+  readonly textBytes: number;
+  readonly idCount: number;
+  readonly counts: Float64Array;
+  readonly sample: readonly number[];
+};
+
+const sampleTokens = 200;
+
+/** Encodes the inputs, and counts the ids. */
+export async function countIds(
+  options: EncodeCorpusOptions & { readonly parts: TokenizerParts },
+  report: (progress: EncodeProgress) => void,
+): Promise<CountedIds> {
+  const counts = new Float64Array(options.parts.tokens.idLimit);
+  const sample: number[] = [];
+  let idCount = 0;
+  const sink = {
+    write(ids: Ids) {
+      for (let i = 0; i < ids.length; i++) counts[ids[i]!]!++;
+      if (sample.length < sampleTokens) sample.push(...ids.subarray(0, sampleTokens - sample.length));
+      idCount += ids.length;
+    },
+    endInput() {},
+  };
+  const { textBytes } = await encodeCorpus(options, sink, report);
+  return { textBytes, idCount, counts, sample };
+}
+
+/** Counts what encoding each of the inputs gives. */
 export async function countTokens(
   options: Omit<EncodeCorpusOptions, "ranges">,
   report: (progress: EncodeProgress) => void,

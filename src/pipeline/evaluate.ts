@@ -31,7 +31,7 @@ import { canBeCut, cuttingTokens, plainCutting } from "../text/cutting.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import { countWords } from "./count-words.ts";
-import { encodeCorpus, encodingBytesPerByte, encodingParts, isQuick } from "./encode-corpus.ts";
+import { countIds, encodingBytesPerByte, encodingParts, isQuick } from "./encode-corpus.ts";
 import { EvaluationThreads } from "./evaluation-threads.ts";
 import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
@@ -353,15 +353,8 @@ export class TokenCounting {
   /** Encodes the text from its beginning to its end. */
   private async tokensOfWholeText(parts: TokenizerParts): Promise<TokenCounts> {
     const { inputs, workerCount } = this.options;
-    const counts = new Float64Array(parts.tokens.idLimit);
-    const sink = {
-      write(ids: Uint16Array | Uint32Array) {
-        for (let i = 0; i < ids.length; i++) counts[ids[i]!]!++;
-      },
-      endInput() {},
-    };
     const tell = byBytes(this.progress.passReport, "encoding", null);
-    await encodeCorpus({ inputs, parts, workerCount }, sink, ({ bytesDone }) => tell(bytesDone));
+    const { counts } = await countIds({ inputs, parts, workerCount }, ({ bytesDone }) => tell(bytesDone));
     this.progress.endPass(sizeOf(inputs));
     return counts;
   }

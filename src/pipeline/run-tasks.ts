@@ -48,17 +48,14 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
 /** Workers that run before their tasks are known. Nobody notices meanwhile if one ends. */
 export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
 
-function startWorkers(name: JobName, workerCount: number): StartedWorkers {
+/** Workers for a job, whose setup may come later. The caller ends them, whatever happens. */
+export function startWorkers(name: JobName, workerCount: number): StartedWorkers {
   const workers = Array.from({ length: workerCount }, () => startWorker(name));
   const terminate = () => {
     for (const worker of workers) worker.terminate();
   };
   return { workers, terminate };
 }
-
-/** Workers for a job whose setup comes later. The caller ends them, whatever happens. */
-export const startJobWorkers = (name: JobName, threadCount: number, mainWorks: boolean) =>
-  startWorkers(name, mainWorks ? threadCount - 1 : threadCount);
 
 const reportIntervalMs = 50;
 /** So much text takes a thread some 0.1 s, if it cannot be done in slices: one line, one page or one word. */
@@ -124,7 +121,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   ) {
     const { name, threadCount, mainWorks, inputs, cutting, ranges, aheadBytes, mayTakeLong, sink } = job;
     // Workers start while the rest is made ready.
-    this.workers = job.workers ?? startJobWorkers(name, threadCount, mainWorks);
+    this.workers = job.workers ?? startWorkers(name, threadCount - (mainWorks ? 1 : 0));
     this.mainIndex = this.workers.workers.length;
     this.bytesDone = new Float64Array(new SharedArrayBuffer(8 * (this.mainIndex + 2)));
     this.order = new TaskOrder(sink);
