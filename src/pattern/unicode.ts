@@ -233,12 +233,6 @@ export function contains(set: CodePointSet, codePoint: number): boolean {
   return low < set.length / 2 && set[2 * low]! <= codePoint;
 }
 
-export function codePointCountOf(set: CodePointSet): number {
-  let count = 0;
-  for (let i = 0; i < set.length; i += 2) count += set[i + 1]! - set[i]! + 1;
-  return count;
-}
-
 /** Adds a range that begins at or after the first code point of the last one. */
 function appendRange(ranges: number[], first: number, last: number): void {
   const end = ranges.length - 1;
