@@ -3,7 +3,14 @@ import { allocateText, roomyText, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { collectGarbage, releaseMemory } from "../runtime/host.ts";
 import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
-import { type CountsTotals, tooManyWords, totalsOf, type WordTable } from "./word-table.ts";
+import {
+  type CountsTotals,
+  filledTable,
+  newTable,
+  tooManyWords,
+  totalsOf,
+  type WordTable,
+} from "./word-table.ts";
 
 /**
  * A cursor over distinct words in ascending order of their bytes. `next` moves to the first word, then to the next one, and
@@ -278,9 +285,8 @@ export function* wordTableOfSum(
 ): Generator<undefined, WordTable> {
   if (tableOverflows(totals))
     throw tooManyWords("more than 4 GB or 536 million distinct words in all counts");
-  const bytes = new Uint8Array(totals.byteCount);
-  const starts = new Uint32Array(totals.wordCount + 1);
-  const counts = new Float64Array(totals.wordCount);
+  const table = newTable(totals);
+  const { bytes, starts, counts } = table;
   let wordCount = 0;
   let end = 0;
   while (words.next()) {
@@ -294,43 +300,23 @@ export function* wordTableOfSum(
     starts[++wordCount] = end;
     if (wordCount % wordsPerSlice === 0) yield;
   }
-  return {
-    wordCount,
-    bytes: bytes.subarray(0, end),
-    starts: starts.subarray(0, wordCount + 1),
-    counts: counts.subarray(0, wordCount),
-  };
+  return filledTable(table, wordCount);
 }
 
-export const emptyTable: WordTable = {
-  wordCount: 0,
-  bytes: new Uint8Array(0),
-  starts: new Uint32Array(1),
-  counts: new Float64Array(0),
-};
+export const emptyTable: WordTable = newTable({ wordCount: 0, byteCount: 0 });
 
 const wordsPerSlice = 1 << 16;
 
 /** Whether a table that was read is valid: words end to end, in ascending order, counts integers with an exact sum. */
-export function isSound({ wordCount, bytes, starts, counts }: WordTable): boolean {
+export function isSound(table: WordTable): boolean {
+  const { wordCount, bytes, starts, counts } = table;
   if (starts[0] !== 0 || starts[wordCount] !== bytes.length) return false;
   let total = 0;
-  let lastStart = 0;
-  let start = 0;
   for (let word = 0; word < wordCount; word++) {
-    const end = starts[word + 1]!;
-    const count = counts[word]!;
+    const [start, end, count] = [starts[word]!, starts[word + 1]!, counts[word]!];
     if (end <= start || end > bytes.length || !(count >= 0) || Math.floor(count) !== count) return false;
+    if (word > 0 && compareWords(table, word - 1, table, word) >= 0) return false;
     total += count;
-    let pos = 0;
-    while (start + pos < end && lastStart + pos < start && bytes[start + pos] === bytes[lastStart + pos])
-      pos++;
-    const isBehind =
-      word === 0 ||
-      (start + pos < end && (lastStart + pos === start || bytes[start + pos]! > bytes[lastStart + pos]!));
-    if (!isBehind) return false;
-    lastStart = start;
-    start = end;
   }
   return total <= Number.MAX_SAFE_INTEGER;
 }
@@ -339,12 +325,7 @@ export function isSound({ wordCount, bytes, starts, counts }: WordTable): boolea
 export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> {
   const { wordCount, bytes, starts, counts } = table;
   const order = yield* sortByBytesInSteps(table);
-  const sorted = {
-    wordCount,
-    bytes: new Uint8Array(starts[wordCount]!),
-    starts: new Uint32Array(wordCount + 1),
-    counts: new Float64Array(wordCount),
-  };
+  const sorted = newTable({ wordCount, byteCount: starts[wordCount]! });
   let end = 0;
   for (let word = 0; word < wordCount; word++) {
     const from = order[word]!;
@@ -368,9 +349,7 @@ export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1):
   if (other.wordCount === 0) return table;
   const byteCountMax = table.bytes.length + other.bytes.length;
   if (byteCountMax >= 2 ** 32) throw tooManyWords("more than 4 GB of distinct words");
-  const bytes = new Uint8Array(byteCountMax);
-  const starts = new Uint32Array(table.wordCount + other.wordCount + 1);
-  const counts = new Float64Array(table.wordCount + other.wordCount);
+  const sum = newTable({ wordCount: table.wordCount + other.wordCount, byteCount: byteCountMax });
   let wordCount = 0;
   let end = 0;
   for (let a = 0, b = 0; a < table.wordCount || b < other.wordCount; ) {
@@ -379,16 +358,11 @@ export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1):
     const count = (order <= 0 ? table.counts[a++]! : 0) + (order >= 0 ? times * other.counts[b++]! : 0);
     if (count < 0) throw new NegativeSumError("a word would occur less than never");
     if (count === 0) continue;
-    end = copyBytes(from.bytes, from.starts[word]!, from.starts[word + 1]!, bytes, end);
-    counts[wordCount] = count;
-    starts[++wordCount] = end;
+    end = copyBytes(from.bytes, from.starts[word]!, from.starts[word + 1]!, sum.bytes, end);
+    sum.counts[wordCount] = count;
+    sum.starts[++wordCount] = end;
   }
-  return {
-    wordCount,
-    bytes: bytes.subarray(0, end),
-    starts: starts.subarray(0, wordCount + 1),
-    counts: counts.subarray(0, wordCount),
-  };
+  return filledTable(sum, wordCount);
 }
 
 /** Which word comes first: below 0 that of the table, above 0 the other one's. Behind the last word comes nothing. */
@@ -476,10 +450,5 @@ export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftO
   }
   // Overwrites no start that is still to be read.
   starts[wordCount] = end;
-  return {
-    wordCount,
-    bytes: bytes.subarray(0, end),
-    starts: starts.subarray(0, wordCount + 1),
-    counts: counts.subarray(0, wordCount),
-  };
+  return filledTable(table, wordCount);
 }

@@ -3,7 +3,7 @@ import { UserError } from "../errors.ts";
 import { FileWindow, giveBack } from "../runtime/file-window.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
 import { runToEnd } from "../runtime/turns.ts";
-import { tooManyWords, type WordTable } from "./word-table.ts";
+import { newTable, tooManyWords, type WordTable } from "./word-table.ts";
 
 /**
  * RecordWords: `TokenWords` in the memory of the kernel that counted them, where they stand as records, end to end
@@ -263,11 +263,11 @@ export class WordCounter {
 
   /** A copy of the words and counts so far. Yields between slices of some milliseconds. */
   *listWords(): Generator<undefined, WordTable> {
-    if (this.opened === undefined) return listedTable(0, 0);
+    if (this.opened === undefined) return newTable({ wordCount: 0, byteCount: 0 });
     const { exports } = this.opened;
     const byteCount = exports.wordBytes();
     checkWordBytes(byteCount);
-    const table = listedTable(exports.distinctWordCount(), byteCount);
+    const table = newTable({ wordCount: exports.distinctWordCount(), byteCount });
     const { bytes, starts, counts } = table;
     const { buffer } = this.opened.memory;
     const listedStarts = new Uint32Array(buffer, exports.listedStartsAddress() >>> 0);
@@ -555,10 +555,10 @@ const partOf = ({ memory }: Pick<Kernel, "memory">, { address, byteCount }: Plac
 export function joinTables(tables: readonly WordTable[]): WordTable {
   const byteCount = tables.reduce((sum, { bytes }) => sum + bytes.length, 0);
   checkWordBytes(byteCount);
-  const joined = listedTable(
-    tables.reduce((sum, { wordCount }) => sum + wordCount, 0),
+  const joined = newTable({
+    wordCount: tables.reduce((sum, { wordCount }) => sum + wordCount, 0),
     byteCount,
-  );
+  });
   let [word, start] = [0, 0];
   for (const { wordCount, bytes, starts, counts } of tables) {
     joined.bytes.set(bytes, start);
@@ -576,15 +576,6 @@ function checkWordBytes(byteCount: number): void {
 
 /** Starts are 32-bit numbers. */
 const wordBytesMax = 2 ** 32 - 1;
-
-function listedTable(wordCount: number, byteCount: number) {
-  return {
-    wordCount,
-    bytes: new Uint8Array(byteCount),
-    starts: new Uint32Array(wordCount + 1),
-    counts: new Float64Array(wordCount),
-  };
-}
 
 export function noRoomForWords(): UserError {
   return new UserError("the corpus has more distinct words than one thread can keep", {

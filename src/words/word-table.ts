@@ -27,6 +27,24 @@ export const sizeOf = ({ wordCount, bytes }: WordTable): TableSize => ({
   byteCount: bytes.length,
 });
 
+/** A table to be filled, of at most so many words and bytes. */
+export const newTable = ({ wordCount, byteCount }: TableSize) => ({
+  wordCount,
+  bytes: new Uint8Array(byteCount),
+  starts: new Uint32Array(wordCount + 1),
+  counts: new Float64Array(wordCount),
+});
+
+/** What is filled of it. */
+export function filledTable({ bytes, starts, counts }: WordTable, wordCount: number): WordTable {
+  return {
+    wordCount,
+    bytes: bytes.subarray(0, starts[wordCount]!),
+    starts: starts.subarray(0, wordCount + 1),
+    counts: counts.subarray(0, wordCount),
+  };
+}
+
 export const tableBytes = ({ wordCount, byteCount }: TableSize) => byteCount + 12 * wordCount;
 
 /** The buffers to transfer when a table is posted. */
