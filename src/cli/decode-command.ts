@@ -1,7 +1,7 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
+import { type FormattedIds, formattedIdsAt } from "../formats/id-formats.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
-import { type FormattedIds, formattedIdsAt } from "../formats/read-id-formats.ts";
 import { decoding } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { checkEncodedBy } from "../pipeline/id-files.ts";

@@ -1,10 +1,9 @@
 import { counted, seconds } from "../bytes/quantities.ts";
 import type { KeptValue } from "../corpus/records/kept-fields.ts";
 import { UserError, usageError } from "../errors.ts";
-import { baseOf, idFormatOf } from "../formats/id-formats.ts";
+import { baseOf, type FormattedIds, formattedIdsAt, idFormatOf } from "../formats/id-formats.ts";
 import { readDocuments, readSequences } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idTypeFor, idWriterFor } from "../formats/id-writers.ts";
-import { type FormattedIds, formattedIdsAt } from "../formats/read-id-formats.ts";
 import { idsTruncating } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { type AskedFiles, checkEncodedBy, IdFiles, pathsToLock } from "../pipeline/id-files.ts";

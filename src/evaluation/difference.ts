@@ -35,20 +35,10 @@ export type TokenizerFacts = {
   readonly mergeCount: number;
 };
 
-export type TokenWithId = { readonly token: string; readonly id: number; readonly isSpecial: boolean };
-export type MovedToken = {
-  readonly token: string;
-  readonly idA: number;
-  readonly idB: number;
-  readonly isSpecial: boolean;
-};
+type TokenWithId = { readonly token: string; readonly id: number; readonly isSpecial: boolean };
+type MovedToken = Omit<TokenWithId, "id"> & { readonly idA: number; readonly idB: number };
 export type MergeWithRank = { readonly left: string; readonly right: string; readonly rank: number };
-export type MovedMerge = {
-  readonly left: string;
-  readonly right: string;
-  readonly rankA: number;
-  readonly rankB: number;
-};
+type MovedMerge = Omit<MergeWithRank, "rank"> & { readonly rankA: number; readonly rankB: number };
 
 /** How the words of a text are cut, each with the white space before it. */
 export type TextDifference = DifferentWords & {
@@ -69,7 +59,7 @@ export type DifferentWords = {
   readonly mostFrequent: readonly DifferentWord[];
 };
 
-export type DifferentWord = {
+type DifferentWord = {
   readonly word: string;
   readonly count: number;
   readonly piecesA: readonly string[];
