@@ -438,6 +438,23 @@ describe("absorbing", () => {
     }
   });
 
+  test("of what may have no room takes more memory than there is", () => {
+    const counter = countOf([bytesOf("a")], new WordCounter(1));
+    const packed = countOf([bytesOf("b"), bytesOf("c")]).pack();
+    const bytesWith = (more: Partial<typeof packed.tables>) =>
+      counter.memoryBytesWithPacked({ ...packed, tables: { ...packed.tables, ...more } });
+    expect(bytesWith({})).toBeGreaterThan(counter.memoryBytes + packed.tables.tableBytes);
+    expect(bytesWith({})).toBeLessThan(1e6);
+    for (const keyCounts of [
+      [1e8, 0, 0],
+      [0, 1e8, 0],
+      [0, 0, 1e8],
+    ] as const)
+      expect(bytesWith({ keyCounts })).toBe(Number.POSITIVE_INFINITY);
+    expect(bytesWith({ records: { address: 0, byteCount: 1e9 } })).toBe(Number.POSITIVE_INFINITY);
+    expect(new WordCounter().memoryBytesWithPacked(packed)).toBeLessThan(1e6);
+  });
+
   test("leaves the counter that packed empty and ready", () => {
     const counter = countOf(randomWords(11, 2000, 3));
     counter.pack();
