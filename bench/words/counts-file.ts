@@ -5,9 +5,10 @@
  * the time of each and the sizes.
  */
 
+import { runToEnd } from "../../src/runtime/turns.ts";
 import { CountsReader, countsFileChunks } from "../../src/words/counts-format.ts";
 import { SumOfWords, wordTableOfSum } from "../../src/words/sorted-words.ts";
-import { sortWordsByCount, TsvReader, tsvChunks } from "../../src/words/tsv.ts";
+import { sortByCountInSteps, TsvReader, tsvChunks } from "../../src/words/tsv.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeWords } from "./english.ts";
@@ -40,7 +41,7 @@ const files = tables.map((table) =>
   timed("binary: sort and write", () => Buffer.concat([...countsFileChunks(table, options)])),
 );
 const tsv = timed("text: sort and write", () =>
-  Buffer.concat([...tsvChunks(tables[0], sortWordsByCount(tables[0]))]),
+  Buffer.concat([...tsvChunks(tables[0], runToEnd(sortByCountInSteps(tables[0])))]),
 );
 console.log(`binary ${files[0]!.length} bytes, text ${tsv.length} bytes`);
 

@@ -3,8 +3,9 @@
  *
  * Words are made of English syllables (seeded), 11 bytes on average, in no order, their counts falling as 1 / rank.
  */
-import { sortWordsByBytes } from "../../src/words/sort-by-bytes.ts";
-import { sortWordsByCount } from "../../src/words/tsv.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
+import { sortByBytesInSteps } from "../../src/words/sort-by-bytes.ts";
+import { sortByCountInSteps } from "../../src/words/tsv.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { makeWords } from "./english.ts";
 
@@ -14,8 +15,8 @@ const table = makeWords(wordCount, 1);
 console.log(`${wordCount} words, ${table.bytes.length} bytes, Bun ${Bun.version}`);
 
 for (const [name, sort] of [
-  ["by bytes", sortWordsByBytes],
-  ["by count", sortWordsByCount],
+  ["by bytes", (words: WordTable) => runToEnd(sortByBytesInSteps(words))],
+  ["by count", (words: WordTable) => runToEnd(sortByCountInSteps(words))],
 ] as const) {
   let minMs = Number.POSITIVE_INFINITY;
   let order: Uint32Array = new Uint32Array(0);

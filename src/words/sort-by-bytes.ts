@@ -1,4 +1,3 @@
-import { runToEnd } from "../runtime/turns.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
@@ -35,14 +34,9 @@ const insertionMax = 16;
 /** What sorting takes at most beside the table: two arrays of indices and two of numbers. */
 export const sortBytesPerWord = 24;
 
-/** Words in ascending order of their bytes. */
-export function sortWordsByBytes(table: WordTable): Uint32Array<ArrayBuffer> {
-  return runToEnd(sortByBytesInSteps(table));
-}
-
 const wordsPerStep = 1 << 18;
 
-/** The same; yields between slices of some 50 ms. */
+/** Words in ascending order of their bytes; yields between slices of some 50 ms. */
 export function* sortByBytesInSteps(table: WordTable): Generator<undefined, Uint32Array<ArrayBuffer>> {
   const { wordCount, bytes, starts } = table;
   const words: KeyedWords = {

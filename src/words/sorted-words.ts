@@ -2,7 +2,7 @@ import { copyBytes } from "../bytes/arrays.ts";
 import { allocateText, roomyText, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { collectGarbage, releaseMemory } from "../runtime/host.ts";
-import { sortByBytesInSteps, sortWordsByBytes } from "./sort-by-bytes.ts";
+import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import {
   type CountsTotals,
   filledTable,
@@ -39,9 +39,9 @@ export class TableWords implements SortedWords {
   private place = 0;
 
   /** @param order the words of the table in ascending order of their bytes */
-  constructor(
+  private constructor(
     private table: WordTable,
-    private order: Uint32Array = sortWordsByBytes(table),
+    private order: Uint32Array,
   ) {
     this.totals = totalsOf(table);
     this.word = allocateText(256);

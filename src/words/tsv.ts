@@ -2,7 +2,6 @@ import { grown } from "../bytes/arrays.ts";
 import { byteOfCodePoint, byteToCharacter } from "../bytes/byte-characters.ts";
 import { allocateText, decimalDigitsMax, lineFeed, putDecimal, tab } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
-import { runToEnd } from "../runtime/turns.ts";
 import type { CountsOptions, ReadBytes } from "./counts-format.ts";
 import {
   checkHeader,
@@ -282,13 +281,11 @@ function writeCharacters(
   return chunkEnd;
 }
 
-/** Words with the highest count first; those of equal count in ascending order of their bytes. */
-export function sortWordsByCount(table: WordTable): Uint32Array {
-  return runToEnd(sortByCountInSteps(table));
-}
-
-/** The same; yields between slices of some 50 ms, of which the last may be longer. */
-function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint32Array> {
+/**
+ * Words with the highest count first; those of equal count in ascending order of their bytes. Yields between slices of some 50 ms,
+ * of which the last may be longer.
+ */
+export function* sortByCountInSteps(table: WordTable): Generator<undefined, Uint32Array> {
   const order = yield* sortByBytesInSteps(table);
   yield;
   return stableByFallingCount(table.counts, order);

@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
-import { sortWordsByBytes } from "../../src/words/sort-by-bytes.ts";
-import { sortWordsByCount } from "../../src/words/tsv.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
+import { sortByBytesInSteps } from "../../src/words/sort-by-bytes.ts";
+import { sortByCountInSteps } from "../../src/words/tsv.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { randomNumbers } from "../random.ts";
 import { bytesOf, keyOf, wordTableOf } from "./generators.ts";
+
+const sortWordsByBytes = (table: WordTable) => runToEnd(sortByBytesInSteps(table));
+const sortWordsByCount = (table: WordTable) => runToEnd(sortByCountInSteps(table));
 
 function wordOf(table: WordTable, word: number): Uint8Array {
   return table.bytes.subarray(table.starts[word]!, table.starts[word + 1]!);
