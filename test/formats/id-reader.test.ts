@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { readNpyHead } from "../../src/formats/id-reader.ts";
-import { npyHead } from "../../src/formats/id-writers.ts";
+import { readIds, readNpyHead } from "../../src/formats/id-reader.ts";
+import { idBytes, npyHead } from "../../src/formats/id-writers.ts";
+import { put, scratch } from "../binary.ts";
 import { errorOf } from "../thrown.ts";
 
 /** The head of 500 ids with another shape, or with changes of its own. */
@@ -43,5 +44,24 @@ test("a version that numpy does not have is refused", () => {
       bytes[6] = version;
     });
     expect(problemOf(head)).toBe(`"x.npy": its .npy version is ${version}`);
+  }
+});
+
+test("ids of several windows are read one behind the other, whatever their type, with a head or without", async () => {
+  for (const type of ["uint16", "uint32"] as const) {
+    const ids = Uint32Array.from({ length: 1_300_001 }, (_, i) => (i * 2_654_435) % 65_521);
+    const bytes = Buffer.from((type === "uint16" ? Uint16Array.from(ids) : ids).buffer);
+    expect(bytes.length).toBe(idBytes(type) * ids.length);
+    for (const [name, content] of [
+      ["x.bin", bytes],
+      ["x.npy", Buffer.concat([npyHead(type, ids.length), bytes])],
+    ] as const) {
+      let at = 0;
+      for await (const part of readIds(put(scratch(), name, content), { asked: type, needed: type })) {
+        expect(part.every((id, i) => id === ids[at + i])).toBe(true);
+        at += part.length;
+      }
+      expect([type, name, at]).toEqual([type, name, ids.length]);
+    }
   }
 });
