@@ -9,6 +9,21 @@ export type Explained = {
 /** Changes that no test can see, because the result is the same, or that are not worth a test; and why. */
 export const explained: readonly (Explained & { readonly why: string })[] = [
   {
+    file: "src/superwords/inherited-merges.ts",
+    before: "const bytes = new Uint8Array(byteTotal);",
+    line: "for (let token = 0; token < count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);",
+    changed:
+      "for (let token = 0; token <= count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);",
+    why: "Behind the last token there is none, which has no bytes.",
+  },
+  {
+    file: "src/superwords/inherited-merges.ts",
+    before: "for (let i = starts[w]!; i < last; i++) {",
+    line: "if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 0)",
+    changed: "if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 1)",
+    why: "Saves looking at pairs of which `look` says at once that there is nothing to find.",
+  },
+  {
     file: "src/words/tsv.ts",
     before: "return {",
     line: "options: optionsOf(path, read.subarray(opening.length - 1, end)),",

@@ -9,6 +9,8 @@ import {
   isSound,
   NegativeSumError,
   nothingLeftOut,
+  type SortedWords,
+  SumOfWords,
   TableWords,
 } from "../../src/words/sorted-words.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
@@ -56,6 +58,18 @@ test("tables are added up, and parts are taken off again, as a Map does it", () 
     ] as const)
       expect(entriesOf(addTable(table, tableOf(part), -1))).toEqual(inOrder(rest));
   }
+});
+
+test("a sum is divided, and rounded half up", () => {
+  const divided = (denominator: number) => {
+    const words = runToEnd(TableWords.sort(tableOf(new Map([["a", 1], ["b", 2], ["c", 3]])))); // biome-ignore format: one thought
+    return entriesOfSorted(new SumOfWords([{ words, times: 1 }], denominator)).map(([, count]) => count);
+  };
+  expect([1, 2, 3].map(divided)).toEqual([
+    [1, 2, 3],
+    [1, 1, 2],
+    [1, 1],
+  ]);
 });
 
 test("what was not there cannot be taken off", () => {
@@ -115,7 +129,7 @@ function entriesOfTable({ wordCount, bytes, starts, counts }: WordTable): Entry[
   ]);
 }
 
-function entriesOfSorted(words: CommonWords): Entry[] {
+function entriesOfSorted(words: SortedWords): Entry[] {
   const entries: Entry[] = [];
   while (words.next()) {
     const word = Buffer.from(words.word.bytes.subarray(0, words.wordLength)).toString("latin1");
