@@ -74,7 +74,7 @@ export const modules: readonly Module[] = [
   { name: "text", tests: ["test/text", "test/tokenizer", "test/count"] },
   {
     name: "formats",
-    tests: ["test/formats", "test/vocabulary"],
+    tests: ["test/formats", "test/vocabulary", "test/pipeline/id-files.test.ts"],
     executableTests: ["test/formats/every-format.test.ts", "test/cli/record.test.ts"],
   },
   { name: "superwords", tests: ["test/superwords"] },
