@@ -45,6 +45,12 @@ function messageOf(run: () => unknown): string {
   return `${message}\nhint: ${hint}`;
 }
 
+test("a result that cannot be staged leaves no parents behind", () => {
+  const path = join(home, "made", "for", "n".repeat(250));
+  expect(errorOf(() => stageDirectory(path)).message).toContain("the name is too long");
+  expect(readdirSync(home)).toEqual([]);
+});
+
 describe("checkOutputDirectory", () => {
   test("takes what is absent, empty, or only what its own record lists, and touches nothing", () => {
     checkOutputDirectory(out);
