@@ -6,7 +6,7 @@ import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { type IdFormat, idFormatOf, idFormats } from "../../src/formats/id-formats.ts";
 import { idTypeFor } from "../../src/formats/id-writers.ts";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
-import { encodeIntoFiles } from "../../src/pipeline/id-files.ts";
+import { encodeIntoFiles, pathsToLock } from "../../src/pipeline/id-files.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { specialTokenId, type TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
@@ -395,4 +395,10 @@ test("a document too long for a field of 32 bits is refused", () => {
   expect(errorOf(() => writer.finish()).message).toBe(
     "a document of 2,147,483,648 ids does not fit this format: it may have 2,147,483,647",
   );
+});
+
+test("locked is each file of one, and of shards what says which there are", () => {
+  const asked = { base: "ids", format: idFormatOf("megatron", "")!, documentEnd: undefined };
+  expect(pathsToLock({ ...asked, shardSize: undefined })).toEqual(["ids.bin", "ids.idx"]);
+  expect(pathsToLock({ ...asked, shardSize: 100 })).toEqual(["ids.json"]);
 });
