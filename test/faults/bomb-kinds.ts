@@ -77,7 +77,6 @@ function slowArguments(world: World, random: Random): readonly string[] {
     ["inspect", bomb(world, tokenizerBomb)],
     ["encode", text, "--tokenizer", bomb(world, tokenizerBomb), "-o", "ids.npy"],
     ["decode", ids, "--tokenizer", bomb(world, tokenizerBomb), "-o", "text"],
-    ["count", text, "-p", "(?:.{100}){100}|(?s:.)", ...workers, "-o", "sum.counts"],
     ["count", text, "-p", "(?=(a+)+\\b!)a|(?s:.)", ...workers, "-o", "sum.counts"],
   ]);
 }
