@@ -264,8 +264,8 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
 /* So far a look at what comes next may reach: a character, and a byte behind it. */
 enum { LOOKAHEAD = 4 };
 
-/* The tables are read at random places. Huge pages save a third of the time of many scripts, a tenth of that of English, and cost
- * 10 ms and up to 10 MB. They pay behind 512 KB of bytes that are not ASCII, or 16 MB of others. */
+/* The tables are read at random places. Huge pages save misses there, most of them in many scripts, and cost 10 ms and up to
+ * 10 MB. They pay behind 512 KB of bytes that are not ASCII, or 16 MB of others. */
 #define HUGE_AFTER ((size_t)1 << 24)
 enum { BYTE_BEYOND_ASCII = 32 };
 

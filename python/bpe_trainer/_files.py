@@ -12,7 +12,7 @@ from typing import Any, Callable, NamedTuple, Sequence, Union
 _HEAD_BYTES = 1 << 13
 #: What is read at once: a part of the native module, and a little more to find a place to cut in it.
 _READ_BYTES = (1 << 18) + (1 << 12)
-#: As in native/python.c.
+#: PARTS_OF_LANE of native/python.c. Another number gives the same ids, only later.
 _PARTS_OF_LANE = 8
 #: A text that cannot be cut takes one thread, and its size in memory. The executable does better with a longer one.
 _WHOLE_BYTES = 1 << 26
