@@ -194,7 +194,27 @@ test("merging may begin with whole characters, wherever merges meet and in whate
       }
       return 256 + left.findIndex((other, i) => other === l && right[i] === r);
     };
-    for (const [first, ...rest] of characters) if (random(4) > 0) rest.reduce(merge, first!);
+    const anyByte = () =>
+      random(2) === 0 ? strays[random(strays.length)]! : characters[random(6)]![random(2)]!;
+    // Merges of a lower rank than those of a character may take some of its bytes.
+    const mergeStrays = (...[l, r]: [l?: number, r?: number]) => {
+      for (let n = random(3); n > 0; n--) merge(l ?? anyByte(), r ?? anyByte());
+    };
+    for (const [first, second, third] of characters) {
+      if (random(4) === 0) continue;
+      mergeStrays();
+      if (third === undefined) {
+        merge(first!, second!);
+      } else if (random(2) === 0) {
+        const begun = merge(first!, second!);
+        mergeStrays(undefined, begun);
+        merge(begun, third);
+      } else {
+        const ended = merge(second!, third);
+        mergeStrays(ended);
+        merge(first!, ended);
+      }
+    }
     const anyId = () =>
       random(3) === 0
         ? strays[random(strays.length)]!

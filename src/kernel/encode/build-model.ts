@@ -1,5 +1,6 @@
 import { fixedEnd, layOutEncoding, reserveTable, reserveTo } from "../regions";
 import { useAddedTokens } from "../text-loop";
+import { reserveFragments } from "./characters";
 import { useWords } from "./encode-words";
 import { useLateMerges } from "./late-merges";
 import { useMerging } from "./merge-word";
@@ -38,7 +39,7 @@ const scratchCount: u32 = 2;
 function buildModel(model: EncodingModel): bool {
   model.byteRanks = reserveTable(4 * 65536);
   model.adjacency = reserveTable(65536);
-  if (!reservePairs(model) || !reserveJoins(model)) return false;
+  if (!reservePairs(model) || !reserveJoins(model) || !reserveFragments()) return false;
   const idsBytes = <usize>4 * model.idLimit;
   const byteOf = (fixedEnd + 63) & ~63;
   const scratch = byteOf + idsBytes;

@@ -1,6 +1,7 @@
 import { reserveTable, reserveTo } from "../regions";
+import { characterIn, hasCharacters, useCharacters } from "./characters";
 import { droppedByte, EncodingModel } from "./model-layout";
-import { findPair, guessPair, guessPairs, isRankOf, noRank } from "./pair-ranks";
+import { findPair, guessPair, guessPairs, isRankOf, mergedBy, noRank } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
 /**
@@ -28,28 +29,10 @@ let scannedRanks: usize = 0;
 
 export function useMerging(given: EncodingModel): bool {
   model = given;
-  // Cuts need what tells characters apart, too.
-  const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0;
-  characterIds = tellsCharacters ? reserveTable(4 * characterIdCount) : 0;
-  if (tellsCharacters && characterIds === 0) return false;
+  if (!useCharacters(given)) return false;
   scannedIds = reserveTable(4 * (scannedBytesMax + 1));
   scannedRanks = reserveTable(4 * (scannedBytesMax + 1));
-  firstMerged = given.mergeCount > 0 ? mergedIdAt(0) : 0;
-  for (let rank: u32 = 0; rank < given.mergeCount; rank++)
-    if (mergedIdAt(rank) !== firstMerged + <i32>rank) firstMerged = -1;
   return scannedRanks !== 0;
-}
-
-/** What rank 0 makes, where each rank makes the next id, as in most vocabularies: nothing has to be looked up. Else -1. */
-let firstMerged: i32 = -1;
-
-/** The id of what a rank makes. */
-function mergedBy(rank: i32): i32 {
-  return firstMerged >= 0 ? firstMerged + rank : mergedIdAt(rank);
-}
-
-function mergedIdAt(rank: u32): i32 {
-  return load<i32>(model.mergedIds + (rank << 2));
 }
 
 /** The address of the ids of the word merged last, 32 bits each. */
@@ -102,90 +85,23 @@ export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
 function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   let symbol = ids;
   for (let at = start, end = start + length; at < end; at++) {
-    if (load<u8>(at) >= 0xc0 && characterIds !== 0) {
-      const id = characterAt(at, start, end);
+    // The byte before, and seven from here on.
+    const around = load<u64>(at - 1);
+    const byte = <u32>(around >> 8) & 0xff;
+    if (byte >= 0xc0 && hasCharacters()) {
+      const id = characterIn(around, at > start, <u32>(end - at));
       if (id >= 0) {
         store<i32>(symbol, id);
         symbol += 4;
-        at += load<u8>(at) >= 0xe0 ? 2 : 1;
+        at += byte >= 0xe0 ? 2 : 1;
         continue;
       }
     }
-    const id = load<i32>(model.byteIds + ((<u32>load<u8>(at)) << 2));
+    const id = load<i32>(model.byteIds + (byte << 2));
     store<i32>(symbol, id);
     symbol += id === droppedByte ? 0 : 4;
   }
   return <u32>((symbol - ids) >> 2);
-}
-
-/**
- * Merging may begin with a whole character of two or three bytes, if no token goes over one of its edges with less than all of
- * it (`adjacency` of the model): then nothing outside has a say in how its bytes merge. If ranks only rise, every merge
- * that takes the character has a higher rank than those that make it.
- *
- *   ARRAY          TYPE   LENGTH             MEANING
- *   characterIds   u32    characterIdCount   by the 16 bits of a character of three bytes, or 2^16 and the 11 bits of one of
- *                                            two: the id + 1 of what its bytes merge to, `manyIds` if these are several ids; 0:
- *                                            not known yet. 0 as an address: there are none
- */
-let characterIds: usize = 0;
-const characterIdCount: u32 = (1 << 16) + (1 << 11);
-const manyIds: u32 = u32.MAX_VALUE;
-
-/** The id of the character at `at`, in the word [start, end), or -1 if its bytes are to be merged. */
-function characterAt(at: usize, start: usize, end: usize): i32 {
-  const lead = <u32>load<u8>(at);
-  const behind = at + (lead >= 0xe0 ? 3 : 2);
-  if (lead >= 0xf0 || behind > end) return -1;
-  // In `adjacency`: joins with fewer bytes than the character has.
-  const parts: u32 = lead >= 0xe0 ? 3 : 1;
-  const second = <u32>load<u8>(at, 1);
-  const last = <u32>load<u8>(behind - 1);
-  if ((second & 0xc0) !== 0x80 || (last & 0xc0) !== 0x80) return -1;
-  if (at > start && ((adjacencyOf(load<u8>(at - 1), lead) >> 3) & parts) !== 0) return -1;
-  if (behind < end && (adjacencyOf(last, load<u8>(behind)) & parts) !== 0) return -1;
-  const number =
-    lead >= 0xe0
-      ? ((lead & 15) << 12) | ((second & 63) << 6) | (last & 63)
-      : (1 << 16) | ((lead & 31) << 6) | (last & 63);
-  const known = load<u32>(characterIds + (number << 2));
-  if (known !== 0) return <i32>(known === manyIds ? manyIds : known - 1);
-  const id = lead >= 0xe0 ? mergeThree(lead, second, last) : mergeTwo(lead, second);
-  store<u32>(characterIds + (number << 2), id < 0 ? manyIds : id + 1);
-  return id;
-}
-
-function adjacencyOf(left: u32, right: u32): u32 {
-  return load<u8>(model.adjacency + ((left << 8) | right));
-}
-
-/** The id of two bytes, or -1. */
-function mergeTwo(first: u32, second: u32): i32 {
-  return mergedIdOf(byteRankOf(first, second));
-}
-
-/** The id of three bytes that differ, or -1. */
-function mergeThree(first: u32, second: u32, third: u32): i32 {
-  const firstRank = byteRankOf(first, second);
-  const secondRank = byteRankOf(second, third);
-  if (firstRank === noRank && secondRank === noRank) return -1;
-  return mergedIdOf(
-    firstRank < secondRank
-      ? findPair(mergedIdOf(firstRank), byteIdOf(third))
-      : findPair(byteIdOf(first), mergedIdOf(secondRank)),
-  );
-}
-
-function byteRankOf(first: u32, second: u32): i32 {
-  return load<i32>(model.byteRanks + (((first << 8) | second) << 2));
-}
-
-function byteIdOf(byte: u32): i32 {
-  return load<i32>(model.byteIds + (byte << 2));
-}
-
-function mergedIdOf(rank: i32): i32 {
-  return rank === noRank ? -1 : mergedBy(rank);
 }
 
 /** Writes the ranks of neighbours if every symbol is a byte: no hashing. */

@@ -1,5 +1,6 @@
 import { endsStart, reserveTable, textStart } from "../regions";
 import { middleBytesMax } from "../words/word-slots";
+import { addFragments } from "./characters";
 import { droppedByte, EncodingModel, tokenLength, tokenStart } from "./model-layout";
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 
@@ -333,7 +334,9 @@ export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayB
   for (let rank: u32 = 0; rank < model.lateRank; rank++) {
     const leftEdge = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const rightEdge = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
-    if (leftEdge !== 0 && rightEdge !== 0) addJoin(model.adjacency, leftEdge, rightEdge);
+    if (leftEdge === 0 || rightEdge === 0) continue;
+    addJoin(model.adjacency, leftEdge, rightEdge);
+    addFragments(rank, leftEdge, rightEdge);
   }
   const whole = model.wholeTokens;
   for (let token: u32 = 0; token < whole.count; token++) {

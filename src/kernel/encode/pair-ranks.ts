@@ -33,6 +33,9 @@ let slotBits: u32 = 0;
 let rankBits: u32 = 0;
 let halves: usize = 0;
 let filter: usize = 0;
+let mergedIds: usize = 0;
+/** What rank 0 makes, where each rank makes the next id, as in most vocabularies: nothing has to be looked up. Else -1. */
+let firstMerged: i32 = -1;
 
 /** A pair is listed twice: no rank is guessed. */
 let isExact: bool = false;
@@ -52,6 +55,8 @@ export function reservePairs(model: EncodingModel): bool {
   slots = reserveTable((<usize>4) << slotBits);
   halves = reserveTable(8 * <usize>model.mergeCount);
   filter = reserveTable((<usize>4) << (slotBits - filterShift));
+  mergedIds = model.mergedIds;
+  firstMerged = model.mergeCount > 0 ? load<i32>(mergedIds) : -1;
   return slots !== 0 && halves !== 0 && filter !== 0;
 }
 
@@ -59,6 +64,7 @@ export function reservePairs(model: EncodingModel): bool {
 export function addPair(model: EncodingModel, rank: u32): bool {
   const left = load<u32>(model.lefts + (rank << 2));
   const right = load<u32>(model.rights + (rank << 2));
+  if (load<i32>(mergedIds + (rank << 2)) !== firstMerged + <i32>rank) firstMerged = -1;
   const both = bothOf(left, right);
   const hash = hashOf(left, right);
   const filterWord = filter + ((hash >> (32 - slotBits + filterShift)) << 2);
@@ -76,6 +82,11 @@ export function addPair(model: EncodingModel, rank: u32): bool {
   store<u64>(halves + (rank << 3), both);
   if (slot !== 0) isExact = true;
   return slot === 0;
+}
+
+/** The id of what a rank makes. */
+export function mergedBy(rank: i32): i32 {
+  return firstMerged >= 0 ? firstMerged + rank : load<i32>(mergedIds + (rank << 2));
 }
 
 /** The rank of the pair, or `noRank`. */

@@ -1,0 +1,163 @@
+import { reserveTable } from "../regions";
+import { EncodingModel } from "./model-layout";
+import { findPair, mergedBy, noRank } from "./pair-ranks";
+
+/**
+ * Merging may begin with a whole character of two or three bytes where nothing outside has a say in how its bytes merge. A merge
+ * across one of its edges takes all of it, or a *fragment*: one of the tokens that stand at the edge until the character is whole.
+ * A fragment is gone once it merges inside of the character, so a merge across counts only if its rank is lower than that. The
+ * byte on the other side of the edge tells which merges these may be. If ranks only rise, every merge that takes the character
+ * has a higher rank than those that make it, so it does not matter that it is whole from the beginning.
+ *
+ *   ARRAY        TYPE      LENGTH           MEANING
+ *   rowOf        u16       fragmentCount    the row of a fragment, by its number below; 0: no merge takes it and goes across
+ *   rows         u32[64]   fragmentCount    the lowest rank of merges that take the fragment, by the last six bits of the byte on
+ *                                           the other side of the edge. More ranks than necessary cut off a character
+ *   characters   24 B      characterCount   by the 16 bits of a character of three bytes, or 2^16 and the 11 bits of one of two
+ *
+ *   FRAGMENT               NUMBER
+ *   a first byte           the byte
+ *   two first bytes        `twoFirst` and their 4 and 6 bits, of characters of three bytes
+ *   a last byte            `oneLast` and its 6 bits
+ *   two last bytes         `twoLast` and their 6 and 6 bits
+ *
+ * A character:
+ *
+ *   OFFSET   TYPE   MEANING
+ *   0        u64    a bit for the last six bits of the byte before: the first bytes may merge with it
+ *   8        u64    the same of the last bytes and the byte behind
+ *   16       u32    the id + 1 of what its bytes merge to, `manyIds` if these are several ids; 0: not known yet
+ */
+let rowOf: usize = 0;
+let rows: usize = 0;
+let rowCount: u32 = 0;
+let characters: usize = 0;
+let model: EncodingModel = changetype<EncodingModel>(0);
+
+const twoFirst: u32 = 1 << 8;
+const oneLast: u32 = twoFirst + (1 << 10);
+const twoLast: u32 = oneLast + (1 << 6);
+const fragmentCount: u32 = twoLast + (1 << 12);
+const rowBytes: u32 = 4 * 64;
+
+const characterCount: u32 = (1 << 16) + (1 << 11);
+const characterBytes: u32 = 24;
+const manyIds: u32 = u32.MAX_VALUE;
+
+/** Makes room for what is known of fragments; false without it. */
+export function reserveFragments(): bool {
+  rowOf = reserveTable(2 * fragmentCount);
+  rows = reserveTable(rowBytes * (fragmentCount + 1));
+  rowCount = 0;
+  return rows !== 0;
+}
+
+/** Adds a merge, by the last bytes of its left half and the first bytes of the right one (`edges` of never-merged.ts). */
+export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
+  const beginning = beginningOf(firsts);
+  if (beginning < fragmentCount) lower(beginning, lasts, rank);
+  const ending = endingOf(lasts);
+  if (ending < fragmentCount) lower(ending, firsts >> (8 * ((firsts >> 24) - 1)), rank);
+}
+
+/** The number of the fragment that a right half is, or `fragmentCount`. */
+function beginningOf(edge: u32): u32 {
+  const byteCount = edge >> 24;
+  if (byteCount === 1) return (edge & 0xff) >= 0xc0 ? edge & 0xff : fragmentCount;
+  return byteCount === 2 && (edge & 0xf0c0) === 0xe080
+    ? twoFirst + (((edge & 0xf00) >> 2) | (edge & 63))
+    : fragmentCount;
+}
+
+/** The number of the fragment that a left half is, or `fragmentCount`. */
+function endingOf(edge: u32): u32 {
+  const byteCount = edge >> 24;
+  if (byteCount === 1) return (edge & 0xc0) === 0x80 ? oneLast + (edge & 63) : fragmentCount;
+  return byteCount === 2 && (edge & 0xc0c0) === 0x8080
+    ? twoLast + (((edge & 0x3f00) >> 2) | (edge & 63))
+    : fragmentCount;
+}
+
+function lower(fragment: u32, byte: u32, rank: u32): void {
+  let row = <u32>load<u16>(rowOf + (fragment << 1));
+  if (row === 0) {
+    row = ++rowCount;
+    store<u16>(rowOf + (fragment << 1), <u16>row);
+    memory.fill(rows + row * rowBytes, 255, rowBytes);
+  }
+  const at = rows + row * rowBytes + ((byte & 63) << 2);
+  store<u32>(at, min(load<u32>(at), rank));
+}
+
+/** Whether merging begins with characters: where cuts tell them apart, and ranks only rise. False without room. */
+export function useCharacters(given: EncodingModel): bool {
+  model = given;
+  const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0;
+  characters = tellsCharacters ? reserveTable(characterBytes * characterCount) : 0;
+  return !tellsCharacters || characters !== 0;
+}
+
+export function hasCharacters(): bool {
+  return characters !== 0;
+}
+
+/**
+ * The id of a character of two or three bytes, or -1 if its bytes are to be merged. `around` has the byte before it lowest, then
+ * its own, and what follows; the byte before is of the same word if `isInside`, and `left` bytes of the word are left from the
+ * character on.
+ */
+export function characterIn(around: u64, isInside: bool, left: u32): i32 {
+  const lead = <u32>(around >> 8) & 0xff;
+  const second = <u32>(around >> 16) & 0xff;
+  const isThree = lead >= 0xe0;
+  if (isThree) {
+    if (lead >= 0xf0 || left < 3 || (around & 0xc0c00000) !== 0x80800000) return -1;
+  } else if (left < 2 || (second & 0xc0) !== 0x80) return -1;
+  const number = isThree
+    ? ((lead & 15) << 12) | ((second & 63) << 6) | (<u32>(around >> 24) & 63)
+    : (1 << 16) | ((lead & 31) << 6) | (second & 63);
+  const character = characters + number * characterBytes;
+  if (load<u32>(character, 16) === 0) learn(character, around, isThree);
+  const behind = isThree ? around >> 32 : around >> 24;
+  const isTakenBefore = (load<u64>(character) >> (around & 63)) & u64(isInside);
+  const isTakenBehind = (load<u64>(character, 8) >> (behind & 63)) & u64(left > (isThree ? 3 : 2));
+  return (isTakenBefore | isTakenBehind) !== 0 ? -1 : <i32>(load<u32>(character, 16) - 1);
+}
+
+/** Finds out what a character merges to, and beside which bytes. */
+function learn(character: usize, around: u64, isThree: bool): void {
+  const first = <u32>(around >> 8) & 0xff;
+  const second = <u32>(around >> 16) & 0xff;
+  const third = <u32>(around >> 24) & 0xff;
+  const left = byteRankOf(first, second);
+  const right = isThree ? byteRankOf(second, third) : noRank;
+  let last = left;
+  if (isThree && left < right) last = findPair(mergedBy(left), byteIdOf(third));
+  else if (isThree && right < left) last = findPair(byteIdOf(first), mergedBy(right));
+  store<u32>(character, last === noRank ? manyIds : mergedBy(last) + 1, 16);
+  if (last === noRank) return;
+  // The fragments at its edges, and the merges inside that take them.
+  let before = takers(first, left < right ? left : last);
+  if (isThree && left < right) before |= takers(twoFirst + (((first & 15) << 6) | (second & 63)), last);
+  let behind = takers(oneLast + ((isThree ? third : second) & 63), right < left ? right : last);
+  if (right < left) behind |= takers(twoLast + (((second & 63) << 6) | (third & 63)), last);
+  store<u64>(character, before);
+  store<u64>(character, behind, 8);
+}
+
+/** Bits for the bytes at whose side a merge of a lower rank may take the fragment. */
+function takers(fragment: u32, rank: i32): u64 {
+  const row = <u32>load<u16>(rowOf + (fragment << 1));
+  let bits: u64 = 0;
+  if (row === 0) return bits;
+  for (let i: u32 = 0; i < 64; i++) bits |= u64(load<u32>(rows + row * rowBytes + (i << 2)) < <u32>rank) << i;
+  return bits;
+}
+
+function byteRankOf(first: u32, second: u32): i32 {
+  return load<i32>(model.byteRanks + (((first << 8) | second) << 2));
+}
+
+function byteIdOf(byte: u32): i32 {
+  return load<i32>(model.byteIds + (byte << 2));
+}
