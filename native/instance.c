@@ -101,7 +101,8 @@ struct Instance {
   wasm_rt_memory_t *memory;
   uint64_t set_up_size;
   uint32_t text, capacity; /* address and size of the text's region */
-  size_t pushed;           /* bytes of text so far, weighed, up to HUGE_AFTER */
+  size_t pushed, pushed_beyond_ascii; /* bytes of text so far, until it is huge */
+  bool is_huge;
 };
 
 static const char damaged[] = "the image is damaged";
@@ -264,10 +265,10 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
 /* So far a look at what comes next may reach: a character, and a byte behind it. */
 enum { LOOKAHEAD = 4 };
 
-/* The tables are read at random places. Huge pages save misses there, most of them in many scripts, and cost 10 ms and up to
- * 10 MB. They pay behind 512 KB of bytes that are not ASCII, or 16 MB of others. */
-#define HUGE_AFTER ((size_t)1 << 24)
-enum { BYTE_BEYOND_ASCII = 32 };
+/* The tables are read at random places. Huge pages save misses there, most of them in many scripts, and cost some ms and up to
+ * 10 MB: less if the tables are small yet. They pay behind 64 KB of bytes that are not ASCII, if these are a quarter of the
+ * text; of other text behind 16 MB. */
+enum { HUGE_AFTER = 1 << 24, HUGE_AFTER_BEYOND_ASCII = 1 << 16, BEYOND_ASCII_SHARE = 4 };
 
 void advise_huge(uint8_t *start, size_t size) {
 #ifdef MADV_HUGEPAGE
@@ -294,12 +295,14 @@ static void collapse(uint8_t *start, size_t size) {
 }
 
 static void count_text(Instance *instance, const uint8_t *text, size_t size) {
-  if (instance->pushed >= HUGE_AFTER) return;
+  if (instance->is_huge) return;
   size_t beyond = 0;
   for (size_t i = 0; i < size; i++) beyond += text[i] >> 7;
-  size_t weight = size + beyond * (BYTE_BEYOND_ASCII - 1);
-  instance->pushed = weight < HUGE_AFTER ? instance->pushed + weight : HUGE_AFTER;
-  if (instance->pushed < HUGE_AFTER) return;
+  instance->pushed += size;
+  instance->pushed_beyond_ascii += beyond;
+  if (instance->pushed < HUGE_AFTER && (instance->pushed_beyond_ascii < HUGE_AFTER_BEYOND_ASCII ||
+      instance->pushed_beyond_ascii < instance->pushed / BEYOND_ASCII_SHARE)) return;
+  instance->is_huge = true;
   advise_huge(instance->memory->data, instance->memory->size);
   collapse(instance->memory->data, instance->memory->size);
 }
