@@ -203,16 +203,26 @@ test("merging may begin with whole characters, wherever merges meet and in whate
     for (const [first, second, third] of characters) {
       if (random(4) === 0) continue;
       mergeStrays();
-      if (third === undefined) {
-        merge(first!, second!);
-      } else if (random(2) === 0) {
-        const begun = merge(first!, second!);
+      // The space before it may take the first byte, or the whole.
+      if (random(3) === 0) {
+        const begun = merge(merge(0x20, first!), second!);
+        if (third !== undefined) merge(begun, third);
+      }
+      const [begun, ended] = random(2) === 0 ? [merge(first!, second!)] : [first!, second!];
+      let whole = begun;
+      if (third !== undefined && ended !== undefined) {
+        const end = merge(ended, third);
+        mergeStrays(end);
+        whole = merge(begun, end);
+      } else if (third !== undefined) {
         mergeStrays(undefined, begun);
-        merge(begun, third);
-      } else {
-        const ended = merge(second!, third);
-        mergeStrays(ended);
-        merge(first!, ended);
+        whole = merge(begun, third);
+      } else if (ended !== undefined) {
+        whole = merge(begun, ended);
+      }
+      if (random(3) === 0) {
+        mergeStrays(whole);
+        merge(0x20, whole);
       }
     }
     const anyId = () =>
@@ -238,6 +248,7 @@ test("merging may begin with whole characters, wherever merges meet and in whate
       const bytes = Array.from({ length: 1 + random(8) }, () =>
         random(5) === 0 ? [strays[random(strays.length)]!] : characters[random(characters.length)]!,
       ).flat();
+      if (random(2) === 0) bytes.unshift(0x20);
       const [found, expected] = kernels.map((kernel) => {
         kernel.reserveText(64).bytes.set(bytes);
         return [...kernel.merge(bytes.length)];

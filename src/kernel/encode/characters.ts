@@ -14,6 +14,9 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  *   rows         u32[64]   fragmentCount    the lowest rank of merges that take the fragment, by the last six bits of the byte on
  *                                           the other side of the edge. More ranks than necessary cut off a character
  *   characters   24 B      characterCount   by the 16 bits of a character of three bytes, or 2^16 and the 11 bits of one of two
+ *   spaced       24 B      characterCount   the same of a character with the space before it, which begin a word: often the space
+ *                                           takes the first byte first
+ *   symbols      u32,u32   4                while a character is merged: ids, and how many bytes they are
  *
  *   FRAGMENT               NUMBER
  *   a first byte           the byte
@@ -32,6 +35,8 @@ let rowOf: usize = 0;
 let rows: usize = 0;
 let rowCount: u32 = 0;
 let characters: usize = 0;
+let spaced: usize = 0;
+let symbols: usize = 0;
 let model: EncodingModel = changetype<EncodingModel>(0);
 
 const twoFirst: u32 = 1 << 8;
@@ -93,8 +98,11 @@ function lower(fragment: u32, byte: u32, rank: u32): void {
 export function useCharacters(given: EncodingModel): bool {
   model = given;
   const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0;
-  characters = tellsCharacters ? reserveTable(characterBytes * characterCount) : 0;
-  return !tellsCharacters || characters !== 0;
+  if (!tellsCharacters) return true;
+  characters = reserveTable(characterBytes * characterCount);
+  spaced = reserveTable(characterBytes * characterCount);
+  symbols = reserveTable(8 * 4);
+  return symbols !== 0;
 }
 
 export function hasCharacters(): bool {
@@ -107,6 +115,15 @@ export function hasCharacters(): bool {
  * character on.
  */
 export function characterIn(around: u64, isInside: bool, left: u32): i32 {
+  return idIn(characters, around, isInside, left);
+}
+
+/** The same of a character with the space before it, where the word begins with that. */
+export function spacedCharacterIn(around: u64, left: u32): i32 {
+  return idIn(spaced, around, false, left);
+}
+
+function idIn(table: usize, around: u64, isInside: bool, left: u32): i32 {
   const lead = <u32>(around >> 8) & 0xff;
   const second = <u32>(around >> 16) & 0xff;
   const isThree = lead >= 0xe0;
@@ -116,33 +133,60 @@ export function characterIn(around: u64, isInside: bool, left: u32): i32 {
   const number = isThree
     ? ((lead & 15) << 12) | ((second & 63) << 6) | (<u32>(around >> 24) & 63)
     : (1 << 16) | ((lead & 31) << 6) | (second & 63);
-  const character = characters + number * characterBytes;
-  if (load<u32>(character, 16) === 0) learn(character, around, isThree);
+  const character = table + number * characterBytes;
+  if (load<u32>(character, 16) === 0) learn(character, around, isThree, table === spaced);
   const behind = isThree ? around >> 32 : around >> 24;
   const isTakenBefore = (load<u64>(character) >> (around & 63)) & u64(isInside);
   const isTakenBehind = (load<u64>(character, 8) >> (behind & 63)) & u64(left > (isThree ? 3 : 2));
   return (isTakenBefore | isTakenBehind) !== 0 ? -1 : <i32>(load<u32>(character, 16) - 1);
 }
 
-/** Finds out what a character merges to, and beside which bytes. */
-function learn(character: usize, around: u64, isThree: bool): void {
+/** Merges the bytes of a character, and finds out which bytes at its sides may take some of them before. */
+function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): void {
+  const byteCount: u32 = isThree ? 3 : 2;
+  let count = byteCount + u32(isSpaced);
+  for (let i: u32 = 0, bytes = isSpaced ? around : around >> 8; i < count; i++, bytes >>= 8) {
+    store<u32>(symbols + (i << 3), load<u32>(model.byteIds + ((<u32>bytes & 0xff) << 2)));
+    store<u32>(symbols + (i << 3), 1, 4);
+  }
   const first = <u32>(around >> 8) & 0xff;
   const second = <u32>(around >> 16) & 0xff;
   const third = <u32>(around >> 24) & 0xff;
-  const left = byteRankOf(first, second);
-  const right = isThree ? byteRankOf(second, third) : noRank;
-  let last = left;
-  if (isThree && left < right) last = findPair(mergedBy(left), byteIdOf(third));
-  else if (isThree && right < left) last = findPair(byteIdOf(first), mergedBy(right));
-  store<u32>(character, last === noRank ? manyIds : mergedBy(last) + 1, 16);
-  if (last === noRank) return;
-  // The fragments at its edges, and the merges inside that take them.
-  let before = takers(first, left < right ? left : last);
-  if (isThree && left < right) before |= takers(twoFirst + (((first & 15) << 6) | (second & 63)), last);
-  let behind = takers(oneLast + ((isThree ? third : second) & 63), right < left ? right : last);
-  if (right < left) behind |= takers(twoLast + (((second & 63) << 6) | (third & 63)), last);
+  store<u32>(character, manyIds, 16);
+  let before: u64 = 0;
+  let behind: u64 = 0;
+  for (; count > 1; count--) {
+    let best = noRank;
+    let at: usize = 0;
+    for (let symbol = symbols; symbol < symbols + ((count - 1) << 3); symbol += 8) {
+      const rank = findPair(load<u32>(symbol), load<u32>(symbol, 8));
+      if (rank >= best) continue;
+      best = rank;
+      at = symbol;
+    }
+    if (best === noRank) return;
+    // Until this merge its halves are fragments, if they are at an edge.
+    if (at === symbols && !isSpaced)
+      before |= takers(
+        beginningOf(load<u32>(at, 4) === 1 ? (1 << 24) | first : (2 << 24) | (first << 8) | second),
+        best,
+      );
+    if (at + 8 === symbols + ((count - 1) << 3)) {
+      // What takes a whole character is not known.
+      if (load<u32>(at, 12) === byteCount) return;
+      const last = isThree ? third : second;
+      behind |= takers(
+        endingOf(load<u32>(at, 12) === 1 ? (1 << 24) | last : (2 << 24) | (second << 8) | last),
+        best,
+      );
+    }
+    store<u32>(at, mergedBy(best));
+    store<u32>(at, load<u32>(at, 4) + load<u32>(at, 12), 4);
+    memory.copy(at + 8, at + 16, symbols + (count << 3) - (at + 16));
+  }
   store<u64>(character, before);
   store<u64>(character, behind, 8);
+  store<u32>(character, load<u32>(symbols) + 1, 16);
 }
 
 /** Bits for the bytes at whose side a merge of a lower rank may take the fragment. */
@@ -152,12 +196,4 @@ function takers(fragment: u32, rank: i32): u64 {
   if (row === 0) return bits;
   for (let i: u32 = 0; i < 64; i++) bits |= u64(load<u32>(rows + row * rowBytes + (i << 2)) < <u32>rank) << i;
   return bits;
-}
-
-function byteRankOf(first: u32, second: u32): i32 {
-  return load<i32>(model.byteRanks + (((first << 8) | second) << 2));
-}
-
-function byteIdOf(byte: u32): i32 {
-  return load<i32>(model.byteIds + (byte << 2));
 }

@@ -1,5 +1,5 @@
 import { reserveTable, reserveTo } from "../regions";
-import { characterIn, hasCharacters, useCharacters } from "./characters";
+import { characterIn, hasCharacters, spacedCharacterIn, useCharacters } from "./characters";
 import { droppedByte, EncodingModel } from "./model-layout";
 import { findPair, guessPair, guessPairs, isRankOf, mergedBy, noRank } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
@@ -79,12 +79,24 @@ export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
   return mergeHeaped(ids, symbolCount, behind);
 }
 
+const space: u8 = 0x20;
+
 /**
  * Writes the ids of the bytes, or of whole characters; leaves out bytes that the vocabulary lacks. Returns the number of ids.
  */
 function fillSymbols(ids: usize, start: usize, length: u32): u32 {
+  const end = start + length;
   let symbol = ids;
-  for (let at = start, end = start + length; at < end; at++) {
+  let at = start;
+  if (load<u16>(start) >= 0xc020 && load<u8>(start) === space && hasCharacters()) {
+    const id = spacedCharacterIn(load<u64>(start), length - 1);
+    if (id >= 0) {
+      store<i32>(symbol, id);
+      symbol += 4;
+      at += load<u8>(start, 1) >= 0xe0 ? 4 : 3;
+    }
+  }
+  for (; at < end; at++) {
     // The byte before, and seven from here on.
     const around = load<u64>(at - 1);
     const byte = <u32>(around >> 8) & 0xff;
