@@ -101,8 +101,8 @@ struct Instance {
   wasm_rt_memory_t *memory;
   uint64_t set_up_size;
   uint32_t text, capacity; /* address and size of the text's region */
-  size_t pushed, pushed_beyond_ascii; /* bytes of text so far, until it is huge */
-  bool is_huge;
+  size_t pushed;           /* bytes of text so far, up to HUGE_AFTER */
+  size_t beyond_ascii;     /* of these, bytes of this block that are not ASCII */
 };
 
 static const char damaged[] = "the image is damaged";
@@ -265,10 +265,9 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
 /* So far a look at what comes next may reach: a character, and a byte behind it. */
 enum { LOOKAHEAD = 4 };
 
-/* The tables are read at random places. Huge pages save misses there, most of them in many scripts, and cost some ms and up to
- * 10 MB: less if the tables are small yet. They pay behind 64 KB of bytes that are not ASCII, if these are a quarter of the
- * text; of other text behind 16 MB. */
-enum { HUGE_AFTER = 1 << 24, HUGE_AFTER_BEYOND_ASCII = 1 << 16, BEYOND_ASCII_SHARE = 4 };
+/* The tables are read at random places. Huge pages save misses there once the tables grow, most of them in many scripts, and cost
+ * up to 10 MB. They pay where a quarter of 256 KB is not ASCII; in other text behind 16 MB. */
+enum { HUGE_AFTER = 1 << 24, BLOCK = 1 << 18, HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
 void advise_huge(uint8_t *start, size_t size) {
 #ifdef MADV_HUGEPAGE
@@ -281,30 +280,13 @@ void advise_huge(uint8_t *start, size_t size) {
 #endif
 }
 
-/* Has the system move what is in use of a memory to huge pages. What was advised alone stays as it is until it is written anew. */
-static void collapse(uint8_t *start, size_t size) {
-#ifdef __linux__
-  enum { HUGE_PAGE = 1 << 21, MADV_COLLAPSE_6_1 = 25 };
-  size_t at = -(uintptr_t)start & (HUGE_PAGE - 1);
-  /* One by one: a page that nobody wrote ends a call. */
-  for (; at + HUGE_PAGE <= size; at += HUGE_PAGE) (void)madvise(start + at, HUGE_PAGE, MADV_COLLAPSE_6_1);
-#else
-  (void)start;
-  (void)size;
-#endif
-}
-
 static void count_text(Instance *instance, const uint8_t *text, size_t size) {
-  if (instance->is_huge) return;
-  size_t beyond = 0;
-  for (size_t i = 0; i < size; i++) beyond += text[i] >> 7;
-  instance->pushed += size;
-  instance->pushed_beyond_ascii += beyond;
-  if (instance->pushed < HUGE_AFTER && (instance->pushed_beyond_ascii < HUGE_AFTER_BEYOND_ASCII ||
-      instance->pushed_beyond_ascii < instance->pushed / BEYOND_ASCII_SHARE)) return;
-  instance->is_huge = true;
-  advise_huge(instance->memory->data, instance->memory->size);
-  collapse(instance->memory->data, instance->memory->size);
+  if (instance->pushed >= HUGE_AFTER) return;
+  size_t pushed = instance->pushed + size, beyond_ascii = pushed / BLOCK == instance->pushed / BLOCK ? instance->beyond_ascii : 0;
+  for (size_t i = 0; i < size; i++) beyond_ascii += text[i] >> 7;
+  instance->beyond_ascii = beyond_ascii;
+  instance->pushed = beyond_ascii >= HUGE_AFTER_BEYOND_ASCII ? HUGE_AFTER : pushed;
+  if (instance->pushed >= HUGE_AFTER) advise_huge(instance->memory->data, instance->memory->size);
 }
 
 const char *section_push(Section *section, const uint8_t *text, size_t size) {
