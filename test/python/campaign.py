@@ -201,10 +201,7 @@ class Round:
                 other.encode("x")
 
         def train():
-            try:
-                bpe.train(texts=["low lower"], vocab_size=257, output=output, workers=1).close()
-            finally:
-                shutil.rmtree(output, ignore_errors=True)
+            bpe.train(texts=["low lower"], vocab_size=257, output=output, workers=1).close()
 
         # A start that is not interrupted takes some 1 ms, to the first answer some 30 ms.
         starts = (
@@ -230,6 +227,8 @@ class Round:
             pass
         end.set()
         other.join()
+        # Not where Ctrl-C may come in between.
+        shutil.rmtree(output, ignore_errors=True)
         deadline = time.monotonic() + 10
         while held() != before and time.monotonic() < deadline:
             time.sleep(0.001)
