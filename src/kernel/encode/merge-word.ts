@@ -79,7 +79,7 @@ export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
   return mergeHeaped(ids, symbolCount, behind);
 }
 
-const space: u8 = 0x20;
+const space: u64 = 0x20;
 
 /**
  * Writes the ids of the bytes, or of whole characters; leaves out bytes that the vocabulary lacks. Returns the number of ids.
@@ -88,12 +88,14 @@ function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
   let symbol = ids;
   let at = start;
-  if (load<u16>(start) >= 0xc020 && load<u8>(start) === space && hasCharacters()) {
-    const id = spacedCharacterIn(load<u64>(start), length - 1);
+  const beginning = load<u64>(start);
+  const second = <u32>(beginning >> 8) & 0xff;
+  if (length > 2 && (beginning & 0xff) === space && second >= 0xc0 && hasCharacters()) {
+    const id = spacedCharacterIn(beginning, length - 1);
     if (id >= 0) {
       store<i32>(symbol, id);
       symbol += 4;
-      at += load<u8>(start, 1) >= 0xe0 ? 4 : 3;
+      at += second >= 0xe0 ? 4 : 3;
     }
   }
   for (; at < end; at++) {
