@@ -12,7 +12,8 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  *   ARRAY        TYPE      LENGTH           MEANING
  *   rowOf        u16       fragmentCount    the row of a fragment, by its number below; 0: no merge takes it and goes across
  *   rows         u32[64]   fragmentCount    the lowest rank of merges that take the fragment, by the last six bits of the byte on
- *                                           the other side of the edge. More ranks than necessary cut off a character
+ *                                           the other side of the edge. Bytes that share them leave more characters to be
+ *                                           merged from their bytes, and change no id
  *   characters   24 B      characterCount   by the 16 bits of a character of three bytes, or 2^16 and the 11 bits of one of two
  *   spaced       24 B      characterCount   the same of a character with the space before it, which begin a word: often the space
  *                                           takes the first byte first
@@ -83,6 +84,7 @@ function endingOf(edge: u32): u32 {
     : fragmentCount;
 }
 
+/** A merge of this rank takes the fragment beside this byte. */
 function lower(fragment: u32, byte: u32, rank: u32): void {
   let row = <u32>load<u16>(rowOf + (fragment << 1));
   if (row === 0) {
@@ -172,7 +174,7 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
         best,
       );
     if (at + 8 === symbols + ((count - 1) << 3)) {
-      // What takes a whole character is not known.
+      // The space merges with the whole character: no row tells which merges take that before.
       if (load<u32>(at, 12) === byteCount) return;
       const last = isThree ? third : second;
       behind |= takers(
