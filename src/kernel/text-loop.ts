@@ -151,7 +151,9 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
       }
     }
     const isLast = !isFound && pos >= lastStop;
-    if (isFound || (isLast && endsText)) finishDocument(stop);
+    // Subtle: not `stop`, which may lie inside the document's last character, where a block ends.
+    assert(!(isFound || (isLast && endsText)) || pos === (isFound ? token : lastStop));
+    if (isFound || (isLast && endsText)) finishDocument();
     if ((isFound || endCount > 1) && !takeEnds()) return -1;
     if (isLast) return 1;
     if (isFound) {

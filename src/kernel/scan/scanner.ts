@@ -108,10 +108,10 @@ function lastSettled(): i32 {
   return <i32>load<u32>(endsStart + ((endCount - 1) << 2));
 }
 
-/** The document ends at `end`, where the scan has arrived: everything is settled. */
-export function finishDocument(end: i32): void {
+/** Ends the document at `pos`, so that everything before it is settled. */
+export function finishDocument(): void {
   const last = stepToEnd(entry);
-  setEnd(endCount + (last & 15), end);
+  setEnd(endCount + (last & 15), pos);
   endCount += (last >> 4) & 15;
   entry = 0;
 }
@@ -332,7 +332,8 @@ export function cutPieces(takeEnds: () => bool): bool {
       if (endCount > endsBeforeBlockMax && !takeEnds()) return false;
       scanTo(min(pos + blockBytes, end), end, true);
     }
-    finishDocument(end);
+    assert(pos === end);
+    finishDocument();
   }
   if (!takeEnds()) return false;
   useAutomaton(whole);
