@@ -625,7 +625,6 @@ class Tokenizer:
         import json
 
         import tiktoken
-        from tiktoken.load import load_tiktoken_bpe
 
         with self._place() as place:
             record = os.path.join(place, _RECORD)
@@ -635,7 +634,7 @@ class Tokenizer:
                 raise BpeError(f'"{self._path}" has no file for tiktoken, because its ids or its pattern do not fit one')
             with open(record, encoding="utf-8") as file:
                 options = json.load(file)["options"]
-            mergeable_ranks = load_tiktoken_bpe(os.path.join(place, ranks))
+            mergeable_ranks = _ranks_of(os.path.join(place, ranks))
         pattern = options["pattern"]
         if not isinstance(pattern["regex"], str):
             raise BpeError("tiktoken has one regular expression for a pattern, and this one has several")
@@ -703,6 +702,15 @@ class Tokenizer:
             return f"<bpe_trainer.Tokenizer{place}, not loaded>"
         tokens, special = facts["tokenCount"], len(facts["specialTokens"])
         return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
+
+
+def _ranks_of(path: str) -> dict[bytes, int]:
+    """Reads a file of ranks: `load_tiktoken_bpe` would answer from a cache in which it keeps files by their paths."""
+    from base64 import b64decode
+
+    with open(path, "rb") as file:
+        rows = map(bytes.split, file)
+        return {b64decode(token): int(rank) for token, rank in rows}
 
 
 def _child(source: Source) -> "Child":

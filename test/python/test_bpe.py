@@ -365,6 +365,18 @@ class Encoding(Home):
         as_text = self.tokenizer.encode_batch(texts, special_tokens_as_text=True)
         self.assertEqual(as_text, [tiktoken.encode_ordinary(text) for text in texts])
 
+    def test_what_tiktoken_gets_is_what_is_at_the_path_now_and_nothing_is_left(self) -> None:
+        path, cache = self.home / "tokenizer", self.home / "cache"
+        cache.mkdir()
+        mine = {"TMPDIR": str(cache)}
+        others = {name: value for name, value in os.environ.items() if name not in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")}
+        with mock.patch.dict(os.environ, {**others, **mine}, clear=True), mock.patch.object(tempfile, "tempdir", None):
+            for text in ("aaaa bbbb", "cdcdcd cdcd"):
+                with bpe.train(texts=[text], vocab_size=258, output=path) as tokenizer:
+                    self.assertEqual(tokenizer.to_tiktoken().encode(text), tokenizer.encode(text))
+                    self.assertLess(len(tokenizer.encode(text)), len(text))
+        self.assertTrue(is_empty(cache))
+
     def test_special_tokens_that_tiktoken_finds_in_longer_ones_are_refused(self) -> None:
         outcomes = set()
         for n in range(8):

@@ -129,6 +129,8 @@ def tekken(path):
 
 
 def main():
+    # Else tiktoken would answer from the files that it found at the same paths before.
+    os.environ["TIKTOKEN_CACHE_DIR"] = ""
     texts_path, out_path, path, kind, *name = sys.argv[1:]
     encode = {
         "huggingface": huggingface,
