@@ -44,7 +44,10 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
 
 /** Takes ids in the order of the inputs, or of the ranges given. */
 export type IdSink = {
-  /** Takes the next ids, valid during the call; for records also the positions where they end, and what is kept of them. */
+  /**
+   * Takes the next ids, valid during the call. For records also the positions where they end, none within a long one, and
+   * what is kept of them.
+   */
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly KeptValue[]): void;
   /** An input of plain text ends. */
   endInput(): void;
@@ -212,6 +215,7 @@ export function appending(writer: IdSink, id: number): IdSink {
 }
 
 function insertBehind(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array, id: number): typeof ids {
+  if (recordEnds.length === 0) return ids;
   const longer = new (ids instanceof Uint16Array ? Uint16Array : Uint32Array)(ids.length + recordEnds.length);
   let start = 0;
   for (const [r, end] of recordEnds.entries()) {

@@ -282,7 +282,10 @@ type EncodeSetup = {
   readonly textBytesMax?: number;
 };
 
-/** A part of the output: ids, the positions among them where records end, and what is kept of these records. */
+/**
+ * A part of the output: ids, the positions among them where records end, and what is kept of these records. A long record
+ * comes in several parts, and only the last has its end; undefined for a text that is no record.
+ */
 export type IdsPart = OutputPart & {
   readonly ids: Ids;
   readonly recordEnds: Uint32Array | undefined;
@@ -324,7 +327,7 @@ export function addEncoded(sum: EncodedSum, found: EncodedTask = nothingEncoded(
 /** What one thread that encodes does: text of a task -> ids. */
 export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   readonly encoding: TextEncoding;
-  readonly output?: PartMaker<IdsPart>;
+  readonly output?: IdsOutput;
   readonly rest = undefined;
   private readonly texts: TaskTexts;
   private recordCount = 0;
@@ -356,6 +359,7 @@ export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
   *take(task: Task): Generator<number, EncodedTask> {
     const { out } = this.encoding;
     const [idsBefore, recordsBefore] = [out.totalCount, this.recordCount];
+    if (this.output !== undefined) this.output.hasRecords = this.inputs[task.inputIndex]!.format !== "text";
     const work = this.texts.take(task);
     let step = this.next(work, task);
     for (; !step.done; step = this.next(work, task)) {
@@ -399,6 +403,8 @@ export function startEncoding(setup: EncodeSetup): TaskEncoder {
 
 /** The ids that are gathered, as parts of the output. */
 export class IdsOutput implements PartMaker<IdsPart> {
+  /** Whether the ids are those of records. */
+  hasRecords = false;
   private kept: KeptValue[] = [];
   private keptBytes = 0;
 
@@ -419,7 +425,8 @@ export class IdsOutput implements PartMaker<IdsPart> {
   }
 
   take(spare: ArrayBuffer | undefined): IdsPart {
-    const recordEnds = this.out.takeRecordEnds();
+    const ends = this.out.takeRecordEnds();
+    const recordEnds = this.hasRecords ? ends : undefined;
     const ids = this.out.take(spare);
     const { kept, keptBytes } = this;
     [this.kept, this.keptBytes] = [[], 0];

@@ -256,9 +256,8 @@ export class IdBuffer {
     return this.goneCount + this.count;
   }
 
-  /** Where records end among the ids that are flushed or taken next; undefined without any. */
-  takeRecordEnds(): Uint32Array | undefined {
-    if (this.recordEnds.length === 0) return undefined;
+  /** Where records end among the ids that are flushed or taken next. */
+  takeRecordEnds(): Uint32Array {
     const taken = Uint32Array.from(this.recordEnds);
     this.recordEnds = [];
     return taken;

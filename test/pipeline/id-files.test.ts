@@ -1,11 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { type IdFormat, idFormatOf, idFormats } from "../../src/formats/id-formats.ts";
 import { idTypeFor } from "../../src/formats/id-writers.ts";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
+import { readParquetIds } from "../../src/formats/read-parquet-ids.ts";
 import { encodeIntoFiles, pathsToLock } from "../../src/pipeline/id-files.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { specialTokenId, type TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
@@ -245,6 +248,80 @@ describe("files of ids", () => {
       ),
       { numRuns: rounds(60) },
     );
+  });
+
+  /** Records, one of them longer than a window, a chunk and a batch; each with special tokens inside. */
+  const longRecords = () => {
+    const half = "low lower newest ".repeat(40_000);
+    return [`low${separator}lower`, `${half}${separator}${half}`, "", `low${separator}`].map((text, id) => ({
+      ...{ text, id },
+    }));
+  };
+
+  /** The same records in each kind of input that has them. */
+  function recordInputs(home: string, records: readonly { text: string; id: number }[]): string[] {
+    const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("");
+    const columnData = [
+      { name: "text", data: records.map(({ text }) => text), type: "STRING" as const },
+      { name: "id", data: records.map(({ id }) => id), type: "INT32" as const },
+    ];
+    return [
+      put(home, "r.jsonl", lines),
+      put(home, "r.jsonl.gz", gzipSync(lines)),
+      put(home, "r.json", JSON.stringify(records)),
+      put(home, "r.parquet", new Uint8Array(parquetWriteBuffer({ columnData }))),
+    ];
+  }
+
+  test("have each record as one document, however long, with special tokens in it", async () => {
+    const records = longRecords();
+    const home = scratch();
+    for (const path of recordInputs(home, records)) {
+      for (const append of [false, true]) {
+        const end = append ? [separatorId] : [];
+        const documents = records.map(({ text }) => [...tokenizer.encode(text), ...end]);
+        for (const { name } of idFormats.filter(({ hasDocuments }) => hasDocuments)) {
+          const base = join(home, name);
+          const found = await encode([path], base, name, { append });
+          expect(found).toMatchObject({ documentCount: 4, fileCount: 1 });
+          const read = await readIdFiles[name](base, 2);
+          expect(Bun.deepEquals(read, keptBy(name, documents))).toBe(true);
+        }
+        // A shard ends with a record, and not within one.
+        const asked = { append, shardSize: 100 };
+        const base = join(home, `${append}${path.split(".").length}shards${path.length}`);
+        await encode([path], base, "megatron", { ...asked, stopAt: 3 }).catch((error) =>
+          expect(error).toBe(stopped),
+        );
+        expect(await encode([path], base, "megatron", asked)).toMatchObject({
+          documentCount: 4,
+          fileCount: 2,
+        });
+        const shards = [0, 1].flatMap((n) => readIdFiles.megatron(`${base}_0000${n}`, 2));
+        expect(Bun.deepEquals(await Promise.all(shards), documents)).toBe(true);
+      }
+    }
+  });
+
+  test("keep the fields of a long record once", async () => {
+    const home = scratch();
+    const records = longRecords();
+    for (const path of recordInputs(home, records)) {
+      const base = join(home, `kept${path.length}`);
+      const encoding = {
+        ...{ inputs: findInputs([path]), parts, workerCount: 1, type: "uint32" as const, report() {} },
+      };
+      const files = {
+        base,
+        format: idFormatOf("parquet", "")!,
+        shardSize: undefined,
+        documentEnd: undefined,
+      };
+      const keptFields = [{ name: "id" }];
+      await encodeIntoFiles(encoding, parts, { ...files, keptFields }, () => () => {});
+      const kept = [...readParquetIds(`${base}.parquet`)].flatMap(({ kept }) => kept);
+      expect(kept.map(Number)).toEqual([0, 1, 2, 3]);
+    }
   });
 
   test("have the type that their readers expect of a vocabulary", () => {

@@ -135,6 +135,28 @@ describe("parts of a plan", () => {
     );
   });
 
+  test("with a record longer than a window, and special tokens in it, are joined as any others", async () => {
+    const home = scratch();
+    const half = "low lower newest ".repeat(40_000);
+    const records = [`low${separator}lower`, `${half}${separator}${half}`, "", `low${separator}`];
+    const path = put(
+      ...([home, "a.jsonl"] as const),
+      records.map((text, id) => `${JSON.stringify({ text, id })}\n`).join(""),
+    );
+    const asked = { append: true, keptFields: [{ name: "id" }] };
+    await encode({ inputs: findInputs([path]) }, join(home, "one"), "parquet", asked);
+    const lines = await planOf([path], 50);
+    put(home, "plan.jsonl", lines.join(""));
+    const partPaths: string[] = [];
+    for (const [i, line] of lines.entries()) {
+      await encodePart([line], join(home, `part${i}`), asked);
+      partPaths.push(join(home, `part${i}.json`));
+    }
+    expect(lines.length).toBeGreaterThan(1);
+    expect(await joined(home, partPaths, "parquet")).toMatchObject({ documentCount: 4 });
+    expect(filesIn(home, "joined")).toEqual(filesIn(home, "one"));
+  });
+
   const made = async () => {
     const home = scratch();
     const paths = [
