@@ -168,12 +168,24 @@ const kind = (name: string, accepts: (value: unknown) => boolean): ArgumentKind 
 
 const isText = (value: unknown) => typeof value === "string";
 const isListOf = (accepts: (value: unknown) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.every(accepts);
-/** A plain object, so that no Map, array or string is taken for one without fields. */
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" &&
-  value !== null &&
-  [Object.prototype, null].includes(Object.getPrototypeOf(value));
+  Array.isArray(value) && Array.from(value).every(accepts);
+/** Whether it is a plain object, of any realm: no Map, array or string is taken for one without fields. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+const typedArrays = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const classNameOf = Object.getOwnPropertyDescriptor(typedArrays, Symbol.toStringTag)!.get!;
+
+/** The class of a typed array of any realm (`Uint8Array` for Node's Buffer, too); undefined for everything else. */
+export const typedArrayClass = (value: unknown): string | undefined => classNameOf.call(value);
+
+/** Whether it is an AbortSignal, of any realm. */
+export const isSignal = (value: unknown): value is AbortSignal =>
+  Object.prototype.toString.call(value) === "[object AbortSignal]" &&
+  typeof (value as AbortSignal).throwIfAborted === "function";
 
 export const textArgument = kind("a string", isText);
 export const textsArgument = kind("an array of strings", isListOf(isText));
@@ -187,14 +199,14 @@ export const pathsArgument = kind(
 );
 export const textOrBytesArgument = kind(
   "a string or bytes (Uint8Array)",
-  (value) => isText(value) || value instanceof Uint8Array,
+  (value) => isText(value) || typedArrayClass(value) === "Uint8Array",
 );
 export const arrayArgument = kind("an array", Array.isArray);
 export const numberArgument = kind("a number", (value) => typeof value === "number");
 export const flagArgument = kind("true or false", (value) => typeof value === "boolean");
 export const callbackArgument = kind("a function", (value) => typeof value === "function");
 export const objectArgument = kind("a plain object", isPlainObject);
-export const signalArgument = kind("an AbortSignal", (value) => value instanceof AbortSignal);
+export const signalArgument = kind("an AbortSignal", isSignal);
 export const wordOf = (words: readonly string[]) =>
   kind(`one of ${words.join(", ")}`, (value) => isText(value) && words.includes(value as string));
 
@@ -203,18 +215,63 @@ export function checkArgument(name: string, value: unknown, { accepts, name: wan
   if (!accepts(value)) throw usageError(`${name} is ${described(value)}: it must be ${wanted}`);
 }
 
-/** A UserError for an option of the wrong kind, or one that nobody knows. An option that is undefined is left out. */
-export function checkOptions(
+/**
+ * A text that a caller gave: a string, or bytes that nothing takes away, changes or grows while they are read. Bytes that were
+ * transferred are a UserError.
+ */
+export function readText(name: string, text: unknown): string | Uint8Array<ArrayBuffer> {
+  if (typeof text === "string") return text;
+  checkArgument(name, text, textOrBytesArgument);
+  return steadyBytes(name, text as Uint8Array);
+}
+
+/** The bytes of a Uint8Array as one without methods of its own, in memory of fixed size that no other thread has. */
+export function steadyBytes(name: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  checkAttached(name, bytes);
+  const { buffer, byteOffset, byteLength } = bytes;
+  const isSteady = isSteadyBuffer(buffer);
+  if (isSteady && Object.getPrototypeOf(bytes) === Uint8Array.prototype) return bytes as Steady;
+  const plain = new Uint8Array(buffer, byteOffset, byteLength);
+  return (isSteady ? plain : plain.slice()) as Steady;
+}
+
+type Steady = Uint8Array<ArrayBuffer>;
+
+const isSteadyBuffer = (buffer: ArrayBufferLike) =>
+  !(buffer as { readonly resizable?: boolean }).resizable &&
+  (buffer instanceof ArrayBuffer || Object.prototype.toString.call(buffer) === "[object ArrayBuffer]");
+
+/** A UserError for an array whose memory was transferred, which else looks as if it were empty. */
+export function checkAttached(name: string, array: Uint8Array | Uint16Array | Uint32Array): void {
+  if (array.length > 0) return;
+  try {
+    Uint8Array.prototype.keys.call(array);
+  } catch {
+    throw usageError(
+      `${name} is detached: its memory was transferred, or became shorter`,
+      "use an array before it is transferred, or transfer a copy of it (slice)",
+    );
+  }
+}
+
+/**
+ * The options, each read once. A UserError for one of the wrong kind, or one that nobody knows. An option that is undefined is
+ * left out.
+ */
+export function checkOptions<Options extends object>(
   call: string,
-  options: unknown,
+  options: Options,
   kinds: Readonly<Record<string, ArgumentKind>>,
-): void {
+): Options {
   checkArgument(`${call}: options`, options, objectArgument);
-  for (const [name, value] of Object.entries(options as Record<string, unknown>)) {
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const wanted = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-    if (wanted !== undefined) checkArgument(`${call}: ${name}`, value, wanted);
-    else {
+    if (wanted !== undefined) {
+      checkArgument(`${call}: ${name}`, value, wanted);
+      read[name] = value;
+    } else {
       const near = nearest(name, Object.keys(kinds));
       throw usageError(
         `${call} has no option "${name}"`,
@@ -222,6 +279,7 @@ export function checkOptions(
       );
     }
   }
+  return read as Options;
 }
 
 export function described(value: unknown): string {

@@ -1,4 +1,4 @@
-import { described } from "../bytes/schema.ts";
+import { described, typedArrayClass } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import type { Input } from "./input.ts";
 import { type ByteStream, openBy } from "./text-stream.ts";
@@ -99,7 +99,7 @@ class TextLines implements ByteStream {
   private checked(text: unknown): string {
     // Half a surrogate pair becomes U+FFFD, as it does in `encode`.
     if (typeof text === "string") return text.toWellFormed();
-    const isBytes = text instanceof Uint8Array;
+    const isBytes = typedArrayClass(text) === "Uint8Array";
     throw new UserError(
       `texts: text ${this.textCount} is ${isBytes ? "bytes" : described(text)}: it must be a string`,
       {

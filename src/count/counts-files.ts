@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { described } from "../bytes/schema.ts";
+import { described, typedArrayClass } from "../bytes/schema.ts";
 import { textOf } from "../bytes/text.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError } from "../errors.ts";
@@ -251,7 +251,8 @@ function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Ar
     });
   }
   const [word, count] = entry;
-  const isWord = typeof word === "string" ? word !== "" : word instanceof Uint8Array && word.length > 0;
+  const isWord =
+    typeof word === "string" ? word !== "" : typedArrayClass(word) === "Uint8Array" && word.length > 0;
   if (!isWord)
     throw new UserError(`${what} has the word ${described(word)}: it must be a string or bytes, not empty`);
   if (!Number.isSafeInteger(count) || count < 1) {

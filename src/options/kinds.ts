@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
 import { readNormalization } from "../bytes/normalization.ts";
 import { grouped } from "../bytes/quantities.ts";
-import { described } from "../bytes/schema.ts";
+import { described, isPlainObject } from "../bytes/schema.ts";
 import { type KeptField, keptKinds } from "../corpus/records/kept-fields.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { InputWeight } from "../formats/training-json.ts";
@@ -58,7 +58,11 @@ const inPython = (type: string, print = "value") => ({ type: union(type), none: 
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isPath = (value: unknown) => isText(value) && value !== "";
-const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+/** The strings of an array, in one that the caller does not have; undefined if it is none, or has something else. */
+function textsOf(value: unknown): string[] | undefined {
+  const texts = Array.isArray(value) ? Array.from<unknown>(value) : undefined;
+  return texts?.every(isText) ? texts : undefined;
+}
 
 export const flag: Kind<boolean> = {
   read: () => true,
@@ -127,7 +131,7 @@ export const texts = (value = "TEXT"): Kind<readonly string[]> => ({
   repeatable: true,
   read: (typed) => typed,
   wanted: "an array of strings",
-  take: (value) => (isTexts(value) ? value : wrong),
+  take: (value) => textsOf(value) ?? wrong,
   type: "readonly string[]",
   schema: { type: "array", items: { type: "string" } },
   python: { type: "t.Sequence[str]", none: "()", print: "texts" },
@@ -151,7 +155,8 @@ export const paths: Kind<readonly string[]> = {
   wanted: "a path or an array of paths",
   take(value) {
     if (isPath(value)) return [value as string];
-    return isTexts(value) && value.every(isPath) ? value : wrong;
+    const paths = textsOf(value);
+    return paths?.every(isPath) ? paths : wrong;
   },
   type: "string | readonly string[]",
   python: inPython("t.Union[t.PathLike, t.Sequence[t.PathLike]]", "paths"),
@@ -181,10 +186,10 @@ export const words = <const Word extends string>(
   words: [...all, ...besides],
   read: ([text], name) => text!.split(",").map((part) => oneOf(name, part.trim(), [...all, ...besides])),
   wanted: `an array of some of ${all.join(", ")}`,
-  take: (value) =>
-    isTexts(value) && value.every((text) => (all as readonly string[]).includes(text))
-      ? (value as Word[])
-      : wrong,
+  take(value) {
+    const texts = textsOf(value);
+    return texts?.every((text) => (all as readonly string[]).includes(text)) ? (texts as Word[]) : wrong;
+  },
   type: `readonly (${all.map((word) => `"${word}"`).join(" | ")})[]`,
   schema: { type: "array", items: { enum: [...all, ...besides] } },
   python: inPython("t.Sequence[str]", "listed"),
@@ -195,7 +200,7 @@ export const keptFields: Kind<readonly KeptField[]> = {
   value: "LIST",
   read: ([text], name) => text!.split(",").map((field) => readKeptField(name, field)),
   wanted: "an array of names of fields",
-  take: (value, place) => (isTexts(value) ? value.map((field) => readKeptField(place, field)) : wrong),
+  take: (value, place) => textsOf(value)?.map((field) => readKeptField(place, field)) ?? wrong,
   type: "readonly string[]",
   schema: { type: "array", items: { type: "string" } },
   python: inPython("t.Sequence[str]", "listed"),
@@ -215,8 +220,10 @@ export const normalization = (steps: readonly string[]): Kind<string> => ({
   words: steps,
   read: ([text], name) => readNormalization(name, text!),
   wanted: "a string, or an array of strings",
-  take: (value, place) =>
-    isText(value) || isTexts(value) ? readNormalization(place, [value].flat().join(",")) : wrong,
+  take(value, place) {
+    const steps = isText(value) ? [value] : textsOf(value);
+    return steps === undefined ? wrong : readNormalization(place, steps.join(","));
+  },
   type: "string | readonly string[]",
   schema: { $ref: "#/$defs/normalization" },
   python: inPython("str, t.Sequence[str]", "listed"),
@@ -292,7 +299,8 @@ export function fields<const Name extends string>(
     },
     wanted: `an object of the numbers ${names.join(" and ")}`,
     take(value) {
-      if (!isPlain(value) || Object.keys(value).some((key) => !names.includes(key as Name))) return wrong;
+      if (!isPlainObject(value) || Object.keys(value).some((key) => !names.includes(key as Name)))
+        return wrong;
       const numbers = names.map((name) => value[name]);
       return numbers.every((number) => typeof number === "number") ? named(numbers) : wrong;
     },
@@ -307,11 +315,6 @@ export function fields<const Name extends string>(
   };
 }
 
-const isPlain = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" &&
-  value !== null &&
-  [Object.prototype, null].includes(Object.getPrototypeOf(value));
-
 /** How often the words of some inputs count: `[NAME=]GLOB:WEIGHT`. */
 export const weights: Kind<readonly InputWeight[]> = {
   value: "[NAME=]GLOB:WEIGHT",
@@ -319,7 +322,7 @@ export const weights: Kind<readonly InputWeight[]> = {
   read: (typed, name) => typed.map((one) => readWeight(name, one)),
   wanted: "a plain object of numbers",
   take: (value) =>
-    isPlain(value)
+    isPlainObject(value)
       ? Object.entries(value).map(([glob, weight]) => ({ name: null, glob, weight: weight as number }))
       : wrong,
   type: "Readonly<Record<string, number>>",
@@ -353,7 +356,7 @@ export const renames: Kind<Readonly<Record<string, string>>> = {
   },
   wanted: "a plain object of strings",
   take: (value) =>
-    isPlain(value) && Object.values(value).every(isText) ? (value as Record<string, string>) : wrong,
+    isPlainObject(value) && Object.values(value).every(isText) ? (value as Record<string, string>) : wrong,
   type: "Readonly<Record<string, string>>",
   schema: { type: "object", additionalProperties: { type: "string" } },
   python: inPython("t.Mapping[str, str]", "renames"),
@@ -381,7 +384,8 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
     if (!Array.isArray(value)) return wrong;
     const files = value.flatMap((one, i) => {
       const at = `${place}[${i}]`;
-      if (!isPlain(one)) throw usageError(`${at} is ${described(one)}: it must be { name, files, dev }`);
+      if (!isPlainObject(one))
+        throw usageError(`${at} is ${described(one)}: it must be { name, files, dev }`);
       const other = Object.keys(one).find((field) => !["name", "files", "dev"].includes(field));
       if (other !== undefined) throw usageError(`${at} has no option "${other}"`, "it has name, files, dev");
       const language = taken(text(), one.name, `${at}: name`)!;

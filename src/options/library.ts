@@ -1,4 +1,4 @@
-import { described } from "../bytes/schema.ts";
+import { described, isSignal } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { Kind } from "./kinds.ts";
 import { wrong } from "./kinds.ts";
@@ -30,7 +30,7 @@ const libraryOptions = tableOf({
     kind: given(
       "string | readonly string[]",
       "a path or an array of paths",
-      (value) => isPath(value) || (Array.isArray(value) && value.every(isPath)),
+      (value) => isPath(value) || (Array.isArray(value) && Array.from(value).every(isPath)),
     ),
     topic: "input",
     description: "paths or globs of the corpus, or directories",
@@ -59,7 +59,7 @@ const libraryOptions = tableOf({
 const hooks = tableOf({
   signal: {
     name: "signal",
-    kind: given("AbortSignal", "an AbortSignal", (value) => value instanceof AbortSignal),
+    kind: given("AbortSignal", "an AbortSignal", isSignal),
     topic: "general",
     description: "ends the training: it rejects with the signal's reason, and leaves nothing behind",
   },

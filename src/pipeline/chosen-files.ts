@@ -14,9 +14,9 @@ export type SaveOptions = {
 
 /** @internal Checks what the library was called with. */
 export function checkFormatNames(call: string, options: SaveOptions): readonly string[] | undefined {
-  checkOptions(call, options, { formats: textsArgument });
-  const unknown = options.formats?.find((name) => !writtenFormats.includes(name));
-  if (unknown === undefined) return options.formats;
+  const { formats: names } = checkOptions(call, options, { formats: textsArgument });
+  const unknown = names?.find((name) => !writtenFormats.includes(name));
+  if (unknown === undefined) return names;
   throw usageError(`${call}: unknown format "${unknown}"`, `known are ${writtenFormats.join(", ")}`);
 }
 
@@ -63,11 +63,11 @@ export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): F
 });
 
 /** @internal The bytes of files, by their names. */
-export const fileBytes = (files: readonly OutputFile[]): Map<string, Uint8Array> =>
+export const fileBytes = (files: readonly OutputFile[]): Map<string, Uint8Array<ArrayBuffer>> =>
   new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
 
 /** A chunk is valid until the next one is asked for. */
-function joined(chunks: Iterable<Uint8Array>): Uint8Array {
+function joined(chunks: Iterable<Uint8Array>): Uint8Array<ArrayBuffer> {
   const parts = Array.from(chunks, (chunk) => chunk.slice());
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let pos = 0;

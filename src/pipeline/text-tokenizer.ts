@@ -5,8 +5,10 @@ import {
   described,
   flagArgument,
   numberArgument,
+  readText,
+  steadyBytes,
   textArgument,
-  textOrBytesArgument,
+  typedArrayClass,
   wordOf,
 } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
@@ -41,11 +43,17 @@ export type ChunkOptions = EncodeOptions & {
 };
 
 /** The ids of text i are ids[offsets[i] .. offsets[i + 1]). */
-export type EncodedBatch = { readonly ids: Uint32Array; readonly offsets: Int32Array };
+export type EncodedBatch = {
+  readonly ids: Uint32Array<ArrayBuffer>;
+  readonly offsets: Int32Array<ArrayBuffer>;
+};
+
+type TextOrBytes = string | Uint8Array<ArrayBuffer>;
 
 /** @internal */
 export const encodeOptionKinds = { specialTokensAsText: flagArgument };
 const truncateOptionKinds = { ...encodeOptionKinds, keep: wordOf(["start", "end"]) };
+const countOptionKinds = { ...encodeOptionKinds, limit: numberArgument };
 const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
 
 /**
@@ -98,15 +106,19 @@ export class TextTokenizer {
 
   /** What is in the files and is not applied, a sentence each. */
   get notes(): readonly string[] {
-    return this.parts.notes;
+    return [...this.parts.notes];
   }
 
   /** The ids of a text, special tokens in it included. Bytes need not be valid UTF-8. */
-  encode(text: string | Uint8Array, options: EncodeOptions = {}): Uint32Array {
-    checkArgument("encode: text", text, textOrBytesArgument);
-    checkOptions("encode", options, encodeOptionKinds);
-    return this.useEncoding(options, (encoding) => {
-      const bytes = bytesOf(text, 0, text.length);
+  encode(text: string | Uint8Array, options: EncodeOptions = {}): Uint32Array<ArrayBuffer> {
+    return this.encodeGiven("encode", text, options);
+  }
+
+  private encodeGiven(call: string, text: string | Uint8Array, options: EncodeOptions) {
+    const asked = checkOptions(call, options, encodeOptionKinds);
+    const given = readText(`${call}: text`, text);
+    return this.useEncoding(asked, (encoding) => {
+      const bytes = bytesOf(given, 0, given.length);
       encoding.pushText(bytes, 0, bytes.length);
       return new Uint32Array(encoding.out.flush());
     });
@@ -114,14 +126,14 @@ export class TextTokenizer {
 
   /** The tokens of a text, as their files spell them: `Ġthe` for ` the`. */
   tokenize(text: string | Uint8Array, options: EncodeOptions = {}): string[] {
-    checkArgument("tokenize: text", text, textOrBytesArgument);
-    return Array.from(this.encode(text, options), (id) => this.keys[id]!);
+    const { keys } = this;
+    return Array.from(this.encodeGiven("tokenize", text, options), (id) => keys[id]!);
   }
 
   /** How a text is cut before tokens are merged, normalized if the tokenizer does that. Added tokens are pieces, too. */
   preTokenize(text: string | Uint8Array): string[] {
-    checkArgument("preTokenize: text", text, textOrBytesArgument);
-    const pieces = piecesOf(this.parts, bytesOf(text, 0, text.length));
+    const given = readText("preTokenize: text", text);
+    const pieces = piecesOf(this.parts, bytesOf(given, 0, given.length));
     return pieces.map((piece) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece));
   }
 
@@ -157,11 +169,14 @@ export class TextTokenizer {
   /** The ids of several texts, each encoded on its own, in one array, as Arrow has lists. */
   encodeBatch(texts: readonly (string | Uint8Array)[], options: EncodeOptions = {}): EncodedBatch {
     checkArgument("encodeBatch: texts", texts, arrayArgument);
-    checkOptions("encodeBatch", options, encodeOptionKinds);
-    return this.useEncoding(options, (encoding) => {
-      const offsets = new Int32Array(texts.length + 1);
-      texts.forEach((text, i) => {
-        checkArgument(`encodeBatch: texts[${i}]`, text, textOrBytesArgument);
+    const asked = checkOptions("encodeBatch", options, encodeOptionKinds);
+    // All are checked first: an error within the encoding would cost its memory.
+    const given = Array.from(texts, (text, i) =>
+      typeof text === "string" ? text : readText(`encodeBatch: texts[${i}]`, text),
+    );
+    return this.useEncoding(asked, (encoding) => {
+      const offsets = new Int32Array(given.length + 1);
+      given.forEach((text, i) => {
         const bytes = bytesOf(text, 0, text.length);
         encoding.pushText(bytes, 0, bytes.length);
         offsets[i + 1] = encoding.out.count;
@@ -177,19 +192,20 @@ export class TextTokenizer {
    * the answer is `limit + 1`. So `count(text, { limit: n }) <= n` says whether a text has at most n ids.
    */
   count(text: string | Uint8Array, options: CountOptions = {}): number {
-    checkArgument("count: text", text, textOrBytesArgument);
-    checkOptions("count", options, { ...encodeOptionKinds, limit: numberArgument });
-    const { limit = Number.POSITIVE_INFINITY } = options;
+    const asked = checkOptions("count", options, countOptionKinds);
+    const given = readText("count: text", text);
+    const { limit = Number.POSITIVE_INFINITY } = asked;
     if (limit !== Number.POSITIVE_INFINITY) checkWhole("count: limit", limit, 0);
-    return this.useEncoding(options, (encoding) => {
+    return this.useEncoding(asked, (encoding) => {
       const before = encoding.out.totalCount;
-      encoding.pushUntil(text, limit, false);
+      encoding.pushUntil(given, limit, false);
       return Math.min(encoding.out.totalCount - before, limit + 1);
     });
   }
 
   /**
-   * The beginning of a text that has at most `limit` ids, or its end (`keep`). A text that has no more is returned as it is.
+   * The beginning of a text that has at most `limit` ids, or its end (`keep`). A text that has no more is returned as it is;
+   * of bytes the result is always a copy.
    *
    * A beginning ends where the `limit`-th token of the text ends, moved back to a whole character. It is encoded on its own to
    * count its ids. Should they be more than `limit`, which is rare, it ends a token earlier, and so on; if not even the first
@@ -202,19 +218,24 @@ export class TextTokenizer {
    * vocabulary lacks some bytes, is an error.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
-  truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array;
-  truncate(text: string | Uint8Array, limit: number, options: TruncateOptions = {}): string | Uint8Array {
-    checkArgument("truncate: text", text, textOrBytesArgument);
+  truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array<ArrayBuffer>;
+  truncate(
+    text: string | Uint8Array,
+    limit: number,
+    options?: TruncateOptions,
+  ): string | Uint8Array<ArrayBuffer>;
+  truncate(text: string | Uint8Array, limit: number, options: TruncateOptions = {}): TextOrBytes {
+    const asked = checkOptions("truncate", options, truncateOptionKinds);
+    const given = readText("truncate: text", text);
     checkWhole("truncate: limit", limit, 0);
-    checkOptions("truncate", options, truncateOptionKinds);
-    return this.useEncoding(options, (encoding) => {
-      const keepsEnd = options.keep === "end";
-      const cuts = this.cutsOf(encoding, text, limit, keepsEnd ? Number.POSITIVE_INFINITY : limit, options);
-      if (cuts === null) return text;
+    return this.useEncoding(asked, (encoding) => {
+      const keepsEnd = asked.keep === "end";
+      const cuts = this.cutsOf(encoding, given, limit, keepsEnd ? Number.POSITIVE_INFINITY : limit, asked);
+      if (cuts === null) return given.slice();
       const [start, end] = keepsEnd
         ? [cuts.startOfLastPart(limit), cuts.text.length]
         : [0, cuts.endOfPart(0, limit)];
-      return cuts.slices(text, [{ start, end }])[0]!;
+      return cuts.slices(given, [{ start, end }])[0] as TextOrBytes;
     });
   }
 
@@ -228,22 +249,31 @@ export class TextTokenizer {
    * no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
-  chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array[];
-  chunks(text: string | Uint8Array, size: number, options: ChunkOptions = {}): (string | Uint8Array)[] {
-    checkArgument("chunks: text", text, textOrBytesArgument);
+  chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];
+  chunks(
+    text: string | Uint8Array,
+    size: number,
+    options?: ChunkOptions,
+  ): string[] | Uint8Array<ArrayBuffer>[];
+  chunks(text: string | Uint8Array, size: number, options: ChunkOptions = {}): TextOrBytes[] {
+    const asked = checkOptions("chunks", options, chunkOptionKinds);
+    const given = readText("chunks: text", text);
     checkWhole("chunks: size", size, 1);
-    checkOptions("chunks", options, chunkOptionKinds);
-    const { overlap = 0 } = options;
+    const { overlap = 0 } = asked;
     checkWhole("chunks: overlap", overlap, 0, size - 1);
-    if (text.length === 0) return [];
-    return this.useEncoding(options, (encoding) => {
-      const cuts = this.cutsOf(encoding, text, size, Number.POSITIVE_INFINITY, options);
-      return cuts === null ? [text] : cuts.slices(text, cuts.parts(size, overlap));
+    if (given.length === 0) return [];
+    return this.useEncoding(asked, (encoding) => {
+      const cuts = this.cutsOf(encoding, given, size, Number.POSITIVE_INFINITY, asked);
+      if (cuts === null) return [given.slice()];
+      return cuts.slices(given, cuts.parts(size, overlap)) as TextOrBytes[];
     });
   }
 
-  /** The bytes of ids; `new TextDecoder().decode(…)` makes text of them. An id without a token is an error that names its position. */
-  decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array {
+  /**
+   * The bytes of ids; `new TextDecoder("utf-8", { ignoreBOM: true }).decode(…)` makes text of them. An id without a token is an
+   * error that names its position.
+   */
+  decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array<ArrayBuffer> {
     const array = idsGiven("decode", ids);
     const { bytes, unknownIndex } = decodeIds(this.parts.tokens, array);
     if (unknownIndex >= 0) throw unknownId(array[unknownIndex]!, unknownIndex, this.idLimit);
@@ -256,9 +286,26 @@ export class TextTokenizer {
   }
 
   /** The bytes of one token; none where the id has no token. */
-  tokenBytes(id: number): Uint8Array {
+  tokenBytes(id: number): Uint8Array<ArrayBuffer> {
     checkArgument("tokenBytes: id", id, numberArgument);
-    return tokenBytesOf(this.parts.tokens, id);
+    return new Uint8Array(tokenBytesOf(this.parts.tokens, id));
+  }
+
+  /** What it is, in short: consoles show this. Its content is in its files. */
+  toJSON(): {
+    readonly kind: string;
+    readonly vocabSize: number;
+    readonly specialTokenCount: number;
+    readonly pattern: string;
+  } {
+    const { kind, patternName, patternSources } = this.parts.description;
+    const pattern = patternName ?? patternSources.join(" ");
+    return {
+      kind,
+      vocabSize: this.size,
+      specialTokenCount: this.specialTokens.size,
+      pattern: pattern.length > shownPatternMax ? `${pattern.slice(0, shownPatternMax)}…` : pattern,
+    };
   }
 
   private useEncoding<T>(options: EncodeOptions, work: (encoding: TextEncoding) => T): T {
@@ -300,6 +347,18 @@ export class TextTokenizer {
     const parts = { ...this.parts, specialTokensAsText: this.readsSpecialTokensAsText(options) };
     return new TextCuts(bytesOf(text, 0, end), ids, found, parts, encoding);
   }
+}
+
+const shownPatternMax = 100;
+
+// Where Node and Bun, and where Deno look for what their consoles print.
+for (const name of ["nodejs.util.inspect.custom", "Deno.customInspect"]) {
+  Object.defineProperty(TextTokenizer.prototype, Symbol.for(name), {
+    configurable: true,
+    value(this: TextTokenizer) {
+      return this.parts === undefined ? "Tokenizer" : `Tokenizer ${JSON.stringify(this)}`;
+    },
+  });
 }
 
 const byTransformers = "transformers.js does that: AutoTokenizer reads the files of a saved directory";
@@ -347,8 +406,8 @@ function checkWhole(name: string, value: number, least: number, most = Number.PO
 /** @internal The parts of a tokenizer.json that is in memory. */
 export function partsOfJson(json: unknown): TokenizerParts {
   const bytes =
-    json instanceof Uint8Array
-      ? json
+    typedArrayClass(json) === "Uint8Array"
+      ? steadyBytes("from: json", json as Uint8Array)
       : new TextEncoder().encode(typeof json === "string" ? json : asJson(json));
   if (bytes.length > 0) return tokenizerOfJson(bytes, "tokenizer.json");
   throw new UserError("the tokenizer.json is empty");

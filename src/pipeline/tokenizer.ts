@@ -2,6 +2,7 @@ import {
   callbackArgument,
   checkArgument,
   checkOptions,
+  described,
   numberArgument,
   objectArgument,
   pathArgument,
@@ -58,7 +59,7 @@ export type EncodeFileOptions = EncodeOptions & {
  * ```ts
  * const tokenizer = await Tokenizer.load("tokenizer");
  * const ids = tokenizer.encode("some text<|endoftext|>");
- * new TextDecoder().decode(tokenizer.decode(ids));
+ * new TextDecoder("utf-8", { ignoreBOM: true }).decode(tokenizer.decode(ids));
  * ```
  */
 export class Tokenizer extends TextTokenizer {
@@ -68,14 +69,14 @@ export class Tokenizer extends TextTokenizer {
    */
   static async load(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
     checkArgument("Tokenizer.load: path", path, pathArgument);
-    checkOptions("Tokenizer.load", options, { pattern: textArgument, specialTokens: objectArgument });
+    const asked = checkOptions("Tokenizer.load", options, loadOptionKinds);
     const pattern: ResolvedPattern | undefined =
-      options.pattern === undefined ? undefined : resolvePattern(options.pattern);
-    const specialTokens: SpecialTokenOption[] = Object.entries(options.specialTokens ?? {}).map(
+      asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
+    const specialTokens: SpecialTokenOption[] = Object.entries(asked.specialTokens ?? {}).map(
       ([text, id]) => {
         if (Number.isSafeInteger(id) && id >= 0) return { text, id };
         throw usageError(
-          `Tokenizer.load: the id of the special token "${text}" is ${id}, not a whole number of 0 or more`,
+          `Tokenizer.load: the id of the special token "${text}" is ${described(id)}, not a whole number of 0 or more`,
         );
       },
     );
@@ -114,8 +115,8 @@ export class Tokenizer extends TextTokenizer {
   ): Promise<number> {
     checkArgument("encodeFile: files", files, pathsArgument);
     checkArgument("encodeFile: output", output, pathArgument);
-    checkOptions("encodeFile", options, encodeFileOptionKinds);
-    const { workers = 1, signal, onProgress } = options;
+    const asked = checkOptions("encodeFile", options, encodeFileOptionKinds);
+    const { workers = 1, signal, onProgress } = asked;
     signal?.throwIfAborted();
     if (!Number.isSafeInteger(workers) || workers < 1) {
       throw usageError(`encodeFile: workers is ${workers}: it must be a whole number of 1 or more`);
@@ -126,19 +127,18 @@ export class Tokenizer extends TextTokenizer {
     const lock = place === null ? null : takeLockNow(place);
     try {
       const inputs = findInputs([files].flat(), {
-        inputFormat: options.inputFormat,
-        textField: options.textField,
+        inputFormat: asked.inputFormat,
+        textField: asked.textField,
         trained: recordedReading([this.parts.description.path]),
-        binary: options.binary,
+        binary: asked.binary,
       });
       new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).keepFrom(inputs);
       const encoding = {
         inputs,
-        parts: { ...this.parts, specialTokensAsText: options.specialTokensAsText ?? false },
+        parts: { ...this.parts, specialTokensAsText: asked.specialTokensAsText ?? false },
         workerCount: workers,
-        type: idTypeFor(this.parts, options.dtype),
-        appendId:
-          options.appendToken === undefined ? undefined : specialTokenId(this.parts, options.appendToken),
+        type: idTypeFor(this.parts, asked.dtype),
+        appendId: asked.appendToken === undefined ? undefined : specialTokenId(this.parts, asked.appendToken),
         report: ({ bytesDone, bytesTotal }: EncodeProgress) => {
           signal?.throwIfAborted();
           onProgress?.(bytesDone, bytesTotal);
@@ -150,6 +150,8 @@ export class Tokenizer extends TextTokenizer {
     }
   }
 }
+
+const loadOptionKinds = { pattern: textArgument, specialTokens: objectArgument };
 
 const encodeFileOptionKinds = {
   ...encodeOptionKinds,

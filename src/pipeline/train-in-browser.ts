@@ -257,12 +257,12 @@ export class TrainedTokenizer extends TextTokenizer {
   }
 
   /** The merges in the order in which they were learned: the bytes of the two tokens of each. */
-  get merges(): [left: Uint8Array, right: Uint8Array][] {
+  get merges(): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>][] {
     return mergeBytes(this.trained.vocabulary);
   }
 
   /** The files of the tokenizer, by name, as `bpe train -o` writes them: `tokenizer.json`, `vocab.json`, … */
-  files(options: SaveOptions = {}): Map<string, Uint8Array> {
+  files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const names = checkFormatNames("files", options);
     const { vocabulary, ledger } = this.trained;
     return fileBytes([

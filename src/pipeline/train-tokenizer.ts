@@ -190,7 +190,7 @@ export class TrainedTokenizer extends Tokenizer {
   }
 
   /** The merges in the order in which they were learned: the bytes of the two tokens of each. Of an extension, the new ones. */
-  get merges(): [left: Uint8Array, right: Uint8Array][] {
+  get merges(): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>][] {
     const { trained } = this.finished.result;
     if ("extensions" in trained) {
       const { left, right } = trained.extensions.at(-1)!.merges;
@@ -200,7 +200,7 @@ export class TrainedTokenizer extends Tokenizer {
   }
 
   /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … Of several sizes, the largest. */
-  files(options: SaveOptions = {}): Map<string, Uint8Array> {
+  files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
     const product = this.productFor("files", options);
     return fileBytes(product.filesOf(product.sizes.length - 1));
   }

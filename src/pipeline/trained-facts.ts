@@ -26,7 +26,10 @@ export function trainingStatistics(trained: Omit<TrainedVocabulary, "statistics"
 
 /** @internal The bytes of the two tokens of each merge, in the order in which they were learned. */
 export const mergeBytes = ({ mergeCount, left, right, tokenBytes }: Vocabulary) =>
-  Array.from({ length: mergeCount }, (_, m): [left: Uint8Array, right: Uint8Array] => [
-    copyTokenBytes(tokenBytes, left[m]!),
-    copyTokenBytes(tokenBytes, right[m]!),
-  ]);
+  Array.from(
+    { length: mergeCount },
+    (_, m): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>] => [
+      copyTokenBytes(tokenBytes, left[m]!),
+      copyTokenBytes(tokenBytes, right[m]!),
+    ],
+  );

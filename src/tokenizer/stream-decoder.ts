@@ -6,11 +6,15 @@ import { decodeIds, idsGiven, type TokenTable, unknownId } from "./token-table.t
  * that are not UTF-8. `Tokenizer.stream` makes one.
  */
 export class StreamDecoder {
-  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  private idCount = 0;
+  // Names of the language's own: consoles do not show them.
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #tokens: TokenTable;
+  #idCount = 0;
 
   /** @internal */
-  constructor(private readonly tokens: TokenTable) {}
+  constructor(tokens: TokenTable) {
+    this.#tokens = tokens;
+  }
 
   /**
    * Takes the next id, or several, and returns the text that is certain now: never a part of a character. It may be empty. An
@@ -18,17 +22,17 @@ export class StreamDecoder {
    */
   push(ids: number | Uint32Array | Uint16Array | readonly number[]): string {
     const array = typeof ids === "number" ? Float64Array.of(ids) : idsGiven("push", ids);
-    const { bytes, unknownIndex } = decodeIds(this.tokens, array);
+    const { bytes, unknownIndex } = decodeIds(this.#tokens, array);
     if (unknownIndex >= 0) {
-      throw unknownId(array[unknownIndex]!, this.idCount + unknownIndex, this.tokens.idLimit);
+      throw unknownId(array[unknownIndex]!, this.#idCount + unknownIndex, this.#tokens.idLimit);
     }
-    this.idCount += array.length;
-    return this.decoder.decode(bytes, { stream: true });
+    this.#idCount += array.length;
+    return this.#decoder.decode(bytes, { stream: true });
   }
 
   /** The rest of the text: a replacement character if it ends within a character, else nothing. The next stream may begin. */
   end(): string {
-    this.idCount = 0;
-    return this.decoder.decode();
+    this.#idCount = 0;
+    return this.#decoder.decode();
   }
 }

@@ -123,5 +123,7 @@ function stepEnd(text: string | Uint8Array, wanted: number): number {
 const encoder = new TextEncoder();
 
 /** The bytes of a part of a text. Half a surrogate pair is a replacement character. */
-export const bytesOf = (text: string | Uint8Array, start: number, end: number): Uint8Array =>
-  typeof text === "string" ? encoder.encode(text.slice(start, end)) : text.subarray(start, end);
+export function bytesOf(text: string | Uint8Array, start: number, end: number): Uint8Array {
+  if (typeof text === "string") return encoder.encode(text.slice(start, end));
+  return start === 0 && end === text.length ? text : text.subarray(start, end);
+}

@@ -1,4 +1,4 @@
-import { described } from "../bytes/schema.ts";
+import { checkAttached, described, typedArrayClass } from "../bytes/schema.ts";
 import { exitCode, UserError, usageError } from "../errors.ts";
 import { spareThirdTier } from "../runtime/host.ts";
 import { noTokens, type PackedTokens } from "./encoding-model.ts";
@@ -122,9 +122,10 @@ export function lateTokenTable(make: () => TokenTable): TokenTable {
 export const haveAllBytes = (byteIds: Int32Array, { starts, bytes }: TokenTable): boolean =>
   byteIds.every((id, byte) => id >= 0 && starts[id + 1]! - starts[id]! === 1 && bytes[starts[id]!] === byte);
 
-/** The bytes of a token; none if the id has no token. */
-export function tokenBytesOf({ idLimit, starts, bytes }: TokenTable, id: number): Uint8Array {
-  return id < idLimit ? bytes.subarray(starts[id]!, starts[id + 1]!) : bytes.subarray(0, 0);
+/** The bytes of a token, in the memory of the table; none if the id has no token. */
+export function tokenBytesOf({ starts, bytes }: TokenTable, id: number): Uint8Array {
+  // Subtle: `starts` has no element for -1, 0.5 and NaN, nor one after the last id's.
+  return bytes.subarray(starts[id] ?? 0, starts[id + 1] ?? 0);
 }
 
 /** End of the ids from `start` on that decode to at most `bytesMax` bytes; at least one id, however long its token is. */
@@ -146,7 +147,7 @@ export function decodableEnd(
 }
 
 /** The bytes of the ids, or of those before the first id that has no token, and the index of that one. */
-type Decoded = { readonly bytes: Uint8Array; readonly unknownIndex: number };
+type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
 /** The bytes of ids, end to end. `unknownIndex` is -1 if every id has a token; numbers that are not whole have none. */
 export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Float64Array): Decoded {
@@ -171,11 +172,16 @@ export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Fl
 
 /** Ids that a caller gave, as an array that holds each number as it is: another typed array would wrap what does not fit it. */
 export function idsGiven(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
-  if (ids instanceof Uint32Array || ids instanceof Uint16Array) return ids;
-  if (Array.isArray(ids) && ids.every((id) => typeof id === "number")) return Float64Array.from(ids);
+  const kind = typedArrayClass(ids);
+  if (kind === "Uint32Array" || kind === "Uint16Array") {
+    checkAttached(`${call}: ids`, ids as Uint32Array | Uint16Array);
+    return ids as Uint32Array | Uint16Array;
+  }
+  const numbers = Array.isArray(ids) ? Array.from(ids) : undefined;
+  if (numbers?.every((id) => typeof id === "number")) return Float64Array.from(numbers);
   throw usageError(
     `${call}: ids is ${described(ids)}: it must be a Uint32Array, a Uint16Array or an array of numbers`,
-    ids instanceof BigInt64Array ? "convert them with Array.from(ids, Number)" : undefined,
+    kind === "BigInt64Array" ? "convert them with Array.from(ids, Number)" : undefined,
   );
 }
 

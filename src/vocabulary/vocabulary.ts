@@ -85,7 +85,7 @@ export function copyTokenBytes(
   tokens: TokenBytes,
   token: number,
   lengthMax = Number.POSITIVE_INFINITY,
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.min(tokens.lengths[token]!, lengthMax));
   const { kept } = tokens;
   let pos = 0;

@@ -38,12 +38,16 @@ function pruned(path: string, size: number, ...more: string[]): string {
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
 
 /** Rows of ids.tsv: old id, new id or null, bytes. */
-function idsOf(directory: string): { old: number; now: number | null; bytes: Uint8Array }[] {
+function idsOf(directory: string): { old: number; now: number | null; bytes: Uint8Array<ArrayBuffer> }[] {
   const [head, ...rows] = readFileSync(join(directory, "ids.tsv"), "utf8").slice(0, -1).split("\n");
   expect(head).toBe("old\tnew\ttoken");
   return rows.map((row) => {
     const [old, now, token] = row.split("\t");
-    return { old: Number(old), now: now === "" ? null : Number(now), bytes: decodeCharacters(token!)! };
+    return {
+      old: Number(old),
+      now: now === "" ? null : Number(now),
+      bytes: new Uint8Array(decodeCharacters(token!)!),
+    };
   });
 }
 

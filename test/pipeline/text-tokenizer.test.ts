@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { inspect } from "node:util";
+import { runInNewContext } from "node:vm";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { TextTokenizer } from "../../src/pipeline/text-tokenizer.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
@@ -156,4 +158,208 @@ test("names of other packages are refused with the way here", () => {
   expect(errorOf(call("encode_ordinary")).hint).toContain("specialTokensAsText: true");
   expect(errorOf(call("apply_chat_template")).hint).toContain("AutoTokenizer");
   expect(Object.keys(tokenizer)).not.toContain("free");
+});
+
+test("what a tokenizer gives is the caller's own: to write to it or to transfer it changes no answer", () => {
+  const text = "low lower lowest";
+  const answers = () => [
+    tokenizer.decode(tokenizer.encode(text)),
+    tokenizer.tokenBytes(97),
+    tokenizer.encode(text),
+    tokenizer.encodeBatch([text]),
+    tokenizer.notes,
+    tokenizer.specialTokens,
+    tokenizer.truncate(Buffer.from(text), 2),
+    tokenizer.chunks(Buffer.from(text), 2),
+    tokenizer.stream().push([...tokenizer.encode(text)]),
+  ];
+  const before = structuredClone(answers());
+  const given = answers();
+  const arrays = given.flatMap((answer) =>
+    ArrayBuffer.isView(answer) ? [answer as Uint8Array] : Array.isArray(answer) ? answer : [],
+  );
+  for (const array of arrays.filter((one) => ArrayBuffer.isView(one))) {
+    (array as Uint8Array).fill(7);
+    structuredClone(array, { transfer: [(array as Uint8Array<ArrayBuffer>).buffer] });
+  }
+  (given[4] as string[]).push("a note");
+  (given[5] as Map<string, number>).clear();
+  expect(answers()).toEqual(before);
+});
+
+test("bytes of a caller are not changed, and what is cut from them does not change with them", () => {
+  const bytes = Buffer.from("low lower lowest");
+  const whole = tokenizer.truncate(bytes, 100);
+  const cut = tokenizer.truncate(bytes, 2);
+  const [piece] = tokenizer.chunks(bytes, 2);
+  const [uncut] = tokenizer.chunks(bytes, 100);
+  expect(bytes.toString()).toBe("low lower lowest");
+  bytes.fill(0);
+  for (const array of [whole, cut, piece!, uncut!]) expect(array[0]).toBe("l".charCodeAt(0));
+  expect(whole).toEqual(uncut!);
+});
+
+test("an id that no token has, whole or not, has no bytes and no name", () => {
+  const all = tokenizer.idLimit;
+  for (const id of [
+    0.5,
+    1.5,
+    -1,
+    -0.5,
+    all,
+    all + 0.5,
+    2 ** 32,
+    2 ** 53,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ]) {
+    expect([id, tokenizer.tokenBytes(id).length, tokenizer.idToToken(id)]).toEqual([id, 0, undefined]);
+    const message = `id ${id} at position 1 stands for no token`;
+    expect(() => tokenizer.decode([97, id])).toThrow(message);
+    expect(() => tokenizer.stream().push([97, id])).toThrow(message);
+  }
+  expect([...tokenizer.tokenBytes(-0)]).toEqual([...tokenizer.tokenBytes(0)]);
+  for (const id of ["1", 1n, null, {}, [1]] as never[]) {
+    expect(() => tokenizer.tokenBytes(id)).toThrow("tokenBytes: id is");
+    expect(() => tokenizer.idToToken(id)).toThrow("idToToken: id is");
+    expect(() => tokenizer.decode([97, id])).toThrow("decode: ids is");
+  }
+});
+
+test("holes in arrays are mistakes, and an array or options that change are read once", () => {
+  const withHole = <T>(...list: T[]) => {
+    delete list[1];
+    return list;
+  };
+  expect(() => tokenizer.encodeBatch(withHole("a", "-", "b"))).toThrow("encodeBatch: texts[1] is missing");
+  expect(() => tokenizer.decode(withHole(97, 1, 98))).toThrow("decode: ids is [97,null,98]");
+  const wanted = tokenizer.encodeBatch(["a", "b"]);
+  class Odd<T> extends Array<T> {
+    override forEach(): void {}
+    override every(): this is never {
+      return true;
+    }
+  }
+  expect(tokenizer.encodeBatch(Odd.of("a", "b"))).toEqual(wanted);
+  expect(() => tokenizer.encodeBatch(Odd.from<unknown>(["a", 5]) as never)).toThrow("texts[1] is 5");
+  expect(() => tokenizer.decode(Odd.from<unknown>([97, "a"]) as never)).toThrow("decode: ids is");
+  const reads = new Map<string, number>();
+  const changing = new Proxy(["a", "b"], {
+    get(target, key, receiver) {
+      const count = (reads.get(String(key)) ?? 0) + 1;
+      reads.set(String(key), count);
+      return count > 1 && /^[01]$/.test(String(key)) ? 5 : Reflect.get(target, key, receiver);
+    },
+  });
+  expect(tokenizer.encodeBatch(changing)).toEqual(wanted);
+  const [special] = specialTokens;
+  let readCount = 0;
+  const options = {
+    get specialTokensAsText() {
+      return ++readCount > 1 ? (5 as never) : true;
+    },
+  };
+  const asText = tokenizer.encode(special!, { specialTokensAsText: true });
+  expect(tokenizer.encode(special!, options)).toEqual(asText);
+  expect(readCount).toBe(1);
+});
+
+test("a mistake keeps the tokenizer's memory: the next text makes no other", () => {
+  const tokenizer = TextTokenizer.from(base);
+  tokenizer.encode("a");
+  const { Instance } = WebAssembly;
+  let instanceCount = 0;
+  WebAssembly.Instance = new Proxy(Instance, {
+    construct(target, args) {
+      instanceCount++;
+      return Reflect.construct(target, args);
+    },
+  });
+  try {
+    const wrong = [
+      () => tokenizer.encodeBatch(["a", 5 as never]),
+      () => tokenizer.encode(5 as never),
+      () => tokenizer.count("a", { limit: -1 }),
+      () => tokenizer.chunks("a", 0),
+      () => tokenizer.truncate("a", -1),
+    ];
+    for (const call of wrong) {
+      expect(call).toThrow();
+      tokenizer.encode("a");
+    }
+  } finally {
+    WebAssembly.Instance = Instance;
+  }
+  expect(instanceCount).toBe(0);
+});
+
+test("bytes, ids and options of another realm are taken, as from a frame", () => {
+  const there = runInNewContext(
+    `({ bytes: new Uint8Array([108, 111, 119]), ids: new Uint32Array([97]), narrow: new Uint16Array([97]), list: [97],
+    options: { specialTokensAsText: true }, texts: ["low"], map: new Map(), wrong: new Uint8ClampedArray([97]),
+    bytesOf: (bytes) => new Uint8Array(bytes) })`,
+  );
+  expect(there.bytes).not.toBeInstanceOf(Uint8Array);
+  const ids = tokenizer.encode("low");
+  expect(tokenizer.encode(there.bytes, there.options)).toEqual(ids);
+  expect(tokenizer.count(there.bytes)).toBe(ids.length);
+  expect(Buffer.from(tokenizer.truncate(there.bytes as Uint8Array, 100)).toString()).toBe("low");
+  expect(tokenizer.preTokenize(there.bytes)).toEqual(["low"]);
+  expect(tokenizer.encodeBatch(there.texts).ids).toEqual(ids);
+  for (const ids of [there.ids, there.narrow, there.list])
+    expect([...tokenizer.decode(ids)]).toEqual([...tokenizer.decode([97])]);
+  const file = there.bytesOf(Buffer.from(JSON.stringify(base)));
+  expect(TextTokenizer.from(file).encode("low")).toEqual(ids);
+  expect(() => tokenizer.encode("low", there.map)).toThrow("encode: options is an object of Map");
+  expect(() => tokenizer.encode(there.wrong)).toThrow("encode: text is an object of Uint8ClampedArray");
+});
+
+test("an array whose memory was transferred is refused, not taken for an empty one", () => {
+  const gone = <T extends Uint8Array | Uint32Array>(array: T): T => {
+    structuredClone(array, { transfer: [array.buffer as ArrayBuffer] });
+    return array;
+  };
+  const calls = [
+    () => tokenizer.encode(gone(new Uint8Array(3))),
+    () => tokenizer.count(gone(new Uint8Array(3))),
+    () => tokenizer.truncate(gone(new Uint8Array(3)), 5),
+    () => tokenizer.chunks(gone(new Uint8Array(3)), 5),
+    () => tokenizer.preTokenize(gone(new Uint8Array(3))),
+    () => tokenizer.encodeBatch(["a", gone(new Uint8Array(3))]),
+    () => tokenizer.decode(gone(new Uint32Array(3))),
+    () => TextTokenizer.from(gone(new Uint8Array(3))),
+  ];
+  for (const call of calls)
+    expect(errorOf(call).message).toContain("is detached: its memory was transferred");
+  expect(tokenizer.encode(new Uint8Array(0))).toHaveLength(0);
+});
+
+test("shared and growing memory is read as other bytes are, and no proxy is", () => {
+  const bytes = Buffer.from("low lower");
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  const growing = new Uint8Array(new ArrayBuffer(bytes.length, { maxByteLength: 100 }));
+  for (const given of [shared, growing]) {
+    given.set(bytes);
+    expect(tokenizer.encode(given)).toEqual(tokenizer.encode(bytes));
+    expect(tokenizer.preTokenize(given)).toEqual(["low", " lower"]);
+    const cut = tokenizer.truncate(given, 2);
+    expect(cut).toEqual(tokenizer.truncate(bytes, 2));
+    expect(cut.buffer).toBeInstanceOf(ArrayBuffer);
+  }
+  const message = "encode: text is an object of Uint8Array: it must be a string or bytes";
+  expect(() => tokenizer.encode(new Proxy(bytes, {}))).toThrow("encode: text is");
+  expect(() => tokenizer.encode(new Proxy(new Uint8Array(3), {}))).toThrow(message);
+});
+
+test("consoles and JSON show what a tokenizer is, not what it holds", () => {
+  const facts = { kind: "tokenizer.json", vocabSize: tokenizer.size, specialTokenCount: 2, pattern: "gpt2" };
+  expect(tokenizer.toJSON()).toEqual({ ...facts, specialTokenCount: tokenizer.specialTokens.size });
+  const shown = `Tokenizer ${JSON.stringify(tokenizer)}`;
+  expect(inspect(tokenizer)).toBe(shown);
+  expect(Bun.inspect(tokenizer)).toBe(shown);
+  const there = tokenizer as unknown as Record<symbol, () => string>;
+  expect(there[Symbol.for("Deno.customInspect")]!()).toBe(shown);
+  expect(inspect(tokenizer.stream()).length).toBeLessThan(100);
+  // Node asks the prototype, too.
+  expect(inspect(TextTokenizer.prototype).length).toBeLessThan(100);
 });

@@ -356,3 +356,20 @@ test("an output stays free where another one is being written", async () => {
   await trainTokenizer({ ...given, saveCounts: counts });
   expect(existsSync(counts)).toBe(true);
 });
+
+test("lists of options have no holes, and what is done to them later changes nothing", async () => {
+  const tokens = [special, "<|pad|>"];
+  const training = trainTokenizer({ texts: documents, vocabSize: 300, specialTokens: tokens });
+  tokens.push("<|later|>");
+  const trained = await training;
+  tokens.pop();
+  tokens[0] = "<|other|>";
+  expect([...trained.specialTokens.keys()]).toEqual([special, "<|pad|>"]);
+  expect(Buffer.from(trained.files().get("tokenizer.json")!).toString()).not.toMatch(/later|other/);
+  const withHole = [special, "", "<|pad|>"];
+  delete withHole[1];
+  for (const name of ["specialTokens", "seedTokens", "formats", "normalize"]) {
+    const wrong = { texts: documents, vocabSize: 300, [name]: withHole };
+    await expect(trainTokenizer(wrong as never)).rejects.toThrow(`trainTokenizer: ${name} is [`);
+  }
+});

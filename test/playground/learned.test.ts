@@ -22,7 +22,7 @@ test("tokens have the bytes and ids of the files", async () => {
   const { vocabulary } = trained.trained;
   for (let token = 0; token < byteCount + vocabulary.mergeCount; token++) {
     expect(bytesOfToken(learned, token)).toEqual(copyTokenBytes(vocabulary.tokenBytes, token));
-    expect(trained.tokenBytes(idOfToken(learned, token))).toEqual(bytesOfToken(learned, token));
+    expect(bytesOfToken(learned, token)).toEqual(trained.tokenBytes(idOfToken(learned, token)));
   }
   expect(text(bytesOfToken(learned, -1))).toBe("<|x|>");
   expect(idOfToken(learned, -1)).toBe(trained.specialTokens.get("<|x|>")!);
