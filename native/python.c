@@ -54,20 +54,20 @@ static void leave_lane(Model *self, unsigned lane) {
   if (lane < LANE_MAX) self->lanes &= ~((uint64_t)1 << lane);
 }
 
-/* The least one that nobody else works with; NULL where there is no memory, which it has raised. */
-static Idle *acquire(Model *self) {
+/* The least one that nobody else works with; NULL, and why. */
+static Idle *acquire(Model *self, const char **error) {
   Idle *idle = self->idle;
   if (idle != NULL) {
     self->idle = idle->next;
     return idle;
   }
-  const char *error = no_memory;
+  *error = no_memory;
   unsigned lane = 0;
   while (lane < LANE_MAX && (self->lanes >> lane & 1)) lane++;
   self->lanes |= (uint64_t)1 << lane;
   Py_BEGIN_ALLOW_THREADS
   idle = malloc(sizeof *idle);
-  if (idle != NULL && (idle->instance = instance_new(&self->image, &error)) == NULL) {
+  if (idle != NULL && (idle->instance = instance_new(&self->image, error)) == NULL) {
     free(idle);
     idle = NULL;
   }
@@ -77,7 +77,6 @@ static Idle *acquire(Model *self) {
     return idle;
   }
   leave_lane(self, lane);
-  raise(self, error);
   return NULL;
 }
 
@@ -123,11 +122,14 @@ static bool serve_signals(void *context) {
 
 /* Encodes a text; false where it failed, which it has raised. The ids are appended to `out`. */
 static bool encode(Model *self, Encoding *encoding) {
-  Idle *idle = acquire(self);
-  if (idle == NULL) return false;
+  const char *error;
+  Idle *idle = acquire(self, &error);
+  if (idle == NULL) {
+    raise(self, error);
+    return false;
+  }
   encoding->image = &self->image;
   encoding->instance = idle->instance;
-  const char *error;
   if (encoding->size <= SHORT_TEXT) {
     error = encode_text(encoding);
   } else {
@@ -404,7 +406,9 @@ typedef struct {
   Py_ssize_t count;
   Part *parts;
   Py_ssize_t part_count, part_capacity, next_part; /* all before the next one are taken */
-  unsigned width; /* how many threads work */
+  unsigned width; /* how many threads are to work */
+  unsigned working; /* how many have an instance now */
+  Py_ssize_t done;  /* parts that are encoded */
   PyObject *array; /* the ids of the first `placed` parts */
   size_t array_size, expected_parts;
   Py_ssize_t placed;
@@ -653,9 +657,15 @@ static Py_ssize_t take_part(Batch *self, unsigned lane) {
 static PyObject *batch_work(Batch *self, PyObject *unused) {
   (void)unused;
   if (self->next_part == self->part_count) return PyBool_FromLong(false);
-  Idle *idle = acquire(self->model);
-  if (idle == NULL) return NULL;
-  const char *error = NULL;
+  const char *error;
+  Idle *idle = acquire(self->model, &error);
+  if (idle == NULL) {
+    /* It has taken no part yet: those that have an instance do all parts. */
+    if (self->working > 0 && error == no_memory) return PyBool_FromLong(false);
+    return raise(self->model, error);
+  }
+  self->working++;
+  error = NULL;
   bool is_taken = true;
   Ids ids = self->spare;
   self->spare = (Ids){0};
@@ -677,7 +687,9 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
       self->parts[number].ids = ids;
       ids = (Ids){0};
     }
+    self->done += is_taken;
   }
+  self->working--;
   if (self->spare.bytes == NULL) self->spare = ids;
   else free(ids.bytes);
   release(self->model, idle, error);
@@ -702,6 +714,12 @@ static PyObject *list_of_slices(Batch *self, Py_ssize_t part) {
   else PyErr_NoMemory();
   free(all.bytes);
   return list;
+}
+
+/* check(): raises where a part was not encoded, though nobody has said so: a thread may have had no memory for that */
+static PyObject *batch_check(Batch *self, PyObject *unused) {
+  (void)unused;
+  return self->done == self->part_count ? Py_NewRef(Py_None) : raise(self->model, no_memory);
 }
 
 /* lists() -> list of lists, when all is done */
@@ -752,9 +770,9 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *named) 
     self->numbers = calloc((size_t)self->image.id_limit + 1, sizeof *self->numbers);
     if (self->numbers == NULL) error = no_memory;
   }
-  if (error != NULL) raise(self, error);
-  Idle *idle = error == NULL ? acquire(self) : NULL;
+  Idle *idle = error == NULL ? acquire(self, &error) : NULL;
   if (idle == NULL) {
+    raise(self, error);
     Py_DECREF((PyObject *)self);
     return NULL;
   }
@@ -795,6 +813,7 @@ static PyType_Spec model_spec = {"bpe_trainer._native.Model", sizeof(Model), 0, 
 static PyMethodDef batch_methods[] = {
     {"add", (PyCFunction)batch_add, METH_VARARGS, NULL},
     {"work", (PyCFunction)batch_work, METH_NOARGS, NULL},
+    {"check", (PyCFunction)batch_check, METH_NOARGS, NULL},
     {"lists", (PyCFunction)batch_lists, METH_NOARGS, NULL},
     {"arrays", (PyCFunction)batch_arrays, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

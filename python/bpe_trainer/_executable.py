@@ -14,7 +14,7 @@ import sysconfig
 from _functools import partial
 from _operator import methodcaller
 # The module threading takes as long to load as Python to start, weakref a fifth of it.
-from _thread import LockType, RLock, allocate_lock, start_new_thread
+from _thread import RLock, allocate_lock, start_new_thread
 from _weakref import ref
 from time import monotonic, sleep
 
@@ -101,66 +101,115 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_after_fork)
 
 
-def _undisturbed(work: Callable[[], None]) -> None:
-    """Does the work in a thread of its own. Handlers of signals run in the main thread alone, so none interrupts the work.
-
-    One may interrupt this call, as Ctrl-C does. Then the work is not begun, or it is done when that is raised.
-    """
-    #: Whoever takes `begun` first decides whether the work is done. Then there is an outcome, and `ended` is released, once.
-    begun, ended = allocate_lock(), allocate_lock()
-    ended.acquire()
-    works = [work]
-    outcomes: list[Union[BaseException, None]] = []
-
-    def run() -> None:
-        if begun.acquire(False):
-            try:
-                # Nothing of it is held here when it is done: this thread would be the last to know what was made.
-                works.pop()()
-                outcomes.append(None)
-            except BaseException as error:
-                outcomes.append(error)
-            ended.release()
-
-    try:
-        try:
-            start_new_thread(run, ())
-        except RuntimeError:
-            # There is no room for a thread, or the interpreter ends.
-            return works.pop()()
-        ended.acquire()
-    except BaseException:
-        if not begun.acquire(False) and not outcomes:
-            ended.acquire()
-        raise
-    outcome = outcomes.pop()
-    try:
-        if outcome is not None:
-            raise outcome
-    finally:
-        del outcome  # Its traceback has this frame.
+#: How long a new thread may take to its first line. One for which there is no memory ends before, and nobody hears of it.
+_START_SECONDS = 0.2
+_PENDING = BaseException()
 
 
-def in_thread(work: Callable[[], None]) -> LockType:
-    """Starts a thread, which must raise nothing; `await_end` takes what it returns.
+class _Thread:
+    """A work that a new thread does, or whoever takes it first.
 
     A `threading.Thread` runs lines of Python where it is dropped, as `__del__` does: a Ctrl-C that comes there is lost.
     """
-    ended = allocate_lock()
-    ended.acquire()
 
-    def run() -> None:
-        work()
-        ended.release()
+    def __init__(self, work: Callable[[], None]) -> None:
+        #: Held from the moment on at which it is certain who does the work. The thread that does it releases `ended`, once.
+        self._begun, self._ended = allocate_lock(), allocate_lock()
+        self._ended.acquire()
+        self._works = [work]
+        #: What the work has raised, or None. To put it here takes no memory.
+        self._outcomes: list[Union[BaseException, None]] = [_PENDING]
 
-    start_new_thread(run, ())
-    return ended
+    def start(self) -> bool:
+        """False where there is no room for a thread, or the interpreter ends."""
+        try:
+            start_new_thread(self._run, ())
+        except (RuntimeError, MemoryError):
+            return False
+        return True
+
+    def _run(self) -> None:
+        if self.take():
+            try:
+                self.work()
+                self._outcomes[0] = None
+            except BaseException as error:
+                self._outcomes[0] = error
+            finally:
+                self._ended.release()
+
+    def take(self) -> bool:
+        """Whether nobody has begun with the work. Then it is for the caller to do, or is left."""
+        return self._begun.acquire(False)
+
+    def work(self) -> None:
+        # Nothing of it is held here when it is done: its thread would be the last to know what was made.
+        self._works.pop()()
+
+    def has_begun(self) -> bool:
+        """Waits until it has begun; where it has not for a while, it does not any more."""
+        deadline, pause = monotonic() + _START_SECONDS, 0.00005
+        while not self._begun.locked() and monotonic() < deadline:
+            sleep(pause)
+            pause = min(2 * pause, 0.01)
+        return not self.take()
+
+    def has_ended(self) -> bool:
+        """Waits for its end; False where it has not even begun for a while."""
+        while not self._ended.acquire(True, _START_SECONDS):
+            if not self._begun.locked():
+                return False
+        return True
+
+    def cancel(self) -> None:
+        """It is not begun from now on, or has ended."""
+        while not self.take() and self._outcomes[0] is _PENDING:
+            self._ended.acquire(True, _START_SECONDS)
+
+    def raise_outcome(self) -> None:
+        outcome = self._outcomes.pop()
+        try:
+            if outcome is not None:
+                raise outcome
+        finally:
+            del outcome  # Its traceback has this frame.
 
 
-def await_end(thread: LockType) -> None:
-    # Ctrl-C of Windows does not end a wait.
-    while not thread.acquire(True, 0.2 if sys.platform == "win32" else -1):
+def _undisturbed(work: Callable[[], None]) -> None:
+    """Does the work in a thread of its own. Handlers of signals run in the main thread alone, so none interrupts the work.
+
+    One may interrupt this call, as Ctrl-C does. Then the work is not begun, or it is done when that is raised. Where no thread
+    comes to it, this one does the work.
+    """
+    thread = _Thread(work)
+    is_started = has_ended = False
+    while not has_ended:
+        try:
+            has_ended = (is_started or thread.start()) and thread.has_ended()
+            is_started = True
+        except BaseException:
+            thread.cancel()
+            raise
+        if not has_ended and thread.take():
+            return thread.work()
+    thread.raise_outcome()
+
+
+def in_thread(work: Callable[[], None]) -> _Thread:
+    """Starts a thread, if there is room for one; `await_end` takes what it returns."""
+    thread = _Thread(work)
+    thread.start()
+    return thread
+
+
+def await_end(thread: _Thread) -> None:
+    """Waits for the end of the work, and raises what it has raised. If no thread has begun with it, nobody does it."""
+    if thread.take():
+        return
+    # Ctrl-C of Windows does not end a wait: it comes in between.
+    while not thread.has_ended():
         pass
+    thread.raise_outcome()
 
 
 class _Reference(ref):  # type: ignore[type-arg]
@@ -356,6 +405,8 @@ class Run:
 
                 if isinstance(error, OSError) and error.errno == errno.E2BIG:
                     raise _too_long(self._command) from None
+                if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+                    raise MemoryError("there is no memory to start bpe") from None
                 raise
             finally:
                 for fd in theirs:

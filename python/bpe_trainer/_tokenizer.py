@@ -539,6 +539,7 @@ class Tokenizer:
                 wanted = _threads_for(workers, reading.size)
                 reading.batch = model.file(reading.size, wanted)
                 _in_threads(reading.work, wanted)
+                reading.batch.check()
             except (Unfit, OSError):
                 return None
         ids: "tuple[bytearray, bytearray, int]" = reading.batch.arrays()
@@ -733,6 +734,7 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
             pass
 
     _in_threads(work, wanted)
+    batch.check()
     return batch
 
 
@@ -741,34 +743,34 @@ def _threads_for(threads: Union[int, None], characters: int) -> int:
 
 
 def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int) -> None:
-    """Has this thread and others do a share each; what it is given says whether all is well so far."""
-    errors: list[BaseException] = []
+    """Has this thread and others do a share each; what it is given says whether all is well so far.
+
+    Where a thread does not come to its share, for want of memory, the others do it.
+    """
+    #: Room for what is raised first. To put it there takes no memory.
+    errors: list[Union[BaseException, None]] = [None]
 
     def work() -> None:
         try:
-            share(lambda: not errors)
+            share(lambda: errors[0] is None)
         except BaseException as error:
-            errors.append(error)
+            errors[0] = errors[0] or error
 
-    others: list[Any] = []
     try:
-        for _ in range(wanted - 1):
-            try:
-                others.append(in_thread(work))
-            except RuntimeError:
-                break  # There is no room for a thread, or the interpreter ends.
+        others = [in_thread(work) for _ in range(wanted - 1)]
         work()
         for other in others:
             await_end(other)
     except BaseException:
         # Ctrl-C: the others stop soon.
-        errors.append(BpeError("stopped"))
+        errors[0] = errors[0] or BpeError("stopped")
         raise
-    if errors:
-        try:
-            raise errors[0]
-        finally:
-            errors.clear()  # They and their frames are not left to the collector.
+    error = errors.pop()
+    try:
+        if error is not None:
+            raise error
+    finally:
+        del error  # It and its frames are not left to the collector.
 
 
 def _numpy() -> Any:

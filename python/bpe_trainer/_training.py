@@ -291,6 +291,9 @@ def _listen_apart(
             run.stop()
 
     listener = in_thread(listen)
+    if not listener.has_begun():
+        # The run would wait for somebody to read what it says.
+        raise MemoryError("there is no room for a thread, which a training needs")
     answer = b""
     if texts is not None:
         _send(run, texts)

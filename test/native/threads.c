@@ -43,8 +43,10 @@ int main(int count, char **arguments) {
     id_count += wanted[piece].count;
   }
   pthread_t threads[THREADS];
-  for (size_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
-  for (size_t i = 0; i < THREADS; i++) {
+  size_t started = 0;
+  while (started < THREADS && pthread_create(&threads[started], NULL, work, (void *)started) == 0) started++;
+  wrong += THREADS - started;
+  for (size_t i = 0; i < started; i++) {
     void *said;
     pthread_join(threads[i], &said);
     wrong += (size_t)said;
