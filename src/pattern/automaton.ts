@@ -68,6 +68,20 @@ export class BeyondAutomaton extends Error {
   }
 }
 
+/** This many steps take some seconds. Named patterns take at most 4 % of them. */
+const stepCountMax = 1 << 26;
+
+/** The steps that compiling all splits of a pattern takes, those that came to nothing included. */
+export class CompileSteps {
+  count = 0;
+
+  /** Throws BeyondAutomaton once there are too many. */
+  add(count: number): void {
+    this.count += count;
+    if (this.count > stepCountMax) throw new BeyondAutomaton("it takes too long to compile");
+  }
+}
+
 /** Thrown where a pattern is no way to cut a text: it can match the empty string, or it matches nothing at all. */
 export class Unusable extends Error {}
 
@@ -88,14 +102,20 @@ export type CharacterClasses = {
   readonly runClasses: readonly number[];
 };
 
+/** A byte names a class, ASCII or one of two symbols (scan-tables.ts). */
+export const classCountMax = 126;
+
 const edgeSetBits = 2 ** 20;
 const maskBits = 31;
 
-/** The classes of some sets; and for each set, which classes it holds (`membership[set][class]`, 0 or 1). */
-export function divideIntoClasses(sets: readonly CodePointSet[]): {
-  classes: CharacterClasses;
-  membership: Uint8Array[];
-} {
+/**
+ * The classes of some sets; and for each set, which classes it holds (`membership[set][class]`, 0 or 1). Throws
+ * BeyondAutomaton where there are too many.
+ */
+export function divideIntoClasses(
+  sets: readonly CodePointSet[],
+  steps = new CompileSteps(),
+): { classes: CharacterClasses; membership: Uint8Array[] } {
   const edges = edgesOf(sets);
   // One bit a set: whether the code point at hand is inside.
   const inside = new Int32Array(Math.ceil(sets.length / maskBits) || 1);
@@ -109,9 +129,12 @@ export function divideIntoClasses(sets: readonly CodePointSet[]): {
       const set = edges[edge]! % edgeSetBits;
       inside[Math.floor(set / maskBits)]! ^= 1 << (set % maskBits);
     }
+    steps.add(inside.length);
     const signature = inside.length === 1 ? inside[0]! : inside.join();
     let id = classOf.get(signature);
     if (id === undefined) {
+      if (insideOfClass.length === classCountMax)
+        throw new BeyondAutomaton("it tells too many characters apart");
       id = insideOfClass.push(inside.slice()) - 1;
       classOf.set(signature, id);
     }
@@ -143,6 +166,8 @@ function edgesOf(sets: readonly CodePointSet[]): Float64Array {
 }
 
 const stateCountMax = 4000;
+/** A symbol from a situation takes as long as so many short steps. */
+const situationSteps = 32;
 /** The next state behind a symbol that never comes. */
 const never = -1;
 const nothing: Action = { commitCount: 0, writes: [] };
@@ -157,6 +182,7 @@ export function exploreSituations<Situation>(
   start: Situation,
   keyOf: (situation: Situation) => string,
   step: (situation: Situation, symbol: number) => { action: Action; next: Situation } | undefined,
+  steps: CompileSteps,
 ): Automaton {
   const situations = new Numbering(keyOf);
   const actions = new Numbering(actionKey);
@@ -166,6 +192,7 @@ export function exploreSituations<Situation>(
   for (let state = 0; state < situations.items.length; state++) {
     if (situations.items.length > stateCountMax)
       throw new BeyondAutomaton("its automaton has too many states");
+    steps.add(situationSteps * symbolCount);
     for (let symbol = 0; symbol < symbolCount; symbol++) {
       const stepped = step(situations.items[state]!, symbol);
       const next = symbol === symbolCount - 1 ? start : stepped?.next;
@@ -182,15 +209,16 @@ export function exploreSituations<Situation>(
     actions: Int32Array.from(actionIds),
     actionList: actions.items,
   };
-  return joinEqualStates(dropIdleWrites(whole));
+  return joinEqualStates(dropIdleWrites(whole, steps), steps);
 }
 
 /** For each state the slots, as a bit mask, that some way on commits before it writes them: they are live. */
-function liveSlotsOf(automaton: Automaton): Int32Array {
+function liveSlotsOf(automaton: Automaton, steps: CompileSteps): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);
   for (let changed = true; changed; ) {
     changed = false;
+    steps.add(stateCount * symbolCount);
     for (let state = stateCount - 1; state >= 0; state--) {
       let live = liveSlots[state]!;
       for (let entry = state * symbolCount; entry < (state + 1) * symbolCount; entry++) {
@@ -204,9 +232,9 @@ function liveSlotsOf(automaton: Automaton): Int32Array {
   return liveSlots;
 }
 
-function dropIdleWrites(automaton: Automaton): Automaton {
+function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
   const { actions, actionList } = automaton;
-  const liveSlots = liveSlotsOf(automaton);
+  const liveSlots = liveSlotsOf(automaton, steps);
   const kept = new Numbering<Action>(actionKey);
   const keptActions = actions.map((action, entry) => {
     const { commitCount, writes } = actionList[action]!;
@@ -235,10 +263,11 @@ function usedBefore(usedAfter: number, { writes }: Action): number {
 }
 
 /** Moore's algorithm: states are apart as long as some symbol does different things or leads to states apart. */
-function joinEqualStates(automaton: Automaton): Automaton {
+function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
   const { stateCount, symbolCount, nextStates, actions } = automaton;
   let blockOf = new Int32Array(stateCount);
   for (let blockCount = 1; ; ) {
+    steps.add(2 * stateCount * symbolCount);
     const blocks = new Map<string, number>();
     const refined = new Int32Array(stateCount);
     const signature = new Array<number>(2 * symbolCount + 1);
@@ -304,13 +333,13 @@ type Situation = { readonly firstState: number; readonly runs: readonly Run[] };
 type Step = { readonly action: Action; readonly next: Situation };
 
 /** `first` and `second` have the same classes. Throws BeyondAutomaton where a slot would have to hold two positions. */
-export function fuseAutomata(first: Automaton, second: Automaton): Automaton {
+export function fuseAutomata(first: Automaton, second: Automaton, steps = new CompileSteps()): Automaton {
   const { classes, symbolCount } = first;
   const end = symbolCount - 1;
-  const firstLive = liveSlotsOf(first);
-  const secondLive = liveSlotsOf(second);
+  const firstLive = liveSlotsOf(first, steps);
+  const secondLive = liveSlotsOf(second, steps);
   const start: Situation = { firstState: 0, runs: [{ endCount: 0, state: 0 }] };
-  return exploreSituations(classes, symbolCount, start, situationKey, step);
+  return exploreSituations(classes, symbolCount, start, situationKey, step, steps);
 
   function step({ firstState, runs }: Situation, symbol: number): Step | undefined {
     const entry = firstState * symbolCount + symbol;

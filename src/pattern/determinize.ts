@@ -3,6 +3,7 @@ import {
   type Automaton,
   BeyondAutomaton,
   type CharacterClasses,
+  CompileSteps,
   divideIntoClasses,
   exploreSituations,
   here,
@@ -30,34 +31,42 @@ type Situation = {
  * An automaton for each split of a sequence, all with the same classes: those of the sets that are there, and of their own.
  * Throws BeyondAutomaton and Unusable.
  */
-export function buildAutomata(splits: readonly Split[], sets = new SymbolSets()): Automaton[] {
+export function buildAutomata(
+  splits: readonly Split[],
+  sets = new SymbolSets(),
+  steps = new CompileSteps(),
+): Automaton[] {
   const programs = splits.map(({ tree }) => buildNfa(tree, sets));
   // Lines end at a class of its own.
   const newline = splits[0]?.isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
-  const { classes, membership } = divideIntoClasses(sets.items.map(({ set }) => set));
+  const { classes, membership } = divideIntoClasses(
+    sets.items.map(({ set }) => set),
+    steps,
+  );
   const symbolCount = classes.classCount + 2;
   const symbolSets = membership.map((members, set) =>
     Uint8Array.from([...members, 0, sets.items[set]!.edge ? 1 : 0]),
   );
   const lineEnd = membership[newline]?.indexOf(1) ?? -1;
   return programs.map((program) =>
-    explore(classes, symbolCount, lineEnd, buildThreadTable(program, symbolSets, symbolCount)),
+    explore(classes, lineEnd, buildThreadTable(program, symbolSets, symbolCount, steps), steps),
   );
 }
 
 /** The automaton of one split. */
 function explore(
   classes: CharacterClasses,
-  symbolCount: number,
   lineEnd: number,
   threads: ThreadTable,
+  steps: CompileSteps,
 ): Automaton {
+  const { symbolCount } = threads;
   const invalid = symbolCount - 2;
   const end = symbolCount - 1;
   const textStartSet = threads.startSets[end]!;
   const start: Situation = { levels: freshLevels, startSet: textStartSet, breakBefore: "none" };
   if (!threads.accepts.includes(1)) throw new Unusable("matches no text at all");
-  return exploreSituations(classes, symbolCount, start, situationKey, step);
+  return exploreSituations(classes, symbolCount, start, situationKey, step, steps);
 
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
@@ -248,7 +257,12 @@ const setCountMax = 5000;
 const followCountMax = 1 << 25;
 
 /** `symbolSets[set][symbol]` is 1 where the program's set holds the symbol. Throws BeyondAutomaton. */
-function buildThreadTable(nfa: Nfa, symbolSets: readonly Uint8Array[], symbolCount: number): ThreadTable {
+function buildThreadTable(
+  nfa: Nfa,
+  symbolSets: readonly Uint8Array[],
+  symbolCount: number,
+  steps: CompileSteps,
+): ThreadTable {
   const invalid = symbolCount - 2;
   const edge = symbolCount - 1;
   const contexts = new Contexts(nfa, symbolSets, edge);
@@ -259,7 +273,7 @@ function buildThreadTable(nfa: Nfa, symbolSets: readonly Uint8Array[], symbolCou
     threadSets.idOf({ context: contexts.of(symbol === invalid ? edge : symbol, threads), threads });
   const nextSets: number[] = [];
   const accepts: number[] = [];
-  const follower = new Follower(nfa, symbolSets);
+  const follower = new Follower(nfa, symbolSets, steps);
 
   const startSets = new Int32Array(symbolCount);
   for (let symbol = edge; symbol >= 0; symbol--)
@@ -267,6 +281,7 @@ function buildThreadTable(nfa: Nfa, symbolSets: readonly Uint8Array[], symbolCou
   for (let set = 0; set < threadSets.items.length; set++) {
     if (set === setCountMax) throw new BeyondAutomaton("its automaton has too many states");
     const { context, threads } = threadSets.items[set]!;
+    steps.add(threads.length * symbolCount);
     for (let symbol = 0; symbol < symbolCount; symbol++) {
       const reached: number[] = [];
       const accepted = symbol !== invalid && follower.follow(threads, context, symbol, reached);
@@ -278,7 +293,7 @@ function buildThreadTable(nfa: Nfa, symbolSets: readonly Uint8Array[], symbolCou
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    isSure: findSureSets(table),
+    isSure: findSureSets(table, steps),
     startSets,
   };
 }
@@ -294,6 +309,7 @@ class Follower {
   constructor(
     private readonly nfa: Nfa,
     private readonly symbolSets: readonly Uint8Array[],
+    private readonly steps: CompileSteps,
   ) {
     this.followedAt = new Int32Array(nfa.ops.length);
     this.reachedAt = new Int32Array(nfa.ops.length);
@@ -302,7 +318,10 @@ class Follower {
   /** Adds the threads behind the symbol to `reached`; true where the pattern matches before it. */
   follow(threads: readonly number[], context: number, symbol: number, reached: number[]): boolean {
     this.stamp++;
-    return threads.some((thread) => this.followOne(thread, context, symbol, reached));
+    const before = this.followCount;
+    const accepts = threads.some((thread) => this.followOne(thread, context, symbol, reached));
+    this.steps.add(this.followCount - before);
+    return accepts;
   }
 
   /** Takes all ways from an instruction to the next character; true once the match is reached. */
@@ -383,7 +402,7 @@ class Contexts {
 }
 
 /** The greatest set of thread sets that match at the end and on every character either match or stay among them. */
-function findSureSets({ symbolCount, nextSets, accepts }: ThreadEntries): boolean[] {
+function findSureSets({ symbolCount, nextSets, accepts }: ThreadEntries, steps: CompileSteps): boolean[] {
   const setCount = nextSets.length / symbolCount;
   const classCount = symbolCount - 2;
   const isSure = Array.from(
@@ -392,6 +411,7 @@ function findSureSets({ symbolCount, nextSets, accepts }: ThreadEntries): boolea
   );
   for (let changed = true; changed; ) {
     changed = false;
+    steps.add(setCount);
     for (let set = 0; set < setCount; set++) {
       if (!isSure[set]) continue;
       for (let entry = set * symbolCount; entry < set * symbolCount + classCount; entry++) {

@@ -3,6 +3,7 @@ import {
   type Automaton,
   BeyondAutomaton,
   type CharacterClasses,
+  CompileSteps,
   divideIntoClasses,
   exploreSituations,
   fuseAutomata,
@@ -51,16 +52,19 @@ const nothing: Action = { commitCount: 0, writes: [] };
 const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 
 /** The first split, fused with those behind it, which are not foreseen. Throws BeyondAutomaton and Unusable. */
-export function foreseen([split, ...rest]: readonly Split[]): PatternTables {
+export function foreseen([split, ...rest]: readonly Split[], steps = new CompileSteps()): PatternTables {
   const { tree, isLinewise } = split!;
   const sets = new SymbolSets();
   const lineEndSet = isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
   const program = buildNfa(tree, sets, true);
-  const others = buildAutomata(rest, sets);
-  const { classes, membership } = divideIntoClasses(sets.items.map(({ set }) => set));
+  const others = buildAutomata(rest, sets, steps);
+  const { classes, membership } = divideIntoClasses(
+    sets.items.map(({ set }) => set),
+    steps,
+  );
   const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.items[set]!.edge ? 1 : 0]));
   const lineEnd = membership[lineEndSet]?.indexOf(1) ?? -1;
-  const backward = readBackwards(program, symbolSets, lineEnd);
+  const backward = readBackwards(program, symbolSets, lineEnd, steps);
   const alphabet = new Numbering<Pair>(({ c, behind }) => `${c} ${backward.matters(c, behind)}`);
   const pairOf = Array.from({ length: backward.stateCount }, (_, state) =>
     Array.from({ length: classes.classCount }, (_, c) =>
@@ -69,11 +73,14 @@ export function foreseen([split, ...rest]: readonly Split[]): PatternTables {
   );
   const pairs = alphabet.items;
   if (pairs.length > symbolCountMax) throw new BeyondAutomaton("it looks ahead for too many things at once");
-  const exact = explore(program.startInstruction, classes, pairs, backward, lineEnd);
-  const whole = others.reduce((before, other) => fuseAutomata(before, withSymbols(other, pairs)), exact);
-  const { automaton, symbolOf } = withFewerSymbols(whole);
+  const exact = explore(program.startInstruction, classes, pairs, backward, lineEnd, steps);
+  const whole = others.reduce(
+    (before, other) => fuseAutomata(before, withSymbols(other, pairs), steps),
+    exact,
+  );
+  const { automaton, symbolOf } = withFewerSymbols(whole, steps);
   const symbols = pairOf.map((row) => row.map((pair) => symbolOf[pair]!));
-  return spoken(automaton, classes, symbols, backward);
+  return spoken(automaton, classes, symbols, backward, steps);
 }
 
 /** A class of characters, and a state behind one of it. */
@@ -85,6 +92,7 @@ function explore(
   pairs: readonly Pair[],
   { groupOf, wayFrom }: Backward,
   lineEnd: number,
+  steps: CompileSteps,
 ): Automaton {
   const edge = groupOf.length - 1;
   const edgeGroup = groupOf[edge]!;
@@ -96,6 +104,7 @@ function explore(
     start,
     ({ thread, before, breakBefore }) => `${thread} ${before} ${breakBefore}`,
     (situation, symbol) => step(situation, pairs[symbol], symbol === pairs.length),
+    steps,
   );
   if (!canMatch) throw new Unusable("matches no text at all");
   return automaton;
@@ -152,7 +161,10 @@ function withColumns(
  * The same automaton, with one symbol for those that no state tells apart, where both can come: `symbolOf` has the new ones. What
  * never comes ends a pretoken and goes on as from the start of a text, so that it hides no safe cut.
  */
-function withFewerSymbols(exact: Automaton): { automaton: Automaton; symbolOf: readonly number[] } {
+function withFewerSymbols(
+  exact: Automaton,
+  steps: CompileSteps,
+): { automaton: Automaton; symbolOf: readonly number[] } {
   const { stateCount, symbolCount } = exact;
   const [nextStates, actions] = [exact.nextStates.slice(), exact.actions.slice()];
   const rows = Array.from({ length: stateCount }, (_, state) => state * symbolCount);
@@ -160,10 +172,15 @@ function withFewerSymbols(exact: Automaton): { automaton: Automaton; symbolOf: r
     nextStates[a]! < 0 ||
     nextStates[b]! < 0 ||
     (nextStates[a] === nextStates[b] && actions[a] === actions[b]);
+  const areLike = (a: number, b: number) => {
+    const different = rows.findIndex((row) => !isLike(row + a, row + b));
+    steps.add(different < 0 ? stateCount : different);
+    return different < 0;
+  };
   /** The first of those that are alike, which has the entries of all. */
   const symbols: number[] = [];
   const symbolOf = Array.from({ length: symbolCount - 2 }, (_, symbol) => {
-    const like = symbols.findIndex((other) => rows.every((row) => isLike(row + symbol, row + other)));
+    const like = symbols.findIndex((other) => areLike(symbol, other));
     if (like < 0) return symbols.push(symbol) - 1;
     for (const row of rows) {
       if (nextStates[row + symbol]! < 0) continue;
@@ -198,6 +215,7 @@ function spoken(
   classes: CharacterClasses,
   symbols: readonly (readonly number[])[],
   backward: Backward,
+  steps: CompileSteps,
 ): PatternTables {
   const setOfClass = setsOfClasses(classes);
   const symbolsOf = setOfClass.map((_, c) => [...new Set(symbols.map((row) => row[c]!))]);
@@ -216,19 +234,20 @@ function spoken(
   const classOf = firstPoints.map((point) => classAt(classes, point));
   const said = firstPoints.map((point, k) => lent.get(point) ?? plain[classOf[k]!] ?? 0);
   const symbolsSaid = [...said, automaton.symbolCount - 2, automaton.symbolCount - 1];
-  const tables = buildScanTables({
+  const spokenAutomaton = {
     ...automaton,
     classes: all,
     symbolCount: symbolsSaid.length,
     ...withColumns(automaton, symbolsSaid),
-  });
+  };
+  const tables = buildScanTables(spokenAutomaton, steps);
   const isSelf = said.map((_, k) => plain[classOf[k]!] !== undefined && !lent.has(firstPoints[k]!));
   const quietBefore = setOfClass.map((_, c) => {
     const before = symbols.map((_, state) => backward.next[state * backward.symbolCount + c]!);
     return new Set(before).size === 1 ? before[0]! : notQuiet;
   });
   const isQuiet = (k: number) => isSelf[k]! && quietBefore[classOf[k]!] !== notQuiet;
-  const steps = new Uint32Array(symbols.length << 8);
+  const shadowSteps = new Uint32Array(symbols.length << 8);
   const quiet = new Uint16Array(256);
   columnsOf(all).forEach((k, column) => {
     const c = classOf[k]!;
@@ -239,7 +258,7 @@ function spoken(
       const other = isByte ? speakers[0]!.standing.get(symbol)! : symbol + 1;
       const self = isByte ? column : 0;
       const before = backward.next[state * backward.symbolCount + c]!;
-      steps[(state << 8) | column] = (before << 16) | (isSelf[k] ? self : other);
+      shadowSteps[(state << 8) | column] = (before << 16) | (isSelf[k] ? self : other);
     });
   });
   const replacements = new Uint32Array(automaton.symbolCount << 2);
@@ -247,7 +266,7 @@ function spoken(
     for (const [symbol, point] of standing) replacements[((symbol + 1) << 2) | i] = packed(point);
   });
   const live = unionOf(setsOfClasses(all).filter((_, k) => !isQuiet(k)));
-  return { ...tables, shadow: { steps, replacements, quiet, live: liveRows(live) } };
+  return { ...tables, shadow: { steps: shadowSteps, replacements, quiet, live: liveRows(live) } };
 }
 
 type Speakers = {
@@ -400,10 +419,15 @@ const evaluationCountMax = 1 << 24;
  * `symbolSets[set][symbol]` is 1 where the set holds the symbol. Behind the class `lineEnd` a text ends; -1: behind none.
  * Throws BeyondAutomaton.
  */
-function readBackwards(program: Nfa, symbolSets: readonly Uint8Array[], lineEnd: number): Backward {
+function readBackwards(
+  program: Nfa,
+  symbolSets: readonly Uint8Array[],
+  lineEnd: number,
+  steps: CompileSteps,
+): Backward {
   const symbolCount = symbolSets[0]!.length;
   const { groupOf, memberOf } = groupsOf(program, symbolSets, symbolCount);
-  const reader = new BackwardReader(program, symbolSets, groupOf, memberOf);
+  const reader = new BackwardReader(program, symbolSets, groupOf, memberOf, steps);
   const states = new Numbering<readonly number[]>((vector) => vector.join());
   states.idOf(reader.stateBefore(undefined, symbolCount - 1));
   const next: number[] = [];
@@ -437,6 +461,7 @@ class BackwardReader {
     private readonly symbolSets: readonly Uint8Array[],
     private readonly groupOf: readonly number[],
     private readonly memberOf: readonly number[],
+    private readonly steps: CompileSteps,
   ) {
     const { ops, second } = program;
     this.targets = [...new Set(ops.flatMap((op, i) => (op === nfaOp.take ? [second[i]!] : [])))];
@@ -448,26 +473,30 @@ class BackwardReader {
   stateBefore(behind: readonly number[] | undefined, symbol: number): number[] {
     const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.targets.length);
     return this.memberOf.flatMap((before) => {
-      this.values.fill(-1);
+      this.forget();
       return this.targets.map((instruction) => this.evaluate(instruction, before, symbol, valuesBehind));
     });
   }
 
   matters(symbol: number, behind: readonly number[]): string {
+    this.seen[symbol] ??= this.targetsOf(symbol);
+    const values = this.groupOf[symbol]! * this.targets.length;
+    this.steps.add(this.seen[symbol].length);
+    return this.seen[symbol].map((id) => behind[values + id]).join("");
+  }
+
+  private targetsOf(symbol: number): number[] {
     const { ops, first, second } = this.program;
     const takes = (i: number) => ops[i] === nfaOp.take && this.symbolSets[first[i]!]![symbol] === 1;
-    this.seen[symbol] ??= this.targets.flatMap((target, id) =>
-      ops.some((_, i) => takes(i) && second[i] === target) ? [id] : [],
-    );
-    const values = this.groupOf[symbol]! * this.targets.length;
-    return this.seen[symbol].map((id) => behind[values + id]).join("");
+    const ids = new Set(ops.flatMap((_, i) => (takes(i) ? [this.targetIds.get(second[i]!)!] : [])));
+    return [...ids].sort((a, b) => a - b);
   }
 
   wayFrom(start: number, before: number, symbol: number, behind: readonly number[] | undefined): number {
     const { ops, first, second } = this.program;
     const valuesBehind = behind?.slice(this.groupOf[symbol]! * this.targets.length);
     const value = (instruction: number) => this.evaluate(instruction, before, symbol, valuesBehind);
-    this.values.fill(-1);
+    this.forget();
     if (value(start) === 0) return noWay;
     for (let i = start; ; ) {
       const op = ops[i]!;
@@ -478,8 +507,14 @@ class BackwardReader {
     }
   }
 
+  private forget(): void {
+    this.values.fill(-1);
+    this.steps.add(this.values.length >> 4);
+  }
+
   /** The value of an instruction, where one symbol stands before the position and another one behind it. */
   private evaluate(i: number, before: number, symbol: number, behind: readonly number[] | undefined): number {
+    this.steps.add(1);
     if (++this.evaluationCount > evaluationCountMax)
       throw new BeyondAutomaton("what it looks ahead for takes too long to make");
     if (this.values[i]! >= 0) return this.values[i]!;

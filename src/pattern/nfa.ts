@@ -52,7 +52,13 @@ type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 /** The sets of a program, each once. The set of a look around may hold the edge of the text beside characters. */
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {
-    super(({ set, edge }) => `${edge} ${set.join()}`);
+    // A property is one array wherever the pattern names it.
+    const texts = new Map<CodePointSet, string>();
+    super(({ set, edge }) => {
+      const text = texts.get(set) ?? set.join();
+      texts.set(set, text);
+      return `${edge} ${text}`;
+    });
   }
 }
 

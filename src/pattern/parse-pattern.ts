@@ -3,6 +3,7 @@ import { type Dialect, fancyRegex, hexDigits } from "./dialect.ts";
 import {
   type CodePointSet,
   caseClasses,
+  caseClassOf,
   codePointRange,
   complementOf,
   contains,
@@ -24,6 +25,8 @@ import { fullFoldings } from "./unicode-data.ts";
 /** Repeats are unrolled, so a larger count is refused. */
 const repeatCountMax = 1000;
 const nestingMax = 200;
+/** Ranges that the classes of a pattern are united and intersected of: those of all properties, 400 times. */
+const rangeCountMax = 1 << 23;
 
 /** Throws UserError for what is wrong, and for what the dialect's engine would read otherwise than this tree says. */
 export function parsePattern(source: string, dialect: Dialect = fancyRegex): Node {
@@ -87,6 +90,11 @@ class Parser {
   /** The innermost group is not of the kinds (?:…) and (?i:…). */
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
+  /** A set with a name is one array wherever it is named, and so is what is made of it. */
+  private readonly namedSets = new Map<string, CodePointSet>();
+  private readonly foldedSets = new Map<CodePointSet, CodePointSet>();
+  private readonly complements = new Map<CodePointSet, CodePointSet>();
+  private rangeCount = 0;
 
   constructor(
     private readonly source: string,
@@ -273,7 +281,29 @@ class Parser {
   }
 
   private folded(set: CodePointSet): CodePointSet {
-    return this.flags.ignoreCase ? foldCase(set) : set;
+    return this.flags.ignoreCase ? this.madeOnce(this.foldedSets, set, foldCase) : set;
+  }
+
+  private complement(set: CodePointSet): CodePointSet {
+    return this.madeOnce(this.complements, set, complementOf);
+  }
+
+  private madeOnce(
+    made: Map<CodePointSet, CodePointSet>,
+    set: CodePointSet,
+    make: (set: CodePointSet) => CodePointSet,
+  ): CodePointSet {
+    const known = made.get(set);
+    if (known !== undefined) return known;
+    this.countRanges(set);
+    const result = make(set);
+    made.set(set, result);
+    return result;
+  }
+
+  private countRanges(set: CodePointSet): void {
+    this.rangeCount += set.length >> 1;
+    if (this.rangeCount > rangeCountMax) this.fail("its classes have too many ranges", this.pos);
   }
 
   private noteFolds(startPos: number, node: Node, set: CodePointSet): void {
@@ -438,21 +468,21 @@ class Parser {
       case "s":
         return whiteSpace;
       case "S":
-        return complementOf(whiteSpace);
+        return this.complement(whiteSpace);
       case "d":
         return decimalDigits();
       case "D":
-        return complementOf(decimalDigits());
+        return this.complement(decimalDigits());
       case "w":
         return this.words(isInClass);
       case "W":
-        return complementOf(this.words(isInClass));
+        return this.complement(this.words(isInClass));
       case "h":
         return hexDigits;
       case "H":
         return complementOf(hexDigits);
       case "N":
-        return complementOf(newline);
+        return this.complement(newline);
       case "O":
         return fullSet;
       case "p":
@@ -476,7 +506,18 @@ class Parser {
   }
 
   private words(isInClass: boolean): CodePointSet {
-    return isInClass ? this.dialect.classWordCharacters() : this.dialect.wordCharacters();
+    const { classWordCharacters, wordCharacters } = this.dialect;
+    return isInClass
+      ? this.namedSet("words of classes", classWordCharacters)!
+      : this.namedSet("words", wordCharacters)!;
+  }
+
+  private namedSet(name: string, make: () => CodePointSet | undefined): CodePointSet | undefined {
+    const known = this.namedSets.get(name);
+    if (known !== undefined) return known;
+    const set = make();
+    if (set !== undefined) this.namedSets.set(name, set);
+    return set;
   }
 
   /** `\pL`, `\p{L}`, `\p{^L}`. */
@@ -519,7 +560,7 @@ class Parser {
 
   /** A set that an escape or `[:^alpha:]` negates: its case is folded before. */
   private negatedIf(negated: boolean, set: CodePointSet): CodePointSet {
-    return negated ? complementOf(this.foldedItem(set)) : set;
+    return negated ? this.complement(this.foldedItem(set)) : set;
   }
 
   /** `\x41`, `\u0041`, `\x{1F600}`. */
@@ -565,22 +606,26 @@ class Parser {
   private classParts(startPos: number): { set: CodePointSet; negated: boolean } {
     if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
-    let intersection: CodePointSet | undefined;
-    let items: CodePointSet[] = [];
-    const intersect = () => {
-      const union = items.length === 0 ? emptySet : unionOf(items);
-      items = [];
-      return intersection === undefined ? union : intersectionOf(intersection, union);
+    /** Each once: the same array is the same set. */
+    let items = new Set<CodePointSet>();
+    const unions = new Set<CodePointSet>();
+    const unite = () => {
+      if (items.size > 1) for (const item of items) this.countRanges(item);
+      unions.add(items.size === 0 ? emptySet : unionOf([...items]));
+      items = new Set();
     };
     for (let isFirst = true; isFirst || this.next !== "]"; isFirst = false) {
       if (this.next === undefined)
         this.fail("`[` is not closed", startPos, "write \\[ to match the character itself");
-      if (this.accept("&&")) intersection = intersect();
-      else items.push(this.classItem(startPos));
+      if (this.accept("&&")) unite();
+      else items.add(this.classItem(startPos));
     }
     this.pos++;
     this.nesting--;
-    return { set: intersect(), negated };
+    unite();
+    if (unions.size > 1) for (const union of unions) this.countRanges(union);
+    const [set] = unions;
+    return { set: unions.size === 1 ? set! : intersectionOf(...unions), negated };
   }
 
   private classItem(startPos: number): CodePointSet {
@@ -620,7 +665,7 @@ class Parser {
 
   private nestedClass(startPos: number): CodePointSet {
     const { set, negated } = this.classParts(startPos);
-    return negated ? complementOf(set) : set;
+    return negated ? this.complement(set) : set;
   }
 
   private foldedItem(set: CodePointSet): CodePointSet {
@@ -632,7 +677,8 @@ class Parser {
     const close = this.characters.indexOf("]", startPos);
     const [, negation, name] =
       /^\[:(\^?)([a-z]+):\]$/.exec(this.characters.slice(startPos, close + 1).join("")) ?? [];
-    const set = name === undefined ? undefined : this.dialect.posixClass(name);
+    const set =
+      name === undefined ? undefined : this.namedSet(`[:${name}:]`, () => this.dialect.posixClass(name));
     if (set === undefined)
       this.fail("`[:` does not begin a named class", startPos, "write \\[ to match the character itself");
     this.pos = close + 1;
@@ -660,12 +706,19 @@ function isSingle(set: CodePointSet): boolean {
  */
 class MultiCharacterFolds {
   private static severals: CodePointSet | undefined;
-  /** The character that a node takes, case folded. */
+  /** The characters that full foldings are written with. */
+  private static readonly written = new Set(fullFoldings.flatMap(([, ...to]) => to));
+  /** The character that a node takes, case folded, if it is part of a full folding. */
   private readonly folded = new Map<Node, number>();
 
   /** Tells of a node that takes one of `set` or its like. A character of it that equals several; undefined if none does. */
   note(node: Node, set: CodePointSet): string | undefined {
-    if (set.length === 2 && set[0] === set[1]) this.folded.set(node, foldOf(set[0]!));
+    const { written } = MultiCharacterFolds;
+    if (isSingle(set)) {
+      const members = caseClassOf(set[0]!) ?? [set[0]!];
+      const folded = members.find((member) => written.has(member));
+      if (folded !== undefined) this.folded.set(node, folded);
+    }
     MultiCharacterFolds.severals ??= charactersOfLongFoldings();
     const { severals } = MultiCharacterFolds;
     for (let i = 0; i < severals.length; i += 2) {
@@ -733,13 +786,6 @@ function charactersOfLongFoldings(): CodePointSet {
   const froms = new Set(fullFoldings.map(([from]) => from!));
   const alike = caseClasses().filter((members) => members.some((codePoint) => froms.has(codePoint)));
   return setOf([...new Set([...froms, ...alike.flat()])].sort((a, b) => a - b));
-}
-
-/** One of those that are equal without regard to case: the one that full foldings are written with. */
-function foldOf(codePoint: number): number {
-  const members = caseClasses().find((others) => others.includes(codePoint)) ?? [codePoint];
-  const written = new Set(fullFoldings.flatMap(([, ...to]) => to));
-  return members.find((member) => written.has(member)) ?? members[0]!;
 }
 
 /**

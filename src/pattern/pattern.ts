@@ -1,7 +1,7 @@
 import { exitCode, UserError } from "../errors.ts";
 import { embeddedDirectory } from "../runtime/embedded.ts";
 import { nearest } from "../runtime/hints.ts";
-import { type Automaton, BeyondAutomaton, fuseAutomata, Unusable } from "./automaton.ts";
+import { type Automaton, BeyondAutomaton, CompileSteps, fuseAutomata, Unusable } from "./automaton.ts";
 import type { CompiledPattern, CompileOptions, PatternTables } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
 import { type Dialect, fancyRegex } from "./dialect.ts";
@@ -103,7 +103,11 @@ function namesOf(sources: readonly string[]): string[] {
  * `sources` are splits in order, each cutting the pieces of the one before. Throws UserError for a pattern that is wrong
  * or no way to cut a text.
  */
-export function compilePattern(sources: readonly string[], options: CompileOptions = {}): CompiledPattern {
+export function compilePattern(
+  sources: readonly string[],
+  options: CompileOptions = {},
+  steps = new CompileSteps(),
+): CompiledPattern {
   const ready = readReadyMade(embeddedDirectory, sources, options);
   if (ready !== undefined) return ready;
   const { lineWise = false } = options;
@@ -111,7 +115,7 @@ export function compilePattern(sources: readonly string[], options: CompileOptio
   if (lineWise) compilePattern(sources);
   const splits = sources.map((source) => parseSplit(source, lineWise));
   try {
-    return { automata: automataOf(splits) };
+    return { automata: automataOf(splits, steps) };
   } catch (error) {
     if (!(error instanceof Unusable || error instanceof BeyondAutomaton)) throw error;
     throw refusal(error, splits, sources);
@@ -143,18 +147,42 @@ const takesNothingHint =
  * As many splits as will do together. Those that look far ahead, or that ask for more than one thread after the other can do,
  * are foreseen, each with the splits behind it. Throws BeyondAutomaton.
  */
-function automataOf(splits: readonly Split[]): PatternTables[] {
-  const [first, ...rest] = splits;
-  if (first === undefined) return [];
-  const next = splits.findIndex((split, i) => i > 0 && looksFar(split));
-  const countMax = next < 0 ? splits.length : next;
-  for (const make of looksFar(first) ? [foreseenOne] : [fuse, foreseenOne]) {
-    for (let count = countMax; count > (make === fuse ? 0 : 1); count--) {
-      const automata = tried(() => make(splits.slice(0, count)));
-      if (automata !== undefined) return [...automata, ...automataOf(splits.slice(count))];
-    }
+function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
+  const areFar = splits.map(looksFar);
+  const foresee = (some: readonly Split[]) => [foreseen(some, steps)];
+  const automata: PatternTables[] = [];
+  for (let from = 0; from < splits.length; ) {
+    const next = areFar.indexOf(true, from + 1);
+    const rest = splits.slice(from, next < 0 ? splits.length : next);
+    const most =
+      (areFar[from] ? undefined : mostOf(rest, (some) => fuse(some, steps))) ?? mostOf(rest, foresee);
+    // What no automaton can do is refused in the words of the one that can do most.
+    automata.push(...(most?.made ?? foresee(rest.slice(0, 1))));
+    from += most?.count ?? 1;
   }
-  return [foreseen([first]), ...automataOf(rest)];
+  return automata;
+}
+
+/**
+ * What is made of the most splits, from the first one on; undefined where one alone is more than an automaton can do. What
+ * does for some does for fewer. So twice as many are tried each time, then what is between: that takes as long as the splits
+ * that are made, not as those that are left.
+ */
+function mostOf<T>(
+  splits: readonly Split[],
+  make: (some: readonly Split[]) => T,
+): { readonly made: T; readonly count: number } | undefined {
+  let most: { made: T; count: number } | undefined;
+  let tooMany = splits.length + 1;
+  for (let count = 1; count < tooMany; ) {
+    const made = tried(() => make(splits.slice(0, count)));
+    if (made === undefined) tooMany = count;
+    else most = { made, count };
+    const done = most?.count ?? 0;
+    count = tooMany > splits.length ? Math.min(2 * done, splits.length) : (done + tooMany) >> 1;
+    if (count <= done) break;
+  }
+  return most;
 }
 
 /** What is made; undefined where it is more than an automaton can do. */
@@ -167,23 +195,24 @@ function tried<T>(make: () => T): T | undefined {
   }
 }
 
-const foreseenOne = (splits: readonly Split[]) => [foreseen(splits)];
-
 /** As few automata as will do: where two fuse, they are one. Throws BeyondAutomaton. */
-function fuse(splits: readonly Split[]): PatternTables[] {
+function fuse(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const fused: Built[] = [];
-  for (const automaton of buildAutomata(splits)) {
+  for (const automaton of buildAutomata(splits, undefined, steps)) {
     const last = fused.pop();
-    const both = last && tried(() => built(fuseAutomata(last.automaton, automaton)));
+    const both = last && tried(() => built(fuseAutomata(last.automaton, automaton, steps), steps));
     if (last !== undefined && both === undefined) fused.push(last);
-    fused.push(both ?? built(automaton));
+    fused.push(both ?? built(automaton, steps));
   }
   return fused.map(({ tables }) => tables);
 }
 
 type Built = { readonly automaton: Automaton; readonly tables: PatternTables };
 
-const built = (automaton: Automaton): Built => ({ automaton, tables: buildScanTables(automaton) });
+const built = (automaton: Automaton, steps: CompileSteps): Built => ({
+  automaton,
+  tables: buildScanTables(automaton, steps),
+});
 
 const looksFar = ({ tree }: Split) =>
   [...nodesIn(tree)].some((node) => node.kind === "look" && !node.behind && isLongLook(node));

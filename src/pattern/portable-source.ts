@@ -62,7 +62,9 @@ function portableSource(tree: Node): string {
 /** The source itself if it means the same in all engines, else a form of what it means in this one. */
 export function portableForm(source: string, dialect: Dialect): string {
   const tree = parsePattern(source, dialect);
-  const isPortable = [fancyRegex, oniguruma].every((other) => areEqual(readAs(source, other), tree));
+  const isPortable = [fancyRegex, oniguruma].every(
+    (other) => other === dialect || areEqual(readAs(source, other), tree),
+  );
   return isPortable ? source : portableSource(tree);
 }
 

@@ -1,4 +1,11 @@
-import { type Automaton, BeyondAutomaton, type CharacterClasses, here } from "./automaton.ts";
+import {
+  type Automaton,
+  BeyondAutomaton,
+  type CharacterClasses,
+  CompileSteps,
+  classCountMax,
+  here,
+} from "./automaton.ts";
 import { lastCodePoint } from "./unicode.ts";
 
 /**
@@ -35,8 +42,8 @@ export type ScanTables = {
 };
 
 export const firstClassColumn = 128;
-export const invalidColumn = 254;
-export const endColumn = 255;
+export const invalidColumn = firstClassColumn + classCountMax;
+export const endColumn = invalidColumn + 1;
 export const noSlot = 15;
 
 export const threeByteBlocks = 32;
@@ -85,11 +92,9 @@ export function columnAt(
 }
 
 /** Throws BeyondAutomaton where the automaton does more than an entry can say. */
-export function buildScanTables(automaton: Automaton): ScanTables {
+export function buildScanTables(automaton: Automaton, steps = new CompileSteps()): ScanTables {
   const { classes, symbolCount, stateCount, nextStates, actions, actionList } = automaton;
   const classCount = classes.classCount;
-  if (firstClassColumn + classCount > invalidColumn)
-    throw new BeyondAutomaton("it tells too many characters apart");
   let slotCount = 1;
   const actionBits = actionList.map(({ commitCount, writes }) => {
     const [write] = writes;
@@ -105,6 +110,7 @@ export function buildScanTables(automaton: Automaton): ScanTables {
   });
 
   const asciiClasses = classesOfAscii(classes);
+  steps.add(blockTotal + (stateCount << 8));
   const transitions = new Int32Array(stateCount << 8);
   for (let state = 0; state < stateCount; state++) {
     const row = state << 8;

@@ -136,8 +136,22 @@ export function wordCharacters(): CodePointSet {
 
 /** All code points that a member of the set equals when case is ignored (Unicode's simple case folding). */
 export function foldCase(set: CodePointSet): CodePointSet {
+  if (set.length === 2 && set[0] === set[1]) {
+    const members = caseClassOf(set[0]!);
+    return members === undefined ? set : setOf(members);
+  }
   const folded = caseClasses().filter((members) => members.some((codePoint) => contains(set, codePoint)));
   return unionOf([set, ...folded.map((members) => setOf(members))]);
+}
+
+let knownClassOf: ReadonlyMap<number, readonly number[]> | undefined;
+
+/** The case class of a code point, if it has one. */
+export function caseClassOf(codePoint: number): readonly number[] | undefined {
+  knownClassOf ??= new Map(
+    caseClasses().flatMap((members) => members.map((member) => [member, members] as const)),
+  );
+  return knownClassOf.get(codePoint);
 }
 
 let knownCaseClasses: readonly (readonly number[])[] | undefined;
@@ -211,8 +225,8 @@ export function complementOf(set: CodePointSet): CodePointSet {
   return complement;
 }
 
-export function intersectionOf(a: CodePointSet, b: CodePointSet): CodePointSet {
-  return complementOf(unionOf([complementOf(a), complementOf(b)]));
+export function intersectionOf(...sets: readonly CodePointSet[]): CodePointSet {
+  return complementOf(unionOf(sets.map(complementOf)));
 }
 
 /** The set of some code points, ascending, each once. */

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../src/errors.ts";
+import { CompileSteps } from "../../src/pattern/automaton.ts";
 import { canBeEmpty, isAssertion, type Node, parsePattern } from "../../src/pattern/parse-pattern.ts";
 import {
   type CompiledPattern,
@@ -512,6 +513,46 @@ function naiveSequenceEnds(sources: readonly string[], text: string): number[] {
   let end = 0;
   return pieces.map((piece) => (end += Buffer.byteLength(String.fromCodePoint(...piece))));
 }
+
+describe("what compiling a pattern takes", () => {
+  function stepsOf(sources: readonly string[]): number {
+    const steps = new CompileSteps();
+    compilePattern(sources, {}, steps);
+    return steps.count;
+  }
+
+  test("grows with the number of splits, whether they go together or not", () => {
+    for (const source of [`${"\\p{L}".repeat(100)}|.`, "a+b|.", "[a-z]+|.", "[0-9]{3}"]) {
+      const some = stepsOf(Array(8).fill(source));
+      expect(stepsOf(Array(32).fill(source)) / some).toBeLessThan(5);
+    }
+  });
+
+  test("is little for named patterns, and more than that is refused", () => {
+    for (const { sources } of Object.values<NamedPattern>(patterns))
+      expect(stepsOf(sources)).toBeLessThan(3_000_000);
+    const { message } = errorOf(() => compilePattern(Array(2000).fill("a+b|.")));
+    expect(message).toStartWith("pattern: it takes too long to compile: a+b|.");
+  });
+
+  test("a set is united once, however often a class names it", () => {
+    for (const item of ["\\p{L}", "\\P{L}", "\\w", "\\W", "\\S", "[:alpha:]", "[^\\p{L}]", "\\p{L}&&"]) {
+      const [one] = compilePattern([`[${item}a]|.`]).automata;
+      expect([item, compilePattern([`[${item.repeat(20_000)}a]|.`]).automata[0]]).toEqual([item, one]);
+    }
+    expect(() => compilePattern([`[${"[\\p{L}a]".repeat(20_000)}]|.`])).toThrow(
+      "its classes have too many ranges, at character",
+    );
+  });
+
+  test("more than 126 kinds of characters are refused before a table has a column for each", () => {
+    const many = String.fromCodePoint(...Array.from({ length: 5000 }, (_, i) => 0x4e00 + i));
+    const steps = new CompileSteps();
+    const { message } = errorOf(() => compilePattern([`${many}|.`], {}, steps));
+    expect(message).toStartWith("pattern: it tells too many characters apart");
+    expect(steps.count).toBeLessThan(200_000);
+  });
+});
 
 test("a pattern compiled ahead is the pattern compiled now, its four-byte tables included", () => {
   const directory = mkdtempSync(join(tmpdir(), "bpe-ready-made-"));
