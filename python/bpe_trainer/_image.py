@@ -6,14 +6,19 @@ src/tokenizer/image.ts says what is in it. Only the executable reads the files o
 from __future__ import annotations
 
 import os
+import stat
 import struct
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Iterator, Mapping, Sequence, Union
 
 from ._characters import character_of
 from ._executable import BpeError, Run
+from ._options import FILES
 
 #: What a directory of a tokenizer calls its image, if it has one.
 IMAGE_NAME = "tokenizer.image"
+#: No image is larger, or made of a larger file.
+_BYTES_MAX = (1 << 32) - 1
+_CHUNK_BYTES = 1 << 20
 _HEAD = struct.Struct("<8s2I16s6I22I")
 _VERSION = 1
 _FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
@@ -30,7 +35,7 @@ class Image:
             raise BpeError("this is no image of a tokenizer, or one of another version of bpe")
         self.data = data
         self._parts = fields[10:]
-        self.facts: dict[str, Any] = json.loads(self._part(_FACTS))
+        self.facts: dict[str, Any] = json.loads(self._part(_FACTS).decode("utf-8"))
         self._vocabulary: Union[Vocabulary, None] = None
         self._model: Any = None
 
@@ -55,40 +60,100 @@ class Image:
             starts, texts = (
                 struct.unpack(f"<{len(part) // 4}I", part) for part in (self._part(_STARTS), self._part(_TEXTS))
             )
-            self._vocabulary = Vocabulary(starts, texts, self._part(_TOKENS), self.facts["nameObstacle"])
+            added = {id: text for name in ("addedTokens", "specialTokens") for text, id in self.facts[name].items()}
+            self._vocabulary = Vocabulary(starts, texts, self._part(_TOKENS), added, self.facts["nameObstacle"])
         return self._vocabulary
 
-    def stands_for(self, directory: str) -> bool:
-        """Whether all files that decide what is loaded are those that it was made of."""
-        import hashlib
+    def is_of(self, directory: str) -> bool:
+        """Whether the files that decide what is loaded are those that it was made of: all of them, and no others.
 
+        The image may be forged: it says what a file is, never which one is read.
+        """
         made_of = self.facts["madeOf"]
-        if made_of is None:
+        if not isinstance(made_of, dict) or made_of.keys() != {*FILES}:
             return False
-        for name, digest in made_of.items():
-            try:
-                with open(os.path.join(directory, name), "rb") as file:
-                    found = hashlib.sha256(file.read()).hexdigest()
-            except (FileNotFoundError, IsADirectoryError):
-                found = None
-            if found != digest:
-                return False
-        return True
+        return all(_digest(os.path.join(directory, name)) == made_of[name] for name in FILES)
+
+    @property
+    def has_whole_facts(self) -> bool:
+        """Whether its facts have the types that `bpe image` writes, and ids that it has. Of a forged image they may be anything."""
+        limit = (len(self._part(_STARTS)) >> 2) - 1
+
+        def are_ids(values: Any) -> bool:
+            return all(type(id) is int and 0 <= id < limit for id in values)
+
+        def are_texts(values: Any) -> bool:
+            # JSON may have halves of surrogate pairs, which are no text.
+            return all(isinstance(text, str) and text.encode("utf-8") is not None for text in values)
+
+        facts = self.facts
+        maps = [facts[name] for name in ("specialTokens", "addedTokens", "roles")]
+        obstacles = [facts[name] for name in ("offsetObstacle", "trimObstacle", "nameObstacle")]
+        around = facts["around"]
+        return (
+            all(isinstance(each, dict) and are_texts(each) for each in maps)
+            and are_ids([*maps[0].values(), *maps[1].values()])
+            and are_texts([*maps[2].values(), *(each for each in obstacles if each is not None), facts["fingerprint"]])
+            and (are_texts([around]) if isinstance(around, str) else are_ids([*around["before"], *around["after"]]))
+            and facts["idLimit"] == limit
+            and all(len(self._part(part)) % 4 == 0 for part in (_STARTS, _TEXTS))
+            and type(facts["tokenCount"]) is int
+            and 0 <= facts["tokenCount"] <= limit
+            and isinstance(facts["hasAllBytes"], bool)
+        )
 
 
 def image_at(path: str, options: Sequence[str]) -> Image:
-    """The image of the tokenizer at a path: the one that lies beside its files, where it stands for them, or a new one."""
+    """The image of the tokenizer at a path: the one next to its files, where it was made of them, or a new one."""
     return (_kept_image(path) if not options else None) or _made_image(path, options)
 
 
 def _kept_image(directory: str) -> Union[Image, None]:
-    """That beside the files; where it is damaged, another version's or other files', there is none."""
+    """The one next to the files; None if it is damaged, forged, of another version or of other files."""
     try:
-        with open(os.path.join(directory, IMAGE_NAME), "rb") as file:
-            image = Image(file.read())
-        return image if image.native_model() is not None and image.stands_for(directory) else None
-    except (OSError, BpeError, ValueError, KeyError):
+        image = Image(b"".join(_chunks(os.path.join(directory, IMAGE_NAME))))
+        is_usable = image.native_model() is not None and image.has_whole_facts and image.is_of(directory)
+    except (OSError, BpeError, ValueError, TypeError, LookupError, RecursionError, MemoryError):
         return None
+    return image if is_usable else None
+
+
+def _digest(path: str) -> Union[str, None]:
+    """The SHA-256 of a file; None if there is no regular file, as `bpe image` notes it."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    try:
+        for chunk in _chunks(path):
+            digest.update(chunk)
+    except FileNotFoundError:
+        return None
+    return digest.hexdigest()
+
+
+def _chunks(path: str) -> Iterator[bytes]:
+    """Reads a regular file. Others are as if there were none: a pipe could keep its reader waiting, and a device has no end."""
+
+    def open_at_once(path: str, flags: int) -> int:
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+
+    # What is no regular file is not even opened: some devices act on that.
+    refuse_irregular(path, os.stat(path))
+    with open(path, "rb", 0, opener=open_at_once) as file:
+        refuse_irregular(path, os.fstat(file.fileno()))
+        size = 0
+        while chunk := file.read(_CHUNK_BYTES):
+            size += len(chunk)
+            yield chunk
+            if size > _BYTES_MAX:
+                raise BpeError(f'"{path}" has more than {_BYTES_MAX} bytes')
+
+
+def refuse_irregular(path: str, stats: os.stat_result) -> None:
+    if not stat.S_ISREG(stats.st_mode):
+        raise FileNotFoundError(f'"{path}" is not a regular file')
+    if stats.st_size > _BYTES_MAX:
+        raise BpeError(f'"{path}" has more than {_BYTES_MAX} bytes')
 
 
 def save_image(directory: str) -> None:
@@ -109,9 +174,16 @@ class Vocabulary:
     """The table of tokens."""
 
     def __init__(
-        self, starts: Sequence[int], text_ids: Sequence[int], tokens: bytes, obstacle: Union[str, None]
+        self,
+        starts: Sequence[int],
+        text_ids: Sequence[int],
+        tokens: bytes,
+        added: Mapping[int, str],
+        obstacle: Union[str, None],
     ) -> None:
-        self._starts, self._tokens, self._text_ids, self._obstacle = starts, tokens, set(text_ids), obstacle
+        """``added`` are the texts of added tokens: one that has the id of a learned token has the bytes of that one."""
+        self._starts, self._tokens, self._text_ids = starts, tokens, set(text_ids)
+        self._added, self._obstacle = added, obstacle
         self._characters: Union[str, None] = None
         self._ids: Union[dict[str, int], None] = None
 
@@ -126,8 +198,10 @@ class Vocabulary:
         token = self.bytes_of(id)
         if not token:
             return None
+        if id in self._added:
+            return self._added[id]
         if id in self._text_ids:
-            return token.decode("utf-8")
+            return token.decode("utf-8", "replace")
         if self._characters is None:
             # A character for each byte.
             self._characters = self._tokens.decode("latin-1").translate(character_of)

@@ -93,8 +93,7 @@ def made_by_hf(draw: random.Random) -> Tokenizer:
 
 
 class BesideHF(unittest.TestCase):
-    def same(self, ours: bpe.Tokenizer, theirs: Tokenizer, texts: list) -> None:
-        """Each row of the table in python/README.md."""
+    def same_names(self, ours: bpe.Tokenizer, theirs: Tokenizer) -> None:
         vocab = theirs.get_vocab()
         self.assertEqual(ours.get_vocab(), vocab)
         self.assertEqual((len(ours), ours.vocab_size), (theirs.get_vocab_size(), theirs.get_vocab_size()))
@@ -104,6 +103,10 @@ class BesideHF(unittest.TestCase):
         self.assertEqual([ours.token_to_id(token) for token in tokens], [theirs.token_to_id(token) for token in tokens])
         special = {token.content: id for id, token in theirs.get_added_tokens_decoder().items() if token.special}
         self.assertEqual(ours.special_tokens, special)
+
+    def same(self, ours: bpe.Tokenizer, theirs: Tokenizer, texts: list) -> None:
+        """Each row of the table in python/README.md."""
+        self.same_names(ours, theirs)
         for adds in (False, True):
             expected = theirs.encode_batch(texts, add_special_tokens=adds)
             called = ours(texts, add_special_tokens=adds, return_offsets_mapping=True)
@@ -164,6 +167,20 @@ class BesideHF(unittest.TestCase):
                 as_text, spans = ours.encode_with_offsets("<s>a", unit="bytes", special_tokens_as_text=True)
                 self.assertEqual(as_text, ours.encode("<s>a", special_tokens_as_text=True))
                 self.assertEqual((spans[0][0], spans[-1][1]), (0, 4))
+
+    def test_names_are_hfs_where_a_special_token_has_the_id_of_a_learned_one(self) -> None:
+        draw = random.Random(20261127)
+        alphabet = [*sorted(pre_tokenizers.ByteLevel.alphabet()), "Ġthe", "th", "Ã©", "ä¸", "中", "\0", "\n", "\u0301", "\ufeff", "\U0010ffff"]
+        drawn = [["".join(draw.choices(alphabet, k=draw.randrange(1, 3))) for _ in range(4)] for _ in range(6)]
+        for special in (["é"], ["Ġ", "Ġthe", "Ã©"], ["é", "éé", "Ġ Ġ", "the"], *drawn):
+            texts = ["the é 中 the é中", "".join(special), *draw.choices(special, k=4)]
+            with self.subTest(special=special), bpe.train(
+                texts=texts, vocab_size=280, special_tokens=special, compat="huggingface"
+            ) as ours:
+                theirs = ours.to_hf()
+                self.same_names(ours, theirs)
+                for text in texts:
+                    self.assertEqual(ours.tokenize(text), theirs.encode(text).tokens)
 
     def test_the_bytes_of_tokens_are_tiktokens(self) -> None:
         with bpe.train(texts=made_texts(100), vocab_size=300, special_tokens=[END]) as ours:
