@@ -30,10 +30,13 @@ class TextCuts:
         starts = self._starts
         first = self._token_at(start)
         last = min(len(starts) - 1, first + limit)
-        for after in range(last, first, -1):
-            end = self._before(starts[after])
-            if end > start and self._fits(start, end, limit):
-                return end
+
+        def fits(end: int) -> bool:
+            return end <= start or self._fits(start, end, limit)
+
+        end = _longest(last - first, lambda i: self._before(starts[last - i]), fits)
+        if end > start:
+            return end
 
         # Not even the first token fits: as many of its characters as do. A changed stretch is parted if it is all there is.
         def before(position: int) -> int:
@@ -41,28 +44,28 @@ class TextCuts:
             return end if end > start else self._character(position)[0]
 
         behind_first = self._behind(starts[self._token_over(start) + 1])
-        end = before(min(behind_first, self._character(starts[last])[1]))
-        while end > start and not self._fits(start, end, limit):
-            end = before(end - 1)
-        return max(start, end)
+        top = min(behind_first, self._character(starts[last])[1])
+        return max(start, _longest(top - start, lambda i: before(top - i), fits))
 
     def start_of_last_part(self, limit: int) -> int:
         """Where the longest part begins that ends with the text and has at most ``limit`` ids; its end if none fits."""
         starts, size = self._starts, len(self.data)
         tokens = len(starts) - 1
-        for first in range(tokens - limit, tokens):
-            start = self._behind(starts[first])
-            if start < size and self._fits(start, size, limit):
-                return start
+
+        def fits(start: int) -> bool:
+            return start >= size or self._fits(start, size, limit)
+
+        start = _longest(limit, lambda i: self._behind(starts[tokens - limit + i]), fits)
+        if 0 <= start < size:
+            return start
 
         def behind(position: int) -> int:
             start = self._behind(position)
             return start if start < size else self._character(position)[1]
 
-        start = behind(max(self._before(starts[tokens - 1]), self._character(starts[tokens - limit])[0]))
-        while start < size and not self._fits(start, size, limit):
-            start = behind(start + 1)
-        return start
+        low = max(self._before(starts[tokens - 1]), self._character(starts[tokens - limit])[0])
+        start = _longest(size - low, lambda i: behind(low + i), fits)
+        return start if start >= 0 else size
 
     def parts(self, limit: int, overlap: int) -> Iterator[Part]:
         start = end = 0
@@ -75,13 +78,15 @@ class TextCuts:
 
     def _next_part(self, start: int, end: int, limit: int, overlap: int) -> Part:
         behind = self._token_at(end)
-        for shared in range(min(overlap, behind), 0, -1):
+        shared, tried = min(overlap, behind), 0
+        while shared > 0:
             begin = self._behind(self._starts[behind - shared])
-            if begin <= start or begin >= end:
-                continue
-            to = self.end_of_part(begin, limit)
-            if to > end:
-                return begin, to
+            if start < begin < end:
+                to = self.end_of_part(begin, limit)
+                if to > end:
+                    return begin, to
+                tried += 1
+            shared = shared - 1 if tried < _TRIED else shared // 2
         to = self.end_of_part(end, limit)
         if to > end:
             return end, to
@@ -126,6 +131,36 @@ class TextCuts:
 
     def _behind(self, position: int) -> int:
         return self._around(position)[1]
+
+
+#: How many edges are tried one by one. Another number gives other parts only where one does not fit and a longer one does.
+_TRIED = 16
+
+
+def _longest(count: int, edge: Callable[[int], int], fits: Callable[[int], bool]) -> int:
+    """The first edge that fits, of those of ``count`` parts, each no longer than the one before; -1 where none does.
+
+    To try one costs as much as its part is long. So after some that do not fit, the distance doubles from one to the next, and
+    what fits then is made longer by halves of the last distance.
+    """
+    failed, i, step, tries, tried = -1, 0, 1, 0, -1
+    while i < count:
+        at = edge(i)
+        if at != tried:
+            if fits(at):
+                break
+            tries, tried = tries + 1, at
+            step *= 1 if tries < _TRIED else 2
+        if i == count - 1:
+            return -1
+        failed, i = i, min(i + step, count - 1)
+    while i - failed > 1:
+        middle = (failed + i) // 2
+        if fits(edge(middle)):
+            i = middle
+        else:
+            failed = middle
+    return edge(i) if i < count else -1
 
 
 def truncated(cuts: TextCuts, limit: int, keep: Literal["start", "end"]) -> str:

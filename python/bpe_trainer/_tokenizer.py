@@ -369,8 +369,8 @@ class Tokenizer:
         """The beginning of a text that has at most ``limit`` ids, or its end. A text that has no more is returned as it is.
 
         A beginning ends where the ``limit``-th token of the text ends, moved back to a whole character. Its own ids are
-        counted. Should they be more than ``limit``, which is rare, it ends a token earlier, and so on; if not even the first
-        token fits, a character earlier. So ``count(truncate(text, n)) <= n``, and for most texts the ids of the result are
+        counted. Should they be more than ``limit``, which is rare, it ends a token earlier, or as many as it takes; if not even
+        the first token fits, characters earlier. So ``count(truncate(text, n)) <= n``, and for most texts the ids of the result are
         the first n of the text. An end begins by the same rule, from the other side. A special token is whole or not there.
         """
         if keep not in ("start", "end"):

@@ -208,8 +208,8 @@ export class TextTokenizer {
    * of bytes the result is always a copy.
    *
    * A beginning ends where the `limit`-th token of the text ends, moved back to a whole character. It is encoded on its own to
-   * count its ids. Should they be more than `limit`, which is rare, it ends a token earlier, and so on; if not even the first
-   * token fits, it has as many of its characters as do, or none. So `count(truncate(text, n)) <= n`, and for most texts
+   * count its ids. Should they be more than `limit`, which is rare, it ends a token earlier, or as many as it takes; if not
+   * even the first token fits, it has as many of its characters as do, or none. So `count(truncate(text, n)) <= n`, and for most texts
    * the ids of the result are the first n of the text. An end of the text begins by the same rule, from the other side.
    *
    * An added token is whole or not there, with the white space that it takes along. Where a normal form changes a character

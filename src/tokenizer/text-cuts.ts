@@ -54,37 +54,38 @@ export class TextCuts {
     const { starts } = this;
     const first = this.tokenAt(start);
     const last = Math.min(this.tokenCount, first + idsMax);
-    for (let next = last; next > first; next--) {
-      const end = this.cutBefore(starts[next]!);
-      if (end > start && this.fits(start, end, idsMax)) return end;
-    }
+    const fits = (end: number) => end <= start || this.fits(start, end, idsMax);
+    const end = firstFitting(last - first, (i) => this.cutBefore(starts[last - i]!), fits);
+    if (end > start) return end;
     // Not even the first token fits: as many of its characters as do. A changed stretch is parted if it is all there is.
     const endBefore = (position: number) => {
       const end = this.cutBefore(position);
       return end > start ? end : (this.characterAround(position)?.start ?? position);
     };
     const behindFirst = this.cutBehind(starts[this.tokenOver(start) + 1]!);
-    let end = endBefore(Math.min(behindFirst, this.behindCharacter(starts[last]!)));
-    while (end > start && !this.fits(start, end, idsMax)) end = endBefore(end - 1);
-    return Math.max(start, end);
+    const top = Math.min(behindFirst, this.behindCharacter(starts[last]!));
+    return Math.max(
+      start,
+      firstFitting(top - start, (i) => endBefore(top - i), fits),
+    );
   }
 
   /** The start of the longest part that ends where the text does, which has more than `idsMax` ids. */
   startOfLastPart(idsMax: number): number {
     const { tokenCount, starts, text } = this;
-    for (let first = tokenCount - idsMax; first < tokenCount; first++) {
-      const start = this.cutBehind(starts[first]!);
-      if (start < text.length && this.fits(start, text.length, idsMax)) return start;
-    }
+    const size = text.length;
+    const fits = (start: number) => start >= size || this.fits(start, size, idsMax);
+    const start = firstFitting(idsMax, (i) => this.cutBehind(starts[tokenCount - idsMax + i]!), fits);
+    if (start >= 0 && start < size) return start;
     const startBehind = (position: number) => {
       const start = this.cutBehind(position);
-      return start < text.length ? start : this.behindCharacter(position);
+      return start < size ? start : this.behindCharacter(position);
     };
     const beforeLast = this.cutBefore(starts[tokenCount - 1]!);
     const before = starts[tokenCount - idsMax]!;
-    let start = startBehind(Math.max(beforeLast, this.characterAround(before)?.start ?? before));
-    while (start < text.length && !this.fits(start, text.length, idsMax)) start = startBehind(start + 1);
-    return start;
+    const low = Math.max(beforeLast, this.characterAround(before)?.start ?? before);
+    const inside = firstFitting(size - low, (i) => startBehind(low + i), fits);
+    return inside < 0 ? size : inside;
   }
 
   /**
@@ -110,11 +111,15 @@ export class TextCuts {
 
   private nextPart({ start, end }: TextPart, idsMax: number, overlap: number): TextPart {
     const behind = this.tokenAt(end);
-    for (let shared = Math.min(overlap, behind); shared > 0; shared--) {
+    let tries = 0;
+    for (let shared = Math.min(overlap, behind); shared > 0; ) {
       const from = this.cutBehind(this.starts[behind - shared]!);
-      if (from <= start || from >= end) continue;
-      const to = this.endOfPart(from, idsMax);
-      if (to > end) return { start: from, end: to };
+      if (from > start && from < end) {
+        const to = this.endOfPart(from, idsMax);
+        if (to > end) return { start: from, end: to };
+        tries++;
+      }
+      shared = tries < triesOneByOne ? shared - 1 : shared >> 1;
     }
     const to = this.endOfPart(end, idsMax);
     if (to > end) return { start: end, end: to };
@@ -184,6 +189,33 @@ export class TextCuts {
     }
     return undefined;
   }
+}
+
+/** How many edges are tried one by one. Another number gives other parts only where one does not fit and a longer one does. */
+const triesOneByOne = 16;
+
+/**
+ * The first edge that fits, of those of `count` parts, each no longer than the one before; -1 where none does. To try one costs
+ * as much as its part is long. So after some that do not fit, the distance doubles from one to the next, and what fits then is
+ * made longer by halves of the last distance.
+ */
+function firstFitting(count: number, edgeAt: (i: number) => number, fits: (edge: number) => boolean): number {
+  let [failed, i, step, tries, tried] = [-1, 0, 1, 0, -1];
+  for (; i < count; failed = i, i = Math.min(i + step, count - 1)) {
+    const edge = edgeAt(i);
+    if (edge !== tried) {
+      if (fits(edge)) break;
+      tried = edge;
+      if (++tries >= triesOneByOne) step *= 2;
+    }
+    if (i === count - 1) return -1;
+  }
+  while (i - failed > 1) {
+    const middle = (failed + i) >> 1;
+    if (fits(edgeAt(middle))) i = middle;
+    else failed = middle;
+  }
+  return i < count ? edgeAt(i) : -1;
 }
 
 /** Why a text was not cut. */

@@ -67,6 +67,25 @@ class Cuts(unittest.TestCase):
                     )
                     self.assertGreaterEqual(len(tokenizer.truncate(text, limit)), longest)
 
+    def test_what_does_not_fit_is_not_tried_edge_by_edge(self) -> None:
+        """A stretch that its form changes as a whole, and has more ids at its beginning than its share."""
+        text = f"a{chr(0x344) * 2000}{chr(0x301) * 2000}"
+        with bpe.train(texts=["ab"], vocab_size=257, normalize="NFC") as tokenizer:
+            cuts = tokenizer._cuts_of(text, -1, False)
+            count, read = cuts._count, 0
+
+            def counted(part: str, limit: int) -> int:
+                nonlocal read
+                read += len(part)
+                return count(part, limit)
+
+            cuts._count = counted
+            for limit in (100, 2000, 5000):
+                for work in (lambda n: cuts.end_of_part(0, n), cuts.start_of_last_part, lambda n: list(cuts.parts(n, 0))):
+                    read = 0
+                    work(limit)
+                    self.assertLess(read, 50 * len(text))
+
     def test_a_stream_is_what_decode_gives(self) -> None:
         draw = random.Random(5)
         for tokenizer in self.tokenizers(draw):

@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { byteToCharacter, encodeBytes } from "../../src/bytes/byte-characters.ts";
 import { normalize } from "../../src/bytes/normalization.ts";
 import { UserError } from "../../src/errors.ts";
 import { TextTokenizer } from "../../src/pipeline/text-tokenizer.ts";
+import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import { haveAllBytes } from "../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
@@ -417,4 +418,26 @@ test("half a surrogate pair is a character of three bytes, and stays in its part
     ...["a", "a\ud800", "a\ud800b", "a\ud800b", "a\ud800b😀", "a\ud800b😀"],
   ]);
   expect(tokenizer.chunks(text, 4)).toEqual(["a\ud800", "b", "😀", "\udc00"]);
+});
+
+test("what does not fit is not tried edge by edge: a stretch that its form changes as a whole is encoded some times", () => {
+  const json = jsonWith([]);
+  json.normalizer = { type: "NFC" };
+  const tokenizer = TextTokenizer.from(json);
+  const text = `a${"\u0344".repeat(1000)}${"\u0301".repeat(1000)}`;
+  const pushText = spyOn(TextEncoding.prototype, "pushText");
+  const readBy = (work: () => unknown) => {
+    pushText.mockClear();
+    work();
+    return pushText.mock.calls.reduce((sum, [, start, end]) => sum + end - start, 0);
+  };
+  for (const n of [50, 1000, 2500]) {
+    const read = [
+      readBy(() => tokenizer.truncate(text, n)),
+      readBy(() => tokenizer.truncate(text, n, { keep: "end" })),
+      readBy(() => tokenizer.chunks(text, n)),
+    ];
+    expect({ n, most: Math.max(...read) < 50 * Buffer.byteLength(text) }).toEqual({ n, most: true });
+  }
+  pushText.mockRestore();
 });
