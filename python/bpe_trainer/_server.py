@@ -13,7 +13,7 @@ from ._executable import BpeError, Run, _undisturbed, message_of, when_dropped
 from ._source import Place, Source
 
 # Kinds of requests and the status of answers.
-ENCODE, ENCODE_AS_TEXT, SAVE = 0, 1, 3
+ENCODE, ENCODE_AS_TEXT, SAVE, CUT = 0, 1, 3, 4
 #: Added to those that encode.
 _OFFSETS_IN_BYTES, _OFFSETS_IN_CHARACTERS = 16, 32
 _DONE = 0
@@ -239,4 +239,4 @@ def _unpacked(item: bytes) -> list[int]:
     return numbers.tolist()
 
 
-__all__ = ["Child", "SAVE", "Server"]
+__all__ = ["CUT", "Child", "SAVE", "Server"]

@@ -274,12 +274,18 @@ class Tokenizer:
         return [spelled(id) or "" for id in self._encode(text, special_tokens_as_text)]
 
     def pre_tokenize(self, text: str) -> list[str]:
-        """How a text is cut before merging; at most 10,000 bytes. `bpe.explain` has the merges of each part, too."""
-        from ._commands import explain
+        """How a text is cut before tokens are merged; `bpe.explain` has the merges of each part, too.
+
+        Added tokens are pieces, too, with the white space that they take. Joined, the pieces are the text: the normalized one
+        if the tokenizer normalizes, and with the space that some put before a text.
+        """
+        from ._server import CUT, Server
 
         if not isinstance(text, str):
-            raise TypeError(f"a text must be a string, found {type(text).__name__}")
-        return [part["text"] for part in explain(self, text)["parts"]]
+            raise TypeError(f"text must be a string, found {type(text).__name__}")
+        data = text.encode("utf-8")
+        with self._place() as path:
+            return [piece.decode("utf-8") for piece in Server(self._source, path).ask_once(CUT, [data])]
 
     if TYPE_CHECKING:
 

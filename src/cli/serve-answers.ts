@@ -3,11 +3,12 @@ import { outOfMemory, UserError } from "../errors.ts";
 import { collectGarbage } from "../runtime/host.ts";
 import { OffsetFinder, type OffsetUnit } from "../tokenizer/offsets.ts";
 import { type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
+import { textPieces } from "../tokenizer/text-pieces.ts";
 import { decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { EncodingParts, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
 /** Kinds of requests; serve-worker.ts says what each is. */
-export const kinds = { encode: 0, encodeAsText: 1, decode: 2, save: 3 };
+export const kinds = { encode: 0, encodeAsText: 1, decode: 2, save: 3, cut: 4 };
 const units: Readonly<Record<number, OffsetUnit>> = { 16: "bytes", 32: "characters" };
 
 const answerBytesMax = 2 ** 31;
@@ -41,6 +42,7 @@ export class Answers {
   answerTo(request: Request): Items {
     const { kind } = request;
     if (kind === kinds.decode) return decoded(request, this.parts);
+    if (kind === kinds.cut) return cut(request, this.parts);
     const encoder = this.encoderOf(kind);
     const { finding } = encoder;
     return finding === null ? encoded(request, encoder) : encodedWithOffsets(request, encoder, finding);
@@ -148,6 +150,13 @@ function decoded({ sizes: idSizes, items }: Items, { tokens }: TokenizerParts): 
     first = end;
   }
   return { sizes, items: decodeIds(tokens, ids).bytes };
+}
+
+function cut({ sizes: textSizes, items }: Items, parts: TokenizerParts): Items {
+  if (textSizes.length !== 1) throw new UserError("a request for the pieces of a text has one text");
+  const pieces = textPieces(parts, items);
+  checkAnswer(pieces.reduce((sum, { length }) => sum + length, 0));
+  return { sizes: Uint32Array.from(pieces, ({ length }) => length), items: Buffer.concat(pieces) };
 }
 
 const idBytes = 4;

@@ -32,11 +32,12 @@ import { nameOfTokenizer, warnOfTokenizers } from "./tokenizer-options.ts";
  *   1      texts; special tokens in them are plain text   their ids
  *   2      ids, each 4 bytes                              their bytes
  *   3      a directory, and the path of the tokenizer     nothing; the files are saved there
+ *   4      a text                                         the pieces it is cut into before merging, an item each
  *
  * Kinds 0 and 1 with 16 added have offsets in bytes, with 32 added offsets in characters: an item is then the ids of a text,
  * where each begins, and where each ends.
  *
- * Status 0: an item for each text, or list of ids. Status 1: the request is refused; one item says why. Before the first
+ * Status 0: an item for each text, or list of ids, or piece. Status 1: the request is refused; one item says why. Before the first
  * request it answers once with one item: JSON that describes the tokenizer. It ends where its stdin ends, or where nobody
  * can read its stdout any more.
  *

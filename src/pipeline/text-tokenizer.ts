@@ -13,10 +13,10 @@ import {
 } from "../bytes/schema.ts";
 import { UserError, usageError } from "../errors.ts";
 import { tokenizerOfJson } from "../formats/tokenizer-json.ts";
-import { piecesOf } from "../tokenizer/explain.ts";
 import { StreamDecoder } from "../tokenizer/stream-decoder.ts";
 import { NoCut, TextCuts } from "../tokenizer/text-cuts.ts";
 import { bytesOf, type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
+import { textPieces } from "../tokenizer/text-pieces.ts";
 import { idsByKey, keysById } from "../tokenizer/token-keys.ts";
 import { decodeIds, idsGiven, nameObstacle, tokenBytesOf, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -130,10 +130,13 @@ export class TextTokenizer {
     return Array.from(this.encodeGiven("tokenize", text, options), (id) => keys[id]!);
   }
 
-  /** How a text is cut before tokens are merged, normalized if the tokenizer does that. Added tokens are pieces, too. */
+  /**
+   * How a text is cut before tokens are merged. Added tokens are pieces, too, with the white space that they take. Joined, the
+   * pieces are the text: the normalized one if the tokenizer normalizes, and with the space that some put before a text.
+   */
   preTokenize(text: string | Uint8Array): string[] {
     const given = readText("preTokenize: text", text);
-    const pieces = piecesOf(this.parts, bytesOf(given, 0, given.length));
+    const pieces = textPieces(this.parts, bytesOf(given, 0, given.length));
     return pieces.map((piece) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece));
   }
 

@@ -55,13 +55,6 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
   return explained;
 }
 
-/** What a text is cut into before anything is merged: the bytes of pretokens, and of added tokens. */
-export const piecesOf = (parts: TokenizerParts, text: Uint8Array): Uint8Array[] =>
-  sectionsOf(parts, text).flatMap((section) => {
-    if (typeof section === "number") return [tokenBytesOf(parts.tokens, section)];
-    return cutText(parts.pattern, section).map((end, i, ends) => section.subarray(ends[i - 1] ?? 0, end));
-  });
-
 /** The text between added tokens, changed as the tokenizer changes it before it cuts, and the ids of these tokens. */
 export function sectionsOf(cutting: Cutting, text: Uint8Array): (Uint8Array | number)[] {
   const found: (Uint8Array | number)[] = [];

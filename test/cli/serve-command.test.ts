@@ -92,6 +92,19 @@ test("texts become the ids of the library, in order, whatever they hold", async 
   expect(answers[4]!.items.map(idsOf)).toEqual([[...twin.encode(Uint8Array.of(0xff, 0x61))]]);
 });
 
+test("a text becomes the pieces that are merged, whatever is in it", async () => {
+  const text = "lower\n\0 low<|e|>你 \x85";
+  const { answers } = await serve(
+    Buffer.concat([request(4, [text]), request(4, [""]), request(4, []), request(4, ["a", "b"])]),
+  );
+  expect(answers.slice(1, 3).map(({ status, items }) => [status, ...items.map(String)])).toEqual([
+    [0, "lower", "\n", "\0", " low", "<|e|>", "你", " \x85"],
+    [0],
+  ]);
+  for (const { status, items } of answers.slice(3))
+    expect([status, String(items)]).toEqual([1, "a request for the pieces of a text has one text"]);
+});
+
 test("ids become bytes; a refused request leaves the next one alone", async () => {
   const ids = bytesOf(twin.encode("lower<|e|>"));
   const { answers, code } = await serve(

@@ -105,14 +105,28 @@ class Names(Home):
             text = "a good day" + END
             self.assertEqual(tokenizer.pre_tokenize("-a  good" + END + "it's"), ["-", "a", " ", " good", END, "it", "'s"])
             self.assertEqual(tokenizer.pre_tokenize(""), [])
-            with self.assertRaisesRegex(bpe.BpeError, "explain takes at most 10,000"):
-                tokenizer.pre_tokenize("a" * 10_001)
             theirs = tokenizer.to_hf().encode(text, add_special_tokens=False)
             self.assertEqual(tokenizer.tokenize(text), theirs.tokens)
             self.assertEqual(tokenizer.tokenize(END, special_tokens_as_text=True)[0], "<")
             for load, path in ((bpe.Tokenizer.from_file, "saved/tokenizer.json"), (bpe.Tokenizer.from_pretrained, "saved")):
                 with load(self.home / path) as loaded:
                     self.assertEqual(loaded.encode(text), theirs.ids)
+
+    def test_the_pieces_of_a_text_are_the_text(self) -> None:
+        odd = ["a\nb", "\\x0a", "a\0b\x85\x1b[0m", "\u2028\u202e\u200b\ufeff\U0010ffff", "é\r\n" + END + "\t", "ab " * 10_000]
+        with bpe.train(self.corpus, 400, special_tokens=[END, "é"], compat="huggingface") as tokenizer:
+            self.assertEqual(tokenizer.pre_tokenize("a\nb"), ["a", "\n", "b"])
+            splits = tokenizer.to_hf().pre_tokenizer.pre_tokenize_str
+            for text in odd:
+                self.assertEqual("".join(tokenizer.pre_tokenize(text)), text)
+                if END not in text:
+                    self.assertEqual(tokenizer.pre_tokenize(text), [text[start:end] for _, (start, end) in splits(text)])
+            with self.assertRaises(UnicodeEncodeError):
+                tokenizer.pre_tokenize("a\ud800")
+            with self.assertRaisesRegex(TypeError, "text must be a string, found bytes"):
+                tokenizer.pre_tokenize(b"a")
+        with bpe.train(self.corpus, 300, normalize="NFKC,lowercase", special_tokens=["<S>"]) as tokenizer:
+            self.assertEqual(tokenizer.pre_tokenize("ﬁ A<S> Ⅸ\n"), ["fi", " a", "<S>", " ix", "\n"])
 
     def test_what_is_elsewhere_is_refused_with_the_way_there(self) -> None:
         with self.assertRaisesRegex(bpe.BpeError, "org/name.*nothing is fetched here\nhint: hf download org/name"):
