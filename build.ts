@@ -54,7 +54,7 @@ async function bundleWorkers(outdir: string): Promise<string[]> {
   return outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);
 }
 
-/** Files that every executable has in it, made once: workers, kernels, tables of patterns, the playground, the manual, and the text that its samples read. */
+/** Files that every executable has in it, made once: workers, kernels, tables of patterns, pages, the manual, and the text that its samples read. */
 async function makeEmbedded(): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
@@ -63,9 +63,11 @@ async function makeEmbedded(): Promise<readonly string[]> {
   mkdirSync(`${import.meta.dir}/dist/sample`, { recursive: true });
   copyFileSync(`${import.meta.dir}/LICENSE`, sample);
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
+  const { buildPages } = await import("./scripts/pages.ts");
   const { buildPlayground } = await import("./scripts/playground.ts");
   return [
     ...(await bundleWorkers(`${import.meta.dir}/dist/workers`)),
+    await buildPages(`${import.meta.dir}/dist/pages`),
     await buildPlayground(`${import.meta.dir}/dist/playground`),
     ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
     ...kernels.filter((path) => !path.endsWith("-asserts.wasm")),
@@ -147,6 +149,7 @@ async function buildIfChanged(): Promise<void> {
     ...(isWindows ? [] : [warmPath]),
     "dist/kernel/digest",
     "dist/patterns",
+    "dist/pages/report.html",
     "dist/playground/playground.html",
   ].map((part) => resolve(import.meta.dir, part));
   if (parts.every((part) => existsSync(part)) && readFileSync(stamp, "utf8") === stampNow()) {

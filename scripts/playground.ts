@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { playgroundPage } from "../src/playground/playground-page.ts";
-import { browserPlugins } from "./npm/compile.ts";
+import { bundleForPage } from "./pages.ts";
 
 const root = resolve(import.meta.dir, "..");
 
@@ -35,18 +35,7 @@ function declaration(language: string, [first, end]: readonly [number, number]):
 
 /** Builds the page; the kernel has been built. Returns its path. */
 export async function buildPlayground(directory = join(root, "dist/playground")): Promise<string> {
-  const result = await Bun.build({
-    entrypoints: [join(root, "src/playground/browser/page-main.ts")],
-    target: "browser",
-    format: "iife",
-    minify: true,
-    define: { "process.platform": '"browser"', BPE_COMMIT: '""' },
-    plugins: browserPlugins,
-  });
-  for (const log of result.logs) console.error(String(log));
-  if (!result.success) throw new Error("the playground does not compile");
-  const script = await result.outputs[0]!.text();
-  if (/<\/script|<!--/i.test(script)) throw new Error("the script of the playground would end its element");
+  const script = await bundleForPage("src/playground/browser/page-main.ts", "iife");
   const text = Object.entries(languages)
     .map(([language, range]) => declaration(language, range))
     .join("\n\n");

@@ -83,21 +83,15 @@ const tableOnPage = /^\| bytes per token \| English .*\n(?:\|.*\n)+/m;
 /** What of an element is used here; this file is checked without the types of browsers. */
 type Styled = { readonly style: { display: string } };
 
-/** A picture of what was found, the dots, and the measures of two texts. */
+/** A picture of what was found, the dots, and the table. */
 async function takePicture(reportPath: string, picturePath: string): Promise<void> {
   const browser = await launchChromium();
   try {
     const page = await browser.newPage({ viewport: { width: 900, height: 600 }, colorScheme: "light" });
     await page.goto(String(pathToFileURL(reportPath)));
-    await page.waitForSelector(".tree .node", { state: "attached" });
-    // What the picture leaves out: other sections, other texts, and what is of use only to a pointer.
-    const hidden = [
-      "header nav",
-      "main > section:not(#measures)",
-      "#measures > p",
-      "#measures tbody:not(:nth-of-type(-n + 2))",
-      "details",
-    ];
+    await page.waitForSelector("#measures");
+    // What the picture leaves out: other sections, and what is of use only to a pointer.
+    const hidden = ["main > section:not(#picture, #measures)", "#measures .choosers", ".caution"];
     await page.$$eval(hidden.join(", "), (elements) => {
       for (const element of elements) (element as unknown as Styled).style.display = "none";
     });

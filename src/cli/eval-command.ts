@@ -1,21 +1,23 @@
+import { resolve } from "node:path";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { exitCode, UserError, usageError } from "../errors.ts";
-import type { Evaluation, TextFacts } from "../evaluation/evaluation.ts";
+import type { Evaluation, FullEvaluation, NamedTokenizer, TextFacts } from "../evaluation/evaluation.ts";
+import { cautionsOf, findingOf, spelled } from "../evaluation/finding.ts";
 import { costMeasures, digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
 import { costliestMax } from "../evaluation/word-encoder.ts";
-import { recordedReading } from "../formats/training-json.ts";
+import { recordedInputs, recordedReading } from "../formats/training-json.ts";
 import { evaluating } from "../options/command-tables.ts";
 import { readTextFile } from "../options/kinds.ts";
 import { type Asked, readTyped } from "../options/option.ts";
-import { evaluate } from "../pipeline/evaluate.ts";
+import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
 import { invalidBytes } from "../pipeline/warnings.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
-import { allTexts, type EvaluationView, evaluationLines, findingOf, sumOfTexts } from "./eval-text.ts";
+import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
 import { openTexts, readTexts } from "./input-options.ts";
 import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
@@ -32,32 +34,37 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   onStop(() => scratch.remove());
   const tokenizers = await openTokenizers(invocation.files, asked, output);
   const trained = recordedReading(tokenizers.map(({ path }) => path));
-  const { texts, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
+  const { texts: opened, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
+  const texts = withTrainedBy(opened, tokenizers);
   const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, budget.workerCountMax);
-  const evaluated = await evaluate(
+  const { evaluation } = await evaluate(
     { tokenizers, texts, terms, numbers, model, workerCountFor, budget, scratch },
     (progress) => output.progress(progress),
   );
-  const { evaluation } = evaluated;
   output.endStage();
   for (const { name: text, invalidBytes: count } of evaluation.texts) {
     output.tell(invalidBytes({ count, text, became: "is taken for a word" }));
   }
-  await print(evaluation);
   const elapsedMs = performance.now() - startMs;
+  let full: Promise<FullEvaluation> | undefined;
+  const whole = async () => {
+    const { fullEvaluation } = await import("./eval-page.ts");
+    full ??= fullEvaluation({ evaluation, tokenizers, texts });
+    return full;
+  };
+  await print(evaluation, whole);
   if (reportPath !== undefined) {
-    const { writeEvalReport } = await import("./eval-report.ts");
+    const { writeEvalPage } = await import("./eval-page.ts");
     const command = shellLine(["bpe", "eval", ...invocation.typed]);
-    const compared = { tokenizers, texts, command, elapsedMs };
-    await writeEvalReport(reportPath, { ...evaluated, ...compared });
+    await writeEvalPage(reportPath, await whole(), { command, elapsedMs });
   }
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
   const linesOf = (text: string, columns: number | null) =>
     columns === null ? [text] : Bun.wrapAnsi(text, columns).split("\n");
   output.succeed(
     (columns) => [
-      ...findingOf(evaluation).flatMap((text) => linesOf(text, columns)),
+      ...sentencesOf(evaluation).flatMap((text) => linesOf(text, columns)),
       `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`,
       ...corpusNoteLines(found),
       ...writtenLine(reportPath),
@@ -71,6 +78,23 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
       expectedBytes: expectedTextBytes(found.inputs),
     },
   );
+}
+
+/** Says of each text which tokenizers were trained on one of its inputs. */
+function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]): NamedText[] {
+  const recorded = tokenizers.map(({ name, path }) => ({ name, inputs: new Set(recordedInputs(path)) }));
+  return texts.map((text) => {
+    const paths = text.inputs.map(({ path }) => resolve(path));
+    const learned = recorded.filter(({ inputs }) => paths.some((path) => inputs.has(path)));
+    return { ...text, trainedBy: learned.map(({ name }) => name) };
+  });
+}
+
+/** What was found, and why it should not be trusted. */
+function sentencesOf(evaluation: Evaluation): string[] {
+  const finding = evaluation.tokenizers.length > 1 ? findingOf(evaluation) : null;
+  const found = finding === null ? [] : [spelled([...finding.sentence, " ", ...finding.more], evaluation)];
+  return [...found, ...cautionsOf(evaluation)];
 }
 
 type AskedEvaluation = Asked<typeof evaluating>;
@@ -141,8 +165,8 @@ function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): str
 function printerOf(
   { json, csv }: AskedEvaluation,
   view: EvaluationView,
-): (evaluation: Evaluation) => Promise<void> {
-  if (json) return (evaluation) => writeStdout(`${JSON.stringify(evaluation, null, 2)}\n`);
+): (evaluation: Evaluation, whole: () => Promise<FullEvaluation>) => Promise<void> {
+  if (json) return async (_, whole) => writeStdout(`${JSON.stringify(await whole(), null, 2)}\n`);
   if (csv) return (evaluation) => writeStdout(evaluationCsv(evaluation));
   return (evaluation) => writeLines(evaluationLines(evaluation, view, terminalColumns(1)));
 }

@@ -1,12 +1,6 @@
 import { escapeText, spacesWithSigns } from "../bytes/escape.ts";
 import { bytes, grouped } from "../bytes/quantities.ts";
-import {
-  type CostliestWord,
-  type Evaluation,
-  shownWords,
-  type TextFacts,
-  type TokenizerResult,
-} from "../evaluation/evaluation.ts";
+import type { CostliestWord, Evaluation, TextFacts } from "../evaluation/evaluation.ts";
 import {
   bestOf,
   type CostParity,
@@ -20,6 +14,7 @@ import {
   textMeasures,
   vocabularyMeasures,
 } from "../evaluation/measures.ts";
+import { shownWords } from "../evaluation/shown-words.ts";
 import {
   type Axis,
   flowedLines,
@@ -67,50 +62,6 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
     ...(view.wordCount > 0 ? wordSections(evaluation, view.wordCount, columns) : []),
   ];
   return sections.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
-}
-
-/** The first tokenizer, and the best of the others on all texts together; null where one has no tokens. */
-export function ownAndBest({ tokenizers }: Evaluation): [own: TokenizerResult, best: TokenizerResult] | null {
-  const [own, ...others] = tokenizers.filter(({ overall }) => overall.tokens > 0);
-  if (own === undefined || own !== tokenizers[0] || others.length === 0) return null;
-  return [own, others.reduce((a, b) => (b.overall.tokens < a.overall.tokens ? b : a))];
-}
-
-/** The finding in a sentence: the first tokenizer beside the best of the others, on all texts together. */
-export function findingOf(evaluation: Evaluation): string[] {
-  const pair = ownAndBest(evaluation);
-  if (pair === null) return [];
-  const [own, best] = pair;
-  const { texts } = evaluation;
-  const much = moreText(own.overall.tokens / best.overall.tokens);
-  const than = much.endsWith("as many") ? " tokens as" : " tokens than";
-  const on = texts.length === 1 ? texts[0]!.name : "all texts together";
-  const sizes = [own, best].map(({ vocabularySize }) => grouped(vocabularySize));
-  return [
-    `${own.name} needs ${much}${than} ${best.name} on ${on}, with a vocabulary of ${sizes[0]} tokens beside ${sizes[1]}`,
-    ...rangeOf(own, best),
-  ];
-}
-
-/** On which text it does best beside the other, and on which worst. */
-function rangeOf(own: TokenizerResult, other: TokenizerResult): string[] {
-  const compared = own.texts
-    .map(({ text, tokens }, i) => ({ text, share: tokens / other.texts[i]!.tokens }))
-    .filter(({ share }) => share > 0 && share < Infinity)
-    .sort((a, b) => a.share - b.share);
-  if (compared.length < 2) return [];
-  const [least, most] = [compared[0]!, compared.at(-1)!].map(
-    ({ text, share }) => `${moreText(share)} on ${text}`,
-  );
-  return [`text by text: ${least} to ${most}`];
-}
-
-/** "9 % fewer", "as many", "2.5 times as many": so many tokens, as a share of others. */
-function moreText(share: number): string {
-  const percent = 100 * Math.abs(1 - share);
-  if (share >= 2) return `${share.toFixed(1)} times as many`;
-  if (percent === 0) return "as many";
-  return `${percent.toFixed(percent < 9.95 ? 1 : 0)} % ${share < 1 ? "fewer" : "more"}`;
 }
 
 /** Lines of a heading: its name stands out. */

@@ -2,7 +2,7 @@ import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { usedCount } from "../evaluation/evaluation.ts";
 import { readWrittenLedger } from "../formats/tokens-tsv.ts";
 import { recordedLedger } from "../formats/training-json.ts";
-import { percent } from "../report/charts.ts";
+import { percent } from "../pages/axes.ts";
 import { type Fact, type Highlight, usual } from "../report/report-data.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";

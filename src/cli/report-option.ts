@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import { UserError, usageError } from "../errors.ts";
+import { pageHeadBytes, pageMark } from "../pages/page-file.ts";
 import { JobThread } from "../pipeline/job.ts";
-import { reportHeadBytes, reportMark } from "../report/report-data.ts";
 import { startCliWorker } from "../runtime/embedded.ts";
 import { kernelModule } from "../runtime/kernel.ts";
 import { statOf, withRegularFile } from "../runtime/system-error.ts";
@@ -31,15 +31,15 @@ export const writtenLine = (path: string | undefined) => (path === undefined ? [
 export function refuseOtherFile(path: string): void {
   const stats = statOf(path);
   if (!stats?.isFile() || stats.size === 0) return;
-  if (headOf(path).includes(reportMark)) return;
+  if (headOf(path).includes(pageMark)) return;
   throw new UserError(`"${path}" is not replaced: it is not a report of bpe`, {
     hint: "choose another name, e.g. --report report.html",
   });
 }
 
 function headOf(path: string): string {
-  const head = Buffer.alloc(reportHeadBytes);
-  return withRegularFile(path, (fd) => head.toString("latin1", 0, readSync(fd, head, 0, reportHeadBytes, 0)));
+  const head = Buffer.alloc(pageHeadBytes);
+  return withRegularFile(path, (fd) => head.toString("latin1", 0, readSync(fd, head, 0, pageHeadBytes, 0)));
 }
 
 /** The same with its numbers in memory that all threads see: a message that copies them takes the main thread 8 ms. */

@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { Share } from "../tokenizer/vocabulary-statistics.ts";
+import type { Excerpt } from "./excerpts.ts";
 import {
   alphas,
   type Measures,
@@ -13,16 +15,32 @@ import { type ModelCost, type ModelShape, modelCost } from "./model-cost.ts";
 import { NumberCounts } from "./number-counts.ts";
 import { placedWordPattern, type TextWords } from "./text-words.ts";
 
-/** What `bpe eval --json` prints. docs/evaluate.md has the formulas, docs/evaluation.schema.json the schema. */
+/** What tokenizers measure on texts; `bpe eval --json` prints it as a `FullEvaluation`. docs/evaluate.md has the formulas. */
 export type Evaluation = {
   readonly format: "bpe-evaluation";
-  readonly version: 1;
+  readonly version: 2;
   /** The regular expression that finds the words, each with the white space before it: one for all tokenizers. */
   readonly wordPattern: string;
   /** Whose costs are computed; null without one. */
   readonly model: ModelShape | null;
   readonly texts: readonly TextFacts[];
   readonly tokenizers: readonly TokenizerResult[];
+};
+
+/** What `bpe eval --json` prints, and the page shows. docs/evaluation.schema.json has the schema. */
+export type FullEvaluation = Omit<Evaluation, "tokenizers"> & {
+  readonly tokenizers: readonly (TokenizerResult & VocabularyDetails)[];
+  readonly excerpts: readonly Excerpt[];
+};
+
+/** What a vocabulary holds; special tokens do not count. Lists are those of `bpe inspect --json`. */
+export type VocabularyDetails = {
+  /** Tokens by the script of their first letter, or by what they hold, the most frequent first. */
+  readonly scripts: readonly Share[];
+  /** Tokens by length in bytes, ascending. */
+  readonly lengths: readonly Share[];
+  /** The longest tokens with a letter, escaped for people. */
+  readonly longestTokens: readonly { readonly id: number; readonly bytes: number; readonly token: string }[];
 };
 
 /** A text, without any tokenizer. */
@@ -37,6 +55,8 @@ export type TextFacts = {
   readonly invalidBytes: number;
   /** Whether spaces part its words: no more than half of its characters are of scripts without. */
   readonly isSpaced: boolean;
+  /** Names of the tokenizers whose record lists an input of this text: they were trained on it. */
+  readonly trainedBy: readonly string[];
 };
 
 export type TokenizerResult = VocabularyFacts & {
@@ -77,22 +97,6 @@ export type CostliestWord = {
   readonly pieces: readonly string[];
 };
 
-/** The words that people are shown: those with letters first, of each only one, whatever signs stand around it. */
-export function shownWords(words: readonly CostliestWord[], count: number): CostliestWord[] {
-  const seen = new Set([""]);
-  const [first, later]: CostliestWord[][] = [[], []];
-  for (const one of words) {
-    const letters = one.word.toLowerCase().replace(/[^\p{L}\p{M}]/gu, "");
-    (seen.has(letters) ? later! : first!).push(one);
-    seen.add(letters);
-  }
-  const hasLetters = ({ word }: CostliestWord) => /\p{L}/u.test(word);
-  return [...first!, ...later!.filter(hasLetters), ...later!.filter((one) => !hasLetters(one))].slice(
-    0,
-    count,
-  );
-}
-
 const shownBytesMax = 160;
 
 /** The first bytes, whole characters of them. */
@@ -115,12 +119,14 @@ type Counted = Pick<WordCosts, "singleTokenWords" | "continuedWords"> & {
 };
 
 export function textFacts(
-  { name, inputs, invalidBytes }: Pick<TextFacts, "name" | "inputs" | "invalidBytes">,
+  of: Pick<TextFacts, "name" | "inputs" | "invalidBytes" | "trainedBy">,
   words: TextWords,
 ): TextFacts {
   const { textBytes: bytes, characterCount: characters, wordCount, distinctCount: distinctWords } = words;
   const isSpaced = words.unspacedCount <= characters / 2;
-  return { name, inputs, bytes, characters, words: wordCount, distinctWords, invalidBytes, isSpaced };
+  const { name, inputs, invalidBytes, trainedBy } = of;
+  const counts = { bytes, characters, words: wordCount, distinctWords, invalidBytes };
+  return { name, inputs, ...counts, isSpaced, trainedBy };
 }
 
 /** Gathers the results of one tokenizer, text by text. */
@@ -231,7 +237,7 @@ export function evaluationOf(
   });
   return {
     format: "bpe-evaluation",
-    version: 1,
+    version: 2,
     wordPattern: placedWordPattern,
     model,
     texts: facts,

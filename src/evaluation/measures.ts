@@ -178,7 +178,8 @@ export const textMeasures: readonly Measure<Measures>[] = [
   field(
     "vocabularyUtilization",
     "vocabulary used",
-    "higher",
+    // A small vocabulary is used more on the same text, and is none the better for it.
+    null,
     "tokens used divided by the size of the vocabulary",
     percent,
   ),

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type Normalization, normalizationCheck } from "../bytes/normalization.ts";
 import {
   amount,
@@ -350,6 +350,22 @@ export function recordedReading(paths: readonly string[]): Reading | undefined {
     if (first !== undefined && isOne) return first;
   }
   return undefined;
+}
+
+const corpusFields = fieldsOf({
+  files: listOf(text),
+  workingDirectory: text,
+  inputs: listOf(fieldsOf({ path: text, isDev: optional(flag) })),
+});
+
+/** The paths of the files that a tokenizer was trained on, by its record; none without one. */
+export function recordedInputs(path: string): string[] {
+  const record = recordOf(path, corpusFields);
+  if (record === null) return [];
+  const { workingDirectory, inputs } = record;
+  return inputs.flatMap(({ path, isDev }) =>
+    isDev || path === "-" ? [] : [resolve(workingDirectory, path)],
+  );
 }
 
 /**

@@ -42,6 +42,8 @@ export type NamedText = {
   readonly inputs: readonly Input[];
   /** The inputs as the result names them. */
   readonly paths: readonly string[];
+  /** Names of the tokenizers that were trained on one of the inputs. */
+  readonly trainedBy?: readonly string[];
 };
 
 export type EvaluateOptions = {
@@ -164,7 +166,10 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
   try {
     for (const text of texts) {
       const { words, invalidBytes, tokens } = await readText(text, options, progress);
-      const textFact = textFacts({ name: text.name, inputs: text.paths, invalidBytes }, words);
+      const textFact = textFacts(
+        { name: text.name, inputs: text.paths, invalidBytes, trainedBy: text.trainedBy ?? [] },
+        words,
+      );
       facts.push(textFact);
       const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {

@@ -1,5 +1,5 @@
 import { lineFeed } from "../bytes/text.ts";
-import type { SampleToken } from "../report/report-data.ts";
+import type { SampleToken } from "../evaluation/passages.ts";
 
 /** A paragraph of a text, and how many tokens of two tokenizers begin in it. */
 export type ComparedPart = {

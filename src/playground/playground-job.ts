@@ -1,4 +1,5 @@
 import { UserError } from "../errors.ts";
+import type { SampleToken } from "../evaluation/passages.ts";
 import { knownBySum, partsOfRanks, scanRanks } from "../formats/tiktoken.ts";
 import type { Compat } from "../merge/merges.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
@@ -8,7 +9,6 @@ import { partsOfJson } from "../pipeline/text-tokenizer.ts";
 import { type TrainedTokenizer, trainTokenizer } from "../pipeline/train-in-browser.ts";
 import type { TrainingStatistics } from "../pipeline/trained-facts.ts";
 import { cuttingOf } from "../pipeline/training.ts";
-import type { SampleToken } from "../report/report-data.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";

@@ -1,5 +1,6 @@
 import { escapeText } from "../bytes/escape.ts";
 import { grouped } from "../bytes/quantities.ts";
+import { jsonForPage } from "../pages/page-file.ts";
 import { spareThirdTier } from "../runtime/host.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { barHtml } from "./charts.ts";
@@ -227,15 +228,6 @@ function leavesOf({ tokens, lengths, merges, counts }: ReportTokenizer): PackedV
   }
   return leaves;
 }
-
-/** JSON that may stand in a `<script>`: nothing in it ends the element, or changes how its source reads. */
-export const jsonForPage = (value: unknown) =>
-  JSON.stringify(value).replace(
-    /[<>&\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => {
-      return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-    },
-  );
 
 const partText =
   "Of large vocabularies this page has the tokens that occur most often in the texts, what they are made of, and the first merges; the page of bpe inspect --report has all.";

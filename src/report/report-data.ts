@@ -1,4 +1,4 @@
-import type { Measure } from "../evaluation/measures.ts";
+import type { SampleToken } from "../evaluation/passages.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import type { TokenTable } from "../tokenizer/token-table.ts";
@@ -8,20 +8,12 @@ import { intermediates, type Ledger } from "../vocabulary/ledger.ts";
 import { copyTokenBytes, notKept, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { DataTable } from "./html.ts";
 
-/** Stands near the head of every report, so that a later one knows that it may take its place. */
-export const reportMark = '<meta name="generator" content="bpe">';
-
-/** A report has its mark among its first bytes. */
-export const reportHeadBytes = 256;
-
 /** All that a report shows. What is undefined or empty has no section. Names and texts may be hostile; the page escapes them. */
 export type ReportData = ReportFrame & ReportBody;
 
 /** What stands above and below the sections. */
 export type ReportFrame = {
   readonly title: string;
-  /** What was found, in a sentence. */
-  readonly finding?: string | undefined;
   /** The first numbers that a reader sees. */
   readonly highlights: readonly Highlight[];
   readonly warnings?: readonly string[];
@@ -37,13 +29,6 @@ export type ReportBody = {
   /** At least one. */
   readonly tokenizers: readonly ReportTokenizer[];
   readonly compression?: Compression | undefined;
-  readonly measures?: readonly MeasureTable[];
-  /** What is not measured, and why. */
-  readonly measuresNote?: string | undefined;
-  /** How many tokens each tokenizer has. */
-  readonly sizes?: readonly number[];
-  readonly compared?: TextComparison | undefined;
-  readonly costliest?: readonly CostlyWords[];
   /** Texts cut by the first tokenizer. */
   readonly samples: readonly Sample[];
 };
@@ -121,65 +106,6 @@ export type Compression = {
 export type Sample = {
   readonly name: string;
   readonly cuts: readonly (readonly SampleToken[])[];
-};
-
-export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
-
-/** Values of tokenizers, a row each, in groups that are compared within themselves: of one text, of one cost. */
-export type MeasureTable = {
-  readonly title: string;
-  /** So many measures, the first ones, are shown at once; the others behind a click. All, if it is not given. */
-  readonly shownCount?: number;
-  /** Which measure is also drawn as dots. */
-  readonly drawn?: number;
-  readonly measures: readonly Pick<Measure<never>, "name" | "better" | "formula">[];
-  readonly groups: readonly {
-    readonly name: string;
-    /** Of each tokenizer, of each measure. */
-    readonly cells: readonly (readonly MeasureCell[])[];
-  }[];
-};
-
-export type MeasureCell = {
-  /** null where there is none. */
-  readonly value: number | null;
-  readonly shown: string;
-  /** What stands below it, as the count behind a share. */
-  readonly note?: string | undefined;
-};
-
-/** Words with the most tokens beyond the first, of each tokenizer on a text. */
-export type CostlyWords = {
-  readonly text: string;
-  /** Of each tokenizer, the costliest first. */
-  readonly words: readonly (readonly CostlyWord[])[];
-};
-
-/** Its pieces are shown as they are; `isCut`: the word has more. */
-export type CostlyWord = {
-  readonly count: number;
-  readonly tokens: number;
-  readonly pieces: readonly string[];
-  readonly isCut: boolean;
-};
-
-/** A stretch of a text, and its tokens of each tokenizer. */
-export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
-
-/** A text whose tokens are compared: the passages that differ most, first. */
-export type ComparedText = { readonly name: string; readonly passages: readonly Passage[] };
-
-/** What of the texts is compared. */
-export type TextComparison = {
-  /** The tokenizers of the cuts. */
-  readonly tokenizers: readonly { readonly index: number; readonly name: string }[];
-  /** Which two of them are shown first. */
-  readonly pair: readonly [above: number, below: number];
-  readonly texts: readonly ComparedText[];
-  /** How many texts there are; only the first are compared. */
-  readonly textCount: number;
-  /** Names of tokenizers that change the texts before they cut them: their tokens cannot be laid beside those of others. */
-  readonly unlike: readonly string[];
 };
 
 /** A vocabulary that was just trained, with its ledger, as reports draw it. `of`: what the corpus is called. */

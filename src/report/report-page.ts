@@ -1,3 +1,4 @@
+import { pageMark } from "../pages/page-file.ts";
 import { createSha256 } from "../runtime/host.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import { scriptClasses, scriptShares } from "../tokenizer/vocabulary-statistics.ts";
@@ -13,7 +14,6 @@ import {
   tableHtml,
   trustedHtml,
 } from "./html.ts";
-import { costliestSection, measureSection } from "./measure-sections.ts";
 import {
   type Deflate,
   mergesSection,
@@ -21,15 +21,8 @@ import {
   packVocabularies,
   treeSection,
 } from "./packed-vocabulary.ts";
-import {
-  type Fact,
-  type FrameTable,
-  type ReportBody,
-  type ReportData,
-  type ReportFrame,
-  reportMark,
-} from "./report-data.ts";
-import { sampleSection, textComparisonSection } from "./text-sections.ts";
+import type { Fact, FrameTable, ReportBody, ReportData, ReportFrame } from "./report-data.ts";
+import { sampleSection } from "./text-sections.ts";
 import { compressionSection, intermediateSection, specialSection } from "./training-sections.ts";
 import {
   firstShownOf,
@@ -90,12 +83,8 @@ const factsHtml = (facts: readonly Fact[], more = "") =>
 
 /** What the page says of the tokenizers: all between its head and its end. */
 export async function* pageSections(data: ReportBody, deflate: Deflate): AsyncGenerator<PageSection> {
-  const { tokenizers, compression, measures = [], compared, costliest = [], samples } = data;
-  const names = tokenizers.map(({ name }) => name);
+  const { tokenizers, compression, samples } = data;
   const soFar: (Section | null)[] = [
-    measureSection(names, measures, data.sizes, data.measuresNote),
-    compared === undefined ? null : textComparisonSection(compared),
-    costliestSection(names, costliest),
     compression === undefined ? null : compressionSection(compression),
     tokenizers.length > 1 ? null : mergesSection(tokenizers[0]!),
     tokenizers.length > 1 ? null : specialSection(tokenizers[0]!),
@@ -157,10 +146,7 @@ const longestLookedAt = 200;
 const hashOf = (text: string) => `'sha256-${createSha256().update(text).digest("base64")}'`;
 
 /** The head, and an index of the sections. */
-export function pageHead(
-  { title, finding, highlights }: ReportFrame,
-  sections: readonly PageSection[],
-): Html {
+export function pageHead({ title, highlights }: ReportFrame, sections: readonly PageSection[]): Html {
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(pageScript)}`,
@@ -173,7 +159,7 @@ export function pageHead(
 <html lang="en">
 <head>
 <meta charset="utf-8">
-${trustedHtml(reportMark)}
+${trustedHtml(pageMark)}
 <meta http-equiv="Content-Security-Policy" content="${trustedHtml(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -185,7 +171,6 @@ ${trustedHtml(reportMark)}
 <body>
 <header>
 <h1>${title}</h1>
-${finding === undefined ? undefined : html`<p class="finding">${finding}</p>`}
 <dl class="highlights">${highlights.map(
     ({ name, value, note }) =>
       html`<div><dt>${name}</dt><dd>${value}</dd>${note && html`<dd class="quiet">${note}</dd>`}</div>`,

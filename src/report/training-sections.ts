@@ -1,15 +1,7 @@
 import { grouped } from "../bytes/quantities.ts";
+import { linearAxis, percent, sizesAxis } from "../pages/axes.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
-import {
-  barChart,
-  barGroup,
-  type Line,
-  linearAxis,
-  lineChart,
-  type Point,
-  percent,
-  sizesAxis,
-} from "./charts.ts";
+import { barChart, barGroup, type Line, lineChart, type Point } from "./charts.ts";
 import { type Cell, type Html, html, type Section, tableHtml, tokenHtml } from "./html.ts";
 import { type Compression, type ReportLedger, type ReportTokenizer, usual } from "./report-data.ts";
 

@@ -1,8 +1,9 @@
 import { grouped } from "../bytes/quantities.ts";
 import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
+import { decadesAxis, percent } from "../pages/axes.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { Share } from "../tokenizer/vocabulary-statistics.ts";
-import { barChart, decadesAxis, histograms, keyHtml, type Line, lineChart, percent } from "./charts.ts";
+import { barChart, histograms, keyHtml, type Line, lineChart } from "./charts.ts";
 import { html, type Section, tokenHtml } from "./html.ts";
 import { hasLetters, type ReportTokenizer } from "./report-data.ts";
 

@@ -60,6 +60,11 @@ const playgroundDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/.
 /** The page to learn from (scripts/playground.ts). */
 export const readPlayground = (): Uint8Array => readFileSync(`${playgroundDirectory}/playground.html`);
 
+const pagesDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/pages`;
+
+/** The template of the pages that `--report` writes (scripts/pages.ts). */
+export const readPageTemplate = (): string => readFileSync(`${pagesDirectory}/report.html`, "utf8");
+
 const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
 
 /** Whether the kernel is the one with assertions, which tests run. */

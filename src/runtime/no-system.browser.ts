@@ -27,6 +27,7 @@ export {
   noSystem as readlinkSync,
   noSystem as readSync,
   noSystem as relative,
+  noSystem as resolve,
   noSystem as statSync,
   noSystem as totalmem,
 };

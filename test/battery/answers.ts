@@ -88,9 +88,18 @@ async function fileOutput(path: string, directory: string): Promise<Output> {
   const name = basename(path);
   if (name === "training.json") return outputOf(maskJson(mask(content.toString(), directory)));
   if (name.endsWith(".log")) return outputOf(maskLog(content.toString(), directory));
-  if (/\.(html|md)$/.test(name)) return outputOf(mask(content.toString(), directory));
+  if (name.endsWith(".html")) return outputOf(mask(withoutProgram(content.toString()), directory));
+  if (name.endsWith(".md")) return outputOf(mask(content.toString(), directory));
   return outputOf(content);
 }
+
+/** What a page shows, without the program and the style that show it, and the day. */
+const withoutProgram = (page: string) =>
+  page
+    .replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "")
+    .replace(/<style>.*?<\/style>/s, "")
+    .replace(/<script type="module">.*?<\/script>/s, "")
+    .replace(/<p class="origin">.*?<\/p>/, "");
 
 /** The record is the last line; how far a stage is may be told any number of times. */
 const maskLog = (text: string, directory: string) =>

@@ -107,9 +107,7 @@ describe("bpe eval", () => {
 
   test("the summary begins with the finding: the first tokenizer beside the best of the others", () => {
     const firstLine = (...args: string[]) =>
-      bpe(["eval", "--progress", "none", ...args]).stderr.split("\n")[0];
-    const secondLine = (...args: string[]) =>
-      bpe(["eval", "--progress", "none", ...args]).stderr.split("\n")[1];
+      bpe(["eval", "--progress", "none", ...args]).stderr.split("\n")[0]!;
     const sizes = join(scratch(), "sizes");
     expect(bpe(["train", english, "-n", "260,270", "-o", sizes, "-q"]).code).toBe(0);
     const [small, large] = [join(sizes, "260"), join(sizes, "270")];
@@ -118,19 +116,26 @@ describe("bpe eval", () => {
     expect(b).toBeLessThan(a);
     const shown = (percent: number) => `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
     const name = basename(english).replace(".txt", "");
+    const much = a / b >= 2 ? `${(a / b).toFixed(1)} times as many` : `${shown(100 * (a / b - 1))} more`;
     expect(firstLine(small, large, "--text", english)).toBe(
-      `260 needs ${a / b >= 2 ? `${(a / b).toFixed(1)} times as many tokens as` : `${shown(100 * (a / b - 1))} more tokens than`} 270 on ${name}, with a vocabulary of 260 tokens beside 267`,
+      `On ${name}, 260 needs ${much} tokens ${a / b >= 2 ? "as" : "than"} 270. 260 has 260 tokens, 270 267.`,
     );
     const three = [large, small, `x=${small}`, "--text", `en=${english}`, `el=${greek}`];
     expect(firstLine(...three)).toMatch(
-      /^270 needs [\d.]+ % fewer tokens than 260 on all texts together, with a vocabulary of 267 tokens beside 260$/,
+      /^On en, 270 needs [\d.]+ % fewer tokens than 260; on el, .*\. 270 has 267 tokens, 260 260, the best of the others\. Each text counts the same\.$/,
     );
-    expect(secondLine(...three)).toMatch(/^text by text: [\d.]+ % fewer on en to .* on el$/);
-    expect(secondLine(small, large, "--text", english)).toStartWith("measured");
     expect(firstLine(large, `x=${large}`, "--text", english)).toBe(
-      `270 needs as many tokens as x on ${name}, with a vocabulary of 267 tokens beside 267`,
+      `On ${name}, 270 and x need equally many tokens. 270 has 267 tokens, x 267.`,
     );
-    expect(firstLine(large, "--text", english)).toStartWith("measured 1 tokenizer");
+    // These learned from the text, and it is short.
+    const cautions = bpe(["eval", "--progress", "none", small, large, "--text", english]).stderr;
+    expect(cautions.split("\n").slice(1, 3)).toEqual([
+      expect.stringMatching(/ has .*B: below 50 kB a single paragraph may decide the number\.$/),
+      `${name} is among the inputs that 260 and 270 learned from: its number is too good.`,
+    ]);
+    const { texts } = evaluateJson([small, "--text", english, greek]);
+    expect(texts.map(({ trainedBy }) => trainedBy)).toEqual([["260"], []]);
+    expect(firstLine(large, "--text", greek)).toContain("a single paragraph may decide");
   });
 
   test("of one text, or one tokenizer, several measures are one table", () => {

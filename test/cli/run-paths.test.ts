@@ -5,7 +5,7 @@ import { parseInvocation } from "../../src/cli/arguments.ts";
 import { type CommandSpec, commands } from "../../src/cli/command-table.ts";
 import { checkRunPaths } from "../../src/cli/run-paths.ts";
 import type { PathRead } from "../../src/options/option.ts";
-import { reportMark } from "../../src/report/report-data.ts";
+import { pageMark } from "../../src/pages/page-file.ts";
 import { MisplacedOutput } from "../../src/store/written-places.ts";
 import { binary, bpe, environment, put } from "../binary.ts";
 import { eachInNewHome } from "../homes.ts";
@@ -225,7 +225,7 @@ test("no output of any command is what any of its paths reads, or holds it, by a
 test("what a directory, a glob or a plan leads to is no output either, and the run touches nothing", () => {
   linkSync(join(home, "texts/more/a.txt"), join(home, "elsewhere"));
   linkSync(join(home, "ids.npy"), join(home, "same.npy"));
-  linkSync(put(home, "texts/page.txt", `${reportMark} of an earlier run`), join(home, "page"));
+  linkSync(put(home, "texts/page.txt", `${pageMark} of an earlier run`), join(home, "page"));
   const before = everything();
   for (const command of [
     "count texts -o elsewhere",

@@ -5,7 +5,6 @@ import {
   ratio,
   renyiEfficiency,
   renyiEntropy,
-  shownWords,
   sumOf,
   usedCount,
 } from "../../src/evaluation/evaluation.ts";
@@ -55,13 +54,4 @@ test("the Gini coefficient is that of the formula with all pairs", () => {
   expect(gini([2, 2, 2])).toBe(0);
   expect(gini([0, 0])).toBe(0);
   expect(gini([1, 3])).toBeCloseTo(0.25, 12);
-});
-
-test("people are shown words with letters first, of each only one, and rules last", () => {
-  const words = ["----", "low", "Low,", "\u201clow", "|", "newest", "--low--", "été"].map((word) => ({
-    ...{ word, bytes: 9, count: 1, tokens: 3, tokensBeyondFirst: 2, pieces: [] },
-  }));
-  const shown = (count: number) => shownWords(words, count).map(({ word }) => word);
-  expect(shown(9)).toEqual(["low", "newest", "été", "Low,", "\u201clow", "--low--", "----", "|"]);
-  expect(shown(4)).toEqual(["low", "newest", "été", "Low,"]);
 });

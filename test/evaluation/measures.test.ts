@@ -106,7 +106,7 @@ describe("the list of measures", () => {
       continued_words: "lower",
       continued_share: "lower",
       used_tokens: null,
-      vocabulary_utilization: "higher",
+      vocabulary_utilization: null,
       renyi_entropy_2: null,
       renyi_efficiency_2: "higher",
       "renyi_entropy_2.5": null,

@@ -83,6 +83,11 @@ export const modules: readonly Module[] = [
     tests: ["test/evaluation", "test/pipeline/evaluate.test.ts"],
     executableTests: ["test/cli/eval-command.test.ts", "test/cli/diff-command.test.ts"],
   },
+  {
+    name: "pages",
+    tests: ["test/pages"],
+    executableTests: ["test/cli/report.test.ts"],
+  },
   { name: "report", tests: ["test/report"], executableTests: ["test/cli/report.test.ts"] },
   { name: "playground", tests: ["test/playground"] },
   {

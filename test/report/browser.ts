@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { bpe, put, scratch } from "../binary.ts";
+import { coloursOf, openPage, overlaps, seenTexts, widthOf } from "../pages/page-probes.ts";
 import { launchChromium } from "./chromium.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 
@@ -14,37 +15,14 @@ afterAll(() => browser.close());
 
 const story = "The low tower was lower than the newest tower. There they thought of the other weather.\n";
 const text = put(directory, "story.txt", story.repeat(60));
-const hostileText = put(
-  directory,
-  "hostile.txt",
-  `${hostileTexts.join("\n")}\n${"<script>x</script> ".repeat(8)}`,
-);
-/** Short enough to be one passage. */
-const hostileLine = put(directory, "line.txt", `${hostileTexts[0]} there ${hostileTexts[5]}\n`);
 const tokenizers = ["280", "320", "400"].map((size) => {
   const path = join(directory, `of${size}`);
   expect(bpe(["train", text, "-n", size, "-o", path, "-q"]).code).toBe(0);
   return path;
 });
 
-type Opened = { page: Page; problems: string[]; requests: string[] };
-
-/** Opens a page and waits until its script has drawn the tree. What goes wrong in it is kept. */
-async function open(path: string, options: Parameters<typeof browser.newPage>[0] = {}): Promise<Opened> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-  const problems: string[] = [];
-  const requests: string[] = [];
-  page.on("console", (message) => problems.push(message.text()));
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("dialog", (dialog) => {
-    problems.push("a dialog");
-    void dialog.dismiss();
-  });
-  page.on("requestfinished", (request) => requests.push(request.url()));
-  await page.goto(String(pathToFileURL(path)));
-  if (options.javaScriptEnabled !== false) await page.waitForSelector(".tree .node", { state: "attached" });
-  return { page, problems, requests };
-}
+const open = (path: string, options: Parameters<typeof browser.newPage>[0] = {}) =>
+  openPage(browser, path, options.javaScriptEnabled === false ? null : ".tree .node", options);
 
 function reportOf(name: string, ...args: string[]): string {
   const path = join(directory, `${name}.html`);
@@ -63,49 +41,7 @@ const trained = reportOf(
   "-o",
   join(directory, "trained"),
 );
-const compared = reportOf(
-  "compared",
-  "eval",
-  ...tokenizers,
-  "--text",
-  text,
-  `hostile=${hostileText}`,
-  hostileLine,
-  "--binary",
-  "text",
-);
-
-/** The colours of a picture's pixels, as "r,g,b", with how many there are. */
-async function coloursOf(png: Buffer): Promise<Map<string, number>> {
-  const page = await browser.newPage();
-  const counts = await page.evaluate(
-    async (source) => {
-      const image = new Image();
-      image.src = source;
-      await image.decode();
-      const canvas = new OffscreenCanvas(image.width, image.height);
-      const context = canvas.getContext("2d")!;
-      context.drawImage(image, 0, 0);
-      const { data } = context.getImageData(0, 0, image.width, image.height);
-      const found: Record<string, number> = {};
-      for (let i = 0; i < data.length; i += 4) {
-        const colour = `${data[i]},${data[i + 1]},${data[i + 2]}`;
-        found[colour] = (found[colour] ?? 0) + 1;
-      }
-      return found;
-    },
-    `data:image/png;base64,${png.toString("base64")}`,
-  );
-  await page.close();
-  return new Map(Object.entries(counts));
-}
-
-const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
-
-for (const [name, path] of [
-  ["a training", trained],
-  ["a comparison", compared],
-] as const) {
+for (const [name, path] of [["a training", trained]] as const) {
   for (const width of [1280, 768, 390, 320]) {
     for (const colorScheme of ["light", "dark"] as const) {
       test(`${name}, ${width} pixels, ${colorScheme}: nothing is wider than the screen, and nothing goes wrong`, async () => {
@@ -116,7 +52,7 @@ for (const [name, path] of [
         expect(await widthOf(page)).toBe(width);
         expect(problems).toEqual([]);
         expect(requests).toEqual([String(pathToFileURL(path))]);
-        const colours = await coloursOf(await page.screenshot({ fullPage: true }));
+        const colours = await coloursOf(browser, await page.screenshot({ fullPage: true }));
         const paper = colorScheme === "light" ? "255,255,255" : "20,23,28";
         const [most] = [...colours].reduce((a, b) => (a[1] > b[1] ? a : b));
         expect(most).toBe(paper);
@@ -128,7 +64,7 @@ for (const [name, path] of [
 
 test("the pictures can be seen: lines, bars, cells and tokens have their colours", async () => {
   const seen = async (page: Page, place: string, colour: string) =>
-    (await coloursOf(await page.locator(place).first().screenshot())).get(colour) ?? 0;
+    (await coloursOf(browser, await page.locator(place).first().screenshot())).get(colour) ?? 0;
   const { page } = await open(trained);
   expect(await seen(page, "#compression figure", "37,99,201")).toBeGreaterThan(300);
   expect(await seen(page, "#frequency .bars", "37,99,201")).toBeGreaterThan(1000);
@@ -137,35 +73,6 @@ test("the pictures can be seen: lines, bars, cells and tokens have their colours
   for (const token of ["207,224,251", "251,226,196", "205,236,214", "233,216,244"]) {
     expect(await seen(page, "#samples .text", token)).toBeGreaterThan(1000);
   }
-  await page.close();
-  const other = (await open(compared)).page;
-  expect(await seen(other, "#frequency figure", "37,99,201")).toBeGreaterThan(300);
-  expect(await seen(other, "#measures .measures", "37,99,201")).toBeGreaterThan(500);
-  expect(await seen(other, "#measures .measures", "194,94,0")).toBeGreaterThan(50);
-  expect(await seen(other, "#differences .text", "207,224,251")).toBeGreaterThan(1000);
-  expect(await seen(other, "#differences .text", "251,226,196")).toBeGreaterThan(1000);
-  await other.close();
-});
-
-test("text of others does not run, and is shown as it is", async () => {
-  const { page, problems } = await open(compared);
-  expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
-  expect(await page.locator("script").count()).toBe(3);
-  expect(await page.locator("#differences img, #differences svg, #differences a").count()).toBe(0);
-  // The tokens of one of the two, in their order, and what both cut alike.
-  const shown = await page.locator("#differences .text").evaluateAll((texts) =>
-    texts.map((text) => {
-      const copy = text.cloneNode(true) as HTMLElement;
-      for (const below of copy.querySelectorAll(".below")) below.remove();
-      return copy.textContent!;
-    }),
-  );
-  expect(shown.some((text) => text.includes("</script><script>globalThis.harmed=1</script>"))).toBe(true);
-  expect(shown.some((text) => text.includes("\\xe2\\x80\\xae"))).toBe(true);
-  await page.fill("#tree-query", "<img src=x onerror=globalThis.harmed=1>");
-  await page.waitForSelector("#tree-found .quiet");
-  expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
-  expect(problems).toEqual([]);
   await page.close();
 });
 
@@ -351,27 +258,6 @@ test("all merges are in a table, page by page, in their order or sorted, and eac
   await page.close();
 });
 
-/** Words of pictures that lie over each other. */
-const overlaps = (page: Page) =>
-  page.evaluate(() => {
-    const found: string[] = [];
-    for (const plot of document.querySelectorAll(".plot, .dots, .panels figure")) {
-      const words = [...plot.querySelectorAll("text, .y-title, .x-title, span")].filter(
-        (word) => word.textContent !== "",
-      );
-      const boxes = words.map((word) => {
-        const range = document.createRange();
-        range.selectNodeContents(word);
-        return { text: word.textContent!, ...range.getBoundingClientRect().toJSON() };
-      });
-      for (const [i, a] of boxes.entries())
-        for (const b of boxes.slice(i + 1))
-          if (a.left < b.right && b.left < a.right && a.top < b.bottom - 3 && b.top < a.bottom - 3)
-            found.push(`${a.text} over ${b.text}`);
-    }
-    return found;
-  });
-
 test("no words of a picture lie over others, and no table is wider than its box, with few merges, many sizes and eight tokenizers", async () => {
   const toy = put(
     directory,
@@ -383,16 +269,7 @@ test("no words of a picture lie over others, and no table is wider than its box,
       reportOf(`toy${size}`, "train", toy, "-n", size, "-o", join(directory, `toy${size}`)),
     ),
     reportOf("sizes", "train", text, "-n", "400,300,310,320,350,390", "-o", join(directory, "sizes")),
-    reportOf(
-      "eight",
-      "eval",
-      ...Array.from({ length: 8 }, (_, i) => `no${i}=${tokenizers[i % 3]}`),
-      "--text",
-      text,
-      hostileLine,
-    ),
     trained,
-    compared,
   ];
   for (const path of pages) {
     for (const width of [390, 1280]) {
@@ -414,92 +291,6 @@ test("no words of a picture lie over others, and no table is wider than its box,
       await page.close();
     }
   }
-});
-
-test("a reader of three tokenizers chooses two, and sees where they differ as the page shows it without a script", async () => {
-  const bare = (await open(compared, { javaScriptEnabled: false })).page;
-  const { page } = await open(compared);
-  const passages = (of: Page) =>
-    of.locator("#differences .passage").evaluateAll((all) => all.map((one) => one.innerHTML.trim()).sort());
-  const choose = async (above: string, below: string) => {
-    await page.selectOption("select[data-side='0']", above);
-    await page.selectOption("select[data-side='1']", below);
-  };
-  const first = await passages(bare);
-  await choose("2", "1");
-  expect(await passages(page)).not.toEqual(first);
-  expect(await page.locator(".pair-names").textContent()).toMatch(/above: of400\s+below: of320/);
-  await choose("2", "0");
-  // The tokens of each passage are those of bpe encode: their lengths add up to the passage on both sides.
-  const sides = await page
-    .locator("#differences .x")
-    .evaluateAll((all) =>
-      all.map((both) =>
-        [".above", ".below"].map((side) =>
-          [...both.querySelectorAll<HTMLElement>(`${side} i`)].map(({ dataset }) => Number(dataset.n)),
-        ),
-      ),
-    );
-  expect(sides.length).toBeGreaterThan(5);
-  for (const [above, below] of sides) {
-    const sum = (lengths: number[]) => lengths.reduce((a, b) => a + b);
-    expect(sum(above!)).toBe(sum(below!));
-    expect(above!.length + below!.length).toBeGreaterThan(2);
-  }
-  await choose("0", "1");
-  expect(await passages(page)).toEqual(first);
-  // The passages that differ most for the chosen two come first.
-  await choose("0", "2");
-  const shares = await page.locator("#differences .passages").evaluateAll((texts) =>
-    texts.map((text) =>
-      [...text.querySelectorAll(".passage")].map((passage) => {
-        const length = passage.querySelector(".text")!.textContent!.length;
-        return passage.querySelectorAll(".x i").length / length;
-      }),
-    ),
-  );
-  for (const some of shares) expect(some.length).toBeGreaterThan(0);
-  await bare.close();
-  await page.close();
-});
-
-test("the table of measures is sorted by its heads, with the keyboard, too", async () => {
-  const { page } = await open(compared);
-  const table = page.locator(".measures").first();
-  const names = () =>
-    table.evaluate((table) =>
-      [...(table as HTMLTableElement).tBodies].map((body) =>
-        [...body.querySelectorAll("[scope=row]")].map((head) => head.textContent),
-      ),
-    );
-  const sorts = () =>
-    table.locator("thead th").evaluateAll((heads) => heads.map((head) => head.getAttribute("aria-sort")));
-  const values = (column: number) =>
-    table.evaluate(
-      (table, column) =>
-        [...(table as HTMLTableElement).tBodies].map((body) =>
-          [...body.querySelectorAll<HTMLTableRowElement>("tr:not(.group)")].map((row) =>
-            Number(row.cells[column]!.dataset.v),
-          ),
-        ),
-      column,
-    );
-  const ascending = (lists: number[][]) => lists.map((list) => [...list].sort((a, b) => a - b));
-  const descending = (lists: number[][]) => ascending(lists).map((list) => list.reverse());
-  // Static: bytes per token.
-  expect((await sorts()).indexOf("descending")).toBe(2);
-  expect(await values(2)).toEqual(descending(await values(2)));
-  // Fewer tokens are better, so they begin with the fewest; a second press turns them round.
-  await table.locator("thead button").nth(1).focus();
-  await page.keyboard.press("Enter");
-  expect(await values(1)).toEqual(ascending(await values(1)));
-  expect((await sorts()).filter((order) => order !== null)).toEqual(["ascending"]);
-  await page.keyboard.press("Space");
-  expect(await values(1)).toEqual(descending(await values(1)));
-  expect((await sorts())[1]).toBe("descending");
-  await table.locator("thead button").first().click();
-  for (const group of await names()) expect(group).toEqual(["of280", "of320", "of400"]);
-  await page.close();
 });
 
 test("a plain table is sorted by its heads with the keyboard, numbers first from the largest", async () => {
@@ -531,66 +322,7 @@ test("the page of an inspected tokenizer fits any screen, and nothing goes wrong
   await page.close();
 });
 
-test("on a telephone a table of measures has one measure, which the reader chooses", async () => {
-  const { page } = await open(compared, { viewport: { width: 390, height: 800 } });
-  const heads = () => page.locator(".measures").first().locator("thead th:visible").allTextContents();
-  expect(await heads()).toEqual(["tokenizer", expect.stringContaining("bytes per token")]);
-  await page.locator(".measure-chooser select").first().selectOption({ label: "fertility" });
-  expect(await heads()).toEqual(["tokenizer", expect.stringContaining("fertility")]);
-  expect(await page.locator(".measures").first().locator("th[aria-sort=ascending]").count()).toBe(1);
-  await page.close();
-});
-
-/** Every text that is seen, with its size, its colour and what is behind it. */
-const seenTexts = (page: Page) =>
-  page.evaluate(() => {
-    const rgba = (colour: string) => {
-      const [r, g, b, a = 1] = colour.match(/[\d.]+/g)!.map(Number);
-      return [r!, g!, b!, a] as const;
-    };
-    const over = (top: readonly number[], below: readonly number[]) =>
-      [0, 1, 2].map((i) => top[i]! * top[3]! + below[i]! * (1 - top[3]!));
-    const backgroundOf = (element: Element | null): number[] => {
-      if (element === null) return [255, 255, 255];
-      const colour = rgba(getComputedStyle(element).backgroundColor);
-      return colour[3] === 1 ? colour.slice(0, 3) : over(colour, backgroundOf(element.parentElement));
-    };
-    const light = (colour: readonly number[]) => {
-      const [r, g, b] = colour.map((part) => {
-        const share = part / 255;
-        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-      });
-      return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
-    };
-    const found: { text: string; size: number; contrast: number; fill: string; behind: string }[] = [];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-      const element = node.parentElement!;
-      const text = node.textContent!.trim();
-      if (text === "" || !element.checkVisibility() || element.closest("script, title, .unseen, option"))
-        continue;
-      const style = getComputedStyle(element);
-      const isDrawn = element instanceof SVGElement;
-      const behind = backgroundOf(element);
-      const fill = over(rgba(isDrawn ? style.fill : style.color), behind);
-      const [a, b] = [light(fill), light(behind)].sort((a, b) => b - a);
-      // Letters of a picture are as large as it is stretched.
-      const scale = isDrawn ? Math.abs((element as unknown as SVGGraphicsElement).getScreenCTM()!.a) : 1;
-      found.push({
-        text: text.slice(0, 40),
-        size: Number.parseFloat(style.fontSize) * scale,
-        contrast: (a! + 0.05) / (b! + 0.05),
-        fill: fill.map(Math.round).join(),
-        behind: behind.join(),
-      });
-    }
-    return found;
-  });
-
-for (const [name, path] of [
-  ["a training", trained],
-  ["a comparison", compared],
-] as const) {
+for (const [name, path] of [["a training", trained]] as const) {
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of [390, 1280]) {
       test(`${name}, ${width} pixels, ${colorScheme}: no text has less than 12 pixels, or less contrast than AA asks for`, async () => {
@@ -608,38 +340,8 @@ for (const [name, path] of [
   }
 }
 
-test("the keyboard reaches all that can be used, and what has the focus is marked", async () => {
-  const { page } = await open(compared);
-  const wanted = await page.evaluate(() => {
-    const all = document.querySelectorAll<HTMLElement>(
-      "a, button, input, select, summary, .scroll, [tabindex]",
-    );
-    const seen = [...all].filter((element) => element.checkVisibility());
-    for (const [i, element] of seen.entries()) element.dataset.stop = String(i);
-    return seen.length;
-  });
-  const reached = new Set<string>();
-  for (let i = 0; i < wanted + 5; i++) {
-    await page.keyboard.press("Tab");
-    const stop = await page.evaluate(() => {
-      const focused = document.activeElement as HTMLElement;
-      const { outlineStyle, outlineWidth } = getComputedStyle(focused);
-      return [
-        focused.dataset.stop ?? "",
-        outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 1,
-      ] as const;
-    });
-    if (stop[0] === "") continue;
-    expect(stop[1]).toBe(true);
-    reached.add(stop[0]);
-  }
-  expect(reached.size).toBe(wanted);
-  expect(wanted).toBeGreaterThan(30);
-  await page.close();
-});
-
 test("the index leads to every section", async () => {
-  for (const path of [trained, compared]) {
+  for (const path of [trained]) {
     const { page } = await open(path);
     const links = await page
       .locator("nav a")
@@ -648,24 +350,6 @@ test("the index leads to every section", async () => {
     expect(links).toEqual(sections);
     await page.close();
   }
-});
-
-test("without its script the page shows all but the tree", async () => {
-  const { page } = await open(compared, { javaScriptEnabled: false });
-  const places = [
-    "#measures .bar",
-    "#words li",
-    "#frequency .line",
-    "#lengths rect",
-    "#differences .x",
-    "#longest li",
-  ];
-  for (const place of places) expect(await page.locator(place).first().isVisible()).toBe(true);
-  // What only a script could do is not offered.
-  expect(
-    await page.locator(".choosers, .measure-chooser, thead button").locator("visible=true").count(),
-  ).toBe(0);
-  await page.close();
 });
 
 test("it prints on white paper, with dark screens, too", async () => {

@@ -2,14 +2,12 @@ import { expect, test } from "bun:test";
 import { inflateRawSync } from "node:zlib";
 import { sectionHtml } from "../../src/report/html.ts";
 import {
-  jsonForPage,
   mergesSection,
   type PackedVocabulary,
   packVocabularies,
   packVocabulary,
   treeSection,
 } from "../../src/report/packed-vocabulary.ts";
-import { hostileTexts } from "./hostile-texts.ts";
 import { madeTokenizer } from "./made-report.ts";
 
 /** The twin: each number by its definition. */
@@ -186,10 +184,4 @@ test("the merges are in the page in their order, with what is left of the corpus
   const counted = { ...made, counts: { of: "x", endCounts: new Float64Array(258).fill(7) } };
   expect(rowsOf(counted)).toEqual(["1 a + b ab 2 256 7", "2 ab + &lt; ab&lt; 3 257 7"]);
   expect(mergesSection(madeTokenizer("t", []))).toBeNull();
-});
-
-test("JSON in a page ends no element, and is the same JSON", () => {
-  const text = jsonForPage(hostileTexts);
-  expect(text).not.toMatch(/[<>&\u2028\u2029]/);
-  expect(JSON.parse(text)).toEqual(hostileTexts);
 });

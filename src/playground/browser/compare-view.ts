@@ -1,7 +1,8 @@
 import { grouped } from "../../bytes/quantities.ts";
+import { differingPassages } from "../../evaluation/passages.ts";
 import { keyHtml } from "../../report/charts.ts";
 import { type Cell, type Html, html, tableHtml } from "../../report/html.ts";
-import { differingPassages, passageHtml } from "../../report/text-sections.ts";
+import { passageHtml } from "../../report/text-sections.ts";
 import { type ComparedPart, comparedParts, sumsByScript } from "../cut-comparison.ts";
 import type { CompareAnswer } from "../playground-job.ts";
 import { at, messageOf, show } from "./page-parts.ts";

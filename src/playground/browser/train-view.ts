@@ -1,5 +1,6 @@
 import { grouped, seconds, bytes as sizeText } from "../../bytes/quantities.ts";
-import { type Line, linearAxis, lineChart } from "../../report/charts.ts";
+import { linearAxis } from "../../pages/axes.ts";
+import { type Line, lineChart } from "../../report/charts.ts";
 import { type Html, html } from "../../report/html.ts";
 import { byteCount } from "../joined-text.ts";
 import type { Corpus, Settings } from "../playground-job.ts";

@@ -355,7 +355,7 @@ function setUpHeads(table, sort, isDescendingFirst = () => false) {
 }
 
 function setUpSorting() {
-  for (const table of document.querySelectorAll(".measures, .sortable")) {
+  for (const table of document.querySelectorAll(".sortable")) {
     const rows = [...table.tBodies[0].rows].filter((row) => !row.classList.contains("group"));
     // One row has no order.
     if (rows.length < 2) continue;
@@ -364,112 +364,6 @@ function setUpSorting() {
       dataset.better !== "lower" && rows.some((row) => typeof keyOf(row.cells[column]) === "number");
     setUpHeads(table, (...asked) => sortTable(table, ...asked), isDescendingFirst);
   }
-  for (const table of document.querySelectorAll(".measures")) setUpChooser(table);
-  const hint = document.querySelector("#measures:has(th > button) > p");
-  hint?.append(" A click on a head sorts the rows.");
-}
-
-/** On narrow screens a table has the column of one measure. */
-function setUpChooser(table) {
-  const heads = [...table.tHead.rows[0].cells];
-  const chooser = table.parentElement.previousElementSibling;
-  const select = chooser.querySelector("select");
-  const show = () => {
-    for (const row of table.rows) {
-      if (row.classList.contains("group")) continue;
-      for (let i = 1; i < row.cells.length; i++)
-        row.cells[i].classList.toggle("off", i !== Number(select.value));
-    }
-  };
-  const sorted = heads.find((head) => head.hasAttribute("aria-sort"));
-  const first = sorted ?? heads.find(({ dataset }) => dataset.better === "higher");
-  select.value = String(Math.max(1, heads.indexOf(first)));
-  select.addEventListener("change", () => {
-    show();
-    const isDescending = heads[select.value].dataset.better !== "lower";
-    markSorted(table, Number(select.value), isDescending);
-    sortTable(table, Number(select.value), isDescending);
-  });
-  table.classList.add("one-measure");
-  chooser.hidden = select.options.length < 2;
-  show();
-}
-
-/** Stretches of a text that end where tokens of both end: where each begins and ends, and its tokens of both. */
-function spansOf(left, right) {
-  const spans = [];
-  for (let i = 0, j = 0, start = 0; i < left.length; ) {
-    const [firstLeft, firstRight] = [i, j];
-    let [leftEnd, rightEnd] = [start + left[i++], start + right[j++]];
-    while (leftEnd !== rightEnd) {
-      if (leftEnd < rightEnd) leftEnd += left[i++];
-      else rightEnd += right[j++];
-    }
-    spans.push({ start, end: leftEnd, left: [firstLeft, i], right: [firstRight, j] });
-    start = leftEnd;
-  }
-  return spans;
-}
-
-/** A passage as two tokenizers cut it (src/report/text-sections.ts does the same with the first two). */
-function drawPassage(place, [text, lengths, ids], [a, b]) {
-  const body = element("p", "text");
-  body.dir = "auto";
-  body.tabIndex = 0;
-  const plain = (start, end) => {
-    for (const [i, line] of text.slice(start, end).split("\n").entries()) {
-      if (i > 0) body.append("↵", element("br"));
-      if (line !== "") body.append(withSigns(line, { ...spaceSigns, " ": " " }));
-    }
-  };
-  const chips = (className, of, start, [first, end]) => {
-    const row = element("span", className);
-    for (let i = first, at = start; i < end; at += lengths[of][i++]) {
-      const chip = element("i", "", withSigns(text.slice(at, at + lengths[of][i])));
-      chip.dataset.id = ids[of][i];
-      chip.dataset.n = lengths[of][i];
-      row.append(chip);
-    }
-    return row;
-  };
-  let plainStart = 0;
-  for (const { start, end, left, right } of spansOf(lengths[a], lengths[b])) {
-    if (left[1] - left[0] === 1 && right[1] - right[0] === 1) continue;
-    plain(plainStart, start);
-    plainStart = end;
-    const both = element("span", "x");
-    both.append(chips("above", a, start, left), chips("below", b, start, right));
-    body.append(both);
-    if (text[end - 1] === "\n") body.append(element("br"));
-  }
-  plain(plainStart, text.length);
-  const counts = `${grouped(lengths[a].length)} tokens above, ${grouped(lengths[b].length)} below`;
-  place.replaceChildren(element("p", "quiet", counts), body);
-  place.hidden = body.querySelector(".x") === null;
-}
-
-/** The reader chooses which two of the tokenizers are compared. */
-function setUpComparison() {
-  const source = document.getElementById("passages");
-  if (source === null) return;
-  const texts = JSON.parse(source.textContent);
-  const places = [...document.querySelectorAll(".passages")].map((place) => [...place.children]);
-  const choosers = document.querySelector(".choosers");
-  const selects = [...choosers.querySelectorAll("select")];
-  choosers.hidden = false;
-  const show = () => {
-    const chosen = selects.map((select) => Number(select.value));
-    for (const [side, select] of selects.entries()) {
-      const { text, dataset } = select.selectedOptions[0];
-      const name = document.querySelector(`.pair-names [data-side="${side}"]`);
-      name.querySelector(".key").className = `key c${dataset.colour % 8}`;
-      name.querySelector("b").textContent = text;
-    }
-    for (const [i, passages] of texts.entries()) {
-      for (const [p, passage] of passages.entries()) drawPassage(places[i][p], passage, chosen);
-    }
-  };
-  for (const select of selects) select.addEventListener("change", show);
 }
 
 function setUpVocabularies() {
@@ -485,4 +379,3 @@ function setUpVocabularies() {
 
 setUpVocabularies();
 setUpSorting();
-setUpComparison();

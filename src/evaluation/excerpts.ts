@@ -1,0 +1,66 @@
+import { differingPassages, type Passage, type SampleToken } from "./passages.ts";
+
+/** A piece of a text, and how each tokenizer cuts it. Only pieces that are valid UTF-8. */
+export type Excerpt = {
+  /** The name of the text. */
+  readonly text: string;
+  readonly content: string;
+  /**
+   * By tokenizer: the ids of its tokens and their lengths in bytes. Null for a tokenizer that changes the text before it cuts it:
+   * its tokens do not hold the same bytes.
+   */
+  readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
+};
+
+/** The beginning of a text, cut by each tokenizer. */
+export type CutText = { readonly name: string; readonly cuts: readonly (readonly SampleToken[])[] };
+
+/** Of several tokenizers the passages that they cut most differently, of one the beginnings of texts. */
+export function excerptsOf(texts: readonly CutText[]): Excerpt[] {
+  const tokenizerCount = texts[0]?.cuts.length ?? 0;
+  if (tokenizerCount === 1)
+    return texts.flatMap(({ name, cuts }) => excerptOf(name, { bytes: bytesOf(cuts[0]!), cuts }, [0], 1));
+  const alike = tokenizersAlike(texts);
+  if (alike.length < 2) return [];
+  return texts.flatMap(({ name, cuts }) =>
+    differingPassages(alike.map((t) => cuts[t]!)).flatMap((passage) =>
+      excerptOf(name, passage, alike, tokenizerCount),
+    ),
+  );
+}
+
+/** The largest group of tokenizers that leave the texts as they are, or change them in the same way. */
+function tokenizersAlike(texts: readonly CutText[]): number[] {
+  const groups = new Map<string, number[]>();
+  for (const t of texts[0]?.cuts.keys() ?? []) {
+    const written = texts.map(({ cuts }) => bytesOf(cuts[t]!).toString("latin1")).join("\0");
+    groups.set(written, [...(groups.get(written) ?? []), t]);
+  }
+  return [...groups.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** `passage.cuts` has the cuts of the tokenizers in `alike`. */
+function excerptOf(
+  text: string,
+  passage: Passage,
+  alike: readonly number[],
+  tokenizerCount: number,
+): Excerpt[] {
+  let content: string;
+  try {
+    content = strict.decode(passage.bytes);
+  } catch {
+    return [];
+  }
+  const cuts = Array.from({ length: tokenizerCount }, (_, t) => {
+    const tokens = passage.cuts[alike.indexOf(t)];
+    return tokens === undefined
+      ? null
+      : { ids: tokens.map(({ id }) => id), lengths: tokens.map(({ bytes }) => bytes.length) };
+  });
+  return [{ text, content, cuts }];
+}
+
+const bytesOf = (tokens: readonly SampleToken[]) => Buffer.concat(tokens.map(({ bytes }) => bytes));

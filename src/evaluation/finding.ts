@@ -1,0 +1,127 @@
+import { bytes, grouped } from "../bytes/quantities.ts";
+import type { Evaluation, TokenizerResult } from "./evaluation.ts";
+
+// What an evaluation found, as sentences. The terminal prints them, and the page begins with them.
+
+/** A piece of a sentence; a number is the tokenizer whose name belongs there. */
+export type FindingPart = string | number;
+
+export type Finding = {
+  /** The sentence that people read first. */
+  readonly sentence: readonly FindingPart[];
+  /** What one would ask next, in a sentence or two. */
+  readonly more: readonly FindingPart[];
+};
+
+/** Below this size a single paragraph may decide what is measured. */
+export const shortTextBytes = 50_000;
+
+/** Compares the first tokenizer with the best of the others, each text counting the same. Null if there is nothing to compare. */
+export function findingOf(evaluation: Evaluation): Finding | null {
+  const pair = ownAndBest(evaluation);
+  if (pair === null) return findingOfOne(evaluation);
+  const { own, best, shares } = pair;
+  const [first, second] = shares as [TextShare, TextShare | undefined];
+  const sizes = [own, best].map((t) => grouped(evaluation.tokenizers[t]!.vocabularySize));
+  const rank = evaluation.tokenizers.length > 2 ? ", the best of the others" : "";
+  const more = [own, ` has ${sizes[0]} tokens, `, best, ` ${sizes[1]}${rank}.`];
+  if (second === undefined)
+    return { sentence: [`On ${first.text}, `, ...comparison(own, best, first.share), "."], more };
+  const weights = " Each text counts the same.";
+  if (shares.length === 2) {
+    const lead = [`On ${first.text}, `, ...comparison(own, best, first.share)];
+    return {
+      sentence: [...lead, `; on ${second.text}, ${lessOrMore(second.share)}.`],
+      more: [...more, weights],
+    };
+  }
+  const sorted = shares.toSorted((a, b) => a.share - b.share);
+  const [least, most] = [sorted[0]!, sorted.at(-1)!].map(
+    ({ text, share }) => `${lessOrMore(share)} on ${text}`,
+  );
+  const range = `; text by text ${least} to ${most}.`;
+  const mean = comparison(own, best, meanOf(shares));
+  return { sentence: [`Over ${shares.length} texts, `, ...mean, range], more: [...more, weights] };
+}
+
+type TextShare = { readonly text: string; readonly share: number };
+
+/** Says of the only tokenizer how long its tokens are. */
+function findingOfOne({ tokenizers }: Evaluation): Finding | null {
+  const measured = (tokenizers[0]?.texts ?? []).flatMap(({ text, bytesPerToken }) =>
+    bytesPerToken === null ? [] : [{ text, bytesPerToken }],
+  );
+  if (tokenizers.length !== 1 || measured.length === 0) return null;
+  const sorted = measured.toSorted((a, b) => b.bytesPerToken - a.bytesPerToken);
+  const [most, least] = [sorted[0]!, sorted.at(-1)!];
+  const on = ({ text, bytesPerToken }: typeof most) => `${bytesPerToken.toFixed(2)} bytes on ${text}`;
+  const range = sorted.length > 1 ? `, and ${least.bytesPerToken.toFixed(2)} on ${least.text}` : "";
+  return {
+    sentence: ["A token of ", 0, ` holds ${on(most)}${range}.`],
+    more: [0, ` has ${grouped(tokenizers[0]!.vocabularySize)} tokens.`],
+  };
+}
+
+/**
+ * The first tokenizer, the one of the others that needs the fewest tokens when each text counts the same, and on each text the
+ * tokens of the first divided by those of the other. Null where one of them has no tokens.
+ */
+export function ownAndBest({ tokenizers }: Evaluation) {
+  const [own, ...others] = tokenizers;
+  if (own === undefined || own.overall.tokens === 0) return null;
+  const compared = others.flatMap((other) => {
+    const shares = sharesOf(own, other);
+    return shares.length === 0 ? [] : [{ best: tokenizers.indexOf(other), shares }];
+  });
+  if (compared.length === 0) return null;
+  const { best, shares } = compared.reduce((a, b) => (meanOf(b.shares) > meanOf(a.shares) ? b : a));
+  return { own: 0, best, shares };
+}
+
+const sharesOf = (own: TokenizerResult, other: TokenizerResult): TextShare[] =>
+  own.texts
+    .map(({ text, tokens }, i) => ({ text, share: tokens / other.texts[i]!.tokens }))
+    .filter(({ share }) => share > 0 && share < Number.POSITIVE_INFINITY);
+
+/** The geometric mean: twice as many tokens on one text and half as many on another are equal. */
+const meanOf = (shares: readonly TextShare[]) =>
+  Math.exp(shares.reduce((sum, { share }) => sum + Math.log(share), 0) / shares.length);
+
+function comparison(own: number, other: number, share: number): FindingPart[] {
+  if (isEqual(share)) return [own, " and ", other, " need equally many tokens"];
+  return [own, ` needs ${lessOrMore(share)} tokens ${share >= 2 ? "as" : "than"} `, other];
+}
+
+/** "9 % fewer", "equally many", "2.5 times as many": a number of tokens as a share of others. */
+function lessOrMore(share: number): string {
+  if (share >= 2) return `${share.toFixed(1)} times as many`;
+  if (isEqual(share)) return "equally many";
+  const percent = 100 * Math.abs(1 - share);
+  return `${percent.toFixed(percent < 9.95 ? 1 : 0)} % ${share < 1 ? "fewer" : "more"}`;
+}
+
+const isEqual = (share: number) => Math.abs(1 - share) < 0.0005;
+
+/** Why a number should not be trusted: texts that are short, and texts that a tokenizer was trained on. */
+export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
+  const short = texts.filter((text) => text.bytes < shortTextBytes);
+  const sizes = listed(short.map((text) => `${text.name} has ${bytes(text.bytes)}`));
+  const learned = texts.filter(({ trainedBy }) => trainedBy.length > 0);
+  const byLearners = Map.groupBy(learned, ({ trainedBy }) => listed(trainedBy));
+  return [
+    ...(short.length === 0 ? [] : [`${sizes}: below 50 kB a single paragraph may decide the number.`]),
+    ...[...byLearners].map(([learners, texts]) => {
+      const names = listed(texts.map(({ name }) => name));
+      const [are, their] = texts.length === 1 ? ["is", "its number is"] : ["are", "their numbers are"];
+      return `${names} ${are} among the inputs that ${learners} learned from: ${their} too good.`;
+    }),
+  ];
+}
+
+/** "a, b and c" */
+const listed = (names: readonly string[]) =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+
+/** A sentence with the names of the tokenizers. */
+export const spelled = (parts: readonly FindingPart[], { tokenizers }: Pick<Evaluation, "tokenizers">) =>
+  parts.map((part) => (typeof part === "number" ? tokenizers[part]!.name : part)).join("");

@@ -1,0 +1,112 @@
+import { codePointAt, lineFeed, space } from "../bytes/text.ts";
+import { isUnspaced } from "./text-words.ts";
+
+/** A token of a text that was cut. */
+export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
+
+/** A stretch of a text, and its tokens by each tokenizer. */
+export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
+
+/** The least bytes of a passage, and the tokens of any cut that make it as long; it ends at the next line feed or space at which all tokenizers have a border. */
+const passageBytes = 240;
+const passageTokens = 72;
+/** What is left at the end of a text is a passage only if it is not shorter. */
+const restBytes = 40;
+/** Passages that are shown of a text. */
+const passagesMax = 3;
+
+/**
+ * The passages of a text in which tokenizers differ most, by the borders per byte that are not those of all. First counts what has
+ * letters and was not shown before; so repetitions, rules of tables and the like come last. Empty if all cut the text alike. All
+ * cuts are of the same bytes.
+ */
+export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
+  const left = passagesOf(cuts)
+    .map((passage) => ({ passage, places: differencesOf(passage) }))
+    .filter(
+      ({ passage: { bytes }, places }, i) => places.length > 0 && (i === 0 || bytes.length >= restBytes),
+    );
+  const chosen: Passage[] = [];
+  const seen = new Set<string>();
+  while (chosen.length < passagesMax && left.length > 0) {
+    const ranked = left.map((one, at) => {
+      const fresh = new Map(
+        one.places.filter(({ text }) => !seen.has(text)).map((place) => [place.text, place]),
+      );
+      const lettered = [...fresh.values()].filter(({ text }) => /\p{L}/u.test(text));
+      const share = (places: readonly Difference[]) =>
+        sum(places.map(({ borders }) => borders)) / Math.max(1, one.passage.bytes.length);
+      return { at, keys: [share(lettered), share(one.places)] as const };
+    });
+    const best = ranked.reduce((a, b) =>
+      b.keys[0] > a.keys[0] || (b.keys[0] === a.keys[0] && b.keys[1] > a.keys[1]) ? b : a,
+    );
+    const [{ passage, places }] = left.splice(best.at, 1) as [(typeof left)[0]];
+    for (const { text } of places) seen.add(text);
+    chosen.push(passage);
+  }
+  return chosen;
+}
+
+/** A stretch between borders of all cuts, and how many borders within it only some have. */
+type Difference = { readonly text: string; readonly borders: number };
+
+function differencesOf({ bytes, cuts }: Passage): Difference[] {
+  const counts = new Map<number, number>();
+  for (const cut of cuts) for (const end of endsOf(cut)) counts.set(end, (counts.get(end) ?? 0) + 1);
+  const differences: Difference[] = [];
+  let [start, borders] = [0, 0];
+  for (const end of [...counts.keys()].sort((a, b) => a - b)) {
+    if (counts.get(end)! < cuts.length) borders++;
+    else {
+      const text = Buffer.from(bytes.subarray(start, end)).toString();
+      if (borders > 0) differences.push({ text, borders });
+      [start, borders] = [end, 0];
+    }
+  }
+  return differences;
+}
+
+function endsOf(tokens: readonly SampleToken[]): number[] {
+  let end = 0;
+  return tokens.map(({ bytes }) => (end += bytes.length));
+}
+
+/** The text in passages: each is of whole tokens, whoever cuts it. */
+function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
+  const text = bytesOf(cuts[0]!);
+  const ends = cuts.map(endsOf);
+  /** How many tokens of a cut end up to its borders. */
+  const places = ends.map((some) => new Map(some.map((end, i) => [end, i + 1])));
+  const shared = ends[0]!.filter((end) => places.every((some) => some.has(end)));
+  const passages: Passage[] = [];
+  const taken = cuts.map(() => 0);
+  let start = 0;
+  for (const end of shared) {
+    const isBetweenWords = end === text.length || isSpace(text[end - 1]!) || isSpace(text[end]!);
+    const length = Math.max(
+      (end - start) / passageBytes,
+      ...cuts.map((_, t) => (places[t]!.get(end)! - taken[t]!) / passageTokens),
+    );
+    // A text without spaces is cut between characters, and a word only if it is long.
+    const isEnd = (isBetweenWords || isUnspaced(codePointAt(text, end, text.length))) && length >= 1;
+    if (!isEnd && !(isCharacter(text[end]) && length >= 1.5) && end !== text.length) continue;
+    const parts = cuts.map((cut, t) => {
+      const first = taken[t]!;
+      taken[t] = places[t]!.get(end)!;
+      return cut.slice(first, taken[t]);
+    });
+    passages.push({ bytes: text.subarray(start, end), cuts: parts });
+    start = end;
+  }
+  return passages;
+}
+
+/** Whether a character begins with the byte. */
+const isCharacter = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) !== 0x80;
+
+const isSpace = (byte: number) => byte === space || byte === lineFeed;
+
+const bytesOf = (tokens: readonly SampleToken[]) => Buffer.concat(tokens.map(({ bytes }) => bytes));
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

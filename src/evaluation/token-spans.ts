@@ -1,0 +1,24 @@
+/** Consecutive tokens of two tokenizers that hold the same bytes: no token border within them belongs to both. */
+export type Span = { readonly startByte: number; readonly endByte: number } & Readonly<
+  Record<"left" | "right", readonly [first: number, end: number]>
+>;
+
+/** Returns the spans of a text, from the token lengths of its two cuts, which have the same bytes. */
+export function spansOf(left: readonly number[], right: readonly number[]): Span[] {
+  const spans: Span[] = [];
+  let [i, j, startByte] = [0, 0, 0];
+  while (i < left.length) {
+    const [firstLeft, firstRight] = [i, j];
+    let [leftEnd, rightEnd] = [startByte + left[i++]!, startByte + right[j++]!];
+    while (leftEnd !== rightEnd) {
+      if (leftEnd < rightEnd) leftEnd += left[i++]!;
+      else rightEnd += right[j++]!;
+    }
+    spans.push({ startByte, endByte: leftEnd, left: [firstLeft, i], right: [firstRight, j] });
+    startByte = leftEnd;
+  }
+  return spans;
+}
+
+/** Whether both tokenizers have the same one token there. */
+export const isCutAlike = ({ left, right }: Span) => left[1] - left[0] === 1 && right[1] - right[0] === 1;

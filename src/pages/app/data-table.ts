@@ -1,0 +1,130 @@
+import { grouped } from "../../bytes/quantities.ts";
+import { type Child, h, replace, svg } from "./dom.ts";
+import { colourOf } from "./dot-plot.ts";
+
+// Tables that sort and page. Rows are data; only the rows of the shown page are elements.
+
+export type Column<Row> = {
+  readonly head: Child;
+  /** What it means, under the pointer. */
+  readonly tip?: string | undefined;
+  /** What it is sorted by: a number, a text, or null, which comes last in either order. Without it the column does not sort. */
+  readonly key?: (row: Row) => number | string | null;
+  readonly cell: (row: Row) => Child;
+  /** Whether its cells are words, which begin at the left. */
+  readonly isText?: boolean;
+  /** Whether the first click on its head puts the smallest value first. */
+  readonly isAscending?: boolean;
+};
+
+export type DataTable<Row> = {
+  /** What the table is called for those who cannot see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** Rows of a page; all if it is not given. */
+  readonly pageRows?: number;
+  /** A column by which the rows are sorted as they come. */
+  readonly sorted?: { readonly column: number; readonly isDescending: boolean };
+};
+
+/** The first cell of a row is its heading. */
+export function dataTable<Row>(table: DataTable<Row>): HTMLElement {
+  return new TableView(table).element;
+}
+
+class TableView<Row> {
+  readonly element: HTMLElement;
+  private readonly heads: HTMLTableCellElement[];
+  private readonly body = h("tbody");
+  private readonly status = h("span", { role: "status" });
+  private readonly pages: HTMLElement;
+  private order: readonly Row[];
+  private first = 0;
+
+  constructor(private readonly table: DataTable<Row>) {
+    const { label, columns, rows, sorted, pageRows = Number.POSITIVE_INFINITY } = table;
+    this.order = rows;
+    this.heads = columns.map((column, i) => this.headOf(column, i));
+    const element = h("table", {}, h("thead", {}, h("tr", {}, this.heads)), this.body);
+    const scroll = { tabindex: 0, role: "region", "aria-label": label };
+    this.pages = h("p.pages", { hidden: rows.length <= pageRows }, this.turns(), this.status);
+    this.element = h("div.table", {}, h("div.scroll", scroll, element), this.pages);
+    if (sorted !== undefined) this.mark(sorted.column, sorted.isDescending);
+    this.show(0);
+  }
+
+  private get pageRows(): number {
+    return this.table.pageRows ?? this.table.rows.length;
+  }
+
+  private headOf({ head, tip, key, isText }: Column<Row>, i: number): HTMLTableCellElement {
+    const canSort = key !== undefined && this.table.rows.length > 1;
+    const content = canSort
+      ? h("button", { type: "button", "data-tip": tip, onclick: () => this.sort(i) }, head)
+      : tip === undefined
+        ? head
+        : h("span", { "data-tip": tip }, head);
+    return h(isText ? "th.text" : "th", { scope: "col" }, content) as HTMLTableCellElement;
+  }
+
+  private sort(i: number): void {
+    const column = this.table.columns[i]!;
+    const order = this.heads[i]!.getAttribute("aria-sort");
+    const isDescending = order === null ? !column.isAscending : order === "ascending";
+    this.mark(i, isDescending);
+    const keyed = this.table.rows.map((row) => ({ row, key: column.key!(row) }));
+    keyed.sort((a, b) => compare(a.key, b.key, isDescending));
+    this.order = keyed.map(({ row }) => row);
+    this.show(0);
+  }
+
+  private mark(column: number, isDescending: boolean): void {
+    for (const head of this.heads) head.removeAttribute("aria-sort");
+    this.heads[column]!.setAttribute("aria-sort", isDescending ? "descending" : "ascending");
+  }
+
+  private show(first: number): void {
+    const { columns } = this.table;
+    this.first = Math.max(0, Math.min(first, this.order.length - this.pageRows));
+    const shown = this.order.slice(this.first, this.first + this.pageRows);
+    const rowOf = (row: Row) =>
+      h(
+        "tr",
+        {},
+        columns.map(({ cell, isText }, i) =>
+          i === 0 ? h("th", { scope: "row" }, cell(row)) : h(isText ? "td.text" : "td", {}, cell(row)),
+        ),
+      );
+    replace(this.body, shown.map(rowOf));
+    const end = this.first + shown.length;
+    this.status.textContent = `${grouped(this.first + 1)} to ${grouped(end)} of ${grouped(this.order.length)}`;
+  }
+
+  private turns(): Child {
+    const turn = (sign: string, label: string, to: () => number) =>
+      h("button", { type: "button", "aria-label": label, onclick: () => this.show(to()) }, sign);
+    return [
+      turn("|◀", "first rows", () => 0),
+      turn("◀", "rows before", () => this.first - this.pageRows),
+      turn("▶", "next rows", () => this.first + this.pageRows),
+      turn("▶|", "last rows", () => this.order.length),
+    ];
+  }
+}
+
+function compare(a: number | string | null, b: number | string | null, isDescending: boolean): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+  return isDescending ? -order : order;
+}
+
+/** A lying bar from 0, as long as its share of the cell. */
+export const bar = (share: number, colour = 0) =>
+  svg(
+    `svg.bar.${colourOf(colour)}`,
+    { "aria-hidden": "true" },
+    svg("rect", { width: percentOf(share), height: "100%" }),
+  );
+
+const percentOf = (share: number) => `${Math.round(1000 * share) / 10}%`;

@@ -1,0 +1,92 @@
+import { type Axis, placeOn, tickNames } from "../axes.ts";
+import { type Child, h, svg } from "./dom.ts";
+
+// Values of tokenizers on one axis, a row for each text. A dot lies where its value is and nowhere else.
+
+/** Colours of tokenizers; more tokenizers than colours use them again. */
+export const colourOf = (tokenizer: number) => `c${tokenizer % 8}`;
+
+/** The colour of a tokenizer, beside its name. */
+export const key = (tokenizer: number) => h(`i.key.${colourOf(tokenizer)}`);
+
+/** `isNamed`: its name and value are at the mark; the others are in the legend. */
+export type Dot = {
+  readonly colour: number;
+  readonly value: number;
+  readonly name: string;
+  readonly shown: string;
+  readonly isNamed: boolean;
+};
+
+export type DotRow = { readonly name: string; readonly note: string; readonly dots: readonly Dot[] };
+
+const rowHeight = 58;
+const nameCharacters = 18;
+
+export const dotPlot = (x: Axis, rows: readonly DotRow[]) =>
+  h(
+    "figure.dots",
+    { tabindex: 0, role: "group", "aria-label": x.title },
+    rows.map((row) =>
+      h(
+        "div",
+        {},
+        h("span", {}, h("b", {}, row.name), h("small", {}, row.note)),
+        svg(
+          "svg.chart",
+          { width: "100%", height: rowHeight, role: "img", "aria-label": spoken(row) },
+          x.ticks.map((tick) => gridLine(x, tick)),
+          dotsOf(x, row.dots),
+        ),
+      ),
+    ),
+    h("div", { "aria-hidden": "true" }, h("span"), axisOf(x)),
+    h("figcaption", {}, x.title),
+  );
+
+const spoken = ({ dots }: DotRow) => dots.map(({ name, shown }) => `${name}: ${shown}`).join("; ");
+
+const at = (x: Axis, value: number) => `${Math.round(1000 * placeOn(x, value)) / 10}%`;
+
+const gridLine = (x: Axis, tick: number) =>
+  svg("line.grid", { x1: at(x, tick), x2: at(x, tick), y2: "100%" });
+
+function axisOf(x: Axis) {
+  const names = tickNames(x);
+  return svg(
+    "svg.chart",
+    { width: "100%", height: 18 },
+    x.ticks.map((tick, i) => svg("text", { x: at(x, tick), y: 13, "text-anchor": "middle" }, names[i])),
+  );
+}
+
+/** The named ones are larger and drawn last; the first of them has its name above, the next one below. */
+function dotsOf(x: Axis, dots: readonly Dot[]): Child {
+  const values = dots.map(({ value }) => value);
+  const [named, others] = [dots.filter(({ isNamed }) => isNamed), dots.filter(({ isNamed }) => !isNamed)];
+  const span = { x1: at(x, Math.min(...values)), x2: at(x, Math.max(...values)), y1: "50%", y2: "50%" };
+  return [
+    svg("line.span", span),
+    others.map((dot) => circle(x, dot, 5)),
+    named.map((dot) => circle(x, dot, 7)),
+    named.map((dot, i) => label(x, dot, i === 0 ? 14 : rowHeight - 5)),
+  ];
+}
+
+const circle = (x: Axis, { colour, value, name, shown }: Dot, r: number) =>
+  svg(`circle.dot.${colourOf(colour)}`, { cx: at(x, value), cy: "50%", r, "data-tip": `${name}: ${shown}` });
+
+function label(x: Axis, { value, name, shown }: Dot, y: number) {
+  const place = placeOn(x, value);
+  const anchor = place < 0.3 ? "start" : place > 0.7 ? "end" : "middle";
+  const short = name.length > nameCharacters ? `${name.slice(0, nameCharacters - 1)}…` : name;
+  return svg("text.value", { x: at(x, value), y, "text-anchor": anchor }, `${short} ${shown}`);
+}
+
+/** Which colour is which tokenizer. */
+export const legend = (names: readonly Child[]) =>
+  h(
+    "ul.legend",
+    {},
+    names.map((name, i) => h("li", {}, key(i), name)),
+  );

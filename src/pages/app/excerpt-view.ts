@@ -1,0 +1,124 @@
+import { grouped } from "../../bytes/quantities.ts";
+import type { Excerpt } from "../../evaluation/excerpts.ts";
+import { isCutAlike, spansOf } from "../../evaluation/token-spans.ts";
+import { type Child, chooser, fold, h, replace } from "./dom.ts";
+import { key } from "./dot-plot.ts";
+import { plainText, tokenChips } from "./token-text.ts";
+
+// Texts cut into tokens: by one tokenizer, or by two, whose tokens are stacked where they differ.
+
+const encoder = new TextEncoder();
+
+type Cut = { readonly ids: readonly number[]; readonly lengths: readonly number[] };
+type Token = { readonly id: number; readonly bytes: Uint8Array };
+
+/** The tokens of a cut, with their bytes. */
+export function tokensOf(bytes: Uint8Array, { ids, lengths }: Cut): Token[] {
+  let end = 0;
+  return ids.map((id, i) => ({ id, bytes: bytes.subarray(end, (end += lengths[i]!)) }));
+}
+
+/** A text that is cut into bytes has many. */
+const shownTokensMax = 400;
+
+/** A text cut by one tokenizer, with its ids behind a click. */
+export function cutText(tokens: readonly Token[]): Child {
+  const shown = tokens.slice(0, shownTokensMax);
+  const byteCount = tokens.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const lines: Token[][] = [[]];
+  for (const [i, token] of shown.entries()) {
+    lines.at(-1)!.push(token);
+    if (endsLine(token) && (shown[i + 1] === undefined || !startsWithLineEnd(shown[i + 1]!))) lines.push([]);
+  }
+  const perToken = (byteCount / Math.max(1, tokens.length)).toFixed(2);
+  return [
+    h("p.quiet", {}, `${grouped(tokens.length)} tokens, ${perToken} bytes per token`),
+    h(
+      "p.text",
+      { dir: "auto", tabindex: 0 },
+      lines.map((line, i) => [i > 0 && h("br"), tokenChips(line)]),
+      tokens.length > shown.length && " …",
+    ),
+    h("details", {}, h("summary", {}, "Ids"), h("p.ids", {}, shown.map(({ id }) => id).join(" "))),
+  ];
+}
+
+const lineFeed = 0x0a;
+const endsLine = ({ bytes }: Token) => bytes.at(-1) === lineFeed;
+const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
+
+/** The excerpts of several tokenizers, two at a time, which the reader chooses. `pair`: whose cuts are shown first. */
+export function stackedExcerpts(
+  names: readonly string[],
+  excerpts: readonly Excerpt[],
+  pair: readonly [number, number],
+): Child {
+  // All excerpts have cuts of the same tokenizers.
+  const known = names.flatMap((_, t) => (excerpts[0]!.cuts[t] == null ? [] : [t]));
+  const chosen = pair.every((t) => known.includes(t)) ? [...pair] : known.slice(0, 2);
+  const place = h("div");
+  const show = () => replace(place, stacked(names, excerpts, chosen as [number, number]));
+  const choose = (side: number) => (index: number) => {
+    chosen[side] = known[index]!;
+    show();
+  };
+  show();
+  const offered = known.map((t) => names[t]!);
+  const choosers = ["above", "below"].map((label, side) =>
+    chooser(label, offered, known.indexOf(chosen[side]!), choose(side)),
+  );
+  return [known.length > 2 && h("p.choosers", {}, choosers), place];
+}
+
+function stacked(
+  names: readonly string[],
+  excerpts: readonly Excerpt[],
+  pair: readonly [number, number],
+): Child {
+  const sides = pair.map((t, side) =>
+    h("span", {}, key(t), side === 0 ? "above: " : "below: ", h("b", {}, names[t])),
+  );
+  const texts = [...Map.groupBy(excerpts, ({ text }) => text)];
+  return [
+    h("p.pair-names", {}, sides),
+    texts.map(([text, passages]) => {
+      const drawn = passages.flatMap((passage) => stackedPassage(passage, pair) ?? []);
+      const [first, ...others] = drawn;
+      return [
+        h("h3", {}, text),
+        first ?? h("p.quiet", {}, "Both cut the passages of this text alike."),
+        others.length > 0 && fold(`${others.length} more`, () => h("div.passages", {}, others)),
+      ];
+    }),
+  ];
+}
+
+/** A passage as two tokenizers cut it; null if they cut it alike. */
+export function stackedPassage(
+  { content, cuts }: Pick<Excerpt, "content" | "cuts">,
+  [a, b]: readonly [number, number],
+) {
+  const bytes = encoder.encode(content);
+  const [left, right] = [cuts[a]!, cuts[b]!];
+  const [above, below] = [tokensOf(bytes, left), tokensOf(bytes, right)];
+  const pieces: Child[] = [];
+  let plainStart = 0;
+  for (const span of spansOf(left.lengths, right.lengths)) {
+    if (isCutAlike(span)) continue;
+    pieces.push(plainText(bytes.subarray(plainStart, span.startByte)));
+    plainStart = span.endByte;
+    pieces.push(
+      h(
+        "span.x",
+        {},
+        h(`span.above`, {}, tokenChips(above.slice(...span.left))),
+        h(`span.below`, {}, tokenChips(below.slice(...span.right))),
+      ),
+    );
+    if (bytes[span.endByte - 1] === lineFeed) pieces.push(h("br"));
+  }
+  if (pieces.length === 0) return null;
+  pieces.push(plainText(bytes.subarray(plainStart)));
+  const counts = `${grouped(above.length)} tokens above, ${grouped(below.length)} below`;
+  return h("div.passage", {}, h("p.quiet", {}, counts), h("p.text", { dir: "auto", tabindex: 0 }, pieces));
+}

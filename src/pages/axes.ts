@@ -1,0 +1,81 @@
+/** An axis of a chart: from `first` to `last`, with its marks. */
+export type Axis = {
+  readonly title: string;
+  readonly scale: "linear" | "log";
+  readonly first: number;
+  readonly last: number;
+  readonly ticks: readonly number[];
+};
+
+/** Where on the axis a value is: 0 at its first end, 1 at its last. */
+export function placeOn({ scale, first, last }: Axis, value: number): number {
+  const at = scale === "log" ? Math.log10 : (number: number) => number;
+  return last === first ? 0 : (at(value) - at(first)) / (at(last) - at(first));
+}
+
+const tickCountMax = 6;
+
+/** An axis with round marks that holds all values. */
+export function linearAxis(title: string, values: readonly number[], floor?: number): Axis {
+  const low = Math.min(...values, ...(floor === undefined ? [] : [floor]));
+  const high = Math.max(...values, low + 1e-9);
+  const step = roundStep((high - low) / (tickCountMax - 1));
+  const first = Math.floor(low / step + 1e-9) * step;
+  const count = Math.max(1, Math.ceil((high - first) / step - 1e-9));
+  const ticks = Array.from({ length: count + 1 }, (_, i) => Number((first + i * step).toPrecision(12)));
+  return { title, scale: "linear", first: ticks[0]!, last: ticks.at(-1)!, ticks };
+}
+
+/** The least of 1, 2, 5, 10, 20 … that is not below the step. */
+function roundStep(step: number): number {
+  const power = 10 ** Math.floor(Math.log10(step));
+  const factor = [1, 2, 5, 10].find((factor) => factor * power >= step * (1 - 1e-9))!;
+  return factor * power;
+}
+
+/** An axis of whole decades that holds all values, which are above 0; marks are at most so many. */
+export function decadesAxis(title: string, values: readonly number[]): Axis {
+  const first = Math.floor(Math.log10(Math.min(...values)) + 1e-9);
+  const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values)) - 1e-9));
+  const every = Math.ceil((last - first) / tickCountMax);
+  const ticks: number[] = [];
+  for (let power = first; power <= last; power += every) ticks.push(10 ** power);
+  return { title, scale: "log", first: 10 ** first, last: 10 ** last, ticks };
+}
+
+/** So many tokens, doubled again and again, are 1k, 2k, 4k … */
+const sizeLeast = 250;
+
+/** An axis of sizes of vocabularies. Its marks are those that people choose: 500, 1k, 2k, 4k …; of few merges single ones. */
+export function sizesAxis(title: string, first: number, last: number): Axis {
+  const sizes: number[] = [];
+  for (let size = sizeLeast; size <= last; size *= 2) if (size >= first) sizes.push(size);
+  if (sizes.length < 2) {
+    const { ticks } = linearAxis(title, [first, last]);
+    const whole = ticks.filter((tick) => Number.isInteger(tick) && tick >= first && tick <= last);
+    return { title, scale: "linear", first, last, ticks: whole };
+  }
+  const every = Math.ceil(sizes.length / tickCountMax);
+  const ticks = sizes.filter((_, i) => (sizes.length - 1 - i) % every === 0);
+  return { title, scale: "log", first, last, ticks };
+}
+
+/** 1500 -> "1.5k", 32000 -> "32k", 2e9 -> "2G": for marks, where room is little. */
+export function shortNumber(value: number, digits = 3): string {
+  const magnitude = Math.abs(value);
+  if (magnitude < 1000) return Number(value.toPrecision(digits)).toString();
+  const units = ["", "k", "M", "G", "T"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(magnitude * 1.0005) / 3));
+  return `${Number((value / 1000 ** power).toPrecision(digits))}${units[power]}`;
+}
+
+/** The marks of an axis: so many digits that no two are alike. */
+export function tickNames({ ticks }: Axis): string[] {
+  for (let digits = 3; ; digits++) {
+    const names = ticks.map((tick) => shortNumber(tick, digits));
+    if (digits === 12 || new Set(names).size === ticks.length) return names;
+  }
+}
+
+export const percent = (share: number) =>
+  share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)} %`;

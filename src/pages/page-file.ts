@@ -1,0 +1,72 @@
+import { type Html, html, trustedHtml } from "./markup.ts";
+import type { PageData } from "./page-data.ts";
+
+// A page is a template that the build makes (scripts/pages.ts), with what is read without a script, and the data as JSON.
+
+/** Near the head of every page: a later one may take its place. */
+export const pageMark = '<meta name="generator" content="bpe">';
+
+/** A page has its mark among its first bytes. */
+export const pageHeadBytes = 256;
+
+/** Where the template has the title, and where the content. */
+export const titleSlot = "<!--title-->";
+export const contentSlot = "<!--content-->";
+
+/** A piece of a sentence, in the colour of a tokenizer if it is its name. */
+export type Phrase = string | { readonly text: string; readonly colour: number };
+
+/** What a page says without its script: the finding, what one would ask next, and the main table. */
+export type PageText = {
+  readonly title: string;
+  /** What made the page, in some words: "bpe eval · 27 November 2026". */
+  readonly origin: string;
+  readonly finding: readonly Phrase[];
+  readonly more: readonly Phrase[];
+  /** Why a number should not be trusted, and warnings of the run. */
+  readonly cautions: readonly string[];
+  readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
+  /** How to read the table. */
+  readonly reading: string;
+};
+
+/** Returns the page as one text. */
+export function pageFile(template: string, text: PageText, data: PageData): string {
+  const [head, middle, end] = template.split(new RegExp(`${titleSlot}|${contentSlot}`)) as [
+    string,
+    string,
+    string,
+  ];
+  return head + html`${text.title}`.text + middle + contentOf(text, data).text + end;
+}
+
+function contentOf({ origin, finding, more, cautions, table, reading }: PageText, data: PageData): Html {
+  return html`<main>
+<p class="origin">${origin}</p>
+<h1>${finding.map(phraseHtml)}</h1>
+<p class="more">${more.map(phraseHtml)}</p>
+${cautions.map((caution) => html`<p class="caution">${caution}</p>\n`)}
+<noscript>
+<table><thead><tr>${table.head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
+<tbody>${table.rows.map(rowHtml)}</tbody></table>
+<p>${reading} The rest of this page needs JavaScript; it loads nothing from a network.</p>
+</noscript>
+</main>
+<script type="application/json" id="data">${trustedHtml(jsonForPage(data))}</script>
+`;
+}
+
+const phraseHtml = (phrase: Phrase) =>
+  typeof phrase === "string"
+    ? html`${phrase}`
+    : html`<span class="name c${phrase.colour % 8}">${phrase.text}</span>`;
+
+const rowHtml = ([heading, ...cells]: readonly string[]) =>
+  html`<tr><th scope="row">${heading}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+
+/** JSON that may be in a `<script>`: nothing in it ends the element, or changes how its source reads. */
+export const jsonForPage = (value: unknown) =>
+  JSON.stringify(value).replace(
+    /[<>&\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );

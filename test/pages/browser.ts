@@ -1,0 +1,328 @@
+// The pages that `--report` writes, in a real Chromium: `npm run test:report`.
+import { afterAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Page } from "playwright-core";
+import { bpe, put, scratch } from "../binary.ts";
+import { launchChromium } from "../report/chromium.ts";
+import { hostileTexts } from "../report/hostile-texts.ts";
+import { coloursOf, openPage, overlaps, seenTexts, unfold, widthOf } from "./page-probes.ts";
+
+const directory = scratch();
+const browser = await launchChromium();
+afterAll(() => browser.close());
+
+const story = "The low tower was lower than the newest tower. There they thought of the other weather.\n";
+const text = put(directory, "story.txt", story.repeat(60));
+const hostileText = put(
+  directory,
+  "hostile.txt",
+  `${hostileTexts.join("\n")}\n${"<script>x</script> ".repeat(8)}`,
+);
+/** Short enough to be one passage. */
+const hostileLine = put(directory, "line.txt", `${hostileTexts[0]} there ${hostileTexts[5]}\n`);
+const tokenizers = ["280", "320", "400"].map((size) => {
+  const path = join(directory, `of${size}`);
+  expect(bpe(["train", text, "-n", size, "-o", path, "-q"]).code).toBe(0);
+  return path;
+});
+
+/** Opens a page and waits until its program has drawn it. */
+const open = (path: string, options: Parameters<typeof browser.newPage>[0] = {}) =>
+  openPage(browser, path, options.javaScriptEnabled === false ? null : "main section", options);
+
+function reportOf(name: string, ...args: string[]): string {
+  const path = join(directory, `${name}.html`);
+  expect(bpe([...args, "--report", path, "-q"]).code).toBe(0);
+  return path;
+}
+
+const texts = ["--text", text, `hostile=${hostileText}`, hostileLine, "--binary", "text"];
+const compared = reportOf("compared", "eval", ...tokenizers, ...texts);
+const eight = reportOf(
+  "eight",
+  "eval",
+  ...Array.from({ length: 8 }, (_, i) => `number${i}=${tokenizers[i % 3]}`),
+  ...["--text", text, hostileLine, "--model", "d=64,layers=2", "--term", "tower", "--numbers"],
+);
+const alone = reportOf("alone", "eval", tokenizers[2]!, "--text", text, hostileLine);
+
+const pages = [
+  ["a comparison", compared],
+  ["eight tokenizers", eight],
+  ["one tokenizer", alone],
+] as const;
+
+for (const [name, path] of pages) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`${name}, ${colorScheme}: at no width anything is wider than the screen, and nothing goes wrong`, async () => {
+      const { page, problems, requests } = await open(path, { colorScheme });
+      for (const width of [1600, 1280, 768, 390, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await widthOf(page)).toBe(width);
+        const colours = await coloursOf(browser, await page.screenshot());
+        const [most] = [...colours].reduce((a, b) => (a[1] > b[1] ? a : b));
+        expect(most).toBe(colorScheme === "light" ? "255,255,255" : "15,19,24");
+      }
+      await unfold(page);
+      for (const width of [1280, 390, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await widthOf(page)).toBe(width);
+      }
+      expect(problems).toEqual([]);
+      expect(requests).toEqual([String(pathToFileURL(path))]);
+      await page.close();
+    });
+  }
+}
+
+for (const [name, path] of pages) {
+  for (const [width, colorScheme] of [
+    [390, "light"],
+    [1280, "dark"],
+  ] as const) {
+    test(`${name}, ${width} pixels, ${colorScheme}: no text is small, pale or over another one`, async () => {
+      const { page } = await open(path, { viewport: { width, height: 800 }, colorScheme });
+      await unfold(page);
+      const seen = await seenTexts(page);
+      expect(seen.length).toBeGreaterThan(60);
+      expect(seen.filter(({ size }) => size < 12)).toEqual([]);
+      expect(seen.filter(({ contrast }) => contrast < 4.5)).toEqual([]);
+      expect(await overlaps(page)).toEqual([]);
+      await page.close();
+    });
+  }
+}
+
+test("the finding comes first, in the colours of the picture, and it is a sentence", async () => {
+  const { page } = await open(compared);
+  const finding = await page.locator("h1").innerText();
+  expect(finding).toMatch(
+    /^Over 3 texts, of280 needs .* more tokens than of320; text by text .* on .* to .* on .*\.$/,
+  );
+  const colour = (place: string, property: "color" | "fill") =>
+    page
+      .locator(place)
+      .first()
+      .evaluate((element, property) => getComputedStyle(element)[property], property);
+  expect(await colour("h1 .c0", "color")).toBe(await colour("#picture .dot.c0", "fill"));
+  expect(await page.locator(".caution").allInnerTexts()).toEqual([
+    expect.stringContaining("below 50 kB a single paragraph may decide the number."),
+    "story is among the inputs that of280, of320 and of400 learned from: its number is too good.",
+  ]);
+  expect((await page.locator("h1").boundingBox())!.y).toBeLessThan(120);
+  expect((await page.locator("#picture").boundingBox())!.y).toBeLessThan(700);
+  await page.close();
+});
+
+test("the pictures can be seen: dots, bars and tokens have their colours", async () => {
+  const { page } = await open(compared);
+  const seen = async (place: string, colour: string) =>
+    (await coloursOf(browser, await page.locator(place).first().screenshot())).get(colour) ?? 0;
+  expect(await seen("#picture .dots", "122,60,192")).toBeGreaterThan(100);
+  expect(await seen("#picture .dots", "31,111,235")).toBeGreaterThan(100);
+  expect(await seen("#measures table", "122,60,192")).toBeGreaterThan(500);
+  expect(await seen("#differences .text", "228,215,245")).toBeGreaterThan(500);
+  expect(await seen("#differences .text", "207,224,251")).toBeGreaterThan(500);
+  await page.close();
+});
+
+test("text of others does not run, and is shown as it is", async () => {
+  const { page, problems } = await open(compared);
+  await unfold(page);
+  expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
+  expect(await page.locator("script").count()).toBe(2);
+  expect(await page.locator("#differences img, #differences svg, #differences a").count()).toBe(0);
+  // The tokens of one of the two, in their order, and what both cut alike.
+  const shown = await page.locator("#differences .text").evaluateAll((texts) =>
+    texts.map((text) => {
+      const copy = text.cloneNode(true) as HTMLElement;
+      for (const below of copy.querySelectorAll(".below")) below.remove();
+      return copy.textContent!;
+    }),
+  );
+  expect(shown.some((text) => text.includes("</script><script>globalThis.harmed=1</script>"))).toBe(true);
+  expect(shown.some((text) => text.includes("\\xe2\\x80\\xae"))).toBe(true);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+test("names that are markup are shown as they are", async () => {
+  // What a name may hold: neither = nor /.
+  const nameOf = (text: string) => text.replaceAll("=", "-").replaceAll("/", "|");
+  const names = hostileTexts.slice(0, 3).map((name, i) => `${nameOf(name)}=${tokenizers[i]}`);
+  const path = reportOf("names", "eval", ...names, "--text", `${hostileTexts[3]}=${text}`, hostileLine);
+  const { page, problems } = await open(path);
+  await unfold(page);
+  expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
+  expect(await page.locator("main img, main script").count()).toBe(0);
+  expect(await page.locator("h1").innerText()).toContain("<|script><script>globalThis.harmed-1<|script>");
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+test("the policy stops what would get into the page unescaped", async () => {
+  const harm =
+    "<script>globalThis.harmed=1</script><img src='x' onerror='globalThis.harmed=1'><p style='color:red' id=p>";
+  const page = readFileSync(compared, "utf8").replace("</main>", `${harm}</main>`);
+  const opened = await open(put(directory, "harmed.html", page));
+  expect(await opened.page.evaluate(() => "harmed" in globalThis)).toBe(false);
+  expect(await opened.page.evaluate(() => document.getElementById("p")!.style.color)).toBe("");
+  const refused = opened.problems.filter((problem) => problem.includes("Content Security Policy"));
+  expect(refused.length).toBeGreaterThan(2);
+  expect(opened.requests).toHaveLength(1);
+  await opened.page.close();
+});
+
+test("a reader of three tokenizers chooses two, and sees where they differ", async () => {
+  const { page } = await open(compared);
+  const passages = () =>
+    page.locator("#differences .passage").evaluateAll((all) => all.map((one) => one.textContent));
+  const choose = async (above: string, below: string) => {
+    const selects = page.locator("#differences .choosers select");
+    await selects.nth(0).selectOption(above);
+    await selects.nth(1).selectOption(below);
+    await unfold(page);
+  };
+  await unfold(page);
+  const first = await passages();
+  await choose("of400", "of320");
+  expect(await passages()).not.toEqual(first);
+  expect(await page.locator(".pair-names").innerText()).toMatch(/above: of400\s+below: of320/);
+  await choose("of400", "of280");
+  // Tokens that are stacked hold the same bytes.
+  const sides = await page
+    .locator("#differences .x")
+    .evaluateAll((all) =>
+      all.map((both) =>
+        [".above", ".below"].map((side) =>
+          [...both.querySelectorAll<HTMLElement>(`${side} i`)].map(({ dataset }) => Number(dataset.n)),
+        ),
+      ),
+    );
+  expect(sides.length).toBeGreaterThan(5);
+  for (const [above, below] of sides) {
+    const sum = (lengths: number[]) => lengths.reduce((a, b) => a + b);
+    expect(sum(above!)).toBe(sum(below!));
+    expect(above!.length + below!.length).toBeGreaterThan(2);
+  }
+  await choose("of280", "of400");
+  expect(await passages()).toEqual(first);
+  await page.close();
+});
+
+test("the reader chooses the measure of the table, which its heads sort, with the keyboard, too", async () => {
+  const { page } = await open(compared);
+  const table = page.locator("#measures table");
+  const column = async (i: number) =>
+    (await table.locator(`tbody tr > :nth-child(${i + 1})`).allInnerTexts()).map((cell) =>
+      Number.parseFloat(cell.replaceAll(",", "")),
+    );
+  const sorts = () =>
+    table.locator("thead th").evaluateAll((heads) => heads.map((head) => head.getAttribute("aria-sort")));
+  const { evaluation } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(readFileSync(compared, "utf8"))![1]!);
+  type Measured = { texts: { tokens: number; bytesPerToken: number }[] };
+  const tokens = evaluation.tokenizers.map(({ texts }: Measured) => texts[0]!.tokens);
+  expect(await column(2)).toEqual(
+    evaluation.tokenizers.map(({ texts }: Measured) => Number(texts[0]!.bytesPerToken.toFixed(3))),
+  );
+  await page.locator("#measures select").selectOption({ label: "tokens" });
+  expect(await column(2)).toEqual(tokens);
+  // Fewer tokens are better, so they begin with the fewest; a second press turns them round.
+  await table.locator("thead button").nth(2).focus();
+  await page.keyboard.press("Enter");
+  expect(await column(2)).toEqual(tokens.toSorted((a: number, b: number) => a - b));
+  expect(await sorts()).toEqual([null, null, "ascending", null, null]);
+  await page.keyboard.press("Space");
+  expect(await column(2)).toEqual(tokens.toSorted((a: number, b: number) => b - a));
+  expect((await sorts())[2]).toBe("descending");
+  await table.locator("thead button").first().click();
+  expect(await table.locator("tbody th").allInnerTexts()).toEqual(["of280", "of320", "of400"]);
+  // The share of the vocabulary that a text uses is no merit of a tokenizer.
+  await page.locator("#measures select").selectOption({ label: "vocabulary used" });
+  expect(await table.locator("b").count()).toBe(0);
+  await page.close();
+});
+
+test("what a mark or a token says is beside it at once: under the pointer and by the arrow keys", async () => {
+  const { page } = await open(compared, { reducedMotion: "reduce" });
+  const tip = page.locator(".tip");
+  const token = page.locator("#differences .text i").nth(3);
+  await token.hover();
+  const [id, bytes] = await Promise.all(["data-id", "data-n"].map((name) => token.getAttribute(name)));
+  expect(await tip.textContent()).toBe(`id ${id}, ${bytes} bytes`);
+  await page.keyboard.press("Escape");
+  expect(await tip.count()).toBe(0);
+  await page.locator("#picture .dots").focus();
+  const said = await page
+    .locator("#picture .dot")
+    .evaluateAll((all) => all.map((dot) => (dot as SVGElement).dataset.tip!));
+  for (const shown of said.slice(0, 2)) {
+    await page.keyboard.press("ArrowRight");
+    expect(await tip.textContent()).toBe(shown);
+  }
+  expect(await page.locator("title, [title]").count()).toBe(1);
+  await page.close();
+});
+
+/** Tabs through a page: everything that can be used is reached, and is marked while it has the focus. */
+async function tabThrough(page: Page): Promise<number> {
+  const wanted = await page.evaluate(() => {
+    const all = document.querySelectorAll<HTMLElement>(
+      "a, button, input, select, summary, .scroll, [tabindex]",
+    );
+    const seen = [...all].filter((element) => element.checkVisibility());
+    for (const [i, element] of seen.entries()) element.dataset.stop = String(i);
+    return seen.length;
+  });
+  const reached = new Set<string>();
+  for (let i = 0; i < wanted + 5; i++) {
+    await page.keyboard.press("Tab");
+    const [stop, isMarked] = await page.evaluate(() => {
+      const focused = document.activeElement as HTMLElement;
+      const { outlineStyle, outlineWidth } = getComputedStyle(focused);
+      return [
+        focused.dataset.stop ?? "",
+        outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 1,
+      ] as const;
+    });
+    if (stop === "") continue;
+    expect(isMarked).toBe(true);
+    reached.add(stop);
+  }
+  expect(reached.size).toBe(wanted);
+  return wanted;
+}
+
+test("the keyboard reaches all that can be used, and what has the focus is marked", async () => {
+  for (const [, path] of pages) {
+    const { page } = await open(path);
+    await unfold(page);
+    expect(await tabThrough(page)).toBeGreaterThan(15);
+    await page.close();
+  }
+});
+
+test("without its script a page has the finding, why to doubt it, the main table and how to read it", async () => {
+  for (const [, path] of pages) {
+    const { page, problems } = await open(path, { javaScriptEnabled: false });
+    expect(await page.locator("h1").innerText()).toMatch(/\.$/);
+    expect(await page.locator("noscript table tbody tr").first().isVisible()).toBe(true);
+    expect(await page.locator("noscript p").innerText()).toContain("needs JavaScript");
+    expect(await page.locator("select, button, thead button").count()).toBe(0);
+    expect(await widthOf(page)).toBe(1280);
+    expect(problems).toEqual([]);
+    await page.close();
+  }
+});
+
+test("pages print on white paper, with dark screens, too", async () => {
+  const { page } = await open(compared, { colorScheme: "dark" });
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
+    "rgb(255, 255, 255)",
+  );
+  expect((await page.pdf()).length).toBeGreaterThan(10_000);
+  await page.close();
+});
