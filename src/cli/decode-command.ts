@@ -4,7 +4,7 @@ import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
 import { decoding } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
-import { checkEncodedBy } from "../pipeline/id-files.ts";
+import { checkEncodedBy } from "../pipeline/shard-manifest.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockFiles, taken, writeData } from "./data-output.ts";

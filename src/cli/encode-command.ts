@@ -80,7 +80,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     const encoded =
       files === undefined
         ? await writeData(path, (out) => encodeInto(path, out, encoding))
-        : await encodeIntoFiles(encoding, parts, files, onStop);
+        : await encodeIntoFiles(encoding, parts, files, onStop, output.checking);
 
     // 5. Tell.
     const elapsedMs = performance.now() - startMs;

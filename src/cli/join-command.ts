@@ -30,6 +30,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
   const joined = await joinParts({
     ...{ planPath: asked.plan!, partPaths, files, type: asked.idType, guard: onStop },
     report: (done, total) => output.progress({ stage: "joining", done, total, unit: "bytes" }),
+    checking: output.checking,
   });
   const { isUnchanged, ...counts } = joined;
   const elapsedMs = performance.now() - startMs;

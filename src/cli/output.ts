@@ -82,6 +82,10 @@ export class Output {
     for (const display of this.displays) display.update(progress);
   }
 
+  /** What reading shards that are there reports to. */
+  readonly checking = (done: number, total: number): void =>
+    this.progress({ stage: "checking", done, total, unit: "bytes" });
+
   /** What encoding reports to. */
   readonly encoding = ({ bytesDone: done, bytesTotal: total }: EncodeProgress): void =>
     this.progress({ stage: "encoding", done, total, unit: "bytes" });

@@ -6,8 +6,9 @@ import { readDocuments, readSequences } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idTypeFor, idWriterFor } from "../formats/id-writers.ts";
 import { idsTruncating } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
-import { type AskedFiles, checkEncodedBy, IdFiles, pathsToLock } from "../pipeline/id-files.ts";
+import { type AskedFiles, IdFiles, pathsToLock } from "../pipeline/id-files.ts";
 import { piecesInFirst } from "../pipeline/prune-tokenizer.ts";
+import { checkEncodedBy } from "../pipeline/shard-manifest.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import type { Read } from "../store/written-places.ts";
 import type { Pieces } from "../tokenizer/truncate-vocabulary.ts";
@@ -73,7 +74,7 @@ const noEnds = new Uint32Array(0);
 const [noIds, here] = [new Uint16Array(0), Uint32Array.of(0)];
 
 async function intoFiles(asked: AskedFiles & { type: IdType; inputs: readonly Read[] }, cutInto: CutInto) {
-  const files = new IdFiles({
+  const files = await IdFiles.open({
     ...asked,
     documentEndId: undefined,
     ranges: [],

@@ -187,8 +187,9 @@ export const idFiles = tableOf({
     topic: "nightly",
     rare: true,
     needs: { other: "shard-size", hint: "NAME.json says of what the files are" },
-    description: "replace shards of other inputs or options",
-    details: "If nothing changed, nothing is done. Inputs are compared by path, size and time.",
+    description: "replace shards of other inputs or options, and damaged ones",
+    details:
+      "If nothing changed, nothing is done. Inputs are compared by path, size and time, shards by their checksums.",
   },
   documentEnd: {
     name: "document-end",

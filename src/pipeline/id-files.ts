@@ -1,31 +1,32 @@
 import { rmSync } from "node:fs";
 import { grouped } from "../bytes/quantities.ts";
-import {
-  type Checked,
-  checkOr,
-  fieldsOf,
-  flag,
-  listOf,
-  Mismatch,
-  oneOf,
-  optional,
-  orNull,
-  wholeNumber,
-} from "../bytes/schema.ts";
 import { canBeCutByBytes, hasFields, type Input, type Range, wholeRange } from "../corpus/input.ts";
-import { KeptColumns, type KeptField, type KeptValue, keptKinds } from "../corpus/records/kept-fields.ts";
+import { KeptColumns, type KeptField, type KeptValue } from "../corpus/records/kept-fields.ts";
 import type { Task } from "../corpus/task.ts";
 import { assert, UserError } from "../errors.ts";
-import type { IdFormat } from "../formats/id-formats.ts";
+import { type IdFormat, idFormats } from "../formats/id-formats.ts";
 import { appending, type IdSink, type IdType, type IdWriter, idTypeFor } from "../formats/id-writers.ts";
-import { readJson } from "../formats/training-json.ts";
-import { isFile, statOf } from "../runtime/system-error.ts";
+import { statOf } from "../runtime/system-error.ts";
+import { ChecksummedFile } from "../store/file-checksum.ts";
 import { type Lock, takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, type Guard, placeOfFile, stageFile, writeStaged } from "../store/staged-file.ts";
+import { removeFound } from "../store/trusted-files.ts";
 import { type Read, WrittenPlaces } from "../store/written-places.ts";
 import { allAddedTokens, specialTokenId, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { documentEndAmong } from "../vocabulary/model-settings.ts";
 import { type EncodedFile, type EncodedText, type EncodeIntoOptions, encodeCorpus } from "./encode-corpus.ts";
+import {
+  checkContents,
+  checkSizes,
+  type ListedShards,
+  type Manifest,
+  manifestText,
+  type Point,
+  readManifest,
+  type Shard,
+  shardPaths,
+  UnusableShards,
+} from "./shard-manifest.ts";
 import { fingerprintOf } from "./tokenizer-facts.ts";
 
 /** The files that are asked for. */
@@ -39,7 +40,7 @@ export type AskedFiles = {
   readonly documentEnd: string | undefined;
   /** Fields of the records that stay beside their ids. */
   readonly keptFields?: readonly KeptField[] | undefined;
-  /** Shards of another run are replaced. */
+  /** Shards of another run are replaced, and damaged ones. */
   readonly ifChanged?: boolean | undefined;
 };
 
@@ -62,6 +63,7 @@ export async function encodeIntoFiles(
   parts: TokenizerParts,
   asked: AskedFiles,
   guard: Guard,
+  checking?: ReportShards,
 ): Promise<EncodedFiles> {
   const { inputs, ranges, type, appendId } = encoding;
   const { format, shardSize, documentEnd: typed, keptFields } = asked;
@@ -81,7 +83,8 @@ export async function encodeIntoFiles(
     // What the types of ids in other formats depend on.
     ...(isPart(format) && { idLimit: parts.tokens.idLimit, idType: idTypeFor(parts) }),
   });
-  const files = new IdFiles({ ...asked, type, documentEndId, inputs, ranges, request, guard });
+  const options = { ...asked, type, documentEndId, inputs, ranges, request, guard, checking };
+  const files = await IdFiles.open(options);
   const { fileCount: formerFileCount, isDone: isUnchanged } = files;
   let encoded: EncodedText = { textBytes: 0, invalidByteCount: 0 };
   if (!isUnchanged) {
@@ -121,6 +124,9 @@ function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, t
   return isStream ? { ...facts, readAt: new Date().toISOString() } : facts;
 }
 
+/** How many bytes of the shards that are there were read. */
+export type ReportShards = (done: number, total: number) => void;
+
 /** Ids of documents, in the files of a format, and in shards of them. */
 type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   readonly type: IdType;
@@ -132,79 +138,8 @@ type IdFilesOptions = Omit<AskedFiles, "documentEnd"> & {
   /** All that decides what is in shards; JSON. */
   readonly request: () => object;
   readonly guard: Guard;
+  readonly checking?: ReportShards | undefined;
 };
-
-const count = wholeNumber(0);
-
-/** A shard that is there as a whole. */
-const shard = fieldsOf({ ids: count, documents: count, sizesBytes: listOf(count) });
-type Shard = Checked<typeof shard>;
-
-/** Where encoding goes on behind a shard: at a byte that is a safe cut, where so many ids and documents are in shards already. */
-const point = fieldsOf({
-  /** Of the ranges that are encoded, in their order. */
-  rangeIndex: count,
-  byte: count,
-  startsInside: flag,
-  ids: count,
-  documents: count,
-  /** Whether ids wait for their document's end there, and whether a document of the text has ended. */
-  isOpen: flag,
-  hasEnded: flag,
-});
-type Point = Checked<typeof point>;
-
-const manifestFormat = 1;
-
-/** `NAME.json`, beside shards: what they are of, which are there, and where to go on; null: all is encoded. */
-const manifestFields = fieldsOf({
-  format: wholeNumber(manifestFormat, manifestFormat),
-  request: (value: unknown, name: string) => {
-    if (typeof value === "object" && value !== null) return value;
-    throw new Mismatch(value, name, "not an object");
-  },
-  shards: listOf(shard),
-  next: orNull(point),
-  /** At the end of ranges: the last document goes on behind them. */
-  isOpen: optional(flag),
-  /** What the columns of fields hold. */
-  keptKinds: optional(listOf(orNull(oneOf(keptKinds)))),
-});
-export type Manifest = Checked<typeof manifestFields>;
-
-export const readManifest = (path: string): Manifest =>
-  checkOr(manifestFields, readJson(path), (what) => {
-    throw new UserError(`"${path}" is no manifest of shards: ${what}`, { hint: "choose another name" });
-  });
-
-/**
- * Refuses a shard whose manifest says that another tokenizer has encoded it. Nothing is known of other files. Special tokens that
- * were encoded as text are decoded alike.
- */
-export function checkEncodedBy(parts: TokenizerParts, path: string): void {
-  const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
-  const encodedBy = isFile(manifestPath) ? encoderIn(manifestPath) : undefined;
-  if (encodedBy === undefined) return;
-  const isOwn = [false, true].some(
-    (specialTokensAsText) => fingerprintOf({ ...parts, specialTokensAsText }) === encodedBy,
-  );
-  if (isOwn) return;
-  throw new UserError(`"${path}" has ids of another tokenizer than "${parts.description.path}"`, {
-    hint: `"${manifestPath}" says so: give the tokenizer that encoded it`,
-  });
-}
-
-/** The fingerprint of the tokenizer in a manifest; undefined for any other file of this name. */
-function encoderIn(path: string): string | undefined {
-  try {
-    const { request } = readManifest(path);
-    const { tokenizer } = request as { readonly tokenizer?: unknown };
-    return typeof tokenizer === "string" ? tokenizer : undefined;
-  } catch (error) {
-    if (error instanceof UserError) return undefined;
-    throw error;
-  }
-}
 
 const atStart: Point = {
   ...{ rangeIndex: 0, byte: 0, startsInside: false },
@@ -216,7 +151,6 @@ export class IdFiles implements IdSink {
   readonly isDone: boolean;
   private readonly ranges: readonly Range[];
   private readonly shards: Shard[];
-  private readonly request: object;
   private readonly kept: KeptColumns;
   /** How many shards have been begun, and the one that is being written. */
   private begunCount: number;
@@ -232,13 +166,21 @@ export class IdFiles implements IdSink {
   private isOpen: boolean;
   private hasEnded: boolean;
 
-  /** Looks at the shards that are there. A UserError if they are of another run, or not whole. */
-  constructor(private readonly options: IdFilesOptions) {
-    const { inputs, ranges = (inputs as Input[]).map(wholeRange), shardSize } = options;
+  /** Looks at the shards that are there. A UserError if they are of another run, not whole, or another user's. */
+  static async open(options: IdFilesOptions): Promise<IdFiles> {
+    if (options.shardSize === undefined) return new IdFiles(options, {}, undefined);
+    keepFrom([manifestPathOf(options)], options.inputs);
+    const request = JSON.parse(JSON.stringify(options.request()));
+    return new IdFiles(options, request, await manifestOf(options, request));
+  }
+
+  private constructor(
+    private readonly options: IdFilesOptions,
+    private readonly request: object,
+    manifest: Manifest | undefined,
+  ) {
+    const { inputs, ranges = (inputs as Input[]).map(wholeRange) } = options;
     this.ranges = ranges;
-    this.request = shardSize === undefined ? {} : JSON.parse(JSON.stringify(options.request()));
-    if (shardSize !== undefined) keepFrom([this.manifestPath], inputs);
-    const manifest = shardSize === undefined ? undefined : this.readManifest();
     this.shards = [...(manifest?.shards ?? [])];
     this.begunCount = this.shards.length;
     this.isDone = manifest?.next === null;
@@ -392,64 +334,63 @@ export class IdFiles implements IdSink {
     return format.endings.map((ending) => base + ending);
   }
 
-  private get manifestPath(): string {
-    return `${this.options.base}.json`;
-  }
-
   private writeManifest(next: Point | null): Promise<void> {
     const { request, shards, kept } = this;
     const keptKinds = kept.fields.length > 0 ? kept.kinds : undefined;
     const isOpen = next === null && this.isOpen ? true : undefined;
-    const manifest: Manifest = { format: manifestFormat, request, shards, next, isOpen, keptKinds };
-    return writeStaged(this.manifestPath, this.options.guard, async (file) => {
-      file.write(new TextEncoder().encode(`${JSON.stringify(manifest, null, 1)}\n`));
+    const text = manifestText({ request, shards, next, isOpen, keptKinds });
+    return writeStaged(manifestPathOf(this.options), this.options.guard, async (file) => {
+      file.write(new TextEncoder().encode(text));
     });
-  }
-
-  private readManifest(): Manifest | undefined {
-    const { manifestPath: path } = this;
-    const first = this.pathsOf(0)[0]!;
-    const beginAnew = `remove it and "${this.options.base}_*" to begin anew, or choose another name`;
-    if (statOf(path) === undefined) {
-      if (statOf(first) === undefined) return undefined;
-      throw new UserError(`"${first}" is there, but not "${path}", which says of what it is`, {
-        hint: `remove "${this.options.base}_*", or choose another name`,
-      });
-    }
-    const manifest = readManifest(path);
-    const differs = differing(manifest.request, this.request);
-    if (differs !== undefined && this.options.ifChanged) return this.removeShards(manifest);
-    if (differs !== undefined)
-      throw new UserError(`"${path}" is of another run: ${differs}`, { hint: beginAnew });
-    checkShards(manifest, path, this.options, beginAnew);
-    return manifest;
-  }
-
-  /** The manifest goes last: as long as it is there, these are known to be of another run. One shard may not be listed yet. */
-  private removeShards({ shards }: Manifest): undefined {
-    for (let n = 0; n <= shards.length; n++)
-      for (const path of this.pathsOf(n)) rmSync(path, { force: true });
-    rmSync(this.manifestPath, { force: true });
   }
 }
 
-export const shardPaths = (base: string, { endings }: IdFormat, shard: number): string[] =>
-  endings.map((ending) => `${base}_${String(shard).padStart(5, "0")}${ending}`);
+const manifestPathOf = ({ base }: IdFilesOptions) => `${base}.json`;
 
-/** Refuses shards that are not as their manifest says. */
-export function checkShards(
-  { shards }: Manifest,
-  path: string,
-  { base, format }: Pick<AskedFiles, "base" | "format">,
-  hint: string,
-): void {
-  for (const [i, { sizesBytes }] of shards.entries()) {
-    for (const [f, shardPath] of shardPaths(base, format, i).entries()) {
-      if (statOf(shardPath)?.size === sizesBytes[f]) continue;
-      const state = statOf(shardPath) === undefined ? "is missing" : "has another size";
-      throw new UserError(`"${shardPath}" ${state}, but "${path}" lists it`, { hint });
-    }
+/** The manifest of the shards that are there, which are as it says; undefined: there are none, or none any more. */
+async function manifestOf(options: IdFilesOptions, request: object): Promise<Manifest | undefined> {
+  const { base, format, ifChanged, checking } = options;
+  const path = manifestPathOf(options);
+  const first = shardPaths(base, format, 0)[0]!;
+  const isThere = statOf(first) !== undefined;
+  const hint = `remove it and "${base}_*" to begin anew, or choose another name`;
+  if (statOf(path) === undefined) {
+    if (!isThere) return undefined;
+    throw new UserError(`"${first}" is there, but not "${path}", which says of what it is`, {
+      hint: `remove "${base}_*", or choose another name`,
+    });
   }
+  let listed: ListedShards | undefined;
+  try {
+    const manifest = readManifest(path, hint);
+    listed = { manifest, path, base, format, hint };
+    const differs = differing(manifest.request, request);
+    if (differs !== undefined) throw new UnusableShards(`"${path}" is of another run: ${differs}`, { hint });
+    checkSizes(listed);
+    await checkContents(listed, undefined, checking);
+    return manifest;
+  } catch (error) {
+    // Without a shard, a file of this name may be anything.
+    const isOurs = listed !== undefined || isThere;
+    if (!(error instanceof UnusableShards && ifChanged && isOurs)) throw error;
+    removeShards(options, listed?.manifest);
+    return undefined;
+  }
+}
+
+/**
+ * Removes shards, also one that is not listed yet, and the manifest last: as long as it is there, these are known to be of
+ * another run. What is listed nowhere is removed as far as it is numbered without a gap, the last first.
+ */
+function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
+  const former = idFormats.find(({ name }) => name === (manifest?.request as { format?: unknown })?.format);
+  const pathsOf = (n: number) => [format, former ?? format].flatMap((each) => shardPaths(base, each, n));
+  let count = manifest === undefined ? 0 : manifest.shards.length + 1;
+  while (pathsOf(count).some((path) => statOf(path) !== undefined)) count++;
+  const paths = Array.from({ length: count }, (_, n) => pathsOf(count - 1 - n)).flat();
+  keepFrom(paths, inputs);
+  for (const path of paths) removeFound(path);
+  removeFound(`${base}.json`);
 }
 
 /** What of a request is another, in words; undefined: nothing. */
@@ -479,6 +420,7 @@ const keepFrom = (paths: readonly string[], read: readonly Read[]) =>
 class OpenShard {
   private documentCount = 0;
   private readonly files: ReturnType<typeof stageFile>[] = [];
+  private readonly checked: ChecksummedFile[] = [];
   private readonly locks: Lock[] = [];
   private readonly writer: IdWriter;
   private readonly unregister: () => void;
@@ -496,7 +438,9 @@ class OpenShard {
       const places = shardSize === undefined ? [] : paths.map(placeOfFile).filter((place) => place !== null);
       for (const place of places) this.locks.push(takeLockNow(place));
       for (const path of paths) this.files.push(stageFile(path));
-      this.writer = format.open(this.files, type, kept);
+      // Without a manifest nobody looks at them.
+      if (shardSize !== undefined) this.checked = this.files.map((file) => new ChecksummedFile(file));
+      this.writer = format.open(shardSize === undefined ? this.files : this.checked, type, kept);
     } catch (error) {
       this.discard();
       throw error;
@@ -526,7 +470,8 @@ class OpenShard {
     this.unregister();
     for (const lock of this.locks) lock.release();
     const sizesBytes = this.paths.map((path) => statOf(path)!.size);
-    return { ids: this.idCount, documents: this.documentCount, sizesBytes };
+    const checksums = this.checked.map(({ checksum }) => checksum.value);
+    return { ids: this.idCount, documents: this.documentCount, sizesBytes, checksums };
   }
 
   discard(): void {

@@ -10,16 +10,8 @@ import { readParquetIds } from "../formats/read-parquet-ids.ts";
 import { withRegularFile } from "../runtime/system-error.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import type { Guard } from "../store/staged-file.ts";
-import {
-  type AskedFiles,
-  checkShards,
-  differing,
-  type EncodedFiles,
-  IdFiles,
-  type Manifest,
-  readManifest,
-  shardPaths,
-} from "./id-files.ts";
+import { type AskedFiles, differing, type EncodedFiles, IdFiles, type ReportShards } from "./id-files.ts";
+import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
 
 // Many machines encode the ranges of a plan into parts. Joined in the order of the plan, these are the files that one machine
 // writes, byte for byte: each gets the same ids and ends of documents, in the same order.
@@ -34,10 +26,7 @@ const partRequest = fieldsOf({
   idType: oneOf(["uint16", "uint32"] as const),
 });
 
-type Part = {
-  readonly path: string;
-  readonly base: string;
-  readonly manifest: Manifest;
+type Part = ListedShards & {
   readonly asked: Checked<typeof partRequest>;
   /** Its ranges are these of the plan's lines: from the first on, one after the other. */
   readonly firstLine: number;
@@ -50,6 +39,7 @@ export type JoinOptions = {
   readonly files: Omit<AskedFiles, "documentEnd" | "keptFields">;
   readonly type: IdType | undefined;
   readonly report: (done: number, total: number) => void;
+  readonly checking?: ReportShards | undefined;
   readonly guard: Guard;
 };
 
@@ -87,8 +77,9 @@ export async function joinParts(
     part.manifest.shards.map((_, n) => shardPaths(part.base, partFormat, n)[0]!),
   );
   const inputs = [...shards, ...partPaths].map((path) => ({ path }));
-  const files = new IdFiles({
+  const files = await IdFiles.open({
     ...asked,
+    checking: options.checking,
     keptFields,
     type,
     documentEndId: undefined,
@@ -121,13 +112,15 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
   const hint = "bpe encode --ranges … --ids-format part -o NAME writes NAME.json, which is given here";
   if (!path.endsWith(".json")) throw usageError(`"${path}" is no manifest of a part`, hint);
   const base = path.slice(0, -".json".length);
-  const manifest = readManifest(path);
+  const again = "encode this part again, or fetch its files";
+  const manifest = readManifest(path, again);
   const asked = checkOr(partRequest, manifest.request, (what) => {
     throw new UserError(`"${path}" is not of a part of a plan: ${what}`, { hint });
   });
   if (manifest.next !== null)
     throw new UserError(`"${path}" is of a part that is not whole yet`, { hint: "run its bpe encode again" });
-  checkShards(manifest, path, { base, format: partFormat }, "encode this part again, or fetch its files");
+  const listed = { manifest, path, base, format: partFormat, hint: again };
+  checkSizes(listed);
   const lineOf = new Map(plan.map((line) => [keyOf(line.path, line.start, line.end), line]));
   const lines = asked.ranges.map(({ inputIndex, startByte, endByte }) => {
     const input = asked.inputs[inputIndex]!;
@@ -141,7 +134,7 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
     );
   });
   const gap = lines.findIndex((line, i) => line !== lines[0]! + i);
-  if (gap < 0) return { path, base, manifest, asked, firstLine: lines[0]! };
+  if (gap < 0) return { ...listed, asked, firstLine: lines[0]! };
   throw new UserError(
     `"${path}" has line ${lines[gap]! + 1} of the plan behind line ${lines[gap - 1]! + 1}`,
     {
@@ -220,8 +213,10 @@ async function writeParts(
   const sizes = parts.flatMap(({ manifest }) => manifest.shards.flatMap(({ sizesBytes }) => sizesBytes));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   let done = 0;
-  for (const { base, path, manifest } of parts) {
+  for (const part of parts) {
+    const { base, path, manifest } = part;
     for (const [n, { sizesBytes }] of manifest.shards.entries()) {
+      await checkContents(part, n);
       const isLast = n === manifest.shards.length - 1;
       let held: IdDocuments | undefined;
       for (const documents of readParquetIds(shardPaths(base, partFormat, n)[0]!)) {

@@ -9,7 +9,8 @@ export type StageProgress = {
     | "lifting"
     | "merging superwords"
     | "encoding"
-    | "joining";
+    | "joining"
+    | "checking";
   readonly done: number;
   /** Null if only the end of a stream shows it. */
   readonly total: number | null;

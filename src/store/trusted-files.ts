@@ -11,6 +11,7 @@ import {
   realpathSync,
   type Stats,
   statSync,
+  unlinkSync,
 } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { UserError } from "../errors.ts";
@@ -96,6 +97,14 @@ export function readFound(path: string): Buffer {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Removes a file with a name of ours, if it is there; a link itself. Throws `Untrusted` for another user's. */
+export function removeFound(path: string): void {
+  const stats = lstatOrNull(path);
+  if (stats === null) return;
+  checkOwner(path, stats);
+  unlinkSync(path);
 }
 
 /**

@@ -162,7 +162,26 @@ async function full(world: World, random: Random): Promise<Outcome> {
   return isFull ? met : tooLate;
 }
 
+/** A bit of a shard or of the manifest is flipped: it is refused by name, and replaced if that is asked for. */
+async function damaged(world: World, random: Random): Promise<Outcome> {
+  const sharded = await shardedBy(world, random);
+  layOut(world);
+  must((await run(sharded.args, world.options)).code === 0, () => "an undisturbed run failed");
+  const names = [...sharded.wanted.keys()];
+  const name = names[random.below(names.length)]!;
+  const path = join(world.work, "shards", name);
+  const bytes = readFileSync(path);
+  bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
+  writeFileSync(path, bytes);
+  const ended = await run(sharded.args, world.options);
+  mustEndWell(ended);
+  must(ended.code === 1 && ended.stderr.includes(name), () => `not refused by name: ${ended.stderr}`);
+  await mustGoOn(world, { ...sharded, args: [...sharded.args, "--if-changed"] });
+  return met;
+}
+
 export const shardKinds: readonly Kind[] = [
   { name: "SIGKILL while shards are written", wantedCount: 200, trial: killed },
   { name: "disk full while shards are written", wantedCount: 30, trial: full },
+  { name: "a flipped bit in shards", wantedCount: 100, trial: damaged },
 ];

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
@@ -10,11 +19,13 @@ import { idTypeFor } from "../../src/formats/id-writers.ts";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { readParquetIds } from "../../src/formats/read-parquet-ids.ts";
 import { encodeIntoFiles, pathsToLock } from "../../src/pipeline/id-files.ts";
+import { type Manifest, manifestText } from "../../src/pipeline/shard-manifest.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { specialTokenId, type TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
 import { readIdFiles } from "../formats/read-id-files.ts";
-import { rounds } from "../rounds.ts";
+import { canPlayOthers, giveAway, makePipe } from "../other-user.ts";
+import { isThorough, rounds } from "../rounds.ts";
 import { errorOf, refusalOf } from "../thrown.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
@@ -23,6 +34,11 @@ const parts = await loadTokenizerParts(directory);
 const tokenizer = await Tokenizer.load(directory);
 const separator = "<|endoftext|>";
 const separatorId = specialTokenId(parts, separator);
+
+/** Writes a manifest whose checksum is right. */
+function putManifest(path: string, { format: _, checksum: __, ...manifest }: Record<string, unknown>): void {
+  writeFileSync(path, manifestText(manifest as Manifest));
+}
 
 type Format = (typeof idFormats)[number]["name"];
 type Asked = {
@@ -349,6 +365,13 @@ describe("files of ids", () => {
   });
 });
 
+/** Flips a bit of a file in its place. */
+function flipBit(path: string, byte: number, bit: number): void {
+  const bytes = readFileSync(path);
+  bytes[byte]! ^= 1 << bit;
+  writeFileSync(path, bytes);
+}
+
 describe("shards that are there", () => {
   const made = async () => {
     const home = scratch();
@@ -372,10 +395,9 @@ describe("shards that are there", () => {
     );
     // An option that is left out is another one, too.
     const plain = JSON.parse(readFileSync(`${base}.json`, "utf8"));
-    const request = { ...plain.request, appendId: 5 };
-    writeFileSync(`${base}.json`, JSON.stringify({ ...plain, request }));
+    putManifest(`${base}.json`, { ...plain, request: { ...plain.request, appendId: 5 } });
     expect(await refusal()).toEndWith("appendId was 5, and is none here");
-    put(home, "c.json", `${JSON.stringify(plain, null, 1)}\n`);
+    putManifest(`${base}.json`, plain);
     expect(await refusal({ shardSize: 99 })).toEndWith("shardSize was 100, and is 99 here");
     const other = encode([path], base, "olmo", { shardSize: 100 });
     expect((await refusalOf(other)).message).toEndWith("format was megatron, and is olmo here");
@@ -416,6 +438,110 @@ describe("shards that are there", () => {
     expect((await refusalOf(again())).message).toMatch(/c_00000\.bin" is there, but not ".*c\.json"/);
   });
 
+  test("that are damaged anywhere are refused by name, and replaced if that is asked for", async () => {
+    const { home, again } = await made();
+    const before = filesIn(home);
+    const shards = readdirSync(home).filter((name) => name.startsWith("c_"));
+    expect(shards.length).toBeGreaterThan(4);
+    for (const [i, name] of shards.entries()) {
+      const path = join(home, name);
+      const { length } = readFileSync(path);
+      for (const byte of [0, i * 7, length - 1]) {
+        flipBit(path, byte, (byte + i) % 8);
+        const { message } = await refusalOf(again());
+        expect(message).toMatch(/c_\d+\.\w+" is damaged: its checksum is not the one in ".*c\.json"$/);
+        expect(message).toStartWith(`"${path}"`);
+        if (byte === 0)
+          expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false, formerFileCount: 0 });
+        else flipBit(path, byte, (byte + i) % 8);
+        expect(filesIn(home)).toEqual(before);
+      }
+    }
+    rmSync(join(home, "c_00001.bin"));
+    expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false });
+    expect(filesIn(home)).toEqual(before);
+    expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: true });
+  });
+
+  test("whose manifest is damaged anywhere, or of an earlier build, are refused, and replaced if that is asked for", async () => {
+    const { home, base, again } = await made();
+    const before = filesIn(home);
+    const path = `${base}.json`;
+    const manifest = readFileSync(path);
+    const { length } = manifest;
+    for (let byte = 0; byte < length; byte += isThorough ? 1 : 23) {
+      flipBit(path, byte, byte % 8);
+      expect((await refusalOf(again())).message).toInclude(`"${path}" is `);
+      writeFileSync(path, manifest);
+    }
+    for (let n = 0; n < rounds(20); n++) {
+      flipBit(path, (n * 7919) % length, n % 8);
+      // One that was published, and is listed nowhere.
+      put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
+      expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false, formerFileCount: 0 });
+      expect(filesIn(home)).toEqual(before);
+    }
+    const { checksum: _, ...content } = JSON.parse(`${manifest}`);
+    writeFileSync(path, JSON.stringify({ ...content, format: 1 }));
+    expect((await refusalOf(again())).message).toEndWith("is of an earlier build, without checksums");
+    expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false });
+    expect(filesIn(home)).toEqual(before);
+    // Without a shard it may be anything.
+    for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));
+    writeFileSync(path, '{"my": "own"}');
+    expect((await refusalOf(again({ ifChanged: true }))).message).toInclude("is no manifest of shards");
+    expect(readFileSync(path, "utf8")).toBe('{"my": "own"}');
+  });
+
+  test("are not removed if they are what the run reads", async () => {
+    const home = scratch();
+    const path = put(home, "a.txt", `low lower newest${separator}`.repeat(50));
+    const base = join(home, "c");
+    await encode([path], base, "llmc", { shardSize: 100 });
+    const shard = put(home, "c_00001.bin", "low lower newest");
+    const before = filesIn(home);
+    const again = encode([shard], base, "llmc", { shardSize: 100, ifChanged: true });
+    expect((await refusalOf(again)).message).toInclude("which this run reads");
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test("of another user are not used where everybody may write, and stay", async () => {
+    if (!canPlayOthers()) return;
+    const { home, again } = await made();
+    chmodSync(home, 0o1777);
+    giveAway(join(home, "c.json"), ...readdirSync(home).map((name) => join(home, name)));
+    const before = filesIn(home);
+    for (const asked of [{}, { ifChanged: true }, { ifChanged: true, append: true }]) {
+      const { message } = await refusalOf(again(asked));
+      expect(message).toEndWith(
+        "c.json\" is not used: it is another user's (65534), and everybody may write to its directory",
+      );
+    }
+    // The manifest is ours, and a shard is not.
+    chownSync(join(home, "c.json"), 0, 0);
+    for (const asked of [{}, { ifChanged: true }, { ifChanged: true, append: true }])
+      expect((await refusalOf(again(asked))).message).toMatch(
+        /c_\d+\.\w+" is not used: it is another user's/,
+      );
+    expect(filesIn(home)).toEqual(before);
+    // A pipe is not waited for, and a link of another user not followed.
+    rmSync(join(home, "c.json"));
+    makePipe(join(home, "c.json"));
+    expect((await refusalOf(again())).message).toEndWith("it is not a regular file");
+    rmSync(join(home, "c.json"));
+    symlinkSync(put(home, "other.json", "{}"), join(home, "c.json"));
+    giveAway(join(home, "c.json"));
+    expect((await refusalOf(again())).message).toInclude("symbolic link");
+    // Where only those may write whom the owner lets in, they are used.
+    rmSync(join(home, "c.json"));
+    for (const name of readdirSync(home)) chownSync(join(home, name), 0, 0);
+    for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));
+    await again();
+    giveAway(...readdirSync(home).map((name) => join(home, name)));
+    chmodSync(home, 0o775);
+    expect(await again()).toMatchObject({ isUnchanged: true });
+  });
+
   test("have a manifest that nothing else is taken for", async () => {
     const { base, again } = await made();
     const manifest = JSON.parse(readFileSync(`${base}.json`, "utf8"));
@@ -423,7 +549,8 @@ describe("shards that are there", () => {
       null,
       [],
       {},
-      { ...manifest, format: 2 },
+      { ...manifest, format: 1 },
+      { ...manifest, format: 3 },
       { ...manifest, shards: [{}] },
       { ...manifest, next: {} },
     ];

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
@@ -11,9 +19,11 @@ import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { cutSettingsOf } from "../../src/pipeline/encode-corpus.ts";
 import { encodeIntoFiles } from "../../src/pipeline/id-files.ts";
 import { joinParts } from "../../src/pipeline/join-parts.ts";
+import { manifestText } from "../../src/pipeline/shard-manifest.ts";
 import { specialTokenId } from "../../src/tokenizer/tokenizer-parts.ts";
 import { put, scratch } from "../binary.ts";
-import { rounds } from "../rounds.ts";
+import { canPlayOthers, giveAway } from "../other-user.ts";
+import { isThorough, rounds } from "../rounds.ts";
 import { refusalOf } from "../thrown.ts";
 import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
@@ -221,10 +231,11 @@ describe("parts of a plan", () => {
       isOpen: true,
       hasEnded: false,
     };
-    writeFileSync(all[1]!, JSON.stringify({ ...manifest, next: point }));
+    const { format, checksum, ...content } = manifest;
+    writeFileSync(all[1]!, manifestText({ ...content, next: point }));
     expect(await refusal(all)).toBe('"p1.json" is of a part that is not whole yet');
     const { ranges: _, ...request } = manifest.request;
-    writeFileSync(all[1]!, JSON.stringify({ ...manifest, request }));
+    writeFileSync(all[1]!, manifestText({ ...content, request }));
     expect(await refusal(all)).toStartWith('"p1.json" is not of a part of a plan: ');
     writeFileSync(all[1]!, JSON.stringify(manifest));
     truncateSync(join(home, "p1_00000.part"), 10);
@@ -232,6 +243,43 @@ describe("parts of a plan", () => {
     rmSync(join(home, "p1_00000.part"));
     expect(await refusal(all)).toBe('"p1_00000.part" is missing, but "p1.json" lists it');
     expect(filesIn(home, "joined")).toEqual([]);
+  });
+
+  test("that are damaged anywhere, or of an earlier build, are refused by name", async () => {
+    const { home, pathsOf, refusal } = await made();
+    const all = pathsOf(0, 1, 2);
+    for (const name of ["p0_00000.part", "p2_00001.part", "p1.json"]) {
+      const path = join(home, name);
+      const bytes = readFileSync(path);
+      for (let byte = 0; byte < bytes.length; byte += isThorough ? 1 : 29) {
+        const damaged = Uint8Array.from(bytes);
+        damaged[byte]! ^= 1 << (byte % 8);
+        writeFileSync(path, damaged);
+        expect(await refusal(all)).toStartWith(`"${name}" is `);
+      }
+      writeFileSync(path, bytes);
+    }
+    const { checksum: _, ...content } = JSON.parse(readFileSync(all[1]!, "utf8"));
+    writeFileSync(all[1]!, JSON.stringify({ ...content, format: 1 }));
+    expect(await refusal(all)).toBe('"p1.json" is of an earlier build, without checksums');
+    expect(filesIn(home, "joined")).toEqual([]);
+  });
+
+  test("of another user are not used where everybody may write", async () => {
+    if (!canPlayOthers()) return;
+    const { home, pathsOf, refusal } = await made();
+    const all = pathsOf(0, 1, 2);
+    chmodSync(home, 0o1777);
+    for (const name of ["p0_00000.part", "p1.json"]) {
+      giveAway(join(home, name));
+      expect(await refusal(all)).toStartWith(`"${name}" is not used: it is another user's`);
+      chownSync(join(home, name), 0, 0);
+    }
+    await joined(home, all, "megatron", 20);
+    giveAway(join(home, "joined_00001.bin"));
+    const again = joined(home, all, "megatron", 20);
+    expect((await refusalOf(again)).message).toInclude('joined_00001.bin" is not used: it is another user');
+    expect(filesIn(home, ".")).toEqual([]);
   });
 
   test("are not replaced", async () => {
@@ -247,7 +295,7 @@ describe("parts of a plan", () => {
     const all = pathsOf(0, 1, 2);
     await joined(home, all, "megatron", 20);
     const path = join(home, "joined.json");
-    const manifest = JSON.parse(readFileSync(path, "utf8"));
+    const { format, checksum, ...manifest } = JSON.parse(readFileSync(path, "utf8"));
     const next = {
       rangeIndex: 0,
       byte: 50,
@@ -257,7 +305,7 @@ describe("parts of a plan", () => {
       isOpen: true,
       hasEnded: false,
     };
-    writeFileSync(path, JSON.stringify({ ...manifest, next }));
+    writeFileSync(path, manifestText({ ...manifest, next }));
     const { message } = await refusalOf(joined(home, all, "megatron", 20));
     expect(message).toEndWith('joined.json" is of an encoding that has not ended');
   });

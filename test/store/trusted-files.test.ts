@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fstatSync,
   linkSync,
   mkdirSync,
@@ -10,7 +11,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { followLinks, openFound, openToAppend, readFound, Untrusted } from "../../src/store/trusted-files.ts";
+import {
+  followLinks,
+  openFound,
+  openToAppend,
+  readFound,
+  removeFound,
+  Untrusted,
+} from "../../src/store/trusted-files.ts";
 import { eachInNewHome } from "../homes.ts";
 import { asOther, canPlayOthers, giveAway, makePipe } from "../other-user.ts";
 import { errorOf } from "../thrown.ts";
@@ -39,6 +47,20 @@ test("a pipe, a link and a directory are refused at once, by name", () => {
   expect(refusal(() => openFound(join(home, "link")))).toEndWith("it is a symbolic link");
   expect(refusal(() => openFound(join(home, "directory")))).toEndWith("it is a directory");
   expect(readFound(file).toString()).toBe("content");
+});
+
+test("what is removed is not another user's where everybody may write, and a link itself", () => {
+  removeFound(join(home, "nothing"));
+  symlinkSync("file", join(home, "link"));
+  removeFound(join(home, "link"));
+  expect(readFileSync(file, "utf8")).toBe("content");
+  if (!canPlayOthers()) return;
+  giveAway(file);
+  chmodSync(home, 0o1777);
+  expect(refusal(() => removeFound(file))).toContain("it is another user's (65534)");
+  chmodSync(home, 0o775);
+  removeFound(file);
+  expect(existsSync(file)).toBe(false);
 });
 
 test("another user's file is refused where everybody may write, and taken where he was let in", () => {

@@ -1,0 +1,79 @@
+import { readSync } from "node:fs";
+import { zlib } from "../corpus/content.ts";
+import type { ByteSink } from "../runtime/file-calls.ts";
+
+/** Heads that are overwritten at the end of writing are shorter. */
+const headBytesMax = 4096;
+
+/**
+ * Finds damage of a file, not malice: the CRC-32 of all bytes from 4,096 on, continued with those before. So a head can be
+ * overwritten when the rest is written. CRC-32 takes less than any other hash of the runtime, and its value does not depend on
+ * how the bytes are cut.
+ */
+export class FileChecksum {
+  private readonly head = new Uint8Array(headBytesMax);
+  private headBytes = 0;
+  private crc = 0;
+
+  /** Takes the next bytes of the file. */
+  add(chunk: Uint8Array): void {
+    let from = 0;
+    if (this.headBytes < headBytesMax) {
+      const part = chunk.subarray(0, headBytesMax - this.headBytes);
+      this.head.set(part, this.headBytes);
+      this.headBytes += part.length;
+      from = part.length;
+    }
+    if (from < chunk.length) this.crc = zlib().crc32(chunk.subarray(from), this.crc);
+  }
+
+  /** Bytes that were taken are overwritten. They lie in the head. */
+  overwrite(chunk: Uint8Array, pos: number): void {
+    this.head.set(chunk, pos);
+  }
+
+  /** Eight hexadecimal digits. */
+  get value(): string {
+    const crc = zlib().crc32(this.head.subarray(0, this.headBytes), this.crc);
+    return crc.toString(16).padStart(8, "0");
+  }
+}
+
+/** Writes to a file, and takes its checksum meanwhile. */
+export class ChecksummedFile implements ByteSink {
+  readonly checksum = new FileChecksum();
+
+  constructor(private readonly file: ByteSink) {}
+
+  write(chunk: Uint8Array): void {
+    this.checksum.add(chunk);
+    this.file.write(chunk);
+  }
+
+  overwrite(chunk: Uint8Array, pos: number): void {
+    this.checksum.overwrite(chunk, pos);
+    this.file.overwrite!(chunk, pos);
+  }
+}
+
+/** Bytes read at a time, and between two yields. */
+const block = new Uint8Array(1 << 18);
+const sliceBytes = 1 << 22;
+
+/** The checksum of a file that is open. Yields how many bytes were read since the last yield. */
+export function* checksumOf(fd: number): Generator<number, string> {
+  const checksum = new FileChecksum();
+  let pending = 0;
+  for (let pos = 0; ; ) {
+    const size = readSync(fd, block, 0, block.length, pos);
+    if (size === 0) break;
+    checksum.add(block.subarray(0, size));
+    pos += size;
+    pending += size;
+    if (pending < sliceBytes) continue;
+    yield pending;
+    pending = 0;
+  }
+  yield pending;
+  return checksum.value;
+}
