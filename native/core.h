@@ -53,8 +53,8 @@ typedef struct {
   bool all_special;
   const uint8_t *contents;
   CodePointSet words, spaces;
-  const uint32_t *forms;
-  uint32_t form_words;
+  const uint8_t *forms; /* steps of the normalization, as the kernel numbers them */
+  uint32_t form_count;
   const uint8_t *cuts;
   const uint32_t *steps;
   uint32_t step_words;
@@ -109,16 +109,11 @@ BPE_HIDDEN const char *section_settle(Section *);
 /* The section ends here; or a text goes on behind it with the character `behind`, before which it may be cut. */
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *behind, size_t behind_size);
 
-/* ---- forms.c: normal forms ---- */
-
-/* Whether text in these bytes is in its form. */
-BPE_HIDDEN bool is_in_form(const Image *, const uint8_t *text, size_t size);
-/* The text in its form, to be freed; NULL without memory. */
-BPE_HIDDEN uint8_t *in_form(const Image *, const uint8_t *text, size_t size, size_t *out_size);
-/* Whether nothing is joined with what is before the character, or moves across its start. */
-BPE_HIDDEN bool opens(const Image *, uint32_t code_point);
-/* NULL, or what is wrong with the tables. */
-BPE_HIDDEN const char *forms_check(const uint32_t *words, uint32_t count);
+/* The text in its normal form: bytes of the instance's memory, until the next call. `note`, if it is not NULL, receives each
+ * stretch that changes: where it begins and ends in the text, and in the normal form. NULL, or why not; then the instance can
+ * only be freed. */
+typedef const char *(*NoteChange)(void *context, const uint32_t stretch[4]);
+BPE_HIDDEN const char *normalize(Instance *, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context);
 
 /* ---- encode.c ---- */
 
@@ -157,7 +152,6 @@ typedef struct {
   void *poll_context;
   size_t unpolled;           /* bytes since it was asked */
   Notes *notes;              /* or NULL */
-  uint8_t *changed; /* the section in its form, while it is encoded */
 } Encoding;
 
 /* Appends the ids of a text. NULL, or why it failed; then the instance can only be freed. */

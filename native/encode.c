@@ -195,61 +195,33 @@ static const char *take_in_form(Encoding *encoding, const uint8_t *text, size_t 
   return cut_at_tokens(encoding, &encoding->image->late, text, size, behind, behind_size, encode_piece);
 }
 
-/* Each character is brought into its form with those that join it: such a stretch changes as a whole, or not at all. */
-static const char *note_change(Encoding *encoding, size_t start, size_t end) {
-  const Image *image = encoding->image;
-  const uint8_t *stretch = encoding->text + start;
-  size_t size = end - start, changed_size;
-  if (size < 2 || is_in_form(image, stretch, size)) return NULL;
-  uint8_t *changed = in_form(image, stretch, size, &changed_size);
-  if (changed == NULL) return no_memory;
-  bool is_same = changed_size == size && memcmp(changed, stretch, size) == 0;
-  free(changed);
-  if (is_same) return NULL;
-  Notes *notes = encoding->notes;
-  size_t to_start = start;
+typedef struct {
+  Notes *notes;
+  size_t at; /* where the section begins in the text */
+} SectionNotes;
+
+/* Notes a stretch of the section that has changed. */
+static const char *note_change(void *context, const uint32_t stretch[4]) {
+  SectionNotes *section = context;
+  Notes *notes = section->notes;
+  size_t start = section->at + stretch[0], to_start = start;
   if (notes->change_count > 0) {
     const Change *before = &notes->changes[notes->change_count - 1];
     to_start = start - before->end + before->to_end;
   }
   Change *change = NEXT_ENTRY(notes, changes, change_count, change_capacity);
   if (change == NULL) return no_memory;
-  *change = (Change){start, end, to_start, to_start + changed_size};
+  *change = (Change){start, section->at + stretch[1], to_start, to_start + (stretch[3] - stretch[2])};
   return NULL;
 }
 
-/* The changes of a section, which is in the text at `at`. */
-static const char *note_changes(Encoding *encoding, size_t at, size_t size) {
-  size_t end = at + size, start = at;
-  const char *error = NULL;
-  while (at < end && error == NULL) {
-    size_t length = character_size(encoding->text + at, end - at);
-    if (length < 2 || opens(encoding->image, (uint32_t)code_point_of(encoding->text + at, length))) {
-      error = note_change(encoding, start, at);
-      start = at;
-    }
-    at += length > 0 ? length : 1;
-    /* A byte that is not valid stays, and is joined with nothing. */
-    if (length == 0) start = at;
-  }
-  return error == NULL ? note_change(encoding, start, end) : error;
-}
-
 static const char *take_as_it_is(Encoding *encoding, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size) {
-  const Image *image = encoding->image;
-  if (image->forms == NULL || is_in_form(image, text, size)) return take_in_form(encoding, text, size, behind, behind_size);
-  if (encoding->notes != NULL) {
-    const char *error = note_changes(encoding, (size_t)(text - encoding->text), size);
-    if (error != NULL) return error;
-  }
+  if (encoding->image->form_count == 0) return take_in_form(encoding, text, size, behind, behind_size);
+  SectionNotes section = {encoding->notes, (size_t)(text - encoding->text)};
+  const uint8_t *changed;
   size_t changed_size;
-  uint8_t *changed = in_form(image, text, size, &changed_size);
-  if (changed == NULL) return no_memory;
-  encoding->changed = changed;
-  const char *error = take_in_form(encoding, changed, changed_size, NULL, 0);
-  encoding->changed = NULL;
-  free(changed);
-  return error;
+  const char *error = normalize(encoding->instance, text, size, &changed, &changed_size, encoding->notes == NULL ? NULL : note_change, &section);
+  return error == NULL ? take_in_form(encoding, changed, changed_size, NULL, 0) : error;
 }
 
 static const char *encode_all(void *context) {
@@ -257,14 +229,7 @@ static const char *encode_all(void *context) {
   return cut_at_tokens(encoding, &encoding->image->early, encoding->text, encoding->size, encoding->behind, encoding->behind_size, take_as_it_is);
 }
 
-const char *encode_text(Encoding *encoding) {
-  encoding->changed = NULL;
-  const char *error = instance_safely(encode_all, encoding);
-  /* After a trap nobody else has it. */
-  free(encoding->changed);
-  encoding->changed = NULL;
-  return error;
-}
+const char *encode_text(Encoding *encoding) { return instance_safely(encode_all, encoding); }
 
 /* ---- Cuts for threads ---- */
 

@@ -8,7 +8,7 @@
 #include <cpuid.h>
 #endif
 
-enum { IMAGE_VERSION = 1, HEAD_BYTES = 56, PART_COUNT = 11, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16 };
+enum { IMAGE_VERSION = 2, HEAD_BYTES = 56, PART_COUNT = 11, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16, FORMS_MAX = 255, FORM_KINDS = 5 };
 enum { FACTS, STARTS, TOKENS, TEXTS, ADDED, CONTENTS, WORDS, SPACES, FORMS, CUTS, STEPS };
 enum { IS_NARROW = 1, ADDS_PREFIX_SPACE = 2, MAY_BE_CUT = 4, TRIM_KEEPS_ONE = 8 };
 
@@ -142,8 +142,8 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   image->tokens = parts[TOKENS];
   image->text_ids = (const uint32_t *)parts[TEXTS];
   image->text_id_count = sizes[TEXTS] / 4;
-  image->forms = sizes[FORMS] == 0 ? NULL : (const uint32_t *)parts[FORMS];
-  image->form_words = sizes[FORMS] / 4;
+  image->forms = parts[FORMS];
+  image->form_count = sizes[FORMS];
   image->cuts = parts[CUTS];
   image->steps = (const uint32_t *)parts[STEPS];
   image->step_words = sizes[STEPS] / 4;
@@ -152,7 +152,9 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   if (image->added_id_count > image->text_id_count || image->trim_count > TRIMS_MAX) return damaged;
   if (image->starts[0] != 0 || image->starts[image->id_limit] != sizes[TOKENS] || !is_ascending(image->starts, starts_count))
     return damaged;
-  if (image->forms != NULL && forms_check(image->forms, image->form_words) != NULL) return damaged;
+  if (image->form_count > FORMS_MAX) return damaged;
+  for (uint32_t i = 0; i < image->form_count; i++)
+    if (image->forms[i] >= FORM_KINDS) return damaged;
   const char *error = open_tokens(image, sizes, parts, head[10]);
   if (error != NULL) image_close(image);
   return error;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "core.h"
 #include "kernel.h"
+#include "text.h"
 #ifdef _WIN32
 #include <windows.h>
 #else
@@ -99,6 +100,10 @@ enum { WINDOW = 1 << 18, PADDING = 64 };
 struct Instance {
   w2c_kernel kernel;
   wasm_rt_memory_t *memory;
+  w2c_text normalizer;
+  wasm_rt_memory_t *normalizer_memory; /* NULL if the text is not normalized */
+  uint64_t normalizer_set_up_size;
+  Ids normalized; /* the bytes of the last section that was */
   uint64_t set_up_size;
   uint32_t text, capacity; /* address and size of the text's region */
   size_t pushed;           /* bytes of text so far, up to HUGE_AFTER */
@@ -149,6 +154,18 @@ typedef struct {
   const Image *image;
 } SetUp;
 
+static const char *set_up_normalizer(Instance *instance, const Image *image) {
+  wasm_rt_memory_t *memory = instance->normalizer_memory = memory_new();
+  if (memory == NULL) return no_memory;
+  wasm2c_text_instantiate(&instance->normalizer, (struct w2c_env *)memory);
+  uint32_t address = w2c_text_beginNormalization(&instance->normalizer);
+  if (address == 0) return no_memory;
+  memcpy(memory->data + address, image->forms, image->form_count);
+  if (!w2c_text_useNormalization(&instance->normalizer, image->form_count, true)) return no_memory;
+  instance->normalizer_set_up_size = memory->size;
+  return NULL;
+}
+
 static const char *take_steps(void *context) {
   Instance *instance = ((SetUp *)context)->instance;
   const Image *image = ((SetUp *)context)->image;
@@ -176,7 +193,7 @@ static const char *take_steps(void *context) {
   }
   if (!reserve_text(instance, 2 * WINDOW)) return no_memory;
   instance->set_up_size = memory->size;
-  return NULL;
+  return image->form_count == 0 ? NULL : set_up_normalizer(instance, image);
 }
 
 Instance *instance_new(const Image *image, const char **error) {
@@ -192,10 +209,16 @@ Instance *instance_new(const Image *image, const char **error) {
 
 void instance_free(Instance *instance) {
   if (instance->memory != NULL) memory_free(instance->memory);
+  if (instance->normalizer_memory != NULL) memory_free(instance->normalizer_memory);
+  free(instance->normalized.bytes);
   free(instance);
 }
 
-bool instance_is_large(const Instance *instance) { return instance->memory->size > instance->set_up_size + KEPT_BYTES; }
+bool instance_is_large(const Instance *instance) {
+  uint64_t more = instance->memory->size - instance->set_up_size + instance->normalized.capacity;
+  if (instance->normalizer_memory != NULL) more += instance->normalizer_memory->size - instance->normalizer_set_up_size;
+  return more > KEPT_BYTES;
+}
 
 /* ---- Sections ---- */
 
@@ -316,4 +339,41 @@ const char *section_end(Section *section, const uint8_t *behind, size_t behind_s
   if (error != NULL) return error;
   if (w2c_kernel_lookAhead(&section->instance->kernel, end, section->limit) == UINT32_MAX) return no_memory;
   return take_ids(section);
+}
+
+/* ---- Normalization ---- */
+
+/* How much of a text goes into the normalizer at a time. */
+enum { PIECE = 1 << 16 };
+
+const char *normalize(Instance *instance, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context) {
+  w2c_text *normalizer = &instance->normalizer;
+  wasm_rt_memory_t *memory = instance->normalizer_memory;
+  Ids *to = &instance->normalized;
+  to->size = 0;
+  bool is_last;
+  do {
+    uint32_t count = (uint32_t)(size < PIECE ? size : PIECE);
+    is_last = count == size;
+    uint32_t address = w2c_text_inputAddress(normalizer, count);
+    if (address == 0) return no_memory;
+    if (address + (uint64_t)count > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+    if (count > 0) memcpy(memory->data + address, text, count);
+    uint32_t made = w2c_text_normalize(normalizer, count, is_last), from = w2c_text_normalizedAddress(normalizer);
+    if (made == UINT32_MAX || !ids_reserve(to, made)) return no_memory;
+    if (from + (uint64_t)made > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+    if (made > 0) memcpy(to->bytes + to->size, memory->data + from, made);
+    to->size += made;
+    uint32_t changes = note == NULL ? 0 : w2c_text_loggedCount(normalizer), log = w2c_text_logAddress(normalizer);
+    if (log + 16 * (uint64_t)changes > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+    for (uint32_t i = 0; i < changes; i++) {
+      const char *error = note(context, (const uint32_t *)(memory->data + log) + 4 * i);
+      if (error != NULL) return error;
+    }
+    text += count;
+    size -= count;
+  } while (!is_last);
+  *out = to->bytes;
+  *out_size = to->size;
+  return NULL;
 }

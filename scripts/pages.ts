@@ -3,10 +3,22 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { BunPlugin } from "bun";
 import { contentSlot, pageMark, titleSlot } from "../src/pages/page-file.ts";
 import { browserPlugins } from "./npm/compile.ts";
 
 const root = resolve(import.meta.dir, "..");
+
+/** No page normalizes text. */
+const withoutNormalizer: BunPlugin = {
+  name: "without normalizer",
+  setup(build) {
+    build.onLoad({ filter: /\/kernel-text\.wasm$/ }, () => ({
+      contents: 'export default "";',
+      loader: "js",
+    }));
+  },
+};
 
 /** A page without its data. */
 const sizeMax = 250_000;
@@ -21,7 +33,7 @@ export async function bundleForPage(entry: string, format: "iife" | "esm"): Prom
     format,
     minify: true,
     define: { "process.platform": '"browser"', BPE_COMMIT: '""' },
-    plugins: browserPlugins,
+    plugins: [withoutNormalizer, ...browserPlugins],
   });
   for (const log of result.logs) console.error(String(log));
   if (!result.success) throw new Error(`${entry} does not compile`);

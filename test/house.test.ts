@@ -11,6 +11,7 @@ const filesBelow = (pattern: string) =>
 const isGenerated = (path: string) =>
   path.startsWith("src/kernel/masks/loops/") ||
   [
+    "src/kernel/text/normalization-data.ts",
     "src/runtime/kernel-exports.ts",
     "src/pattern/named-masks.ts",
     "src/pattern/unicode-data.ts",

@@ -26,7 +26,7 @@ export const modulePath = join(root, "python/bpe_trainer/_native.abi3.so");
 export type Compiler = { readonly command: readonly string[]; readonly flags: readonly string[] };
 
 export type Linked = {
-  /** Of native/: `kernel` is that of wasm2c. */
+  /** Of native/; `generated` are those of wasm2c. */
   readonly parts: readonly string[];
   /** Paths of C files beside these. */
   readonly sources?: readonly string[];
@@ -34,7 +34,8 @@ export type Linked = {
   readonly output: string;
 };
 
-const core = ["image", "instance", "forms", "encode", "offsets", "kernel"];
+const generated = ["kernel", "text"];
+const core = ["image", "instance", "encode", "offsets", ...generated];
 export const pythonParts = [...core, "python"];
 export const libraryParts = [...core, "bpe"];
 
@@ -74,7 +75,7 @@ export async function compileParts(compiler: Compiler, parts: readonly string[])
   ].map((read) => join(objects, digestOf(compiler, read))) as [string, string];
   for (const directory of [ofKernel, ofOthers]) mkdirSync(directory, { recursive: true });
   return parts.map((part) => {
-    const isKernel = part === "kernel";
+    const isKernel = generated.includes(part);
     const object = join(isKernel ? ofKernel : ofOthers, `${part}.o`);
     const source = join(isKernel ? generatedDirectory : sources, `${part}.c`);
     if (existsSync(object)) return object;

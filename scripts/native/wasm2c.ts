@@ -1,4 +1,4 @@
-// The kernel's encoding part as C: wasm2c of the npm package wabt makes it of dist/kernel/kernel-encode.wasm.
+// Two modules of the kernel as C, which wasm2c of the npm package wabt makes of them.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,15 +9,21 @@ const root = join(import.meta.dir, "../..");
 /** Where the C, its header and the digest of the module lie. */
 export const generatedDirectory = join(root, "dist/native/generated");
 
-/** Writes kernel.c, kernel.h and kernel-digest.h, once. Throws what wasm2c says. */
+/** The modules by the names of their C, in the order of `readNativeKernels`. */
+const modules = { kernel: "kernel-encode.wasm", text: "kernel-text.wasm" };
+
+/** Writes the C and the header of each module, and kernel-digest.h, once. Throws what wasm2c says. */
 export const generateC = () => (generated ??= generate());
 let generated: Promise<void> | undefined;
 
 async function generate(): Promise<void> {
-  const modules = await buildKernel(join(root, "dist/kernel"));
-  const module = modules.find((path) => path.endsWith("kernel-encode.wasm"))!;
+  const paths = await buildKernel(join(root, "dist/kernel"));
+  const parts = Object.entries(modules).map(([name, file]) => ({
+    name,
+    path: paths.find((path) => path.endsWith(`/${file}`))!,
+  }));
   const digest = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest();
-  const bytes = [...imageDigest(readFileSync(module))].join(", ");
+  const bytes = [...imageDigest(parts.map(({ path }) => readFileSync(path)))].join(", ");
   const head = `/* By ${digest(import.meta.path).toString("hex")} */\nstatic const unsigned char kernel_digest[16] = {${bytes}};\n`;
   const headPath = join(generatedDirectory, "kernel-digest.h");
   if (existsSync(headPath) && readFileSync(headPath, "utf8") === head) return;
@@ -25,16 +31,17 @@ async function generate(): Promise<void> {
   const directory = `${generatedDirectory}.${process.pid}`;
   mkdirSync(directory, { recursive: true });
   mkdirSync(generatedDirectory, { recursive: true });
-  const output = join(directory, "kernel.c");
   const wasm2c = join(root, "node_modules/wabt/bin/wasm2c");
-  // Its launcher is a script of Node's, which Bun runs as well.
-  const made = spawnSync(process.execPath, [wasm2c, module, "-n", "kernel", "-o", output], {
-    encoding: "utf8",
-  });
-  if (made.status !== 0) throw new Error(`wasm2c failed: ${made.stderr || made.error}`);
-  writeFileSync(output, adapted(readFileSync(output, "utf8")));
+  for (const { name, path } of parts) {
+    const output = join(directory, `${name}.c`);
+    // Its launcher is a script of Node's, which Bun runs as well.
+    const made = spawnSync(process.execPath, [wasm2c, path, "-n", name, "-o", output], { encoding: "utf8" });
+    if (made.status !== 0) throw new Error(`wasm2c failed: ${made.stderr || made.error}`);
+    writeFileSync(output, adapted(readFileSync(output, "utf8")));
+  }
   writeFileSync(join(directory, "kernel-digest.h"), head);
-  for (const name of ["kernel.h", "kernel.c", "kernel-digest.h"])
+  const names = parts.flatMap(({ name }) => [`${name}.h`, `${name}.c`]);
+  for (const name of [...names, "kernel-digest.h"])
     renameSync(join(directory, name), join(generatedDirectory, name));
   rmSync(directory, { recursive: true });
 }
@@ -46,7 +53,10 @@ function adapted(c: string): string {
     return text.replace(from, to);
   };
   // Vector loads and stores that the kernel does not use name what native/wasm/simde does not have.
-  let text = replaced(c, /^DEFINE_SIMD_(?!LOAD_FUNC\(v128_load,|STORE\(v128_store,).*\n(?:^ +.*\n)*/gm, "");
+  const hasVectors = c.includes("DEFINE_SIMD_");
+  let text = hasVectors
+    ? replaced(c, /^DEFINE_SIMD_(?!LOAD_FUNC\(v128_load,|STORE\(v128_store,).*\n(?:^ +.*\n)*/gm, "")
+    : c;
   // A load that nobody uses need not trap.
   text = replaced(
     text,

@@ -1,5 +1,5 @@
 import { closeSync, readSync } from "node:fs";
-import { CharacterKinds, characterKinds, type Normalization } from "../bytes/normalization.ts";
+import { type Normalization, TextNormalizer } from "../bytes/normalization.ts";
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import { allocateText, characterLengthAt, codePointOf, type Text } from "../bytes/text.ts";
 import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
@@ -62,11 +62,11 @@ export class CutFinder {
   private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
     const { normalization = null } = this.options;
     if (normalization === null) return findSafeCut(pattern, text, from, stop, limit);
-    const kinds = CharacterKinds.of(normalization);
-    const lowered = { ...text, bytes: kinds.lowered(text.bytes) };
+    const normalizer = TextNormalizer.of(normalization);
+    const lowered = { ...text, bytes: normalizer.lowered(text.bytes) };
     const { bytes } = lowered;
     const isSettled = (pos: number, length: number) =>
-      bytes[pos]! < 0x80 || (length > 0 && kinds.of(codePointOf(bytes, pos)) === characterKinds.settled);
+      bytes[pos]! < 0x80 || (length > 0 && normalizer.isSettled(codePointOf(bytes, pos)));
     for (let start = from, pos = from; start < stop; ) {
       const length = pos < limit ? characterLengthAt(bytes, pos, limit) : 0;
       if (pos < limit && isSettled(pos, length)) {

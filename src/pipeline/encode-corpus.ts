@@ -1,4 +1,3 @@
-import { stepsOf } from "../bytes/normalization.ts";
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import {
   canSeek,
@@ -68,7 +67,7 @@ const smallCorpusBytes = 80e6;
 
 /** The memory that encoding takes for each byte of a pretoken, at most: to merge it, for its ids, and for its normal form. */
 export const encodingBytesPerByte = ({ normalization }: EncodingParts) =>
-  48 + (normalization === null ? 0 : 120 * stepsOf(normalization).length);
+  48 + (normalization === null ? 0 : 32);
 
 /** How many threads encode so much text: as many as were asked for, else the default. */
 export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudget) =>

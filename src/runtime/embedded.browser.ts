@@ -2,7 +2,8 @@
  * In the place of embedded.ts in the library for browsers: there are no files and no workers, the kernel is part of the
  * script, and a page asks for no more memory than a small machine has.
  */
-import wasm from "../../dist/kernel/kernel.wasm" with { type: "file" };
+import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
+import textKernel from "../../dist/kernel/kernel-text.wasm" with { type: "file" };
 import { UserError } from "../errors.ts";
 import { fromBase64 } from "./host.ts";
 
@@ -16,9 +17,9 @@ export const embeddedDirectory = "";
 
 export const isKernelTested = false;
 
-export function readKernel(_name: string): Uint8Array<ArrayBuffer> {
-  // The build puts the file itself in the place of its path, as base64.
-  const bytes = new Uint8Array(fromBase64(wasm));
+export function readKernel(name: string): Uint8Array<ArrayBuffer> {
+  // The build puts the files themselves in the place of their paths, as base64.
+  const bytes = new Uint8Array(fromBase64(name === "kernel-text" ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {
     hint: "use a browser of 2023 or later",

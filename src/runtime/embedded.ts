@@ -72,7 +72,13 @@ export const isKernelTested = !isEmbedded && process.env.NODE_ENV === "test";
 
 /** A module of the kernel (scripts/build-kernel.ts); the one with assertions only in the source tree. */
 export function readKernel(
-  name: "kernel" | "kernel-baseline" | "kernel-asserts" | "kernel-encode" | "kernel-encode-baseline",
+  name:
+    | "kernel"
+    | "kernel-baseline"
+    | "kernel-asserts"
+    | "kernel-encode"
+    | "kernel-encode-baseline"
+    | "kernel-text",
 ): Uint8Array<ArrayBuffer> {
   const path = `${kernelDirectory}/${name}.wasm`;
   try {

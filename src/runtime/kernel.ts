@@ -1,5 +1,5 @@
 import { availableParallelism, isKernelTested, readKernel, totalmem } from "./embedded.ts";
-import type { KernelExports } from "./kernel-exports.ts";
+import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 
 /** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
 export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
@@ -43,15 +43,27 @@ export function createKernel(memory = largestMemory(largestPageCount, smallestPa
   return { exports: exports as KernelExports, memory };
 }
 
-/** The encoding part of the kernel, which runs in the processes of other programs (native/). */
-export const readEncodingKernel = () => readKernel("kernel-encode");
+/** The parts of the kernel that run in the processes of other programs (native/). */
+export const readNativeKernels = () => [readKernel("kernel-encode"), readKernel("kernel-text")];
 
-/** An instance of it: it has some of the exports, and a memory of its own, not shared. */
+/** An instance of the first one: it has some of the exports, and a memory of its own, not shared. */
 export function createEncodingKernel(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
-  const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
+  const code = readKernel(hasSimd() ? "kernel-encode" : "kernel-encode-baseline");
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } });
   return { exports: exports as KernelExports, memory };
+}
+
+/** The part that a text goes through before it is cut, in a memory of its own. */
+export type TextKernel = { readonly exports: TextKernelExports; readonly memory: WebAssembly.Memory };
+
+let compiledText: WebAssembly.Module | undefined;
+
+export function createTextKernel(): TextKernel {
+  compiledText ??= new WebAssembly.Module(readKernel("kernel-text"));
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
+  const { exports } = new WebAssembly.Instance(compiledText, { env: { memory } });
+  return { exports: exports as TextKernelExports, memory };
 }
 
 const pageBytes = 1 << 16;

@@ -1,21 +1,7 @@
 import { grown } from "../bytes/arrays.ts";
-import {
-  CharacterKinds,
-  characterKinds,
-  type Normalization,
-  normalize,
-  stepsOf,
-} from "../bytes/normalization.ts";
+import { type Normalization, TextNormalizer } from "../bytes/normalization.ts";
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import {
-  byteCountOf,
-  characterLengthAt,
-  codePointAt,
-  codePointBefore,
-  codePointOf,
-  isUnfinished,
-  lineFeed,
-} from "../bytes/text.ts";
+import { byteCountOf, codePointAt, codePointBefore, isUnfinished, lineFeed } from "../bytes/text.ts";
 import { type CodePointSet, contains, emptySet, whiteSpace, wordCharacters } from "../pattern/unicode.ts";
 import type { AddedToken } from "./cutting.ts";
 
@@ -38,7 +24,6 @@ export interface TextSink {
 export class PendingBytes {
   bytes = new Uint8Array(1 << 12);
   length = 0;
-  private words = new Int32Array(0);
 
   append(from: Uint8Array, start: number, end: number): void {
     const needed = this.length + end - start;
@@ -47,39 +32,6 @@ export class PendingBytes {
       for (let pos = start; pos < end; pos++) this.bytes[this.length + pos - start] = from[pos]!;
     else this.bytes.set(from.subarray(start, end), this.length);
     this.length = needed;
-  }
-
-  /** The first position from `pos` on that is not certain to be settled. ASCII is looked at four bytes at a time. */
-  settledEnd(pos: number, stop: number, kinds: Uint8Array): number {
-    const { bytes } = this;
-    if (this.words.buffer !== bytes.buffer) this.words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);
-    const { words } = this;
-    while (pos < stop) {
-      const lead = bytes[pos]!;
-      if (lead < 0x80) {
-        pos++;
-        if ((pos & 3) === 0) {
-          let word = pos >> 2;
-          for (const end = stop >> 2; word < end && (words[word]! & 0x80808080) === 0; ) word++;
-          pos = word << 2;
-        }
-        continue;
-      }
-      if (pos + 3 > stop || lead < 0xc2 || lead >= 0xf0) break;
-      const second = bytes[pos + 1]!;
-      if ((second & 0xc0) !== 0x80) break;
-      if (lead < 0xe0) {
-        if (kinds[((lead & 31) << 6) | (second & 63)] !== settled) break;
-        pos += 2;
-        continue;
-      }
-      const third = bytes[pos + 2]!;
-      const codePoint = ((lead & 15) << 12) | ((second & 63) << 6) | (third & 63);
-      // Overlong ones and surrogates are of no kind.
-      if ((third & 0xc0) !== 0x80 || codePoint < 0x800 || kinds[codePoint] !== settled) break;
-      pos += 3;
-    }
-    return pos;
   }
 
   /** Forgets the first `count` bytes. */
@@ -243,50 +195,30 @@ export class TokenCutter implements TextSink {
   }
 }
 
-/** So much text is normalized at a time, where some of it changes. */
-const changedBytes = 64;
-
-/**
- * Brings text into the form of a normalization. Nothing reaches across the start of a settled or fresh character, so text up to the
- * last one goes on and the rest waits. Text that changes nowhere goes on as it is; where it may change, the runtime normalizes a
- * stretch of it. Bytes that are not valid UTF-8 stay as they are; the text before and behind them is normalized separately.
- */
+/** Brings text into the form of a normalization. */
 export class Normalizer implements TextSink {
-  private readonly pending = new PendingBytes();
-  private readonly kinds: CharacterKinds;
-  private readonly encoder = new TextEncoder();
-  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** How far the pending text has been looked at. */
-  private lookPos = 0;
-  /** What is pending may change; and its last character is a mark that may move. */
-  private mayChange = false;
-  private isBehindMark = false;
-  /** The last character, if it stays; else -1. */
-  private before = -1;
+  private readonly normalizer: TextNormalizer;
+  private readonly take: (bytes: Uint8Array, start: number, end: number) => void;
 
   constructor(
-    private readonly normalization: Normalization,
+    normalization: Normalization,
     private readonly next: TextSink,
   ) {
-    this.kinds = CharacterKinds.of(normalization);
+    this.normalizer = new TextNormalizer(normalization);
+    this.take = (bytes, start, end) => next.push(bytes, start, end);
   }
 
   get pendingBytes(): number {
-    return this.pending.length;
-  }
-
-  get stepCount(): number {
-    return stepsOf(this.normalization).length;
+    return this.normalizer.pendingBytes;
   }
 
   push(bytes: Uint8Array, start: number, end: number): void {
-    this.pending.append(bytes, start, end);
-    this.normalizeTo(this.pending.length, false);
+    this.normalizer.push(bytes, start, end, this.take);
   }
 
   end(behind?: Uint8Array): void {
-    this.normalizeTo(this.pending.length, true);
-    this.next.end(behind && this.kinds.lowered(behind));
+    this.normalizer.end(this.take);
+    this.next.end(behind && this.normalizer.lowered(behind));
   }
 
   token(id: number, strippedBytes: number): void {
@@ -296,71 +228,7 @@ export class Normalizer implements TextSink {
   stripBehind(byteCount: number): void {
     this.next.stripBehind(byteCount);
   }
-
-  private normalizeTo(stop: number, atEnd: boolean): void {
-    const { pending, kinds } = this;
-    const { bytes } = pending;
-    /** What is before `done` went on. Nothing reaches across `start`. */
-    let done = 0;
-    let start = 0;
-    let pos = this.lookPos;
-    let { mayChange, isBehindMark, before } = this;
-    while (pos < stop) {
-      const settledEnd = mayChange ? pos : pending.settledEnd(pos, stop, kinds.known);
-      if (settledEnd > pos) {
-        pos = settledEnd;
-        start = pos - 1;
-        while ((bytes[start]! & 0xc0) === 0x80) start--;
-        before = codePointOf(bytes, start);
-        isBehindMark = false;
-        continue;
-      }
-      const length = characterLengthAt(bytes, pos, stop);
-      if (length === 0 && !atEnd && isUnfinished(bytes, pos, stop)) break;
-      const codePoint = length < 2 ? bytes[pos]! : codePointOf(bytes, pos);
-      let kind = length < 2 ? settled : kinds.of(codePoint);
-      if (kind === moving && isBehindMark && !kinds.stays(before, codePoint)) kind = changing;
-      else if (kind === changing && !isBehindMark && before >= 0 && kinds.stays(before, codePoint))
-        kind = moving;
-      before = (kind === settled && length > 0) || kind === moving ? codePoint : -1;
-      if (kind === settled || kind === fresh) {
-        if (mayChange && (length === 0 || pos - start >= changedBytes)) {
-          this.pass(done, start);
-          this.passChanged(start, pos);
-          done = pos;
-          mayChange = false;
-        }
-        if (!mayChange) start = length === 0 ? pos + 1 : pos;
-        mayChange ||= kind === fresh;
-      } else mayChange ||= kind === changing;
-      isBehindMark = kind === moving;
-      pos += Math.max(1, length);
-    }
-    const end = atEnd ? pos : start;
-    this.pass(done, atEnd && mayChange ? start : end);
-    if (atEnd && mayChange) this.passChanged(start, pos);
-    pending.drop(end);
-    this.lookPos = pos - end;
-    this.mayChange = mayChange && !atEnd;
-    this.isBehindMark = isBehindMark && !atEnd;
-    this.before = atEnd ? -1 : before;
-  }
-
-  /** Sends on text that only lower case may change. */
-  private pass(start: number, end: number): void {
-    if (start === end) return;
-    const text = this.kinds.lowered(this.pending.bytes.subarray(start, end));
-    this.next.push(text, 0, text.length);
-  }
-
-  private passChanged(start: number, end: number): void {
-    const text = this.decoder.decode(this.pending.bytes.subarray(start, end));
-    const result = this.encoder.encode(normalize(text, this.normalization));
-    this.next.push(result, 0, result.length);
-  }
 }
-
-const { settled, fresh, moving, changing } = characterKinds;
 
 const spaceByte = 0x20;
 const space = Uint8Array.of(spaceByte);

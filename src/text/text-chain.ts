@@ -43,10 +43,9 @@ export class TextChain {
     return this.window.pendingBytes + (this.normalizer?.pendingBytes ?? 0);
   }
 
-  /** What waits, as bytes of a window: each step takes 40 times the size of a run of marks to put it in order. */
+  /** What waits, as bytes of a window: to put a run of marks in order takes 16 times its size. */
   get waitingBytes(): number {
-    const { normalizer } = this;
-    return this.window.pendingBytes + (normalizer ? 40 * normalizer.stepCount * normalizer.pendingBytes : 0);
+    return this.window.pendingBytes + 16 * (this.normalizer?.pendingBytes ?? 0);
   }
 
   /** Whether the last text that was ended was inside a document there: false if a document begins exactly behind it. */

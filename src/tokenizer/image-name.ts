@@ -11,5 +11,8 @@ export const imageMagic = "bpeimage";
  * What an image is of: the code of the kernel, and the version of the program, which decides what is in the image beside the
  * kernel's memory. Of another version an image is made anew.
  */
-export const imageDigest = (kernelModule: Uint8Array): Uint8Array =>
-  Buffer.from(createSha256().update(kernelModule).update(build.version).digest("hex"), "hex").subarray(0, 16);
+export function imageDigest(kernelModules: readonly Uint8Array[]): Uint8Array {
+  const hash = createSha256();
+  for (const module of kernelModules) hash.update(module);
+  return Buffer.from(hash.update(build.version).digest("hex"), "hex").subarray(0, 16);
+}

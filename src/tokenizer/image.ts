@@ -1,12 +1,11 @@
 import { crc32 } from "node:zlib";
-import { normalize } from "../bytes/normalization.ts";
-import { normalizationTables } from "../bytes/normalization-tables.ts";
+import { normalizationSteps, normalize, stepsOf } from "../bytes/normalization.ts";
 import { paddingBytes } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { KernelScan } from "../pattern/kernel-scan.ts";
 import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
 import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
-import { createEncodingKernel, readEncodingKernel } from "../runtime/kernel.ts";
+import { createEncodingKernel, readNativeKernels } from "../runtime/kernel.ts";
 import { type AddedToken, canBeCut } from "../text/cutting.ts";
 import { setUpModel } from "./encoding-kernel.ts";
 import { noTokens } from "./encoding-model.ts";
@@ -22,7 +21,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   0       u8[8]     "bpeimage"
  *   8       u32       `imageVersion`
  *   12      u32       CRC-32 of all that follows
- *   16      u8[16]    `imageDigest`: of the kernel's module and the version of bpe
+ *   16      u8[16]    `imageDigest`: of the kernel's two modules and the version of bpe
  *   32      u32       1: ids have 16 bits in the kernel; 2: a space is put before a section; 4: text may be cut anywhere that
  *                     `cuts` says; 8: steps that trim offsets leave a space at a text's start
  *   36      u32       idLimit
@@ -42,7 +41,7 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   contents u8         their bytes
  *   words    u32[2]     first and last of each range of `\w`, if a token asks for it
  *   spaces   u32[2]     the same of white space
- *   forms    u32        `normalizationTables`; empty without a normalization
+ *   forms    u8         the steps of the normalization, as indices of `normalizationSteps`
  *   cuts     u8         a bit for each pair of ASCII: a text may be cut between them
  *   steps    u32        0, address, n, and n bytes filled up to a multiple of 4: bytes to put there.
  *                       k, arguments, result: a call of `calls[k]`
@@ -62,7 +61,9 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
     contents,
     bytesOf(Uint32Array.from(hasSingleWords ? wordCharacters() : [])),
     bytesOf(Uint32Array.from(whiteSpace)),
-    bytesOf(normalization === null ? new Uint32Array(0) : normalizationTables(normalization)),
+    Uint8Array.from(normalization === null ? [] : stepsOf(normalization), (step) =>
+      normalizationSteps.indexOf(step),
+    ),
     safePairs(pattern),
     setUpSteps(parts),
   ];
@@ -80,13 +81,13 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   image.set(bytesOf(head));
   image.set(new TextEncoder().encode(imageMagic));
   image.set(bytesOf(Uint32Array.of(imageVersion)), 8);
-  image.set(imageDigest(readEncodingKernel()), 16);
+  image.set(imageDigest(readNativeKernels()), 16);
   for (const [i, part] of body.entries()) image.set(part, head[partsAt / 4 + 2 * i]!);
   image.set(bytesOf(Uint32Array.of(crc32(image.subarray(16)))), 12);
   return image;
 }
 
-export const imageVersion = 1;
+export const imageVersion = 2;
 const flagsAt = 32;
 const partsAt = 56;
 

@@ -1,5 +1,5 @@
-import { CharacterKinds, characterKinds, type Normalization, normalize } from "../bytes/normalization.ts";
-import { characterLengthAt, codePointOf } from "../bytes/text.ts";
+import { type Normalization, type NormalizedStretch, TextNormalizer } from "../bytes/normalization.ts";
+import { characterLengthAt } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { tokensToFind } from "../text/cutting.ts";
 import { PendingBytes, type TextSink, TokenCutter } from "../text/links.ts";
@@ -23,7 +23,7 @@ export class TextCuts {
   /** Where each token begins, and where the last one ends. One inside a changed stretch is inside it, in proportion. */
   private readonly starts: Uint32Array;
   /** Stretches of the text that its normal form changes, ascending. */
-  private readonly changes: readonly Change[];
+  private readonly changes: readonly NormalizedStretch[];
 
   /** A UserError if the text is not in its tokens. */
   constructor(
@@ -175,7 +175,7 @@ export class TextCuts {
     return this.characterAround(position)?.end ?? position;
   }
 
-  private changeAround(position: number): Change | undefined {
+  private changeAround(position: number): NormalizedStretch | undefined {
     const { changes } = this;
     const change = changes[lastAtMost(changes.length, position, (i) => changes[i]!.start)];
     return change !== undefined && change.start < position && position < change.end ? change : undefined;
@@ -250,17 +250,13 @@ function lastAtMost(count: number, limit: number, valueAt: (i: number) => number
   return low - 1;
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A stretch [start, end) of the text that is [toStart, toEnd) in its normal form. */
-type Change = TextPart & { readonly toStart: number; readonly toEnd: number };
-
 /** Positions in the normal form as positions in the text; from inside a changed stretch to inside it, in proportion. */
-function inText(positions: Uint32Array, changes: readonly Change[]): Uint32Array {
+function inText(positions: Uint32Array, changes: readonly NormalizedStretch[]): Uint32Array {
   if (changes.length === 0) return positions;
   let next = 0;
-  let before: Change = { start: 0, end: 0, toStart: 0, toEnd: 0 };
+  let before: NormalizedStretch = { start: 0, end: 0, toStart: 0, toEnd: 0 };
   return positions.map((position) => {
     while (next < changes.length && changes[next]!.toStart < position) before = changes[next++]!;
     const { start, end, toStart, toEnd } = before;
@@ -272,9 +268,9 @@ function inText(positions: Uint32Array, changes: readonly Change[]): Uint32Array
 
 /** A text in its normal form, and where that differs; null if it does nowhere. */
 function normalizedText(text: Uint8Array, parts: TokenizerParts, normalization: Normalization) {
-  const characters = decoder.decode(text);
-  if (normalize(characters, normalization) === characters) return null;
-  const view = new NormalizedView(text, parts, normalization);
+  const normalizer = TextNormalizer.of(normalization);
+  if (Buffer.compare(normalizer.normalizeText(text), text) === 0) return null;
+  const view = new NormalizedView(text, parts, normalizer);
   const early = tokensToFind(parts).filter(({ normalized }) => !normalized);
   const first = early.length > 0 ? new TokenCutter(early, view) : view;
   first.push(text, 0, text.length);
@@ -283,14 +279,10 @@ function normalizedText(text: Uint8Array, parts: TokenizerParts, normalization: 
   return { bytes: bytes.subarray(0, length), changes: view.changes };
 }
 
-/** For ASCII, of which only the case may change, and bytes that are not valid. */
-const notAsked = -1;
-
 /** What the added tokens that are found first leave of a text, in its normal form. */
 class NormalizedView implements TextSink {
   readonly normalized = new PendingBytes();
-  readonly changes: Change[] = [];
-  private readonly kinds: CharacterKinds;
+  readonly changes: NormalizedStretch[] = [];
   private readonly lengths: ReadonlyMap<number, number>;
   /** Bytes of the text that are in `normalized`, and where the section ends. */
   private done = 0;
@@ -299,9 +291,8 @@ class NormalizedView implements TextSink {
   constructor(
     private readonly text: Uint8Array,
     parts: TokenizerParts,
-    private readonly normalization: Normalization,
+    private readonly normalizer: TextNormalizer,
   ) {
-    this.kinds = CharacterKinds.of(normalization);
     this.lengths = addedLengths(parts);
   }
 
@@ -309,51 +300,31 @@ class NormalizedView implements TextSink {
     this.sectionEnd += end - start;
   }
 
-  /** Each character is normalized with the marks behind it: nothing reaches across the start of the next one that opens. */
   end(): void {
-    const { text, kinds, sectionEnd } = this;
-    let start = this.done;
-    let mayChange = false;
-    for (let pos = start; pos < sectionEnd; ) {
-      const length = characterLengthAt(text, pos, sectionEnd);
-      const codePoint = length < 2 ? notAsked : codePointOf(text, pos);
-      if (codePoint === notAsked || kinds.opens(codePoint)) {
-        if (mayChange) this.change(start, pos);
-        start = pos;
-        mayChange = false;
-      }
-      if (codePoint !== notAsked) mayChange ||= kinds.of(codePoint) !== characterKinds.settled;
-      pos += Math.max(1, length);
-      // A byte that is not valid stays, and is joined with nothing.
-      if (length === 0) start = pos;
+    const { normalized, done, sectionEnd } = this;
+    const found: NormalizedStretch[] = [];
+    const section = this.normalizer.normalizeText(this.text.subarray(done, sectionEnd), found);
+    for (const { start, end, toStart, toEnd } of found) {
+      const [before, toBefore] = [done, normalized.length];
+      this.changes.push({
+        start: before + start,
+        end: before + end,
+        toStart: toBefore + toStart,
+        toEnd: toBefore + toEnd,
+      });
     }
-    if (mayChange) this.change(start, sectionEnd);
-    this.keepTo(sectionEnd);
+    normalized.append(section, 0, section.length);
+    this.done = sectionEnd;
   }
 
   token(id: number, strippedBytes: number): void {
     this.stripBehind(strippedBytes + this.lengths.get(id)!);
   }
 
+  /** A token, and white space that goes with it, are not normalized. */
   stripBehind(byteCount: number): void {
     this.sectionEnd += byteCount;
-    this.keepTo(this.sectionEnd);
-  }
-
-  private change(start: number, end: number): void {
-    const characters = decoder.decode(this.text.subarray(start, end));
-    const changed = normalize(characters, this.normalization);
-    if (changed === characters) return;
-    this.keepTo(start);
-    const bytes = encoder.encode(changed);
-    const toStart = this.normalized.length;
-    this.normalized.append(bytes, 0, bytes.length);
-    this.changes.push({ start, end, toStart, toEnd: this.normalized.length });
-    this.done = end;
-  }
-
-  private keepTo(end: number): void {
-    this.normalized.append(this.text, this.done, end);
-    this.done = end;
+    this.normalized.append(this.text, this.done, this.sectionEnd);
+    this.done = this.sectionEnd;
   }
 }

@@ -95,17 +95,24 @@ static const char *slices(const Question *question, const uint8_t *text) {
   return error;
 }
 
-static const char *form(const Question *question, const uint8_t *text) {
-  if (is_in_form(&image, text, question->size)) {
-    answer(true, text, question->size);
-    return NULL;
-  }
+typedef struct {
+  const Question *question;
+  const uint8_t *text;
+} Form;
+
+static const char *normalize_question(void *context) {
+  const Form *form = context;
+  const uint8_t *out;
   size_t size;
-  uint8_t *changed = in_form(&image, text, question->size, &size);
-  if (changed == NULL) return no_memory;
-  answer(true, changed, size);
-  free(changed);
-  return NULL;
+  const char *error = normalize(instance, form->text, form->question->size, &out, &size, NULL, NULL);
+  if (error == NULL) answer(true, out, size);
+  return error;
+}
+
+static const char *form(const Question *question, const uint8_t *text) {
+  const char *error = NULL;
+  if (instance == NULL) instance = instance_new(&image, &error);
+  return error == NULL ? instance_safely(normalize_question, &(Form){question, text}) : error;
 }
 
 static const char *reply(const Question *question, const uint8_t *text) {

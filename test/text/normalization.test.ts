@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomSource } from "../../bench/random.ts";
-import { type Normalization, normalize } from "../../src/bytes/normalization.ts";
+import {
+  type Normalization,
+  type NormalizedStretch,
+  normalize,
+  TextNormalizer,
+} from "../../src/bytes/normalization.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { compilePattern, patterns, resolvePattern } from "../../src/pattern/pattern.ts";
 import { type CountOptions, countCorpus } from "../../src/pipeline/count-corpus.ts";
@@ -10,6 +15,7 @@ import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
 import { rounds } from "../rounds.ts";
 import { entriesOf } from "../words/generators.ts";
+import { hfNormalizer } from "./hf-normalizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 26);
 /** `TEST_TRIALS=5000 npm run bun -- test test/text/normalization.test.ts` looks longer. */
@@ -42,6 +48,8 @@ function madeText(random: ReturnType<typeof randomSource>, length: number): stri
     return list[random.below(list.length)]!;
   }).join("");
 }
+
+const lowerCase = (letters: string) => letters.toLowerCase();
 
 /** What the link gives for bytes that come in pieces. */
 function linked(bytes: Uint8Array, normalization: Normalization, pieceSize: () => number): Buffer {
@@ -81,7 +89,7 @@ describe("text is normalized as a whole, however it comes", () => {
       const normalization = normalizations[trial % normalizations.length]!;
       const most = 1 + random.below(40);
       const got = linked(Buffer.from(text), normalization, () => 1 + random.below(most)).toString();
-      expect({ seed, trial, got }).toEqual({ seed, trial, got: normalize(text, normalization) });
+      expect({ seed, trial, got }).toEqual({ seed, trial, got: hfNormalizer(normalization)(text) });
     }
   });
 
@@ -97,12 +105,34 @@ describe("text is normalized as a whole, however it comes", () => {
         Buffer.concat(parts.flatMap((part, i) => [Buffer.from(part), wrong[i]!]));
       const most = 1 + random.below(20);
       const got = linked(join(texts), normalization, () => 1 + random.below(most));
-      const wanted = join(texts.map((text) => normalize(text, normalization)));
+      const wanted = join(texts.map(hfNormalizer(normalization)));
       expect({ seed, trial, got: got.toString("latin1") }).toEqual({
         seed,
         trial,
         got: wanted.toString("latin1"),
       });
+    }
+  });
+
+  test("the stretches that change are listed, and nothing else changes but the case of ASCII", () => {
+    for (let trial = 0; trial < 10 * trialCount; trial++) {
+      const random = randomSource(seed * 1_000_003 + trial);
+      const normalization = normalizations[trial % normalizations.length]!;
+      const text = Buffer.from(madeText(random, 1 + random.below(300)));
+      const changes: NormalizedStretch[] = [];
+      const normalized = Buffer.from(TextNormalizer.of(normalization).normalizeText(text, changes));
+      const lowers = normalization.includes("lowercase");
+      const kept = (bytes: Buffer) =>
+        lowers ? bytes.toString("latin1").replace(/[A-Z]/g, lowerCase) : bytes.toString("latin1");
+      let [pos, toPos, spelled] = [0, 0, ""];
+      for (const { start, end, toStart, toEnd } of changes) {
+        expect(start - pos).toBe(toStart - toPos);
+        expect(text.subarray(start, end)).not.toEqual(normalized.subarray(toStart, toEnd));
+        spelled += kept(text.subarray(pos, start)) + normalized.toString("latin1", toStart, toEnd);
+        [pos, toPos] = [end, toEnd];
+      }
+      spelled += kept(text.subarray(pos));
+      expect({ seed, trial, spelled }).toEqual({ seed, trial, spelled: normalized.toString("latin1") });
     }
   });
 
@@ -117,6 +147,10 @@ describe("text is normalized as a whole, however it comes", () => {
       const wanted = between(normalize(group.repeat(3), normalization))[0]!;
       expect([got.length, new Set(got)]).toEqual([markCount - 1, new Set([wanted])]);
     }
+    // However small the pieces are: no piece is scanned, moved or sorted again.
+    const long = `a${"\u0344".repeat(markCount)}${"\u0301\u0316".repeat(markCount)}`;
+    const inPieces = linked(Buffer.from(long), "NFC", () => 16).toString();
+    expect(inPieces).toBe(normalize(long, "NFC"));
     // Without newer marks among them all change places: by class, and stable.
     const all = normalize(`a${"\u0301\u0316\u0300\u0334".repeat(100_000)}`, "NFD");
     expect(all).toBe(

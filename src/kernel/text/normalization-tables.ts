@@ -1,0 +1,337 @@
+import { reserveTo } from "../regions";
+import { changeWords, normalizationData } from "./normalization-data";
+
+/**
+ * What a normalization does to characters: Unicode's properties, unpacked for the steps that it has.
+ *
+ *   ARRAY        TYPE       LENGTH         MEANING
+ *   steps        u8         stepMax + 1    the steps, in their order
+ *   targets      u32        targetMax      the code points of the entry that is read
+ *   tries        u16        trieLength     for each of four tries: the block of each 128 code points
+ *   changes      u32        changeWords    what characters become: how many code points, and these; word 0 is not used
+ *   pairs        u32[3]     pairSlots      (first, second, composed), by a hash of the first two; composed 0: the slot is empty
+ *   blocks       u16[128]                  values of the tries; block 0 has zeros. Each other block belongs to one trie
+ *
+ *   TRIE         VALUE OF A CODE POINT
+ *   facts        the combining class as a number in the order of classes, from 1 on; 0: a starter. Bits 8 to 11 are below
+ *   canonical    index in `changes` of its full canonical decomposition, or 0
+ *   compatible   likewise of its full compatibility decomposition, where that is another one
+ *   lower        likewise of its lower case, but for ASCII
+ *
+ * Syllables of Hangul follow the formula of the Unicode Standard, section 3.12. They are only in `facts`.
+ *
+ * `normalizationData` is the packed form, numbers end to end:
+ *
+ *   classes      count, and for each run of marks: the gap after the run before, its length, the class
+ *   canonical, compatible, lower
+ *                count, and for each character: the code point less that of the one before; 4 times how many code points it
+ *                becomes, plus 1 if NFC leaves it unchanged, plus 2 if the number of equal entries follows, which then is next;
+ *                each of the code points less the one at the same index of the entry before, as zigzag
+ */
+const stepMax: u32 = 255;
+const targetMax: u32 = 32;
+
+/** Steps, numbered as in `normalizationSteps` of src/bytes/normalization.ts. */
+export const nfc: u32 = 0;
+export const nfd: u32 = 1;
+export const nfkc: u32 = 2;
+export const nfkd: u32 = 3;
+export const lowercase: u32 = 4;
+
+export const classMask: u32 = 0xff;
+/** Some step changes the character, even if it is alone. */
+export const changesBit: u32 = 1 << 8;
+/** It may be composed with a character before it. */
+export const joinsBit: u32 = 1 << 9;
+/** Something may reach across its start: it is a mark, or joins, or becomes something that begins with such a character. */
+export const noBoundaryBit: u32 = 1 << 10;
+/** It has a decomposition or a lower case of its own, which some step may use. */
+export const decomposesBit: u32 = 1 << 11;
+
+const firstSyllable: u32 = 0xac00;
+const syllableCount: u32 = 11172;
+const firstLeading: u32 = 0x1100;
+const leadingCount: u32 = 19;
+const firstVowel: u32 = 0x1161;
+const vowelCount: u32 = 21;
+/** The code point before the first trailing consonant, as if it were none. */
+const noTrailing: u32 = 0x11a7;
+const trailingCount: u32 = 28;
+
+const trieLength: u32 = 0x110000 >> 7;
+const pairSlotBits: u32 = 11;
+const pairSlots: u32 = 1 << pairSlotBits;
+const pairBytes: u32 = 12;
+const blockBytes: u32 = 256;
+
+export let stepsStart: usize = 0;
+let targets: usize = 0;
+let facts: usize = 0;
+let canonical: usize = 0;
+let compatible: usize = 0;
+let lower: usize = 0;
+let changes: usize = 0;
+let changeCount: u32 = 1;
+let pairs: usize = 0;
+let blocks: usize = 0;
+let blockCount: u32 = 1;
+/** Whether a step makes lower case of the text. */
+export let lowers: bool = false;
+
+/** Reserves the tables. Returns the address where the caller writes the steps, a byte each; 0 without room. */
+export function beginNormalization(): usize {
+  stepsStart = (__heap_base + 63) & ~63;
+  targets = stepsStart + stepMax + 1;
+  facts = targets + 4 * targetMax;
+  canonical = facts + 2 * trieLength;
+  compatible = canonical + 2 * trieLength;
+  lower = compatible + 2 * trieLength;
+  changes = lower + 2 * trieLength;
+  pairs = changes + 4 * (changeWords + 1);
+  blocks = (pairs + pairBytes * pairSlots + 63) & ~63;
+  return reserveTo(blocks + blockBytes) ? stepsStart : 0;
+}
+
+/** Unpacks what the steps need. Returns the end of the tables; 0 without room. */
+export function makeTables(stepCount: u32): usize {
+  let steps: u32 = 0;
+  for (let i: u32 = 0; i < stepCount; i++) steps |= 1 << load<u8>(stepsStart + i);
+  const composes = (steps & ((1 << nfc) | (1 << nfkc))) !== 0;
+  const onlyDecomposes = (steps & ((1 << nfd) | (1 << nfkd))) !== 0;
+  const isCompatible = (steps & ((1 << nfkc) | (1 << nfkd))) !== 0;
+  lowers = (steps & (1 << lowercase)) !== 0;
+  pos = normalizationData;
+  const isMade =
+    readClasses() &&
+    readCanonical(composes || onlyDecomposes, onlyDecomposes) &&
+    readChanges(compatible, isCompatible) &&
+    readChanges(lower, lowers) &&
+    (!onlyDecomposes || setBits(firstSyllable, syllableCount, changesBit | decomposesBit));
+  if (!isMade) return 0;
+  markBoundaries();
+  if (!composes) clearJoins();
+  return blocks + blockCount * blockBytes;
+}
+
+/** The facts about a character. */
+export function factsOf(codePoint: u32): u32 {
+  return lookUp(facts, codePoint);
+}
+
+/** Where the full decomposition or the lower case of a character is: its length, and its code points; 0 if it has none. */
+export function changeBy(step: u32, codePoint: u32): usize {
+  let index: u32 = 0;
+  if (step === lowercase) index = lookUp(lower, codePoint);
+  else {
+    if (step === nfkc || step === nfkd) index = lookUp(compatible, codePoint);
+    if (index === 0) index = lookUp(canonical, codePoint);
+  }
+  return index === 0 ? 0 : changes + (index << 2);
+}
+
+/** The number of a syllable of Hangul, or `syllableCount` or more. */
+export function syllableOf(codePoint: u32): u32 {
+  return codePoint - firstSyllable;
+}
+
+export function isSyllable(syllable: u32): bool {
+  return syllable < syllableCount;
+}
+
+/** Writes the two or three letters of a syllable. Returns how many. */
+export function writeLetters(syllable: u32, to: usize): u32 {
+  const trailing = syllable % trailingCount;
+  store<u32>(to, firstLeading + syllable / (vowelCount * trailingCount));
+  store<u32>(to, firstVowel + ((syllable / trailingCount) % vowelCount), 4);
+  if (trailing === 0) return 2;
+  store<u32>(to, noTrailing + trailing, 8);
+  return 3;
+}
+
+/** The primary composite of two characters, or 0. */
+export function compositeOf(first: u32, second: u32): u32 {
+  const leading = first - firstLeading;
+  const vowel = second - firstVowel;
+  if (leading < leadingCount && vowel < vowelCount)
+    return firstSyllable + (leading * vowelCount + vowel) * trailingCount;
+  const syllable = first - firstSyllable;
+  const trailing = second - noTrailing;
+  if (syllable < syllableCount && syllable % trailingCount === 0 && trailing - 1 < trailingCount - 1)
+    return first + trailing;
+  return load<u32>(pairSlotOf(first, second), 8);
+}
+
+/** The slot of a pair, or the empty one where it would be. */
+function pairSlotOf(first: u32, second: u32): usize {
+  let slot = ((first * 0x9e3779b1) ^ (second * 0x85ebca6b)) >> (32 - pairSlotBits);
+  let at = pairs + slot * pairBytes;
+  while (load<u32>(at, 8) !== 0 && (load<u32>(at) !== first || load<u32>(at, 4) !== second)) {
+    slot = (slot + 1) & (pairSlots - 1);
+    at = pairs + slot * pairBytes;
+  }
+  return at;
+}
+
+function lookUp(trie: usize, codePoint: u32): u32 {
+  const block = <u32>load<u16>(trie + ((codePoint >> 7) << 1));
+  return load<u16>(blocks + block * blockBytes + ((codePoint & 127) << 1));
+}
+
+/** The address of a value in a block of its own; 0 without room. */
+function ownValue(trie: usize, codePoint: u32): usize {
+  const entry = trie + ((codePoint >> 7) << 1);
+  if (load<u16>(entry) === 0) {
+    if (!reserveTo(blocks + (blockCount + 1) * blockBytes)) return 0;
+    store<u16>(entry, <u16>blockCount);
+    blockCount++;
+  }
+  return blocks + <u32>load<u16>(entry) * blockBytes + ((codePoint & 127) << 1);
+}
+
+/** Adds bits to the facts about `count` characters; false without room. */
+function setBits(codePoint: u32, count: u32, bits: u32): bool {
+  for (const end = codePoint + count; codePoint < end; codePoint++) {
+    const at = ownValue(facts, codePoint);
+    if (at === 0) return false;
+    store<u16>(at, <u16>(load<u16>(at) | bits));
+  }
+  return true;
+}
+
+/** Where `normalizationData` is read. */
+let pos: usize = 0;
+
+function readNumber(): u32 {
+  let byte = <u32>load<u8>(pos++);
+  let number = byte & 127;
+  for (let shift: u32 = 7; byte >= 128; shift += 7) {
+    byte = <u32>load<u8>(pos++);
+    number |= (byte & 127) << shift;
+  }
+  return number;
+}
+
+function readClasses(): bool {
+  let codePoint: u32 = 0;
+  for (let count = readNumber(); count > 0; count--) {
+    codePoint += readNumber();
+    const length = readNumber();
+    if (!setBits(codePoint, length, readNumber())) return false;
+    codePoint += length;
+  }
+  return true;
+}
+
+/** The entry of a list of changes that was read last; its code points are `targets`. */
+let codePoint: u32 = 0;
+let targetCount: u32 = 0;
+let staysInNfc: bool = false;
+/** How many entries are left, how many of them equal this one, and where that begins. */
+let entriesLeft: u32 = 0;
+let repeatsLeft: u32 = 0;
+let gap: u32 = 0;
+let differencesPos: usize = 0;
+
+function beginEntries(): void {
+  memory.fill(targets, 0, 4 * targetMax);
+  codePoint = 0;
+  repeatsLeft = 0;
+  entriesLeft = readNumber();
+}
+
+/** Reads the next entry of a list; false at its end. */
+function readEntry(): bool {
+  if (entriesLeft === 0) return false;
+  entriesLeft--;
+  if (repeatsLeft > 0) pos = differencesPos;
+  else {
+    gap = readNumber();
+    const head = readNumber();
+    targetCount = head >> 2;
+    staysInNfc = (head & 1) !== 0;
+    repeatsLeft = (head & 2) !== 0 ? readNumber() : 1;
+    differencesPos = pos;
+  }
+  repeatsLeft--;
+  codePoint += gap;
+  for (let at = targets, end = targets + (targetCount << 2); at < end; at += 4) {
+    const zigzag = readNumber();
+    store<u32>(at, load<u32>(at) + ((zigzag >> 1) ^ (0 - (zigzag & 1))));
+  }
+  return true;
+}
+
+/** Canonical decompositions, and the pairs that are composed. `changesAll`: a step changes also what NFC leaves unchanged. */
+function readCanonical(isUsed: bool, changesAll: bool): bool {
+  const start = pos;
+  if (!setBits(firstVowel, vowelCount, joinsBit)) return false;
+  if (!setBits(noTrailing + 1, trailingCount - 1, joinsBit)) return false;
+  // A primary composite is composed of its last character and of what all before it are composed to, so short ones come first.
+  for (let length: u32 = 2; length <= 4; length++) {
+    pos = start;
+    for (beginEntries(); readEntry(); ) {
+      if (targetCount !== length || !staysInNfc) continue;
+      let first = load<u32>(targets);
+      for (let i: u32 = 1; i < length - 1; i++) first = compositeOf(first, load<u32>(targets + (i << 2)));
+      const second = load<u32>(targets + ((length - 1) << 2));
+      const at = pairSlotOf(first, second);
+      store<u32>(at, first);
+      store<u32>(at, second, 4);
+      store<u32>(at, codePoint, 8);
+      if (!setBits(second, 1, joinsBit)) return false;
+    }
+  }
+  pos = start;
+  for (beginEntries(); readEntry(); )
+    if (isUsed && !keepEntry(canonical, decomposesBit | (changesAll || !staysInNfc ? changesBit : 0)))
+      return false;
+  return true;
+}
+
+function readChanges(trie: usize, isUsed: bool): bool {
+  for (beginEntries(); readEntry(); )
+    if (isUsed && !keepEntry(trie, decomposesBit | changesBit)) return false;
+  return true;
+}
+
+function keepEntry(trie: usize, bits: u32): bool {
+  const at = ownValue(trie, codePoint);
+  if (at === 0 || !setBits(codePoint, 1, bits)) return false;
+  store<u16>(at, <u16>changeCount);
+  store<u32>(changes + (changeCount << 2), targetCount);
+  memory.copy(changes + ((changeCount + 1) << 2), targets, targetCount << 2);
+  changeCount += 1 + targetCount;
+  return true;
+}
+
+function markBoundaries(): void {
+  for (let row: u32 = 0; row < trieLength; row++) {
+    if (load<u16>(facts + (row << 1)) === 0) continue;
+    for (let codePoint = row << 7; codePoint < (row + 1) << 7; codePoint++) {
+      const found = factsOf(codePoint);
+      let reachesBack = found & (classMask | joinsBit);
+      if ((found & changesBit) !== 0) {
+        let change = changeBy(nfkd, codePoint);
+        if (change === 0) change = changeBy(lowercase, codePoint);
+        if (change !== 0) reachesBack |= factsOf(load<u32>(change, 4)) & (classMask | joinsBit);
+      }
+      if (reachesBack === 0) continue;
+      const at = ownValue(facts, codePoint);
+      store<u16>(at, <u16>(found | noBoundaryBit));
+    }
+  }
+}
+
+/** Without a step that composes, a character that may join is as good as any other. */
+function clearJoins(): void {
+  for (let row: u32 = 0; row < trieLength; row++) {
+    if (load<u16>(facts + (row << 1)) === 0) continue;
+    for (let codePoint = row << 7; codePoint < (row + 1) << 7; codePoint++) {
+      let found = factsOf(codePoint);
+      if ((found & joinsBit) === 0) continue;
+      found &= ~joinsBit;
+      if ((found & (classMask | changesBit)) === 0) found &= ~noBoundaryBit;
+      store<u16>(ownValue(facts, codePoint), <u16>found);
+    }
+  }
+}

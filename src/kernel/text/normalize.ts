@@ -1,0 +1,506 @@
+import { reserveTo } from "../regions";
+import {
+  beginNormalization,
+  changeBy,
+  changesBit,
+  classMask,
+  compositeOf,
+  decomposesBit,
+  factsOf,
+  isSyllable,
+  joinsBit,
+  lowercase,
+  lowers,
+  makeTables,
+  nfc,
+  nfkc,
+  noBoundaryBit,
+  stepsStart,
+  syllableOf,
+  writeLetters,
+} from "./normalization-tables";
+
+/**
+ * Normalizes a text that arrives in pieces: Unicode's normal forms and lower case, by steps. The calls for one text are
+ * `inputAddress` and `normalize` for each piece; the last `normalize` ends the text. A normalizer has a memory of its own:
+ *
+ *   REGION   CONTENT
+ *   tables   normalization-tables.ts
+ *   input    [pendingStart, inputEnd): text that is not given out yet
+ *   log      u32[4] for each stretch of the last call that has changed, if a log is kept: where it begins and ends in the
+ *            input, and in the output, in bytes from the beginning of the text
+ *   output   [outputStart, outputEnd): what the last call gives. Where nothing has changed it is in the input
+ *   work     after the output, while a stretch is worked on: its characters as u32, with the combining class in bits 24 to 31;
+ *            what a step makes of them; room for sorting
+ *
+ * Definitions. A *starter* has combining class 0. A character has a *boundary* before it if it is a starter, is not composed
+ * with anything before it, and becomes nothing that begins with a character for which that is false. A *stretch* is the text
+ * between two boundaries. Bytes that are not UTF-8 stay, and are stretches of their own.
+ *
+ * Why a stretch can be normalized alone (UAX #15, section 9.1, and UAX #44 on Canonical_Combining_Class): reordering moves
+ * only characters whose class is not 0, and none across a starter. Composition joins a character with the last starter before
+ * it. No step makes such a character of what is after a boundary. So no step reaches across one, and that is true of the
+ * result of each step, too.
+ *
+ * Why most stretches need no work (UAX #15, section 9, "Detecting Normalization Forms"): a text is in its normal form if no
+ * character changes alone, no class is lower than that of the mark before it, and no character may join (quick check NO or
+ * MAYBE). One that may join stays all the same if it has no composite with the last starter, or if a character between them
+ * blocks it; this is asked only of starters that have no decomposition, so that the last starter is what NFC would have there.
+ *
+ * Work is linear: the scan goes on where it stopped when more text comes, and marks are sorted by counting their classes.
+ */
+let inputStart: usize = 0;
+let inputCapacity: usize = 0;
+let pendingStart: usize = 0;
+let inputEnd: usize = 0;
+let logStart: usize = 0;
+let logEnd: usize = 0;
+let keepsLog: bool = false;
+let outputStart: usize = 0;
+let outputEnd: usize = 0;
+let stepCount: u32 = 0;
+/** Bytes of the text before `pendingStart`, and what was given out for them. */
+let bytesTaken: u32 = 0;
+let bytesGiven: u32 = 0;
+
+/** The scan: where it stopped, the last boundary, and whether the stretch after it may change. */
+let scanPos: usize = 0;
+let boundary: usize = 0;
+let mayChange: bool = false;
+/** The class of the character before `scanPos`; the last starter of the stretch, or -1 without one; its facts. */
+let lastClass: u32 = 0;
+let starter: i32 = -1;
+let starterFacts: u32 = 0;
+
+/** Input that is there is given out up to here. */
+let copiedTo: usize = 0;
+
+/** What it needs of memory at first: room for pieces of this size. */
+const leastCapacity: usize = 1 << 12;
+
+export { beginNormalization, factsOf };
+
+/** Makes the tables for the steps, which are written. `logs`: a log of changes is kept. False without room. */
+export function useNormalization(count: u32, logs: bool): bool {
+  stepCount = count;
+  keepsLog = logs;
+  const end = makeTables(count);
+  if (end === 0) return false;
+  inputStart = (end + 63) & ~63;
+  reset();
+  return resize(leastCapacity);
+}
+
+/** The address to which the next `byteCount` bytes of the text are written; 0 without room. */
+export function inputAddress(byteCount: u32): usize {
+  if (inputEnd + byteCount > inputStart + inputCapacity) {
+    moveInput();
+    // Twice the room that is needed: so moving takes linear time.
+    const wanted = (inputEnd - inputStart + byteCount) << 1;
+    if (wanted > inputCapacity && !resize(wanted)) return 0;
+  }
+  return inputEnd;
+}
+
+/** Takes `byteCount` bytes, which are written, and the end of the text. The number of bytes that are given out, or -1 without room. */
+export function normalize(byteCount: u32, endsText: bool): i32 {
+  inputEnd += byteCount;
+  copiedTo = pendingStart;
+  outputEnd = outputStart;
+  logEnd = logStart;
+  if (!scan(endsText)) return -1;
+  const end = endsText ? inputEnd : boundary;
+  if (endsText && mayChange && !changeStretch(end)) return -1;
+  if (outputEnd === outputStart) {
+    // Nothing has changed: the input is given out.
+    lowerAscii(copiedTo, end);
+    resultAddress = copiedTo;
+    outputEnd = outputStart + (end - copiedTo);
+  } else {
+    if (!copyTo(end)) return -1;
+    resultAddress = outputStart;
+  }
+  const resultBytes = outputEnd - outputStart;
+  bytesGiven += <u32>resultBytes;
+  bytesTaken += <u32>(end - pendingStart);
+  pendingStart = end;
+  if (endsText) reset();
+  return <i32>resultBytes;
+}
+
+let resultAddress: usize = 0;
+
+/** Where the bytes are that the last call gave. */
+export function normalizedAddress(): usize {
+  return resultAddress;
+}
+
+/** Bytes that wait for what follows. */
+export function pendingBytes(): u32 {
+  return <u32>(inputEnd - pendingStart);
+}
+
+export function logAddress(): usize {
+  return logStart;
+}
+
+/** How many stretches have changed in the last call. */
+export function loggedCount(): u32 {
+  return <u32>((logEnd - logStart) >> 4);
+}
+
+function reset(): void {
+  pendingStart = inputEnd = scanPos = boundary = inputStart;
+  bytesTaken = bytesGiven = 0;
+  beginStretch(inputStart);
+}
+
+/** The text up to `pos` has a boundary there. */
+function beginStretch(pos: usize): void {
+  boundary = pos;
+  mayChange = false;
+  lastClass = 0;
+  starter = -1;
+}
+
+/** Moves what is pending to the front of the input. */
+function moveInput(): void {
+  const distance = pendingStart - inputStart;
+  memory.copy(inputStart, pendingStart, inputEnd - pendingStart);
+  pendingStart -= distance;
+  inputEnd -= distance;
+  scanPos -= distance;
+  boundary -= distance;
+}
+
+/** Gives the input this capacity. Log and output are empty. */
+function resize(capacity: usize): bool {
+  inputCapacity = (capacity + 63) & ~63;
+  logStart = inputStart + inputCapacity;
+  // A stretch that changes its length has two bytes or more.
+  outputStart = keepsLog ? logStart + 8 * inputCapacity + 64 : logStart;
+  return reserveTo(outputStart + 64);
+}
+
+/** Scans to the end of the input, or to a character whose bytes are not all there. Normalizes each stretch that may change. */
+function scan(endsText: bool): bool {
+  let pos = scanPos;
+  const stop = inputEnd;
+  while (pos < stop) {
+    const lead = <u32>load<u8>(pos);
+    if (lead < 0x80) {
+      if (mayChange && !changeStretch(pos)) return false;
+      pos++;
+      while (pos + 8 <= stop && (load<u64>(pos) & 0x8080808080808080) === 0) pos += 8;
+      while (pos < stop && load<u8>(pos) < 0x80) pos++;
+      boundary = pos - 1;
+      lastClass = 0;
+      starter = <i32>load<u8>(boundary);
+      starterFacts = lowers && <u32>(starter - 0x41) < 26 ? decomposesBit : 0;
+      continue;
+    }
+    const size = characterSize(pos, stop);
+    if (size === 0) {
+      if (!endsText && isUnfinished(pos, stop)) break;
+      if (mayChange && !changeStretch(pos)) return false;
+      beginStretch(++pos);
+      continue;
+    }
+    const codePoint = codePointAt(pos, size);
+    const facts = factsOf(codePoint);
+    if ((facts & noBoundaryBit) === 0) {
+      if (mayChange && !changeStretch(pos)) return false;
+      boundary = pos;
+      mayChange = (facts & changesBit) !== 0;
+      lastClass = 0;
+      starter = <i32>codePoint;
+      starterFacts = facts;
+    } else if (!mayChange) lookBack(codePoint, facts);
+    pos += size;
+  }
+  scanPos = pos;
+  return true;
+}
+
+/** Finds out whether a character without a boundary before it stays where it is, after text that stays. */
+function lookBack(codePoint: u32, facts: u32): void {
+  const combiningClass = facts & classMask;
+  if ((facts & changesBit) !== 0 || (combiningClass !== 0 && lastClass > combiningClass)) {
+    mayChange = true;
+    return;
+  }
+  const isReached = starter >= 0 && (lastClass === 0 || lastClass < combiningClass);
+  if ((facts & joinsBit) !== 0 && isReached) {
+    if ((starterFacts & decomposesBit) !== 0 || compositeOf(<u32>starter, codePoint) !== 0) {
+      mayChange = true;
+      return;
+    }
+  }
+  lastClass = combiningClass;
+  if (combiningClass !== 0) return;
+  starter = <i32>codePoint;
+  starterFacts = facts;
+}
+
+/** Appends the text before the stretch to the output, and the stretch in its normal form, which ends at `end`. */
+function changeStretch(end: usize): bool {
+  const start = boundary;
+  if (!copyTo(start)) return false;
+  const work = (outputEnd + 3) & ~3;
+  if (!reserveTo(<u64>work + 4 * <u64>(end - start))) return false;
+  let count: u32 = 0;
+  for (let pos = start; pos < end; count++) {
+    const size = characterSize(pos, end);
+    store<u32>(work + (count << 2), codePointAt(pos, size));
+    pos += size;
+  }
+  for (let i: u32 = 0; i < stepCount; i++) {
+    const made = takeStep(<u32>load<u8>(stepsStart + i), work, count);
+    if (made < 0) return false;
+    count = <u32>made;
+  }
+  const from = outputEnd;
+  if (!reserveTo(<u64>from + 4 * <u64>count + 4)) return false;
+  // A character has four bytes at most, so that none is written over before it is read.
+  for (let at = work, workEnd = work + (count << 2); at < workEnd; at += 4)
+    outputEnd += putCharacter(outputEnd, load<u32>(at) & 0x1fffff);
+  if (keepsLog) logChange(start, end, from);
+  copiedTo = end;
+  beginStretch(end);
+  return true;
+}
+
+function logChange(start: usize, end: usize, from: usize): void {
+  const size = end - start;
+  if (size < 2 || (outputEnd - from === size && memory.compare(start, from, size) === 0)) return;
+  const before = bytesTaken - <u32>pendingStart;
+  const beforeOutput = bytesGiven - <u32>outputStart;
+  store<u32>(logEnd, before + <u32>start);
+  store<u32>(logEnd, before + <u32>end, 4);
+  store<u32>(logEnd, beforeOutput + <u32>from, 8);
+  store<u32>(logEnd, beforeOutput + <u32>outputEnd, 12);
+  logEnd += 16;
+}
+
+/** Appends input that does not change, but for the case of ASCII, from `copiedTo` up to `end`. */
+function copyTo(end: usize): bool {
+  const size = end - copiedTo;
+  if (!reserveTo(<u64>outputEnd + size + 8)) return false;
+  if (size > 16) memory.copy(outputEnd, copiedTo, size);
+  else {
+    // There is room for a whole word at its end.
+    for (let i: usize = 0; i < size; i += 8) store<u64>(outputEnd + i, load<u64>(copiedTo + i));
+  }
+  lowerAscii(outputEnd, outputEnd + size);
+  outputEnd += size;
+  copiedTo = end;
+  return true;
+}
+
+/** Makes lower case of the ASCII letters in [pos, end), if a step does. */
+function lowerAscii(pos: usize, end: usize): void {
+  if (!lowers) return;
+  for (; pos + 8 <= end; pos += 8) {
+    const word = load<u64>(pos);
+    const low = word & 0x7f7f7f7f7f7f7f7f;
+    // The top bit of each byte that is A or more, but not more than Z, and ASCII.
+    const upper = (low + 0x3f3f3f3f3f3f3f3f) & ~(low + 0x2525252525252525) & ~word & 0x8080808080808080;
+    store<u64>(pos, word | (upper >> 2));
+  }
+  for (; pos < end; pos++) {
+    const byte = <u32>load<u8>(pos);
+    if (byte - 0x41 < 26) store<u8>(pos, <u8>(byte | 0x20));
+  }
+}
+
+/** Replaces the characters at `work` by what a step makes of them. Returns how many they are, or -1 without room. */
+function takeStep(step: u32, work: usize, count: u32): i32 {
+  const to = work + (count << 2);
+  const made = writeChanged(step, work, to, count);
+  if (made < 0) return -1;
+  let madeCount = <u32>made;
+  if (step !== lowercase) {
+    if (!sortMarks(to, madeCount)) return -1;
+    if (step === nfc || step === nfkc) madeCount = compose(to, madeCount);
+  }
+  memory.copy(work, to, madeCount << 2);
+  return <i32>madeCount;
+}
+
+/** Writes the lower case, or the decomposition with the class of each character. Returns how many characters, or -1 without room. */
+function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
+  const fromEnd = from + (count << 2);
+  const start = to;
+  let roomEnd = to;
+  for (; from < fromEnd; from += 4) {
+    const codePoint = load<u32>(from) & 0x1fffff;
+    // A character becomes 18 at most; asked for many at once.
+    if (to + 4 * 18 > roomEnd) {
+      roomEnd = to + 4 * (18 + 2 * ((fromEnd - from) >> 2));
+      if (!reserveTo(roomEnd)) return -1;
+    }
+    const syllable = syllableOf(codePoint);
+    if (step === lowercase && codePoint < 0x80) {
+      store<u32>(to, codePoint - 0x41 < 26 ? codePoint + 0x20 : codePoint);
+      to += 4;
+    } else if (isSyllable(syllable) && step !== lowercase) to += (<usize>writeLetters(syllable, to)) << 2;
+    else {
+      const change = changeBy(step, codePoint);
+      if (change === 0) {
+        store<u32>(to, withClass(step, codePoint));
+        to += 4;
+        continue;
+      }
+      for (let at = change + 4, end = at + (load<u32>(change) << 2); at < end; at += 4, to += 4)
+        store<u32>(to, withClass(step, load<u32>(at)));
+    }
+  }
+  return <i32>((to - start) >> 2);
+}
+
+function withClass(step: u32, codePoint: u32): u32 {
+  return step === lowercase ? codePoint : codePoint | (factsOf(codePoint) << 24);
+}
+
+/** Canonical reordering: marks between two starters are sorted by class, and equal ones stay in their order. */
+function sortMarks(start: usize, count: u32): bool {
+  const end = start + (count << 2);
+  for (let at = start; at < end; at += 4) {
+    if (load<u32>(at) >> 24 === 0) continue;
+    const first = at;
+    let isSorted = true;
+    for (at += 4; at < end && load<u32>(at) >> 24 !== 0; at += 4)
+      if (load<u32>(at) >> 24 < load<u32>(at - 4) >> 24) isSorted = false;
+    if (isSorted) continue;
+    if (at - first <= 4 * insertedMarks) insertMarks(first, at);
+    else if (!countMarks(first, at, end)) return false;
+  }
+  return true;
+}
+
+const insertedMarks: usize = 16;
+
+function insertMarks(start: usize, end: usize): void {
+  for (let at = start + 4; at < end; at += 4) {
+    const mark = load<u32>(at);
+    let to = at;
+    for (; to > start && load<u32>(to - 4) >> 24 > mark >> 24; to -= 4) store<u32>(to, load<u32>(to - 4));
+    store<u32>(to, mark);
+  }
+}
+
+/** Sorts by counting: how many marks each class has says where its first one goes. `room` is free memory. */
+function countMarks(start: usize, end: usize, room: usize): bool {
+  const classes: usize = 256;
+  const copy = room + 4 * classes;
+  if (!reserveTo(<u64>copy + (end - start))) return false;
+  memory.fill(room, 0, 4 * classes);
+  for (let at = start; at < end; at += 4) {
+    const counted = room + ((load<u32>(at) >> 24) << 2);
+    store<u32>(counted, load<u32>(counted) + 1);
+  }
+  let before: u32 = 0;
+  for (let at = room; at < copy; at += 4) {
+    const count = load<u32>(at);
+    store<u32>(at, before);
+    before += count;
+  }
+  memory.copy(copy, start, end - start);
+  for (let at = copy, copyEnd = copy + (end - start); at < copyEnd; at += 4) {
+    const mark = load<u32>(at);
+    const next = room + ((mark >> 24) << 2);
+    const place = load<u32>(next);
+    store<u32>(next, place + 1);
+    store<u32>(start + (place << 2), mark);
+  }
+  return true;
+}
+
+/** Canonical composition, in place: each character joins the last starter if they have a composite and nothing blocks it. */
+function compose(start: usize, count: u32): u32 {
+  const end = start + (count << 2);
+  let to = start;
+  let lastStarter: usize = 0;
+  /** The class of the last character after the starter that stayed; without one, the starter is right before. */
+  let classBefore: u32 = 0;
+  for (let at = start; at < end; at += 4) {
+    const character = load<u32>(at);
+    const combiningClass = character >> 24;
+    if (lastStarter !== 0 && (classBefore < combiningClass || to === lastStarter + 4)) {
+      const composite = compositeOf(load<u32>(lastStarter), character & 0x1fffff);
+      if (composite !== 0) {
+        store<u32>(lastStarter, composite);
+        continue;
+      }
+    }
+    if (combiningClass === 0) lastStarter = to;
+    classBefore = combiningClass;
+    store<u32>(to, character);
+    to += 4;
+  }
+  return <u32>((to - start) >> 2);
+}
+
+/** The size of the character at `pos` in bytes; 0 if the bytes there are not UTF-8, or are not all there. */
+function characterSize(pos: usize, stop: usize): usize {
+  const lead = <u32>load<u8>(pos);
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2 || lead > 0xf4 || pos + 2 > stop) return 0;
+  const second = <u32>load<u8>(pos, 1);
+  if (lead < 0xe0) return (second & 0xc0) === 0x80 ? 2 : 0;
+  if (!isSecond(lead, second) || pos + 3 > stop || (load<u8>(pos, 2) & 0xc0) !== 0x80) return 0;
+  if (lead < 0xf0) return 3;
+  return pos + 4 <= stop && (load<u8>(pos, 3) & 0xc0) === 0x80 ? 4 : 0;
+}
+
+/** Whether a character of three or four bytes may go on so: it is not overlong, no surrogate, and not beyond the last plane. */
+function isSecond(lead: u32, second: u32): bool {
+  if (lead === 0xe0) return second - 0xa0 < 0x20;
+  if (lead === 0xed) return second - 0x80 < 0x20;
+  if (lead === 0xf0) return second - 0x90 < 0x30;
+  if (lead === 0xf4) return second - 0x80 < 0x10;
+  return (second & 0xc0) === 0x80;
+}
+
+/** Whether the bytes up to `stop` begin a character that more bytes may complete. */
+function isUnfinished(pos: usize, stop: usize): bool {
+  const lead = <u32>load<u8>(pos);
+  const size: usize = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (lead < 0xc2 || lead > 0xf4 || stop - pos >= size) return false;
+  if (stop - pos >= 2 && !isSecond(lead, <u32>load<u8>(pos, 1))) return false;
+  return stop - pos < 3 || (load<u8>(pos, 2) & 0xc0) === 0x80;
+}
+
+function codePointAt(pos: usize, size: usize): u32 {
+  const lead = <u32>load<u8>(pos);
+  if (size === 1) return lead;
+  const second = <u32>load<u8>(pos, 1) & 63;
+  if (size === 2) return ((lead & 31) << 6) | second;
+  const third = <u32>load<u8>(pos, 2) & 63;
+  if (size === 3) return ((lead & 15) << 12) | (second << 6) | third;
+  return ((lead & 7) << 18) | (second << 12) | (third << 6) | (<u32>load<u8>(pos, 3) & 63);
+}
+
+/** Writes a character in UTF-8. Returns its size. */
+function putCharacter(to: usize, codePoint: u32): usize {
+  if (codePoint < 0x80) {
+    store<u8>(to, <u8>codePoint);
+    return 1;
+  }
+  if (codePoint < 0x800) {
+    store<u8>(to, <u8>(0xc0 | (codePoint >> 6)));
+    store<u8>(to, <u8>(0x80 | (codePoint & 63)), 1);
+    return 2;
+  }
+  if (codePoint < 0x10000) {
+    store<u8>(to, <u8>(0xe0 | (codePoint >> 12)));
+    store<u8>(to, <u8>(0x80 | ((codePoint >> 6) & 63)), 1);
+    store<u8>(to, <u8>(0x80 | (codePoint & 63)), 2);
+    return 3;
+  }
+  store<u8>(to, <u8>(0xf0 | (codePoint >> 18)));
+  store<u8>(to, <u8>(0x80 | ((codePoint >> 12) & 63)), 1);
+  store<u8>(to, <u8>(0x80 | ((codePoint >> 6) & 63)), 2);
+  store<u8>(to, <u8>(0x80 | (codePoint & 63)), 3);
+  return 4;
+}
