@@ -44,6 +44,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const { output: path, ranges: plan, appendToken } = asked;
   const tokenizer = tokenizerOf(asked);
   const files = idFilesOf(asked);
+  if (files !== undefined && isPart(files.format) && plan === undefined)
+    throw usageError("--ids-format part is for ranges of a plan", "give them: --ranges FILE, by bpe plan");
   checkFiles(invocation.files, asked);
 
   // 2. Other runs are kept from the output, and the inputs listed as they are now.
@@ -65,7 +67,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     const parts = await openTokenizer(tokenizer, isDecoded, output);
     const found = plan === undefined ? await inspectStreams(named, reading) : named;
     const wholeTextsOnly = !canBeCut(parts);
-    const cutting = { ...cutSettingsOf(parts), textField: asked.textField, wholeTextsOnly };
+    const ofPart = files !== undefined && isPart(files.format);
+    const cutting = { ...cutSettingsOf(parts), textField: asked.textField, wholeTextsOnly, isPart: ofPart };
     const planned = plan === undefined ? undefined : await openRanges(plan, cutting, output);
     const { inputs, ranges } = planned ?? { inputs: found.inputs };
 
@@ -141,9 +144,9 @@ function summarize(
 /** Of files that say where documents are, or of several. */
 export function filesLine(encoded: object, files: AskedFiles | undefined): string[] {
   if (!("fileCount" in encoded) || (!files?.format.hasDocuments && files?.shardSize === undefined)) return [];
-  const { documentCount, fileCount, formerFileCount } = encoded as EncodedFiles;
+  const { documentCount, fileCount, formerFileCount, omitsEmpty } = encoded as EncodedFiles;
   const former = formerFileCount > 0 ? `, ${grouped(formerFileCount)} of them there before` : "";
-  const empty = files!.format.omitsEmpty ? "; empty ones are left out" : "";
+  const empty = omitsEmpty ? "; empty ones are left out" : "";
   return [`${counted(documentCount, "document")} in ${counted(fileCount, "file")}${former}${empty}`];
 }
 

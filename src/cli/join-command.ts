@@ -32,13 +32,13 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
     report: (done, total) => output.progress({ stage: "joining", done, total, unit: "bytes" }),
     checking: output.checking,
   });
-  const { isUnchanged, ...counts } = joined;
+  const { isUnchanged, omitsEmpty, ...counts } = joined;
   const elapsedMs = performance.now() - startMs;
   const summary = isUnchanged
     ? [`unchanged: "${files.base}.json" is of the same inputs with the same options`]
     : [
         `joined ${counted(partPaths.length, "part")} to ${counted(counts.idCount, "id")} in ${seconds(elapsedMs / 1000)}`,
-        ...filesLine(counts, files),
+        ...filesLine(joined, files),
       ];
   output.succeed(summary, {
     ...{ changed: !isUnchanged, ...counts, partCount: partPaths.length },

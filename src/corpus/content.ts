@@ -122,7 +122,7 @@ function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
   return true;
 }
 
-const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7e]*$/.test(bytes);
+const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 
 const piped = (command: string) => (path: string) =>
   `${command.replace("FILE", () => shellQuoted(path))} | bpe … - reads its text`;
@@ -250,7 +250,8 @@ const signatures: readonly Signature[] = [
 /** Whether the checksum of a tar header is right: older archives lack the magic `ustar`. */
 function isTar(head: Uint8Array): boolean {
   const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
-  if (head.length < headerBytes) return false;
+  // Without a zero byte it is a text, whatever its digits add up to.
+  if (head.length < headerBytes || !head.subarray(0, headerBytes).includes(0)) return false;
   const written = /^[ 0]*([0-7]+)[ \0]/.exec(latin1(head.subarray(sumAt, sumEnd)))?.[1];
   if (written === undefined) return false;
   let sum = 0;

@@ -186,12 +186,18 @@ export type PlannedRanges = {
 export function readPlan(
   text: string,
   source: string,
-  options: CutSettings & { readonly wholeTextsOnly?: boolean; readonly textField?: string | undefined },
+  options: CutSettings & {
+    readonly wholeTextsOnly?: boolean;
+    readonly textField?: string | undefined;
+    /** Whether the lines have to follow each other in the plan, as those of a part do. */
+    readonly isPart?: boolean;
+  },
 ): PlannedRanges {
   const inputs: Input[] = [];
   const ranges: Range[] = [];
   const lineNumbers: number[] = [];
   const inputIndices = new Map<string, number>();
+  let lastIndex: number | undefined;
   const wanted = digestOptions(options);
 
   for (const [i, json] of text.split("\n").entries()) {
@@ -201,6 +207,9 @@ export function readPlan(
     };
     const line = parseLine(json, fail);
     checkOptions(line, wanted, fail);
+    if (options.isPart && line.index !== (lastIndex ?? line.index - 1) + 1)
+      fail(`it is line ${line.index + 1} of its plan, after line ${lastIndex! + 1}`, followHint);
+    lastIndex = line.index;
     let inputIndex = inputIndices.get(line.path);
     if (inputIndex === undefined) {
       inputIndex = inputs.length;
@@ -280,6 +289,9 @@ function standsAt(input: Input, text: string, fromByte: number): boolean {
     closeSync(fd);
   }
 }
+
+export const followHint =
+  "a part has lines that follow each other, in their order: slices by split --number=l/N";
 
 const wholeHint =
   "its normal form, prefix space or added tokens reach across cuts: plan with --tokenizer, which leaves texts whole";

@@ -53,6 +53,8 @@ export type EncodedFiles = EncodedFile & {
   /** Shards, and how many of them were there before. */
   readonly fileCount: number;
   readonly formerFileCount: number;
+  /** Documents without ids are counted, and not written. */
+  readonly omitsEmpty: boolean;
   /** All were there. */
   readonly isUnchanged: boolean;
 };
@@ -99,7 +101,9 @@ export async function encodeIntoFiles(
     }
   }
   const { idCount, documentCount, fileCount } = files;
-  return { ...encoded, idCount, documentCount, fileCount, formerFileCount, isUnchanged };
+  // With a token that is appended, each document has an id.
+  const omitsEmpty = format.omitsEmpty === true && appendId === undefined;
+  return { ...encoded, idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
 
 /** A range of plain text may end within a document: its last ids would be in none. Records are whole in any range. */

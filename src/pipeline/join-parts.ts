@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { counted } from "../bytes/quantities.ts";
 import { type Checked, checkOr, fieldsOf, listOf, oneOf, text, time, wholeNumber } from "../bytes/schema.ts";
-import { type PlanLine, readPlanLines } from "../corpus/plan-file.ts";
+import { followHint, type PlanLine, readPlanLines } from "../corpus/plan-file.ts";
 import { UserError, usageError } from "../errors.ts";
 import { idFormatOf } from "../formats/id-formats.ts";
 import type { IdDocuments } from "../formats/id-reader.ts";
@@ -103,7 +103,8 @@ export async function joinParts(
     }
   }
   const { idCount, documentCount, fileCount } = files;
-  return { idCount, documentCount, fileCount, formerFileCount, isUnchanged };
+  const omitsEmpty = asked.format.omitsEmpty === true && same.appendId === undefined;
+  return { idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
 
 const partFormat = idFormatOf("part", "")!;
@@ -137,9 +138,7 @@ function openPart(path: string, plan: readonly PlanLine[], planPath: string): Pa
   if (gap < 0) return { ...listed, asked, firstLine: lines[0]! };
   throw new UserError(
     `"${path}" has line ${lines[gap]! + 1} of the plan behind line ${lines[gap - 1]! + 1}`,
-    {
-      hint: "a part has lines that follow each other, in their order: slices by split --number=l/N",
-    },
+    { hint: followHint },
   );
 }
 

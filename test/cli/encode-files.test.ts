@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
 import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
@@ -44,6 +44,53 @@ test("parts of a plan are joined, and nothing is done where nothing changed", ()
   const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
   expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty ones are left out\n");
   expect(encode(...encoded).stderr).toStartWith('unchanged: "o.json" is of the same inputs');
+});
+
+test("what no part can be joined of is refused before it is encoded", () => {
+  const run = (...typed: string[]) => bpe([...typed, "-q"], { cwd: home });
+  const two = [put(home, "x.txt", "low lower"), put(home, "y.txt", "newest"), put(home, "z.txt", "widest")];
+  expect(run("plan", ...two, "--tokenizer", tokenizer, "-o", "plan3.jsonl").code).toBe(0);
+  const [first, second, third] = readFileSync(join(home, "plan3.jsonl"), "utf8").split("\n");
+  const part = ["--tokenizer", tokenizer, "-w", "1", "-o", "shuffled", "--ids-format", "part"];
+  for (const [lines, message] of [
+    [[second, first], "shuffled.jsonl, line 2: it is line 1 of its plan, after line 2"],
+    [[first, third], "shuffled.jsonl, line 2: it is line 3 of its plan, after line 1"],
+    [[first, second, first], "shuffled.jsonl, line 3: it is line 1 of its plan, after line 2"],
+  ] as const) {
+    put(home, "shuffled.jsonl", lines.join("\n"));
+    const refused = run("encode", "--ranges", "shuffled.jsonl", ...part);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(existsSync(join(home, "shuffled.json"))).toBe(false);
+  }
+  // Ids alone have the order of the lines, and counts none.
+  put(home, "shuffled.jsonl", [second, first].join("\n"));
+  expect(run("encode", "--ranges", "shuffled.jsonl", ...part.slice(0, 4), "-o", "s.npy").code).toBe(0);
+  put(home, "shuffled.jsonl", [second, third].join("\n"));
+  expect(run("encode", "--ranges", "shuffled.jsonl", ...part).code).toBe(0);
+  const whole = run("encode", text, ...part);
+  expect([whole.code, whole.stderr]).toEqual([
+    2,
+    expect.stringContaining("--ids-format part is for ranges of a plan"),
+  ]);
+});
+
+test("empty documents are left out where that is said, and a token that is appended makes each one kept", () => {
+  const records = put(
+    home,
+    "empty.jsonl",
+    ["low", "", "lower"].map((text) => JSON.stringify({ text })).join("\n"),
+  );
+  for (const format of ["olmo", "datatrove", "megatron"]) {
+    const options = ["--tokenizer", tokenizer, "-w", "1", "--ids-format", format, "-o", `empty-${format}`];
+    const omitted = bpe(["encode", records, ...options], { cwd: home });
+    const suffix = format === "megatron" ? "" : "; empty ones are left out";
+    expect(omitted.stderr).toEndWith(`3 documents in 1 file${suffix}\n`);
+    const appended = bpe(["encode", records, ...options, "--append-token", "<|endoftext|>"], { cwd: home });
+    expect(appended.stderr).toEndWith("3 documents in 1 file\n");
+    if (format !== "datatrove") continue;
+    const ends = new BigUint64Array(readFileSync(join(home, "empty-datatrove.ds.index")).buffer.slice(0));
+    expect(ends).toHaveLength(3);
+  }
 });
 
 test("a tokenizer that another thread loads has the table that types and digests need", () => {

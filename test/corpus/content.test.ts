@@ -76,7 +76,18 @@ describe("what is not text is told by its first bytes", () => {
   });
 });
 
+/** A head whose digits add up as those of a tar archive do, with these characters between. */
+function headOfTar(between: string): string {
+  const head = Buffer.alloc(512, between);
+  head.write("name", 0);
+  const sum =
+    head.reduce((all, byte) => all + byte, 0) - head.subarray(148, 156).reduce((all, b) => all + b, 0);
+  head.write(`${(sum + 8 * 0x20).toString(8).padStart(6, "0")}  `, 148);
+  return head.toString("latin1");
+}
+
 test("texts that begin as other files do are texts", () => {
+  expect(whatIn(bytes(headOfTar("\0")))).toBe("a tar archive, not text");
   const texts = [
     "PK is the mark of a zip archive.",
     "PK\n",
@@ -100,6 +111,8 @@ test("texts that begin as other files do are texts", () => {
     "#!/bin/sh\nls\n",
     "\ufeffA text with a byte-order mark",
     "\x1b[31mred\x1b[0m \x0c \x07 \x7f",
+    "\x7fELF is how programs of Linux begin.",
+    headOfTar(" "),
     "]",
     "",
   ];
@@ -120,6 +133,15 @@ test("texts that begin as other files do are texts", () => {
   const cut = Buffer.concat([Buffer.from("BZh91AY&SY "), Buffer.from("é").subarray(0, 1)]);
   expect(whatIn(cut)).toBe("text");
   expect(whatIn(bzipped)).toBe("compressed by bzip2, which bpe does not read");
+});
+
+test("what the Python module encodes by itself is text: no control characters, and nothing that may be records", () => {
+  // As _OTHER of python/bpe_trainer/_files.py has it.
+  const other = /^((\xef\xbb\xbf)?\s*[{[]|>|%PDF-|#bpe-counts)/;
+  for (const [what, head] of heads) {
+    const plain = `${head.replaceAll(/[\0-\x08\x0b\x0e-\x1f\x80-\xff]/g, "")} text`;
+    if (!other.test(plain)) expect([what, whatIn(bytes(plain))]).toEqual([what, "text"]);
+  }
 });
 
 test("a long beginning is unpacked as far as it takes to know what is in it", () => {
