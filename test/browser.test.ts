@@ -136,6 +136,47 @@ test("a training in a browser tells how far it is, warns, and ends by a signal",
   }
 });
 
+test("a training in a browser on texts that take long leaves turns to timers, and ends by their signal", async () => {
+  const { trainTokenizer } = await library();
+  for (const isAsync of [false, true]) {
+    const stop = new AbortController();
+    let textCount = 0;
+    function* slow() {
+      for (; textCount < 40; textCount++) {
+        const startMs = performance.now();
+        while (performance.now() - startMs < 12);
+        if (textCount === 3) setTimeout(() => stop.abort("enough"), 0);
+        yield story;
+      }
+    }
+    const texts = isAsync
+      ? (async function* () {
+          yield* slow();
+        })()
+      : slow();
+    const training = trainTokenizer({ texts, vocabSize: 300, signal: stop.signal });
+    expect(await training.catch((reason) => reason)).toBe("enough");
+    expect(textCount).toBeLessThan(40);
+  }
+});
+
+test("what a page gives is taken as it is: a list of files, none, and texts of any length in parts", async () => {
+  const { trainTokenizer } = await library();
+  const file = new File([corpus], "corpus.txt");
+  const made = async (files: unknown) =>
+    latin1((await trainTokenizer({ files: files as File[], vocabSize: 300 })).files());
+  const wanted = await made([file, file]);
+  expect(await made({ 0: file, 1: file, length: 2, item: () => null })).toEqual(wanted);
+  expect(await made(new Set([file, new File([corpus], "other.txt")]))).toEqual(wanted);
+  const none = { files: null, texts: ["low lower"], vocabSize: 258 };
+  expect((await trainTokenizer(none)).vocabSize).toBe(258);
+  await expect(trainTokenizer({ files: null, vocabSize: 300 })).rejects.toThrow("nothing to train on");
+  const long = `${"a".repeat((1 << 18) - 1)}🦊 b🦊`;
+  const trained = await trainTokenizer({ texts: [long], vocabSize: 260, pattern: "\\S+|\\s+" });
+  expect(trained.statistics.byteCount).toBe(Buffer.byteLength(long));
+  expect(trained.statistics.distinctWordCount).toBe(3);
+});
+
 test("what bpe train would read in another way is refused in a browser, and so are options that it has not", async () => {
   const { trainTokenizer } = await library();
   const records = '{"text":"a"}\n{"text":"b"}\n';

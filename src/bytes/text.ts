@@ -75,6 +75,13 @@ export function codePointOf(bytes: Uint8Array, pos: number): number {
   return ((lead & 7) << 18) | (second << 12) | (third << 6) | (bytes[pos + 3]! & 63);
 }
 
+/** The first position of a string from `position` on that parts no surrogate pair. */
+export function betweenPairs(text: string, position: number): number {
+  let end = Math.min(text.length, position);
+  while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
+  return end;
+}
+
 const noCodePoint = -1;
 
 /** The code point of the character at `pos` of a text that ends at `limit`; -1 if none there is valid and whole. */

@@ -1,4 +1,5 @@
 import { described, typedArrayClass } from "../bytes/schema.ts";
+import { betweenPairs } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { Input } from "./input.ts";
 import { type ByteStream, openBy } from "./text-stream.ts";
@@ -6,13 +7,16 @@ import { type ByteStream, openBy } from "./text-stream.ts";
 /** Texts in memory, or made as they are asked for; each is a document of its own. */
 export type Texts = Iterable<string> | AsyncIterable<string>;
 
+/** When the event loop should turn, and how it does. */
+type Turns = { readonly isDue: boolean; readonly turn: () => Promise<void> };
+
 /**
  * An input of texts that a caller of the library gives. It is read once and in order, like a stream; inside the program
  * each text is a line of JSON.
  *
  * @internal
  */
-export function inputOfTexts(texts: Texts, signal?: AbortSignal): Input {
+export function inputOfTexts(texts: Texts, turns: Turns, signal?: AbortSignal): Input {
   const input: Input = {
     path: "texts",
     isStream: true,
@@ -26,7 +30,7 @@ export function inputOfTexts(texts: Texts, signal?: AbortSignal): Input {
     inode: 0,
     modifiedMs: 0,
   };
-  openBy(input, () => new TextLines(texts, signal));
+  openBy(input, () => new TextLines(texts, turns, signal));
   return input;
 }
 
@@ -37,14 +41,18 @@ class TextLines implements ByteStream {
   /** Rejects what is waited for. */
   private fail = (_reason: unknown) => {};
   private stopListening = () => {};
-  /** The line at hand, and how much of it was read. */
-  private line = new Uint8Array(0);
+  /** The text at hand, and how many of its characters were made a part of its line. */
+  private text = "";
+  private taken = 0;
+  /** The part at hand, and how much of it was read. */
+  private part: Uint8Array = new Uint8Array(0);
   private pos = 0;
   private textCount = 0;
   private hasEnded = false;
 
   constructor(
     texts: Texts,
+    private readonly turns: Turns,
     private readonly signal: AbortSignal | undefined,
   ) {
     this.texts = Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
@@ -56,8 +64,18 @@ class TextLines implements ByteStream {
   async read(into: Uint8Array, from: number): Promise<number> {
     let end = from;
     while (end < into.length) {
-      if (this.pos === this.line.length && !(await this.advance())) break;
-      const part = this.line.subarray(this.pos, this.pos + into.length - end);
+      if (this.pos === this.part.length) {
+        // An iterator that has every text at once leaves no turn to timers, and so none to most signals.
+        if (this.turns.isDue) await this.turns.turn();
+        this.signal?.throwIfAborted();
+        if (this.taken === this.text.length) {
+          const hasText = this.takeText();
+          if (!(typeof hasText === "boolean" ? hasText : await hasText)) break;
+        }
+        this.part = this.nextPart();
+        this.pos = 0;
+      }
+      const part = this.part.subarray(this.pos, this.pos + into.length - end);
       into.set(part, end);
       end += part.length;
       this.pos += part.length;
@@ -76,29 +94,47 @@ class TextLines implements ByteStream {
     } catch {}
   }
 
-  /** Makes the next text the line at hand; false at the end. */
-  private async advance(): Promise<boolean> {
+  /** Takes the next text; false at the end. A billion short texts would feel a promise for each. */
+  private takeText(): boolean | Promise<boolean> {
     if (this.hasEnded) return false;
-    this.signal?.throwIfAborted();
     const next = this.texts.next();
-    // Not a race with a promise of the signal: that would remember each of a billion texts.
-    const { done, value } = await new Promise<IteratorResult<unknown>>((resolve, reject) => {
-      this.fail = reject;
-      Promise.resolve(next).then(resolve, reject);
-    });
+    return "then" in next ? this.unlessStopped(next).then((step) => this.take(step)) : this.take(next);
+  }
+
+  private take({ done, value }: IteratorResult<unknown>): boolean {
     if (done) {
       this.hasEnded = true;
       return false;
     }
-    this.line = this.encoder.encode(`{"text":${JSON.stringify(this.checked(value))}}\n`);
-    this.pos = 0;
+    this.text = this.checked(value);
+    this.taken = notBegun;
     this.textCount++;
     return true;
   }
 
-  private checked(text: unknown): string {
+  /** Not a race with a promise of the signal: that would remember each of a billion texts. */
+  private unlessStopped<T>(next: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.fail = reject;
+      Promise.resolve(next).then(resolve, reject);
+    });
+  }
+
+  /** The next part of the text's line. */
+  private nextPart(): Uint8Array {
+    const { text, taken } = this;
+    const start = Math.max(0, taken);
+    const end = betweenPairs(text, start + partCharacters);
+    this.taken = end;
     // Half a surrogate pair becomes U+FFFD, as it does in `encode`.
-    if (typeof text === "string") return text.toWellFormed();
+    const json = JSON.stringify(text.slice(start, end).toWellFormed()).slice(1, -1);
+    return this.encoder.encode(
+      `${taken === notBegun ? '{"text":"' : ""}${json}${end === text.length ? '"}\n' : ""}`,
+    );
+  }
+
+  private checked(text: unknown): string {
+    if (typeof text === "string") return text;
     const isBytes = typedArrayClass(text) === "Uint8Array";
     throw new UserError(
       `texts: text ${this.textCount} is ${isBytes ? "bytes" : described(text)}: it must be a string`,
@@ -110,3 +146,8 @@ class TextLines implements ByteStream {
     );
   }
 }
+
+/** Of an empty text, too, a line is made. */
+const notBegun = -1;
+/** A text of hundreds of megabytes becomes a line part by part. */
+const partCharacters = 1 << 16;

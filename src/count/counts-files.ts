@@ -210,11 +210,15 @@ function openFile(path: string): number {
   return openRegularFile(path);
 }
 
+/** When the event loop should turn: a caller's iterator may take long for each word. */
+type Pace = { readonly isDue: boolean; readonly restart: () => void };
+
 /** @internal Counts files, and words that a caller of the library gives beside them. */
 export class CountsFilesAndWords extends CountsFiles {
   constructor(
     paths: readonly string[],
     private readonly given: GivenWords,
+    private readonly pace: Pace,
   ) {
     super(paths);
   }
@@ -227,9 +231,14 @@ export class CountsFilesAndWords extends CountsFiles {
   override *addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
     yield* super.addUnsortedTo(counter);
     yield* counter.startTask(null);
+    const { pace } = this;
     const encoder = new TextEncoder();
     let index = 0;
     for (const entry of this.given) {
+      if (pace.isDue) {
+        yield;
+        pace.restart();
+      }
       const [word, count] = checkedEntry(entry, index++);
       const bytes = typeof word === "string" ? encoder.encode(word) : word;
       counter.words.add(textOf(bytes), 0, bytes.length, count);

@@ -47,6 +47,8 @@ export type CountOptions = {
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /** Each thread adds up one slice of the words of all, if the threads have so many and there is room; never, if left out. */
   readonly slicedWordsLeast?: number | undefined;
+  /** Awaited between slices of work that tells of no progress; the event loop turns, if left out. It may throw to end the run. */
+  readonly rest?: (() => Promise<void>) | undefined;
   /** Wished size of the chunks of a stream. */
   readonly chunkSizeBytes?: number;
   /** Pretokens are *lifted*: counted as sequences of the ids that this model gives them (lifted-pretokens.ts). */
@@ -112,7 +114,7 @@ export async function countCorpus(options: CountOptions, report: ReportBytes): P
     );
     return { counter, slices, runs: [], statistics, idCounts };
   }
-  const runs = await inTurns(gather(counter, threads));
+  const runs = await inTurns(gather(counter, threads), options.rest);
   report(bytesDone, counter.words.distinctWordCount);
   return { counter, slices: [], runs, statistics, idCounts };
 }

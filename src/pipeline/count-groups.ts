@@ -70,7 +70,7 @@ export async function countGroups(
   report: Report,
   check?: Parameters<typeof countWords>[2],
 ) {
-  const { inputs, countsFiles, memory } = options;
+  const { inputs, countsFiles, memory, rest } = options;
   const bytesTotal = totalBytesOf(inputs);
   const texts = textsOf(options, weights);
   const partCount = texts.flatMap(({ groups }) => groups).length;
@@ -109,6 +109,7 @@ export async function countGroups(
           parts,
           groups.map(({ weight }) => weight),
         ),
+        rest,
       ),
     );
   }
@@ -117,7 +118,7 @@ export async function countGroups(
   checkLeft(texts, tables);
   const dev = tables.filter((_, i) => texts[i]!.isDev);
   const train = tables.slice(0, tables.length - dev.length);
-  const words = await inTurns(weigh(train, Array(train.length).fill(1)));
+  const words = await inTurns(weigh(train, Array(train.length).fill(1)), rest);
   return {
     words,
     pretokenCount: totalsOf(words).pretokenCount,

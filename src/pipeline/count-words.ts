@@ -30,6 +30,8 @@ export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" |
   readonly workerCountFor?: (textBytes: number) => number;
   /** Word counts from elsewhere, to be added to those of the inputs. */
   readonly countsFiles?: AddedCounts | undefined;
+  /** Awaited between slices of work that tells of no progress; the event loop turns, if left out. It may throw to end the run. */
+  readonly rest?: (() => Promise<void>) | undefined;
   /** The memory that may be used; all there is, if left out. */
   readonly memory?: CountMemory | undefined;
   /** The words of earlier runs. It needs `memory`. The ranges are whole inputs then. */
@@ -86,7 +88,7 @@ async function countWithCache(
   report: Report,
   check?: CheckSize,
 ): Promise<CountedWords & KeepRest> {
-  const { inputs, countsFiles, workerCountFor, partCount = 1 } = options;
+  const { inputs, countsFiles, workerCountFor, partCount = 1, rest } = options;
   const wholeRanges = options.ranges ?? inputs.map(wholeRange);
   const meant = new Set(wholeRanges.map(({ inputIndex }) => inputIndex));
   await identify(cache, inputs, report);
@@ -98,7 +100,7 @@ async function countWithCache(
   let known: WordTable | undefined;
   // One round, unless a sum in the cache turns out to be damaged.
   for (let round = 0; known === undefined; round++) {
-    await inTurns(cache.plan(had));
+    await inTurns(cache.plan(had), rest);
     const isUnknown = (index: number) => !had.has(index) && cache.statisticsOf(index) === undefined;
     const ranges = wholeRanges.filter(({ inputIndex }) => isUnknown(inputIndex));
     const indices = ranges.map(({ inputIndex }) => inputIndex);
@@ -119,7 +121,7 @@ async function countWithCache(
     fresh =
       round === 0
         ? counted.words
-        : addTable(await inTurns(inByteOrder(fresh)), await inTurns(inByteOrder(counted.words)));
+        : addTable(await inTurns(inByteOrder(fresh), rest), await inTurns(inByteOrder(counted.words), rest));
     runs.push(...counted.runs);
     for (const index of indices) {
       had.add(index);
@@ -128,9 +130,9 @@ async function countWithCache(
   }
   for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
   // What is on disk goes into the cache at once, because the run may still fail; of many parts all, for their memory.
-  await inTurns(cache.keep(runs, statistics, partCount === 1));
+  await inTurns(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
-  const words = isAllFresh ? fresh : addTable(known, await inTurns(inByteOrder(fresh)));
+  const words = isAllFresh ? fresh : addTable(known, await inTurns(inByteOrder(fresh), rest));
   return {
     words,
     pretokenCount: sumOfCounts(0, totalsOf(words).pretokenCount),
@@ -187,7 +189,7 @@ async function countAfresh(
   check?: CheckSize,
 ): Promise<CountedWords & Pick<CountedParts, "runs">> {
   const { parts, runs, statistics } = await countParts(options, report);
-  const words = await inTurns(addUp(parts, check));
+  const words = await inTurns(addUp(parts, check), options.rest);
   return { words, pretokenCount: sumOf(words.counts), statistics, runs };
 }
 
@@ -210,14 +212,15 @@ export async function countParts(
   report: Report,
   stage: StageProgress["stage"] = "counting",
 ): Promise<CountedParts> {
-  const { inputs, cutting, workerCount, countsFiles, memory, cache, countedPerInput, liftingModel } = options;
+  const { inputs, cutting, workerCount, countsFiles, memory, cache, countedPerInput, liftingModel, rest } =
+    options;
   const { partCount = 1 } = options;
   const ranges = options.ranges ?? inputs.map(wholeRange);
   const isUnknown = countsFiles?.hasUnsorted || changesText(cutting);
   const textBytesMax = isUnknown ? undefined : textBytesOf(inputs, ranges);
   const runOptions =
     memory && runOptionsOf(memory, cache === undefined ? textBytesMax : undefined, workerCount);
-  const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel };
+  const plan = { inputs, cutting, workerCount, countedPerInput, liftingModel, rest };
   // Unsorted counts are added to the words of a counter.
   const slicedWordsLeast = countsFiles?.hasUnsorted ? undefined : slicedWordsFor(workerCount, allowedCores());
   const { counter, slices, runs, statistics, idCounts } = await countCorpus(
@@ -227,11 +230,15 @@ export async function countParts(
   // Those of many parts are looked at when all are counted.
   if (partCount === 1) for (const input of inputs) checkUnchanged(input);
   const runsBefore = counter.runs.length;
-  if (countsFiles !== undefined) await inTurns(countsFiles.addUnsortedTo(counter));
-  await inTurns(counter.finish(runs));
+  if (countsFiles !== undefined) await inTurns(countsFiles.addUnsortedTo(counter), rest);
+  await inTurns(counter.finish(runs), rest);
   const allRuns = [...runs, ...counter.runs.slice(runsBefore)];
   const sources = [...sourcesOfSortedRuns(allRuns), ...(countsFiles?.sources ?? [])];
-  const parts = { counter, slices, sources: memory ? await inTurns(narrowed(sources, memory)) : sources };
+  const parts = {
+    counter,
+    slices,
+    sources: memory ? await inTurns(narrowed(sources, memory), rest) : sources,
+  };
   return { parts, runs: allRuns, statistics, idCounts };
 }
 

@@ -159,7 +159,7 @@ export function checkBase({ model, tokens, description }: TokenizerParts): void 
 /** How the merges of a base go on: its tokens keep their ids, new ones come behind them. */
 export async function beyondBase(base: Base, training: Training, run: Corpus): Promise<Learner> {
   const { parts } = base;
-  const startTokens = await inTurns(startTokensOf(parts));
+  const startTokens = await inTurns(startTokensOf(parts), run.rest);
   const newTokenCounts = newTokenCountsOf(base, training);
   const mergeOptions: MergeOptions = {
     mergeCount: newTokenCounts.at(-1)!,
@@ -174,7 +174,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report) {
       // What the base's merges leave of a word is what the new ones begin with.
-      const segmented = await inTurns(segmentWords(words, parts.model, parts.tokens));
+      const segmented = await inTurns(segmentWords(words, parts.model, parts.tokens), run.rest);
       const merges = await learnPairs(segmented, mergeOptions, run, report);
       return async () => {
         const all = numberExtension(parts, merges, startTokens.known!);
@@ -187,7 +187,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
         );
         // Each new token has to come about.
         for (const extension of extensions)
-          await inTurns(checkReachable(parts, extension, base.seedTokenCount));
+          await inTurns(checkReachable(parts, extension, base.seedTokenCount), run.rest);
         const tokenCountBefore = weightedLength(segmented.starts, words.counts);
         return {
           extensions,

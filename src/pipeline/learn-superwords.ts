@@ -33,7 +33,7 @@ export async function learnSuperwords(
   report: Report,
 ): Promise<Superwords> {
   let lifted = await liftCorpus(training, run, learned, report);
-  const records = await inTurns(asRecords(lifted));
+  const records = await inTurns(asRecords(lifted), run.rest);
   if (records !== undefined) {
     const superwords = await learnFrom(records, lifted, training, run, report);
     if (superwords !== undefined) return superwords;
@@ -41,7 +41,7 @@ export async function learnSuperwords(
     if (lifted.parts.counter.words.distinctWordCount === 0)
       lifted = await liftCorpus(training, run, learned, report);
   }
-  const words = await tableOf(lifted, (size) =>
+  const words = await tableOf(lifted, run, (size) =>
     mergeRoom(run, size, mergeOptionsOf(training, training.vocabSize, run)),
   );
   return (await learnFrom(words, lifted, training, run, report))!;
@@ -82,10 +82,12 @@ function* asRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, R
 /** `check` is told how many words and tokens there are. */
 async function tableOf(
   { parts, idBytes }: Lifted,
+  { rest }: Pick<Corpus, "rest">,
   check: (size: TokenWordsSize) => void,
 ): Promise<TokenWords> {
   const table = await inTurns(
     addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),
+    rest,
   );
   return asTokenWords(table, idBytes);
 }
@@ -99,7 +101,7 @@ async function learnFrom(
   report: Report,
 ): Promise<Superwords | undefined> {
   const { specialTokens, compat, vocabSize } = training;
-  const found = await inTurns(findKeptMerges(words, learned, tokenCounts));
+  const found = await inTurns(findKeptMerges(words, learned, tokenCounts), run.rest);
   const { merges: inherited, numbers } = keepInherited(learned, found);
   const { startTokens, entryCount } = inheritedTokens(inherited, specialTokens, compat);
   const options = {

@@ -3,6 +3,7 @@ import { UserError } from "../errors.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import type { GivenWords } from "../words/word-table.ts";
+import { Pace } from "./pace.ts";
 import { type CutSettings, countsOptionsOf } from "./training.ts";
 
 type AskedCounts = Pick<AskedTraining, "counts" | "pattern" | "specialTokens" | "like">;
@@ -30,7 +31,9 @@ export async function settleWithCounts<T extends CutSettings>(
   if (paths.length === 0 && wordCounts === undefined) return { settled: settle(), countsFiles: undefined };
   const opened = (await openPipes?.(paths)) ?? new Map<string, number>();
   const countsFiles =
-    wordCounts === undefined ? new CountsFiles(paths, opened) : new CountsFilesAndWords(paths, wordCounts);
+    wordCounts === undefined
+      ? new CountsFiles(paths, opened)
+      : new CountsFilesAndWords(paths, wordCounts, new Pace());
   checkStated(countsFiles, asked);
   const { options: made, statedBy } = countsFiles;
   const settled = made === null ? settle() : mistakesOfFile(statedBy, () => settle(made));

@@ -16,6 +16,7 @@ import { type OpenCache, openMemory } from "./count-memory.ts";
 import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
 import { likeInWorker } from "./load-in-worker.ts";
 import { settleWithCounts } from "./open-counts.ts";
+import { Pace } from "./pace.ts";
 import { oddSeeds } from "./seed-tokens.ts";
 import type { Report } from "./stage-progress.ts";
 import { train } from "./train.ts";
@@ -164,11 +165,11 @@ async function look(
 
 /** The inputs, and the threads and the memory for them. */
 function threadsFor(asked: AskedTraining, { texts, signal }: Given, files: readonly Input[]) {
-  const given = texts === undefined ? [] : [inputOfTexts(texts, signal)];
+  const given = texts === undefined ? [] : [inputOfTexts(texts, new Pace(), signal)];
   const inputs = [...files, ...given];
   // A stream's length is guessed; that of a list is known.
   const givenBytes = Array.isArray(texts)
-    ? texts.reduce((sum, text) => sum + (text.length ?? 0), 0)
+    ? texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
     : undefined;
   const textBytes =
     givenBytes === undefined ? expectedTextBytes(inputs) : expectedTextBytes(files) + givenBytes;

@@ -1,3 +1,5 @@
+import { nextTurn } from "../runtime/turns.ts";
+
 /** How far a long stage is, for whoever shows it. */
 export type StageProgress = {
   readonly stage:
@@ -21,6 +23,24 @@ export type StageProgress = {
 
 /** @internal */
 export type Report = (progress: StageProgress) => void;
+
+/**
+ * @internal The same, and what to await between slices of work that has no progress to tell: what was told last is told again,
+ * because `report` may throw to end the run.
+ */
+export function withRest(report: Report, first: StageProgress) {
+  let last = first;
+  return {
+    report(progress: StageProgress) {
+      last = progress;
+      report(progress);
+    },
+    async rest() {
+      await nextTurn();
+      report(last);
+    },
+  };
+}
 
 /** @internal Where the main thread is, called between slices of work. */
 export type ReportBytes = (bytesDone: number, distinctWordCount?: number) => void;

@@ -1,4 +1,5 @@
 import { described } from "../bytes/schema.ts";
+import { betweenPairs } from "../bytes/text.ts";
 import { compressionOf, contentOf, headBytesMax, notText } from "../corpus/content.ts";
 import type { Texts } from "../corpus/given-texts.ts";
 import { formatOfName } from "../corpus/input.ts";
@@ -7,7 +8,7 @@ import { UserError, usageError } from "../errors.ts";
 import { ledgerFiles } from "../formats/tokens-tsv.ts";
 import { callOptions, inLibrary, readCall, respelled } from "../options/library.ts";
 import { nameInLibrary } from "../options/option.ts";
-import { inTurns, nextTurn } from "../runtime/turns.ts";
+import { inTurns } from "../runtime/turns.ts";
 import { pushedBytes, TextChain } from "../text/text-chain.ts";
 import { trainedParts } from "../tokenizer/tokenizer-parts.ts";
 import { makeLedger } from "../vocabulary/ledger.ts";
@@ -24,7 +25,8 @@ import {
   type SaveOptions,
 } from "./chosen-files.ts";
 import { learnPairs, mergeOptionsOf, type TrainedVocabulary } from "./learn-merges.ts";
-import { byBytes, type Report } from "./stage-progress.ts";
+import { Pace } from "./pace.ts";
+import { byBytes, type Report, withRest } from "./stage-progress.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 import { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";
@@ -53,8 +55,8 @@ const optionNames = [
 
 /** What a tokenizer is trained on in a browser, and how: `files`, or `texts`, or both. */
 export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionNames)[number]> & {
-  /** Files of text, as a page gets them: each is read as `bpe train` reads it. */
-  readonly files?: Blob | readonly Blob[] | undefined;
+  /** Files of text, as a page gets them (`input.files`): each is read as `bpe train` reads it. */
+  readonly files?: Blob | ArrayLike<Blob> | Iterable<Blob> | null | undefined;
   /** 256 bytes + special tokens + merges. */
   readonly vocabSize: number;
 };
@@ -73,13 +75,13 @@ export const trainTokenizer = (options: BrowserTrainingOptions): Promise<Trained
 
 async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
   const { files: given, ...others } = options;
-  const files = given === undefined ? [] : [...(given instanceof Blob ? [given] : given)];
+  const files = given == null ? [] : isBlob(given) ? [given] : Array.from(given);
   const training = readOptions(others, files);
   const { texts, signal, onProgress, onWarning } = options;
   signal?.throwIfAborted();
   for (const file of files) await checkFile(file);
   const isAllKnown = texts === undefined || Array.isArray(texts);
-  const bytesOfTexts = Array.isArray(texts) ? texts.reduce((sum, text) => sum + text.length, 0) : 0;
+  const bytesOfTexts = Array.isArray(texts) ? texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) : 0;
   const byteCount = files.reduce((sum, { size }) => sum + size, bytesOfTexts);
   const trained = await trainInMemory(
     training,
@@ -109,7 +111,7 @@ function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: read
       `${call}: a browser has no ${absent}`,
       `it has files, vocabSize, ${optionNames.join(", ")}`,
     );
-  const wrong = files.find((file) => !(file instanceof Blob));
+  const wrong = files.find((file) => !isBlob(file));
   if (wrong !== undefined)
     throw usageError(`${call}: files has ${described(wrong)}: in a browser it has File or Blob objects`);
   if (typeof options.vocabSize !== "number" && options.vocabSize !== undefined)
@@ -139,6 +141,11 @@ async function checkFile(file: Blob): Promise<void> {
   if (records !== undefined) throw new UserError(`"${name}" holds records (${records})`, { hint });
 }
 
+/** Whether it is a Blob or a File, of any realm. */
+const isBlob = (value: unknown): value is Blob =>
+  /^\[object (Blob|File)\]$/.test(Object.prototype.toString.call(value)) &&
+  typeof (value as Blob).stream === "function";
+
 const nameOf = (file: Blob) => (file as Blob & { readonly name?: string }).name ?? "file";
 
 /** Files whole, one after the other, then the texts. */
@@ -156,7 +163,11 @@ async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces 
   for await (const text of texts) {
     if (typeof text !== "string")
       throw new UserError(`texts: a text is ${described(text)}: it must be a string`);
-    yield encoder.encode(text);
+    for (let start = 0; start < text.length; ) {
+      const end = betweenPairs(text, start + pushedBytes);
+      yield encoder.encode(text.slice(start, end));
+      start = end;
+    }
     yield null;
   }
 }
@@ -188,9 +199,11 @@ async function trainInMemory(
   training: Training,
   texts: TextPieces,
   byteCount: number | null,
-  report: Report,
+  reportGiven: Report,
 ): Promise<TrainedInMemory> {
   const startMs = performance.now();
+  const first = { stage: "counting", done: 0, total: byteCount, unit: "bytes" } as const;
+  const { report, rest } = withRest(reportGiven, first);
   const counter = new WordCounter(byteCount ?? undefined);
   const chain = new TextChain(cuttingOf(training), counter);
   await countTexts(texts, chain, (doneBytes) =>
@@ -198,7 +211,7 @@ async function trainInMemory(
   );
   const { pretokenCount, distinctWordCount } = counter;
   if (pretokenCount === 0) throw new UserError("there is nothing to train on: the texts are empty");
-  const words = await inTurns(counter.listWords());
+  const words = await inTurns(counter.listWords(), rest);
   const countedMs = performance.now();
   const { specialTokens, compat, padTo, vocabSize } = training;
   const alone = { workerCount: 1 };
@@ -217,24 +230,27 @@ async function trainInMemory(
   };
 }
 
-/** Counts all texts. Many short ones share a slice. */
+/** Counts all texts. Many short ones share a slice; an iterator that takes long for each does not. */
 async function countTexts(
   texts: TextPieces,
   chain: TextChain,
   report: (doneBytes: number) => void,
 ): Promise<void> {
-  let [doneBytes, reportedBytes] = [0, 0];
+  let doneBytes = 0;
+  const pace = new Pace();
+  const turn = async () => {
+    report(doneBytes);
+    await pace.turn();
+  };
   for await (const piece of texts) {
     if (piece === null) chain.end();
     for (let pos = 0; piece !== null && pos < piece.length; pos += pushedBytes) {
       const end = Math.min(piece.length, pos + pushedBytes);
       chain.push(piece, pos, end);
       doneBytes += end - pos;
-      if (doneBytes - reportedBytes < pushedBytes) continue;
-      reportedBytes = doneBytes;
-      report(doneBytes);
-      await nextTurn();
+      if (pace.isDue) await turn();
     }
+    if (pace.isDue) await turn();
   }
   report(doneBytes);
 }

@@ -1,4 +1,4 @@
-import type { Input } from "../corpus/input.ts";
+import { type Input, totalBytesOf } from "../corpus/input.ts";
 import { UserError } from "../errors.ts";
 import { type MergeOptions, tieOrderOf } from "../merge/merge-options.ts";
 import type { LearnedPairs, Merges } from "../merge/merges.ts";
@@ -19,7 +19,7 @@ import {
   type TrainedVocabulary,
 } from "./learn-merges.ts";
 import { checkParity, withoutParity } from "./parity.ts";
-import type { Report } from "./stage-progress.ts";
+import { type Report, withRest } from "./stage-progress.ts";
 import { type Base, cuttingOf, type Training } from "./training.ts";
 
 /** What is trained on, and who takes what comes out. */
@@ -38,9 +38,12 @@ type TrainedOf<B extends Base | null> = B extends null ? TrainedVocabulary : Ext
  */
 export async function train<B extends Base | null>(
   training: Training<B>,
-  run: TrainRun<B>,
-  report: Report,
+  given: TrainRun<B>,
+  reportGiven: Report,
 ): Promise<TrainedOf<B>> {
+  const total = given.inputs.length === 0 ? null : totalBytesOf(given.inputs, given.ranges);
+  const { report, rest } = withRest(reportGiven, { stage: "counting", done: 0, total, unit: "bytes" });
+  const run = { ...given, rest };
   const { base, superwords, weights, parity } = training;
   if (superwords) checkReadTwice(run.inputs);
   if (parity && run.languages) checkParity(parity, run.languages);

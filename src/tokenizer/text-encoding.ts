@@ -1,4 +1,4 @@
-import type { Text } from "../bytes/text.ts";
+import { betweenPairs, type Text } from "../bytes/text.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 import type { FoundToken } from "../text/cutting.ts";
 import { tokensWhileCutting } from "../text/cutting.ts";
@@ -114,10 +114,7 @@ const stepBytesLeast = 64;
 
 /** The end of a step, which does not part a character of a string. */
 function stepEnd(text: string | Uint8Array, wanted: number): number {
-  let end = Math.min(text.length, wanted);
-  if (typeof text !== "string") return end;
-  while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
-  return end;
+  return typeof text === "string" ? betweenPairs(text, wanted) : Math.min(text.length, wanted);
 }
 
 const encoder = new TextEncoder();

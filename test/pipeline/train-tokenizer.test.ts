@@ -373,3 +373,83 @@ test("lists of options have no holes, and what is done to them later changes not
     await expect(trainTokenizer(wrong as never)).rejects.toThrow(`trainTokenizer: ${name} is [`);
   }
 });
+
+/** Works for longer than the event loop may wait. */
+function work(): void {
+  const startMs = performance.now();
+  while (performance.now() - startMs < 12);
+}
+
+/** Values that are there at once, each after long work, and whether the event loop turned between any two. */
+function slowly<T>(values: readonly T[], onValue: (index: number) => void = () => {}) {
+  let turn = 0;
+  let isOver = false;
+  const seen: number[] = [];
+  const next = () => {
+    turn++;
+    if (!isOver) setImmediate(next);
+  };
+  setImmediate(next);
+  function* each() {
+    try {
+      for (const [index, value] of values.entries()) {
+        work();
+        seen.push(turn);
+        onValue(index);
+        yield value;
+      }
+    } finally {
+      isOver = true;
+    }
+  }
+  return { each, seen, turned: () => seen.filter((at, i) => i > 0 && at > seen[i - 1]!).length };
+}
+
+test("an iterator that works long for each text or word leaves turns to the event loop, and to a signal", async () => {
+  const texts = Array.from({ length: 12 }, (_, i) => `low lower ${i}`);
+  const words = texts.map((text, i) => [text, i + 1] as const);
+  const ways = [
+    ...[1, 2].flatMap((workers) => [
+      (each: () => Iterable<string>) => ({ texts: each(), workers }),
+      (each: () => Iterable<string>) => ({
+        workers,
+        texts: (async function* () {
+          yield* each();
+        })(),
+      }),
+    ]),
+    (each: () => Iterable<string>) => ({
+      wordCounts: (function* () {
+        let index = 0;
+        for (const _ of each()) yield words[index++]!;
+      })(),
+    }),
+  ];
+  for (const [way, optionsOf] of ways.entries()) {
+    const all = slowly(texts);
+    await trainTokenizer({ ...optionsOf(all.each), vocabSize: 260 });
+    expect([way, all.seen.length]).toEqual([way, texts.length]);
+    expect([way, all.turned() >= texts.length - 3]).toEqual([way, true]);
+    // A timer serves the signal: it needs such a turn.
+    const stop = new AbortController();
+    const some = slowly(texts, (index) => index === 3 && setTimeout(() => stop.abort(new Error("stop")), 0));
+    const training = trainTokenizer({ ...optionsOf(some.each), vocabSize: 260, signal: stop.signal });
+    await expect(training).rejects.toThrow("stop");
+    expect([way, some.seen.length < texts.length]).toEqual([way, true]);
+  }
+});
+
+test("a signal ends the counting of words that are given, and of long texts", async () => {
+  const wordCounts = new Map(Array.from({ length: 200_000 }, (_, i) => [`word${i}`, 1 + (i % 7)]));
+  const stop = new AbortController();
+  const reports: string[] = [];
+  const training = trainTokenizer({
+    ...{ wordCounts, vocabSize: 400, signal: stop.signal },
+    onProgress({ stage }) {
+      reports.push(stage);
+      stop.abort(new Error("in the middle"));
+    },
+  });
+  await expect(training).rejects.toThrow("in the middle");
+  expect(reports).toEqual(["counting"]);
+});
