@@ -163,11 +163,23 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
     added_tokens_decoder: Object.fromEntries(decoders),
     ...roleFields(tokenizer, null),
     ...(model.chatTemplate !== null && { chat_template: model.chatTemplate }),
+    ...addsBosField(tokenizer),
     clean_up_tokenization_spaces: config.clean_up_tokenization_spaces ?? false,
     ...(model.modelMaxLength !== null && { model_max_length: model.modelMaxLength }),
     tokenizer_class: model.tokenizerClass,
   };
   return jsonFile({ ...own, ...config, ...own });
+}
+
+/**
+ * Whether bos is put in front, for llama.cpp's converter: where it is not told, a model of llama3 or tekken puts one there.
+ * Where the post-processor of a tokenizer to be like puts other tokens around a text, its configuration has the say.
+ */
+function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
+  const { add_bos_token: stated } = like?.config ?? {};
+  if (model.addsBos) return { add_bos_token: true };
+  if (stated !== undefined) return { add_bos_token: stated };
+  return postProcessorSteps(like?.root?.post_processor).length > 0 ? {} : { add_bos_token: false };
 }
 
 /** `bos_token` and the like, and all special tokens as additional ones; those of a tokenizer to be like as it has them. */

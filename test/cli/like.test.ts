@@ -174,6 +174,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
   expect(read("tokenizer.json").post_processor.processors[1].special_tokens["<s>"].ids).toEqual([0]);
   expect(read("tokenizer.json").padding.pad_id).toBe(1);
   expect(read("training.json").options.model.addsBos).toBe(true);
+  expect(read("tokenizer_config.json").add_bos_token).toBe(true);
   const roberta = {
     type: "RobertaProcessing",
     sep: ["<mask>", 259],
@@ -181,13 +182,14 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
     trim_offsets: true,
     add_prefix_space: true,
   };
-  expect(
-    train(directory("roberta", { ...plain, post_processor: roberta })).read("tokenizer.json").post_processor,
-  ).toEqual({
+  const likeRoberta = train(directory("roberta", { ...plain, post_processor: roberta }));
+  expect(likeRoberta.read("tokenizer.json").post_processor).toEqual({
     ...roberta,
     sep: ["<mask>", 1],
     cls: ["<s>", 0],
   });
+  // It puts <s> in front, which is nobody's bos here.
+  expect(likeRoberta.read("tokenizer_config.json")).not.toHaveProperty("add_bos_token");
   const gone = { ...roberta, sep: ["the", 5] };
   expect(train(directory("gone", { ...plain, post_processor: gone })).stderr).toContain(
     '"the" is in its post-processor or padding, but is not a special token',
@@ -229,6 +231,7 @@ test("what transformers reads beside it is kept, and what is typed wins", () => 
   const { model_max_length: _, added_tokens_decoder: __, ...kept } = config;
   expect(written).toEqual({
     ...kept,
+    add_bos_token: false,
     chat_template: "{{ bos_token }}é",
     clean_up_tokenization_spaces: false,
   });

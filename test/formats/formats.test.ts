@@ -243,7 +243,12 @@ test("the small files name the special tokens, and <|endoftext|> as beginning an
     additional_special_tokens: specialTokens,
   });
   const config = JSON.parse(files["tokenizer_config.json"]!);
-  expect(config).toMatchObject({ ...roles, tokenizer_class: "PreTrainedTokenizerFast" });
+  // Left out, llama.cpp's converter makes llama3 and tekken put a bos in front.
+  expect(config).toMatchObject({
+    ...roles,
+    add_bos_token: false,
+    tokenizer_class: "PreTrainedTokenizerFast",
+  });
   expect(config.added_tokens_decoder[1].content).toBe(specialTokens[1]);
   expect(config).not.toHaveProperty("chat_template");
   expect(config).not.toHaveProperty("model_max_length");
@@ -262,6 +267,7 @@ test("what a model needs to know stands where transformers reads it", () => {
   const config = JSON.parse(files["tokenizer_config.json"]!);
   expect(config).toMatchObject({
     ...roles,
+    add_bos_token: true,
     chat_template: "{{ 1 }}",
     model_max_length: 4096,
     tokenizer_class: "LlamaTokenizerFast",
