@@ -27,7 +27,7 @@ import { invalidBytes } from "../pipeline/warnings.ts";
 import { shellQuoted } from "../runtime/hints.ts";
 import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
 import { placeOfFile } from "../store/staged-file.ts";
-import { canBeCut } from "../text/cutting.ts";
+import { canBeCutSafely } from "../text/cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
 import { checkHeadFits, lockFiles, writeData } from "./data-output.ts";
@@ -66,7 +66,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
     const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
     const parts = await openTokenizer(tokenizer, isDecoded, output);
     const found = plan === undefined ? await inspectStreams(named, reading) : named;
-    const wholeTextsOnly = !canBeCut(parts);
+    const wholeTextsOnly = !canBeCutSafely(parts);
     const ofPart = files !== undefined && isPart(files.format);
     const cutting = { ...cutSettingsOf(parts), textField: asked.textField, wholeTextsOnly, isPart: ofPart };
     const planned = plan === undefined ? undefined : await openRanges(plan, cutting, output);

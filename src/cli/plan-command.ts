@@ -7,7 +7,7 @@ import { encoding, planning } from "../options/command-tables.ts";
 import { type Asked, readTyped } from "../options/option.ts";
 import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
 import { countsOptionsOf, settleCutting } from "../pipeline/training.ts";
-import { canBeCut } from "../text/cutting.ts";
+import { canBeCutSafely } from "../text/cutting.ts";
 import type { Invocation } from "./arguments.ts";
 import { lockFiles, taken, writeData } from "./data-output.ts";
 import { checkFiles, findFiles, inspectStreams } from "./input-options.ts";
@@ -84,7 +84,7 @@ function tokenizerCuts({ options }: Invocation) {
     return {
       ...cutSettingsOf(parts),
       pattern: parts.pattern,
-      keepsTextsWhole: !canBeCut(parts),
+      keepsTextsWhole: !canBeCutSafely(parts),
     };
   };
 }

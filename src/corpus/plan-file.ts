@@ -1,4 +1,5 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
+import type { Normalization } from "../bytes/normalization.ts";
 import {
   type Checked,
   checkOr,
@@ -45,6 +46,7 @@ import { defaultTextField } from "./json-shape.ts";
  *   patternDigest          the options that the cuts depend on: with other options a word may cross the edge of a
  *   specialTokensDigest    range
  *   isLinewise
+ *   normalization          of text that is normalized
  *   digest                 of all of the above: without reading the text nobody can see whether it may be cut at a
  *                          place, so a line is accepted as it was written or not at all
  *
@@ -66,6 +68,7 @@ const planFields = fieldsOf({
   patternDigest: text,
   specialTokensDigest: text,
   isLinewise: flag,
+  normalization: optional(text),
   digest: text,
 });
 
@@ -75,13 +78,16 @@ export type CutSettings = {
   readonly specialTokens: readonly string[];
   /** Whether documents are cut at ends of lines, too. */
   readonly isLinewise: boolean;
+  /** Null or left out: text is taken as it is. */
+  readonly normalization?: Normalization | null | undefined;
 };
 
 /** Equal for equal options only. Special tokens are a set: their order matters for ids, not for cuts. */
-const digestOptions = ({ patterns, specialTokens, isLinewise }: CutSettings) => ({
+const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: CutSettings) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
   isLinewise,
+  normalization: normalization ?? undefined,
 });
 
 /** Part of every digest, so that the digest of a line in another format is wrong. */
@@ -103,6 +109,7 @@ export const digestLine = (line: Partial<PlanLine>) =>
     line.specialTokensDigest,
     line.isLinewise,
     ...(line.textField === undefined ? [] : [line.textField]),
+    ...(line.normalization === undefined ? [] : [{ normalization: line.normalization }]),
   ]);
 
 const hexDigest = (content: unknown) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
@@ -139,10 +146,10 @@ export function noFileToPlan(path: string): UserError {
 
 /** The ranges of the plan, in order. An empty input has a range, too, so that the plan names every input. */
 export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range, void> {
-  const { inputs, pattern, rangeSizeBytes, keepsTextsWhole } = options;
+  const { inputs, pattern, normalization = null, rangeSizeBytes, keepsTextsWhole } = options;
   const specialTokens = options.specialTokens.map((token) => new TextEncoder().encode(token));
   for (const [inputIndex, input] of inputs.entries()) {
-    const cutting = { pattern, specialTokens, rangeSizeBytes, keepsTextsWhole };
+    const cutting = { pattern, normalization, specialTokens, rangeSizeBytes, keepsTextsWhole };
     const whole = wholeRange(input, inputIndex);
     for (const range of canBeCutByBytes(input) ? cutIntoRanges(input, whole, cutting) : [whole]) {
       await nextTurn();
@@ -294,7 +301,7 @@ export const followHint =
   "a part has lines that follow each other, in their order: slices by split --number=l/N";
 
 const wholeHint =
-  "its normal form, prefix space or added tokens reach across cuts: plan with --tokenizer, which leaves texts whole";
+  "its prefix space or added tokens reach across cuts: plan with --tokenizer, which leaves texts whole";
 
 type Fail = (what: string, hint?: string) => never;
 
@@ -327,6 +334,12 @@ function checkOptions(line: PlanLine, wanted: ReturnType<typeof digestOptions>, 
   }
   if (line.isLinewise !== wanted.isLinewise) {
     fail(`it was planned ${line.isLinewise ? "with" : "without"} --compat huggingface`, hint);
+  }
+  if (line.normalization !== wanted.normalization) {
+    fail(
+      `it was planned ${line.normalization === undefined ? "without" : "with"} --normalize ${line.normalization ?? wanted.normalization}`,
+      hint,
+    );
   }
 }
 

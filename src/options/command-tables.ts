@@ -147,6 +147,12 @@ export const planning = tableOf({
   },
   output: { ...outputFile, description: "where the plan goes" },
   ...{ specialTokens, specialTokensFile, pattern },
+  normalize: {
+    ...normalize,
+    excludes: [{ other: "tokenizer", why: "the tokenizer says how text is changed" }],
+    description: "plan for bpe count with this --normalize",
+    details: "Ranges end where no character is changed together with its neighbour.",
+  },
   compat: { ...compat, excludes: [{ other: "tokenizer", why: "the tokenizer says how text is cut" }] },
   ...reading,
   tokenizer: {

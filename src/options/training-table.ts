@@ -132,11 +132,7 @@ export const trainingOptions = tableOf({
     kind: normalization(normalizationSteps),
     topic: "tokens",
     rare: true,
-    excludes: [
-      asBaseHasIt,
-      { other: "like", hint: "the normalization is that tokenizer's" },
-      { other: "ranges", why: "a plan is for text that is not changed", hint: "count whole files" },
-    ],
+    excludes: [asBaseHasIt, { other: "like", hint: "the normalization is that tokenizer's" }],
     description: "change text before it is cut, e.g. NFC or NFKC,lowercase",
     details: `Steps in their order, separated by commas: ${normalizationSteps.join(", ")}. Text between special tokens is changed so when it is counted, and whenever the tokenizer encodes it. Only tokenizer.json can store this, so other formats are not written.`,
   },

@@ -442,5 +442,6 @@ export function cutSettingsOf(parts: TokenizerParts): CutSettings {
     patterns: knownSources[patternName ?? ""]?.sources ?? patternSources,
     specialTokens: cuttingTokens(parts),
     isLinewise: false,
+    normalization: parts.normalization,
   };
 }

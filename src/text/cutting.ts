@@ -91,6 +91,15 @@ export function canBeCut(cutting: Cutting): boolean {
   return new Set(addedTokens.map((token) => token.normalized)).size < 2;
 }
 
+/** Whether a text can be cut into ranges by its bytes, at safe cuts among characters that the normalization leaves as they are. */
+export function canBeCutSafely(cutting: Cutting): boolean {
+  const isOnlyNormalized =
+    cutting.normalization !== null &&
+    cutting.addedTokens.every((token) => !token.normalized) &&
+    canBeCut({ ...cutting, normalization: null });
+  return canBeCut(cutting) || isOnlyNormalized;
+}
+
 /**
  * Where threads may cut a text: at every safe cut, at added tokens only, or nowhere. A text may be cut only at tokens that are
  * found before normalization. The text between two of them is normalized and searched on its own. If all are, it may also be
@@ -99,15 +108,10 @@ export function canBeCut(cutting: Cutting): boolean {
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]): Uint8Array[] =>
     tokens.map((token) => new TextEncoder().encode(token));
-  const { normalization, addedTokens } = cutting;
-  const isOnlyNormalized =
-    normalization !== null &&
-    addedTokens.every((token) => !token.normalized) &&
-    canBeCut({ ...cutting, normalization: null });
-  if (canBeCut(cutting) || isOnlyNormalized) {
+  if (canBeCutSafely(cutting)) {
     return {
       pattern: cutting.pattern,
-      normalization,
+      normalization: cutting.normalization,
       specialTokens: inBytes(cuttingTokens(cutting)),
       keepsTextsWhole: false,
     };

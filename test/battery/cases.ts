@@ -349,7 +349,9 @@ export const smallGroups: Record<string, string> = {
     extend: train scripts.txt --extend @/nfd -n +20 -o @/extended --save-counts @/more.tsv -w 1
     unknown: train scripts.txt -n 400 --normalize NFX -o @/unknown -w 1
     tiktoken: train scripts.txt -n 400 --normalize NFC --format tiktoken -o @/tiktoken -w 1
-    ranges: count --ranges plan.jsonl --normalize NFC`,
+    plan: plan scripts.txt --normalize NFC -o @/plan.jsonl
+    ranges: count --ranges @/plan.jsonl --normalize NFC -w 1 -o @/ranges.tsv
+    ranges-raw: count --ranges @/plan.jsonl -w 1`,
   sizes: `
     sizes: train english.txt -n 300,400,500 ${eot} -o @/sizes -w 1
     padded: train english.txt -n 333 --pad-to 64 ${eot} -o @/padded -w 1

@@ -37,6 +37,51 @@ test("ranges of two plans, shuffled and from stdin, count to the whole with any 
   }
 });
 
+test("a normalized corpus is planned, counted and encoded in parts as by one machine", () => {
+  // Marks that are composed, reordered, and whole lines of them; letters that lower case changes.
+  const marks = [
+    "e\u0301",
+    "\u0344",
+    "a\u0323\u0302",
+    "\u1112\u1161\u11ab",
+    "\ufb01",
+    "\u212b",
+    "\u0130",
+    "Σ",
+  ];
+  const words = Array.from({ length: 60_000 }, (_, i) =>
+    i % 40 === 0 ? "some plain words between" : marks[(i * i + (i >> 3)) % marks.length]! + (i % 97),
+  );
+  put(home, "marks.txt", [words.slice(0, 50_000).join(" "), words.slice(50_000).join("\n")].join(special));
+  for (const form of ["NFC", "NFD", "NFKC,lowercase"]) {
+    const lines = plan("marks.txt", "--normalize", form);
+    expect([form, lines.length > 2]).toEqual([form, true]);
+    const { stdout: whole } = run("count", "marks.txt", "--normalize", form, "-w", "1");
+    for (const workers of ["1", "2"])
+      expect(countLines(lines.toReversed(), "--normalize", form, "-w", workers).stdout).toBe(whole);
+
+    const tokenizer = `tokenizer-${form}`;
+    const training = ["-n", "300", "--normalize", form, "--format", "huggingface", "-w", "1"];
+    expect(run("train", "marks.txt", ...training, "-o", tokenizer).code).toBe(0);
+    const forEncoding = ["plan", "marks.txt", "--range-size", "65536", "--tokenizer", tokenizer, "-q"];
+    expect(bpe(forEncoding, { cwd: home }).stdout.trim().split("\n")).toEqual(lines);
+    const halves = [lines.slice(0, 2), lines.slice(2)].map((half, i) => {
+      put(home, `half${i}.jsonl`, half.join("\n"));
+      const output = ["-o", `${tokenizer}-${i}`, "--ids-format", "part", "-w", `${i + 1}`, "-q"];
+      const args = ["encode", "--ranges", `half${i}.jsonl`, "--tokenizer", tokenizer, ...output];
+      expect(bpe(args, { cwd: home }).stderr).toBe("");
+      return `${tokenizer}-${i}.json`;
+    });
+    put(home, "whole.jsonl", lines.join("\n"));
+    const joined = ["ids", "join", ...halves, "--plan", "whole.jsonl", "-o", `${tokenizer}.npy`, "-q"];
+    expect(bpe(joined, { cwd: home }).stderr).toBe("");
+    bpe(["encode", "marks.txt", "--tokenizer", tokenizer, "-o", "one.npy", "-w", "1", "-q"], { cwd: home });
+    expect(readFileSync(join(home, `${tokenizer}.npy`)).equals(readFileSync(join(home, "one.npy")))).toBe(
+      true,
+    );
+  }
+});
+
 test("the summary names what is one range, whatever its size", () => {
   put(home, "packed.txt.gz", Bun.gzipSync(readFileSync(join(home, "second.txt"))));
   const planned = (...files: string[]) => bpe(["plan", ...files, "-o", "packed.jsonl"], { cwd: home }).stderr;
@@ -73,6 +118,7 @@ describe("what does not fit is refused with its line", () => {
       ["for another pattern", "-p", "gpt4"],
       ["without --compat huggingface", "--compat", "huggingface"],
       ["for other special tokens", "-s", "<|pad|>"],
+      ["without --normalize NFC", "--normalize", "NFC"],
     ] as const) {
       refused([one], `plan.jsonl, line 1: it was planned ${message}`, ...options);
     }
@@ -301,20 +347,21 @@ test("the plan that a tokenizer's words were counted by is the plan to encode by
 
 test("a tokenizer whose texts cannot be cut gets them whole, and records in parts", () => {
   const json = JSON.parse(read("tokenizer/tokenizer.json").toString());
-  put(home, "nfc.json", JSON.stringify({ ...json, normalizer: { type: "NFC" } }));
-  const lines = planAll("--tokenizer", "nfc.json");
+  const [token, ...more] = json.added_tokens;
+  put(home, "strips.json", JSON.stringify({ ...json, added_tokens: [{ ...token, lstrip: true }, ...more] }));
+  const lines = planAll("--tokenizer", "strips.json");
   const rangesOf = (file: string) => lines.filter((line) => JSON.parse(line).path === file).length;
   for (const file of files) {
     if (file === "records.jsonl") expect(rangesOf(file)).toBeGreaterThan(1);
     else expect(rangesOf(file)).toBe(1);
   }
-  done("encode", ...files, "-o", "whole.bin", "--tokenizer", "nfc.json");
-  const parts = encodeParts(lines, 1, "bin", "--tokenizer", "nfc.json");
+  done("encode", ...files, "-o", "whole.bin", "--tokenizer", "strips.json");
+  const parts = encodeParts(lines, 1, "bin", "--tokenizer", "strips.json");
   expect(Buffer.concat(parts.map(read)).equals(read("whole.bin"))).toBe(true);
-  done("encode", ...files, "-o", "two.bin", "--tokenizer", "nfc.json", "-w", "2");
+  done("encode", ...files, "-o", "two.bin", "--tokenizer", "strips.json", "-w", "2");
   expect(read("two.bin").equals(read("whole.bin"))).toBe(true);
   put(home, "cut.jsonl", planAll("--tokenizer", "tokenizer")[0]!);
-  const { code, stderr } = runPlain("encode", "--ranges", "cut.jsonl", "--tokenizer", "nfc.json");
+  const { code, stderr } = runPlain("encode", "--ranges", "cut.jsonl", "--tokenizer", "strips.json");
   expect(stderr).toContain("cut.jsonl, line 1: it is a part of a text");
   expect(code).toBe(1);
 });
