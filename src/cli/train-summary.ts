@@ -135,8 +135,13 @@ function trainingRows(
 const defaultPattern =
   "gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)";
 
-const patternText = (name: string | null, typed: string | undefined) =>
-  name === null ? "a regular expression" : (typed ?? name) === name ? name : `${name} (${typed})`;
+function patternText(name: string | null, typed: string | undefined): string {
+  if (name === null) return "a regular expression";
+  // Names that differ by a hyphen are of two patterns.
+  if (name === "gpt4") return "gpt4 (gpt-4 is cl100k)";
+  if (typed === "gpt-4") return "cl100k (gpt-4; gpt4 is another pattern)";
+  return (typed ?? name) === name ? name : `${name} (${typed})`;
+}
 
 /** The summary of `bpe train --extend`. */
 export function extensionSummary(trained: Extended, record: ExtensionRecord, outcome: Outcome): string[] {

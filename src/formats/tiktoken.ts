@@ -155,7 +155,8 @@ export function partsOfRanks(
 function kindOf(known: KnownRanks | undefined): string {
   if (known === undefined) return "rank file";
   const others = known.sameRanks === undefined ? "" : `; with other special tokens, of ${known.sameRanks}`;
-  return `rank file of ${known.name}${others}`;
+  const form = known.normalization === undefined ? "" : `; text is normalized (${known.normalization})`;
+  return `rank file of ${known.name}${others}${form}`;
 }
 
 /**

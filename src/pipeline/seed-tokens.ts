@@ -36,6 +36,8 @@ export function settleSeedTokens(
     checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, bytePairsAlways } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
+  // A tokenizer that is extended keeps its pattern.
+  const otherPattern = room.mergesOf === undefined ? "; try another --pattern" : ": leave it out";
   for (const seed of seeds) {
     const refuse = (what: string, hint?: string) => {
       throw usageError(`seed token ${shown(seed)}: ${what}`, hint);
@@ -56,7 +58,7 @@ export function settleSeedTokens(
     if (pieces !== undefined) {
       refuse(
         `the pattern cuts it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
-        "no text could give this token; try another --pattern",
+        `no text could give this token${otherPattern}`,
       );
     }
   }

@@ -132,7 +132,7 @@ test("who chose no pattern is told what a modern one brings, by the number of th
   ])
     expect(patternOf("chosen", ...chosen)).toBe("gpt2");
   expect(patternOf("chosen", "-p", "\\S+|\\s+")).toBe("a regular expression");
-  expect(patternOf("chosen", "-p", "gpt-4")).toBe("cl100k (gpt-4)");
+  expect(patternOf("chosen", "-p", "gpt-4")).toBe("cl100k (gpt-4; gpt4 is another pattern)");
 });
 
 test("several sizes, counts alone, languages and superwords", () => {

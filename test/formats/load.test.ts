@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
-import { refuseRanks, scanRanks } from "../../src/formats/tiktoken.ts";
-import { patterns } from "../../src/pattern/pattern.ts";
+import { knownByName, partsOfRanks, refuseRanks, scanRanks } from "../../src/formats/tiktoken.ts";
+import { patterns, resolvePattern } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { trainTokenizer } from "../../src/pipeline/train-tokenizer.ts";
 import { specialTokenId } from "../../src/tokenizer/tokenizer-parts.ts";
@@ -366,6 +366,20 @@ describe("tekken.json", () => {
     copyFileSync(join(made, "tokenizer.json"), join(directory, "tokenizer.json"));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBeUndefined();
   });
+});
+
+test("known ranks say that their text is normalized, also with a typed pattern", () => {
+  const ranks = Array.from({ length: 256 }, (_, byte) => `${Buffer.of(byte).toString("base64")} ${byte}`);
+  const bytes = Buffer.from(`${ranks.join("\n")}\n`);
+  const kindOf = (name: string) => {
+    const parts = partsOfRanks(bytes, "x.tiktoken", { pattern: resolvePattern("gpt2") }, knownByName(name));
+    return [parts.description.kind, parts.normalization];
+  };
+  expect(kindOf("Qwen")).toEqual([
+    "rank file of Qwen; with other special tokens, of Qwen 2, 2.5 and 3; text is normalized (NFC)",
+    "NFC",
+  ]);
+  expect(kindOf("r50k_base")).toEqual(["rank file of r50k_base", null]);
 });
 
 test("training.json beside vocab.json says the normal form, and special tokens that it has to hold", async () => {

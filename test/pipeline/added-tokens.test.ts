@@ -189,6 +189,12 @@ describe("tokens for a tokenizer without a corpus", () => {
     [{ rename: { "<|end|>": "a" } }, 'special token "a" equals the vocabulary entry'],
     [{ rename: { "<|end|>": "<|x|>" }, specialTokens: ["<|x|>"] }, "has these tokens already"],
   ];
+  test("the hint for a seed token that the pattern cuts does not offer another pattern", async () => {
+    const { path } = await makeBase("cutting");
+    const { hint } = await extend(path, { seedTokens: ["new york"] }).catch((error) => error);
+    expect(hint).toBe("no text could give this token: leave it out");
+  });
+
   for (const [options, message] of refused) {
     test(`refused: ${message}`, async () => {
       const { path } = await makeBase("refusing");
