@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { withPlainLinks } from "../../src/cli/manual.ts";
+import type { ArchivedFile } from "./archive.ts";
 
 /** A page of the sources for a place where the other pages are not: links to these are text. */
 export const standAlone = (root: string, path: string): string =>
@@ -12,3 +13,18 @@ export const archiveDocuments = (root: string): Readonly<Record<string, string>>
   "README.md": standAlone(root, "scripts/release/archive-readme.md"),
   "CHANGELOG.md": standAlone(root, "CHANGELOG.md"),
 });
+
+/** The examples that pages of the manual name; those in TypeScript are for the sources. */
+export const archiveExamples = (root: string): ArchivedFile[] =>
+  readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" })
+    .map((name) => ({
+      path: `examples/${name.replaceAll("\\", "/")}`,
+      stat: statSync(join(root, "examples", name)),
+    }))
+    .filter(({ path, stat }) => stat.isFile() && !path.endsWith(".ts"))
+    .map(({ path, stat }) => ({
+      path,
+      bytes: readFileSync(join(root, path)),
+      isExecutable: (stat.mode & 0o100) !== 0,
+    }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -58,10 +58,10 @@ export async function buildNative(target: Target, directory: string) {
   return { module: module!, library };
 }
 
-/** Compiles examples/encode.c for Linux as users do, with the library of an unpacked archive; returns the program's name there. */
+/** Compiles the example of an unpacked archive for Linux as users do, with the library there; returns the program's name. */
 export function compileExample({ native }: Target, archive: string): string {
   const places = [`-I${join(archive, "include")}`, `-L${join(archive, "lib")}`, "-Wl,-rpath,$ORIGIN/lib"];
-  const example = join(root, "examples/encode.c");
+  const example = join(archive, "examples/encode.c");
   runZig("cc", "-target", native.zigTarget, example, ...places, "-lbpe", "-o", join(archive, "encode"));
   return "encode";
 }

@@ -14,7 +14,7 @@ import {
   tarballName,
 } from "../npm/packages.ts";
 import { type ArchivedFile, tarGz, zip } from "./archive.ts";
-import { archiveDocuments } from "./documents.ts";
+import { archiveDocuments, archiveExamples } from "./documents.ts";
 import { executableFormat } from "./executable-format.ts";
 import { buildNative, installZig } from "./native.ts";
 import { libraryNotice, notice } from "./notice.ts";
@@ -53,6 +53,7 @@ mkdirSync(directory, { recursive: true });
 
 const noticeText = notice(root);
 const documents = Object.entries(archiveDocuments(root));
+const examples = archiveExamples(root);
 const besideProgram = shellFiles({ version, seconds });
 const archives: Archive[] = [];
 /** Wheels, and packages of npm. */
@@ -88,6 +89,7 @@ async function release(target: Target): Promise<Archive> {
     { path: `${name}/NOTICE`, bytes: Buffer.from(noticeText) },
     ...documents.map(([file, text]) => ({ path: `${name}/${file}`, bytes: Buffer.from(text) })),
     ...besideProgram.map(({ path, text }) => ({ path: `${name}/${path}`, bytes: Buffer.from(text) })),
+    ...examples.map((file) => ({ ...file, path: `${name}/${file.path}` })),
     ...native.library.map(({ name: file, bytes }) => ({ path: `${name}/${file}`, bytes })),
   ];
   const packed = target.archive === "zip" ? zip(files, seconds) : tarGz(files, seconds);

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { inflateRawSync } from "node:zlib";
 import { executablePackage, libraryPackage } from "../../scripts/npm/packages.ts";
-import { archiveDocuments } from "../../scripts/release/documents.ts";
+import { archiveDocuments, archiveExamples } from "../../scripts/release/documents.ts";
 import { manPage } from "../../scripts/release/man-page.ts";
 import { shellFiles } from "../../scripts/release/shell-files.ts";
 import { targets } from "../../scripts/release/targets.ts";
@@ -108,6 +108,7 @@ test("an archive's README names what is beside it, and leads nowhere else", () =
     "completions/",
     "include/",
     "lib/",
+    "examples/",
     ...Object.keys(documents),
     ...shellFiles({ version: "1", seconds: 0 }).map(({ path }) => path),
   ];
@@ -117,6 +118,26 @@ test("an archive's README names what is beside it, and leads nowhere else", () =
   );
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((name) => !beside.includes(name))).toEqual([]);
+});
+
+test("an archive has every example that its pages, the manual or another example names", () => {
+  const examples = archiveExamples(root);
+  const texts = [
+    ...Object.values(archiveDocuments(root)),
+    ...pages.map((page) => read(`docs/${page}`)),
+    ...examples.map(({ bytes }) => Buffer.from(bytes).toString()),
+  ];
+  const named = texts.flatMap((text) => [...text.matchAll(/\bexamples\/[\w./-]*\w/g)].map(([path]) => path));
+  expect(named).toContain("examples/encode.c");
+  const paths = examples.map(({ path }) => path);
+  // Among the sources, says the page.
+  const ofSources = ["examples/learn.ts"];
+  const missing = named.filter(
+    (path) =>
+      !ofSources.includes(path) && !paths.some((each) => each === path || each.startsWith(`${path}/`)),
+  );
+  expect(missing).toEqual([]);
+  expect(examples.find(({ path }) => path === "examples/step.sh")!.isExecutable).toBe(true);
 });
 
 test("a wheel's and the packages' pages have no dead link", () => {
