@@ -157,6 +157,76 @@ test("a strict project type checks, whatever its modules are", () => {
   }
 });
 
+/** The TypeScript of the page and of the comments in declarations, each a module: blocks, and calls within sentences. */
+function snippets(): string[] {
+  const page = readFileSync(join(root, "npm/README.md"), "utf8");
+  const blocks = [
+    ...page.matchAll(/^```ts\n(.*?)^```/gms),
+    ...page.matchAll(/<script type="module">\n(.*?)<\/script>/gs),
+  ];
+  const calls = [
+    ...page.matchAll(/`((?:trainTokenizer|encode|decode|count|truncate|chunks)\([^`]*\{[^`]*\))`/g),
+  ];
+  const declared = ["index", "browser", "pipeline/text-tokenizer", "pipeline/tokenizer"].concat(
+    ...["pipeline/train-tokenizer", "pipeline/train-in-browser"],
+  );
+  const commented = declared.flatMap((name) => {
+    const text = readFileSync(join(project, "node_modules/bpe/types", `${name}.d.ts`), "utf8");
+    return [...text.matchAll(/^ *\* ```ts\n(.*?)^ *\* ```/gms)].map(([, code]) =>
+      code!.replaceAll(/^ *\* ?/gm, ""),
+    );
+  });
+  expect([blocks.length, calls.length > 2, commented.length]).toEqual([3, true, 5]);
+  return [...[...blocks, ...calls].map(([, code]) => code!), ...commented];
+}
+
+test("every example in the page and in the declarations type checks, for Node and for browsers", () => {
+  const directory = join(project, "snippets");
+  mkdirSync(directory);
+  for (const [i, code] of snippets().entries()) {
+    const isBrowser = /bpe\/(browser|lib\/browser)|input\.files/.test(code);
+    const entry = isBrowser ? "bpe/browser" : "bpe";
+    const imported = [...code.matchAll(/^ *import \{ (.*) \}/gm)].flatMap(([, names]) => names!.split(", "));
+    const missing = ["Tokenizer", "trainTokenizer"].filter((name) => !imported.includes(name));
+    // What the sentences around it name.
+    const given = [
+      "input: HTMLInputElement",
+      "files: string",
+      "texts: string[]",
+      "counts: string",
+      "n: number",
+      "size: number",
+    ];
+    const others = /(const|let) text\b/.test(code) ? given : [...given, "text: string"];
+    const prelude = [
+      ...(missing.length > 0 ? [`import { ${missing.join(", ")} } from "${entry}";`] : []),
+      ...others.map((declaration) => `declare const ${declaration};`),
+      ...(/const tokenizer\b/.test(code) ? [] : ["declare const tokenizer: Tokenizer;"]),
+      "declare const wordCounts: Map<string, number>, keep: 'start', limit: number, overlap: number;",
+    ];
+    const body = code
+      .replaceAll(/"[^"]*\/lib\/browser\/browser\.js"/g, '"bpe/browser"')
+      .replace(/^(encode|decode|count|truncate|chunks)\(/, "tokenizer.$1(");
+    writeFileSync(join(directory, `snippet-${i}.ts`), [...prelude, body, "export {};"].join("\n"));
+  }
+  const tsc = join(root, "node_modules/.bin/tsc");
+  const names = readdirSync(directory);
+  const flags = ["--strict", "--exactOptionalPropertyTypes", "--noEmit", "--target", "es2022", "--types", ""];
+  for (const more of [
+    ["--module", "nodenext"],
+    ["--module", "preserve", "--lib", "es2022,dom"],
+    ["--module", "preserve", "--customConditions", "browser", "--lib", "es2022,dom"],
+  ]) {
+    // In a page the package is the one for browsers, which has no paths.
+    const those = more.includes("browser")
+      ? names.filter(
+          (name) => !/save\(|\.load\(|files: "|"bpe"/.test(readFileSync(join(directory, name), "utf8")),
+        )
+      : names;
+    expect(run(tsc, [...flags, ...more, ...those], directory)).toBe("");
+  }
+});
+
 const nodes = process.env.BPE_TEST_NODES?.split(":") ?? ["node"];
 
 test("the examples of the README run as they stand: train, save, load, encode; and a browser's import", () => {

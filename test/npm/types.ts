@@ -8,10 +8,26 @@ import {
   trainTokenizer,
   UserError,
 } from "bpe";
-import { Tokenizer as BrowserTokenizer } from "bpe/browser";
+import { Tokenizer as BrowserTokenizer, trainTokenizer as trainInPage } from "bpe/browser";
 
 async function* texts(): AsyncGenerator<string> {
   yield "a text";
+}
+
+/** What a page has, and what takes only memory that no other thread has. */
+export async function usePage(input: HTMLInputElement, text: string | Uint8Array): Promise<Blob> {
+  await trainInPage({ files: input.files, vocabSize: 8_000, onProgress: console.log });
+  await trainInPage({ files: [new File(["a"], "a.txt")], vocabSize: 8_000 });
+  await trainInPage({ files: new Blob(["a"]), texts: undefined, vocabSize: 8_000 });
+  const trained = await trainInPage({ texts: ["a"], vocabSize: 8_000 });
+  const ids: Uint32Array<ArrayBuffer> = trained.encode(text);
+  const part: string | Uint8Array<ArrayBuffer> = trained.truncate(text, 5);
+  const parts: string[] | Uint8Array<ArrayBuffer>[] = trained.chunks(text, 5);
+  const files: Map<string, Uint8Array<ArrayBuffer>> = trained.files();
+  await crypto.subtle.digest("SHA-256", trained.decode(ids));
+  const { ids: all, offsets } = trained.encodeBatch([text]);
+  postMessage(ids, "*", [ids.buffer, all.buffer, offsets.buffer, trained.tokenBytes(5).buffer]);
+  return new Blob([part, ...parts, ...files.values(), ids, ...trained.merges.flat()]);
 }
 
 export async function use(workers: number | undefined): Promise<number> {
