@@ -167,7 +167,12 @@ def _made_image(path: str, options: Sequence[str]) -> Image:
 
 def _run_image(arguments: Sequence[str]) -> bytes:
     """What `bpe image` writes to stdout."""
-    return Run(["image", "--quiet", *arguments], answers=True).finish()
+    try:
+        return Run(["image", "--quiet", *arguments], answers=True).finish()
+    except BpeError as error:
+        from ._training import respelled
+
+        raise BpeError(respelled(str(error))) from None
 
 
 class Vocabulary:

@@ -10,10 +10,11 @@ import os
 import sys
 from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
+from ._arguments import is_iterable, refuse, refuse_text
 from ._characters import character_of
 from ._executable import BpeError, Home
 from ._options import train
-from ._training import refuse_no_texts, refuse_text, respelled, run_training, shown_warnings
+from ._training import refuse_no_texts, respelled, run_training, shown_warnings
 from ._types import Progress, Texts
 
 T = TypeVar("T")
@@ -88,6 +89,10 @@ def _check(
         raise TypeError(f"tokenizer is the class {tokenizer.__name__}: give a tokenizer of it")
     refuse_no_texts("text_iterator", texts)
     refuse_text("new_special_tokens", new_special_tokens if isinstance(new_special_tokens, (str, bytes)) else ())
+    if new_special_tokens is not None and (isinstance(new_special_tokens, dict) or not is_iterable(new_special_tokens)):
+        refuse("new_special_tokens", "a list of strings or AddedTokens", new_special_tokens)
+    for token in new_special_tokens if isinstance(new_special_tokens, (list, tuple)) else ():
+        _described(token)
     if special_tokens_map is not None and not hasattr(special_tokens_map, "items"):
         raise TypeError(f"special_tokens_map must be a dict of names, found {type(special_tokens_map).__name__}")
     if isinstance(vocab_size, bool) or not hasattr(vocab_size, "__index__"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._arguments import says_what_others_mean
 from ._executable import Later
 from ._training import train_with
 
@@ -84,6 +85,7 @@ OPTIONS = (
 )
 
 
+@says_what_others_mean
 def train(
     files: t.Union[t.PathLike, t.Sequence[t.PathLike], t.Texts, None] = None,
     vocab_size: t.Union[int, str, t.Sequence[int], None] = None,

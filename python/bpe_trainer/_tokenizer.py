@@ -10,6 +10,7 @@ import sys
 from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
+from ._arguments import is_iterable, items_of, path_of, refuse, text_of, whole_number
 from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, in_thread
 from ._image import Image, Vocabulary, save_image
 from ._source import Place, Source, unpickled
@@ -83,11 +84,11 @@ class Tokenizer:
         ``pattern`` and ``special_tokens`` are for files that do not hold them. What cannot be reproduced exactly raises
         BpeError.
         """
-        options = [] if pattern is None else [f"--pattern={pattern}"]
-        if special_tokens is not None and not hasattr(special_tokens, "items"):
-            raise TypeError(f"special_tokens must be a dict of ids by text, found {type(special_tokens).__name__}")
-        options += [f"--special-token={text}={id}" for text, id in (special_tokens or {}).items()]
-        self = cls._of(Source(os.fsdecode(path), None, options))
+        options = [] if pattern is None else [f"--pattern={text_of('pattern', pattern)}"]
+        for text, id in [] if special_tokens is None else items_of("special_tokens", "a dict of ids by text", special_tokens):
+            text_of("special_tokens: a text", text)
+            options.append(f"--special-token={text}={whole_number(f'special_tokens: the id of {text!r}', id, 0)}")
+        self = cls._of(Source(path_of("path", path), None, options))
         self._loaded()
         return self
 
@@ -96,8 +97,8 @@ class Tokenizer:
     @classmethod
     def from_pretrained(cls, directory: Union[str, "os.PathLike[str]"]) -> "Tokenizer":
         """As `load`, of a directory on this machine: nothing is fetched."""
-        if not os.path.isdir(directory):
-            name = os.fsdecode(directory)
+        name = path_of("directory", directory)
+        if not os.path.isdir(name):
             way = f"hf download {name} --include '*token*' --local-dir DIR, then from_pretrained(DIR)"
             hint = way if "/" in name else "name a directory; a model of the hub is called org/name"
             raise BpeError(f'"{name}" is not a directory, and nothing is fetched here\nhint: {hint}')
@@ -235,11 +236,11 @@ class Tokenizer:
 
     def id_to_token(self, id: int) -> Union[str, None]:
         """The token of `get_vocab` with this id; None if there is none."""
-        return self._vocabulary().spelled(index(id))
+        return self._vocabulary().spelled(whole_number("id", id))
 
     def token_bytes(self, id: int) -> bytes:
         """The bytes of the token with this id, of a special one those of its text. An id without a token raises BpeError."""
-        found = self._vocabulary().bytes_of(index(id))
+        found = self._vocabulary().bytes_of(whole_number("id", id))
         if not found:
             raise BpeError(f"id {id} stands for no token")
         return found
@@ -281,9 +282,7 @@ class Tokenizer:
         """
         from ._server import CUT, Server
 
-        if not isinstance(text, str):
-            raise TypeError(f"text must be a string, found {type(text).__name__}")
-        data = text.encode("utf-8")
+        data = text_of("text", text).encode("utf-8")
         with self._place() as path:
             return [piece.decode("utf-8") for piece in Server(self._source, path).ask_once(CUT, [data])]
 
@@ -359,9 +358,7 @@ class Tokenizer:
         """How many ids `encode` gives. With a limit, no more of a long text is read than it takes to know that there are more;
         then the answer is ``limit + 1``: ``t.count(text, n) <= n`` says whether a text has at most n ids.
         """
-        most = -1 if limit is None else min(index(limit), sys.maxsize)
-        if limit is not None and most < 0:
-            raise ValueError(f"limit is {limit}, and must be 0 or more")
+        most = -1 if limit is None else min(whole_number("limit", limit, 0), sys.maxsize)
         return int(self._encoder().count(text, most, special_tokens_as_text))
 
     def truncate(
@@ -381,8 +378,7 @@ class Tokenizer:
         """
         if keep not in ("start", "end"):
             raise ValueError(f'keep is {keep!r}, and must be "start" or "end"')
-        if limit < 0:
-            raise ValueError(f"limit is {limit}, and must be 0 or more")
+        limit = whole_number("limit", limit, 0)
         if self.count(text, limit, special_tokens_as_text=special_tokens_as_text) <= limit:
             return text
         return _cuts.truncated(self._cuts_of(text, limit if keep == "start" else -1, special_tokens_as_text), limit, keep)
@@ -396,8 +392,8 @@ class Tokenizer:
         ``overlap`` tokens that are whole in it begin, or with fewer of them where it would get no further. A character that
         has more than ``size`` ids raises BpeError. An empty text has no pieces.
         """
-        if size < 1:
-            raise ValueError(f"size is {size}, and must be 1 or more")
+        text_of("text", text)
+        size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap)
         if not 0 <= overlap < size:
             raise ValueError(f"overlap is {overlap}, and must be 0 or more, and less than size, which is {size}")
         if not text:
@@ -463,7 +459,7 @@ class Tokenizer:
                 raise TypeError(f"a Tokenizer takes no {name!r}")
             if value or (name == "max_length" and value is not None):
                 raise BpeError(f"{name}={value!r} is not here: {_BY_TRANSFORMERS}")
-        texts = [text] if isinstance(text, str) else _list_of(text)
+        texts = [text] if isinstance(text, str) else _list_of(text, "text")
         given: dict[str, Any] = {
             "add_special_tokens": add_special_tokens,
             "special_tokens_as_text": special_tokens_as_text,
@@ -495,6 +491,8 @@ class Tokenizer:
         import itertools
 
         _refuse_text(texts)
+        if not is_iterable(texts):
+            refuse("texts", "an iterable of strings", texts)
         encode = self._encoder().encode
         return itertools.chain.from_iterable(encode(text, False) for text in texts)
 
@@ -508,7 +506,16 @@ class Tokenizer:
         """The ids of files, one after the other, as a numpy array: uint16 if every id fits, else uint32. It needs numpy."""
         arrays = _numpy()
         ids: "numpy.ndarray[Any, Any]"
-        paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+        if isinstance(files, dict) or not (isinstance(files, (str, bytes, os.PathLike)) or is_iterable(files)):
+            refuse("files", "a path or a list of paths", files)
+        several = [files] if isinstance(files, (str, bytes, os.PathLike)) else files
+        paths = [path_of("files", path) for path in several]
+        if not paths:
+            raise ValueError("files is empty: name at least one file")
+        if append_token is not None:
+            text_of("append_token", append_token)
+        if workers is not None:
+            workers = whole_number("workers", workers, 1)
         of_plain = self._ids_of_plain(paths, append_token, workers)
         if of_plain is not None:
             data, _, size = of_plain
@@ -521,27 +528,27 @@ class Tokenizer:
                 arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._source.options]
                 arguments += [] if append_token is None else [f"--append-token={append_token}"]
                 arguments += [] if workers is None else [f"--workers={workers}"]
-                Run([*arguments, "--", *(os.fspath(path) for path in paths)]).finish()
+                Run([*arguments, "--", *paths]).finish()
                 ids = arrays.load(output)
+        except BpeError as error:
+            raise BpeError(_without_command(str(error), paths)) from None
         finally:
             home.cleanup()
         return ids
 
     def _ids_of_plain(
-        self, paths: Sequence[Any], append_token: Union[str, None], workers: Union[int, None]
+        self, paths: Sequence[str], append_token: Union[str, None], workers: Union[int, None]
     ) -> "tuple[bytearray, bytearray, int] | None":
         """The ids of files of plain text, encoded in this process; None where that is for the executable."""
         from ._files import Reading, Unfit
 
-        if workers is not None and (not isinstance(workers, int) or workers < 1):
-            return None
         with self._place():
             model = self._encoder()
             end_id = -1 if append_token is None else self.special_tokens.get(append_token)
-            if not hasattr(model, "file") or not paths or end_id is None:
+            if not hasattr(model, "file") or end_id is None:
                 return None
             try:
-                reading = Reading([os.fspath(path) for path in paths], end_id)
+                reading = Reading(paths, end_id)
                 wanted = _threads_for(workers, reading.size)
                 reading.batch = model.file(reading.size, wanted)
                 _in_threads(reading.work, wanted)
@@ -555,25 +562,33 @@ class Tokenizer:
         """The text of ids; ``errors`` is for bytes that are not UTF-8, as in ``bytes.decode``."""
         if skip_special_tokens:
             special = set(self._description()["specialTokens"].values())
-            ids = [id for id in ids if index(id) not in special]
+            _refuse_no_ids(ids)
+            try:
+                ids = [id for id in ids if index(id) not in special]
+            except TypeError as error:
+                raise TypeError(f"ids must be whole numbers: {error}") from None
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of ids. An id without a token raises BpeError."""
-        if isinstance(ids, (str, bytes, bytearray)):
-            raise TypeError(f"ids is a {type(ids).__name__}: give a list of ids")
+        _refuse_no_ids(ids)
         image, model = self._loaded(), self._encoder()
-        data: bytes = (model if hasattr(model, "decode") else image.vocabulary).decode(ids)
+        try:
+            data: bytes = (model if hasattr(model, "decode") else image.vocabulary).decode(ids)
+        except TypeError as error:
+            raise TypeError(f"ids must be whole numbers: {error}") from None
         return data
 
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, skip_special_tokens: bool = False, errors: str = "replace"
     ) -> list[str]:
         """The text of each."""
+        _refuse_no_ids(batch, "batch", "a list of lists of ids")
         return [self.decode(ids, skip_special_tokens=skip_special_tokens, errors=errors) for ids in batch]
 
     def decode_batch_bytes(self, batch: Sequence[Sequence[int]]) -> list[bytes]:
         """The bytes of each."""
+        _refuse_no_ids(batch, "batch", "a list of lists of ids")
         return [self.decode_bytes(ids) for ids in batch]
 
     def _place(self) -> Place:
@@ -591,8 +606,9 @@ class Tokenizer:
         """
         from ._server import SAVE, Server
 
+        name = path_of("directory", directory)
         with self._place() as path:
-            place = os.path.join(os.getcwdb(), os.fsencode(directory))
+            place = os.path.join(os.getcwdb(), os.fsencode(name))
             Server(self._source, path).ask_once(SAVE, [place, os.fsencode(path)])
         if image:
             save_image(os.fsdecode(place))
@@ -801,16 +817,35 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _refuse_text(texts: object) -> None:
+def _refuse_text(texts: object, name: str = "texts") -> None:
     """A string is a sequence of strings, too, and a dict one of its names."""
     if isinstance(texts, (str, bytes, dict)):
-        raise TypeError(f"texts is a {type(texts).__name__}: give a list of texts, or one text to encode")
+        raise TypeError(f"{name} is a {type(texts).__name__}: give a list of texts, or one text to encode")
 
 
-def _list_of(texts: Iterable[str]) -> Sequence[str]:
+def _list_of(texts: Iterable[str], name: str = "texts") -> Sequence[str]:
     """What can be gone through twice."""
-    _refuse_text(texts)
+    _refuse_text(texts, name)
+    if not is_iterable(texts):
+        refuse(name, "a string or a list of strings" if name == "text" else "a list of strings", texts)
     return texts if isinstance(texts, (list, tuple)) else list(texts)
+
+
+def _refuse_no_ids(ids: object, name: str = "ids", wanted: str = "a list of ids") -> None:
+    if isinstance(ids, (str, bytes, bytearray, dict)):
+        raise TypeError(f"{name} is a {type(ids).__name__}: give {wanted}")
+    if isinstance(ids, type) or not (hasattr(ids, "__iter__") or hasattr(ids, "__getitem__")):
+        refuse(name, wanted, ids)
+
+
+def _without_command(message: str, paths: Sequence[str]) -> str:
+    """A message of `bpe encode` without hints that are command lines: nobody has typed one."""
+    from ._training import respelled
+
+    lines = [line for line in message.split("\n") if not (line.startswith("hint: ") and "bpe " in line)]
+    if not all(map(os.path.lexists, paths)):
+        lines.append("hint: a string is the path of a file here; encode(text) encodes a text")
+    return respelled("\n".join(lines))
 
 
 def _refuse_threads(threads: Union[int, None]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
+from ._arguments import flag_of, found, is_iterable, items_of, path_of, refuse, refuse_text, texts_of, whole_number
 from ._executable import BpeError, Home, Later, Run, await_end, in_thread, message_of
 
 TYPE_CHECKING = False
@@ -27,11 +28,14 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
     sources = [files, texts, given["languages"]].count(None)
     if sources != 2 and not (sources == 3 and (adds or given["counts"] is not None)):
         raise TypeError("give exactly one of files, texts and languages")
+    progress = _progress_of(given["progress"])
     paths: list[str] = []
     if isinstance(files, (str, bytes, os.PathLike)):
         paths = [os.fsdecode(files)]
     elif isinstance(files, (list, tuple)):
-        paths = [_path(path) for path in files]
+        paths = [_path("files", path) for path in files]
+        if not paths and not adds and given["counts"] is None:
+            raise ValueError("files is empty: name at least one file")
     elif files is not None:
         texts = _checked(files)
     if texts is not None:
@@ -39,6 +43,11 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
         for name in ("text_field", "input_format"):
             if given[name] is not None:
                 raise TypeError(f"{name} is for files, and texts are given")
+        if given["superwords_from"] is not None:
+            raise TypeError(
+                "superwords_from is for files, and texts are given: the corpus is read twice, and texts are read once"
+                "\nhint: write them to a file, as text or as lines of JSON"
+            )
     sizes = [] if vocab_size is None else _sizes(vocab_size, output)
     # Nobody reads the summary of the other forms, and to make it takes its time.
     arguments = ["train", "--progress=json", *([f"--vocab-size={','.join(sizes)}"] if sizes else [])]
@@ -50,12 +59,12 @@ def train_with(options: t.Sequence[tuple[str, str, str]], given: dict[str, t.Any
         kept = Home()
         directory = os.path.join(kept.name, "tokenizer")
     else:
-        directory = os.fsdecode(output)
+        directory = path_of("output", output)
     arguments.append(f"--output={directory}")
     if texts is None:
         arguments += ["--", *paths]
     try:
-        shown_warnings(run_training(arguments, texts, given["progress"]), options)
+        shown_warnings(run_training(arguments, texts, progress), options)
     except BaseException as error:
         if kept is not None:
             kept.cleanup()
@@ -116,23 +125,26 @@ def shown_warnings(messages: t.Sequence[str], options: t.Sequence[tuple[str, str
 _SENT_BYTES = 1 << 16
 
 
-def _sizes(vocab_size: t.Union[int, str, t.Sequence[int]], output: t.Union[t.PathLike, None]) -> list[str]:
+def _sizes(vocab_size: t.Any, output: t.Union[t.PathLike, None]) -> list[str]:
     """As the command line takes them, the largest one last."""
-    if isinstance(vocab_size, str) and "," in vocab_size:
-        raise TypeError(f'vocab_size is "{vocab_size}": give several sizes as a list of numbers')
-    if isinstance(vocab_size, (int, str)) or not hasattr(vocab_size, "__iter__"):
-        return [str(vocab_size)]
-    if len(vocab_size) < 2:
+    if isinstance(vocab_size, str):
+        if "," in vocab_size:
+            raise TypeError(f'vocab_size is "{vocab_size}": give several sizes as a list of numbers')
+        return [vocab_size]
+    if not isinstance(vocab_size, (list, tuple)) and (isinstance(vocab_size, (bytes, dict)) or not is_iterable(vocab_size)):
+        return [str(whole_number("vocab_size", vocab_size))]
+    sizes = sorted(whole_number("vocab_size", size) for size in vocab_size)
+    if len(sizes) < 2:
         raise TypeError(f"vocab_size is {vocab_size!r}: give at least two sizes in a list, or one size as a number")
     if output is None:
         raise TypeError("output is missing: each of several sizes is written to a directory in it")
-    return [f"{size:d}" for size in sorted(vocab_size)]
+    return [f"{size:d}" for size in sizes]
 
 
 def _printed(name: str, option: str, kind: str, value: t.Any) -> list[str]:
     """How a value is said on the command line."""
     if kind in ("flag", "decision"):
-        return [option] if value else [f"--no-{option[2:]}"] if kind == "decision" else []
+        return [option] if flag_of(name, value) else [f"--no-{option[2:]}"] if kind == "decision" else []
     return [f"{option}={text}" for text in _PRINTERS[kind](name, value)]
 
 
@@ -140,40 +152,59 @@ def _several(value: t.Any) -> t.Sequence[t.Any]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def _texts(name: str, value: t.Sequence[str]) -> t.Sequence[str]:
-    refuse_text(name, value)
-    return value
+def _one(name: str, value: t.Any) -> list[str]:
+    """A text, a path or a number: which of them it may be, the executable knows."""
+    if isinstance(value, (str, os.PathLike)):
+        return [os.fsdecode(value)]
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        refuse(name, "a string or a whole number", value)
+    return [str(whole_number(name, value))]
 
 
-def _decimals(name: str, value: t.Sequence[float]) -> list[str]:
+def _listed(name: str, value: t.Any) -> list[str]:
+    return [value if isinstance(value, str) else ",".join(texts_of(name, value))]
+
+
+def _decimals(name: str, value: t.Any) -> list[str]:
     """Without exponents."""
-    from decimal import Decimal
+    from decimal import Decimal, InvalidOperation
 
-    if isinstance(value, str) or any(isinstance(number, (bool, str)) for number in value):
-        raise TypeError(f"{name} must be numbers, found {value!r}")
-    return [f"{Decimal(str(number)):f}" for number in value]
+    if isinstance(value, (str, bytes, dict, set)) or not is_iterable(value):
+        refuse(name, "a list of numbers", value)
+    decimals = []
+    for number in value:
+        if isinstance(number, (bool, str, bytes)) or number is None:
+            raise TypeError(f"{name} must be numbers, found {found(number)}")
+        try:
+            decimals.append(f"{Decimal(str(number)):f}")
+        except InvalidOperation:
+            raise TypeError(f"{name} must be numbers, found {found(number)}") from None
+    return decimals
 
 
-def _languages(_: str, value: t.Mapping[str, t.Any]) -> list[str]:
-    for name, given in value.items():
+def _languages(parameter: str, value: t.Any) -> list[str]:
+    items = items_of(parameter, 'a dict of files by language, as in {"en": "en.txt"}', value)
+    for name, given in items:
         if not isinstance(name, str) or not name or set("=/") & set(name) or not _several(given):
-            raise TypeError(f"the language {name!r} needs a name without = and /, and a file")
-    return [f"{name}={_path(file)}" for name, given in value.items() for file in _several(given)]
+            raise TypeError(f"{parameter} has {name!r}: a language needs a name without = and /, and a file")
+    return [f"{name}={_path(parameter, file)}" for name, given in items for file in _several(given)]
 
 
-def _renames(name: str, value: t.Mapping[str, str]) -> list[str]:
-    for before, after in value.items():
+def _renames(name: str, value: t.Any) -> list[str]:
+    items = items_of(name, 'a dict of new texts by old ones, as in {"<old>": "<new>"}', value)
+    for before, after in items:
         if not isinstance(before, str) or not isinstance(after, str) or "=" in before:
             raise TypeError(f"{name} has {before!r}: {after!r}, and must map a text without = to a text")
-    return [f"{before}={after}" for before, after in value.items()]
+    return [f"{before}={after}" for before, after in items]
 
 
-def _weights(_: str, value: t.Mapping[str, float]) -> list[str]:
+def _weights(name: str, value: t.Any) -> list[str]:
     """A path is not taken for a name."""
-    for path, weight in value.items():
+    items = items_of(name, 'a dict of weights by path or glob, as in {"corpus/hi": 3}', value)
+    for path, weight in items:
         if not isinstance(path, (str, os.PathLike)) or isinstance(weight, (bool, str)):
-            raise TypeError(f"weights has {path!r}: {weight!r}, and must map a path or a glob to a number")
-    named = ((os.fsdecode(path), *_decimals("weights", [weight])) for path, weight in value.items())
+            raise TypeError(f"{name} has {path!r}: {weight!r}, and must map a path or a glob to a number")
+    named = ((os.fsdecode(path), *_decimals(name, [weight])) for path, weight in items)
     return [f"{path if os.path.isabs(path) else os.path.join('.', path)}:{weight}" for path, weight in named]
 
 
@@ -185,11 +216,11 @@ def _one_path(name: str, value: t.Any) -> list[str]:
 
 
 _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
-    "value": lambda _, value: [value],
+    "value": _one,
     "path": _one_path,
-    "paths": lambda name, value: [_path(path, name) for path in _several(value)],
-    "texts": _texts,
-    "listed": lambda _, value: [value if isinstance(value, str) else ",".join(value)],
+    "paths": lambda name, value: [_path(name, path) for path in _several(value)],
+    "texts": texts_of,
+    "listed": _listed,
     "numbers": lambda name, value: [",".join(_decimals(name, value))],
     "fields": lambda name, value: [":".join(_decimals(name, value))],
     "languages": _languages,
@@ -198,28 +229,19 @@ _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
 }
 
 
-def refuse_text(name: str, values: object) -> None:
-    """Refuses a string where a list of strings is meant: Python would take its characters one by one."""
-    if isinstance(values, (str, bytes)):
-        raise TypeError(f"{name} is a string: give a list, as in {name}=[{values[:40]!r}]")
-    items = values if isinstance(values, (list, tuple)) else ()
-    wrong = next((item for item in items if not isinstance(item, str)), None)
-    if wrong is not None:
-        raise TypeError(f"{name} must be strings, found {type(wrong).__name__}")
-
-
 def refuse_no_texts(name: str, texts: object) -> None:
     """Refuses what is no iterable of texts, or of lists of them, though Python could iterate over some."""
     refuse_text(name, texts if isinstance(texts, (str, bytes)) else ())
-    if not hasattr(texts, "__iter__"):
+    if not is_iterable(texts):
         raise TypeError(f"{name} must be an iterable of strings, found {type(texts).__name__}")
     _refuse_columns(texts)
 
 
-def _path(path: t.Any, name: str = "files") -> str:
+def _path(name: str, path: t.Any) -> str:
     if isinstance(path, (str, bytes, os.PathLike)):
         return os.fsdecode(path)
-    raise TypeError(f"{name} must be paths, found {type(path).__name__}: give texts as texts=")
+    hint = ": give texts as texts=" if name == "files" else ""
+    raise TypeError(f"{name} must be paths, found {type(path).__name__}{hint}")
 
 
 def _may_be_text(path: str) -> bool:
@@ -242,6 +264,8 @@ def _checked(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
     """The texts; refuses the paths of files, as `glob.iglob` yields them: training on names would look like success."""
     import itertools
 
+    if not is_iterable(texts):
+        refuse("files", "paths or an iterable of texts", texts)
     _refuse_columns(texts)
     items = iter(texts)
     for first in items:
@@ -403,6 +427,15 @@ def respelled(message: str, options: t.Sequence[tuple[str, str, str]] = ()) -> s
 
     lines = message.split("\n")
     return "\n".join(line if re.search("bpe [a-z]+ ", line) else re.sub(_OPTION, spell, line) for line in lines)
+
+
+def _progress_of(progress: t.Any) -> t.Union[bool, t.Progress]:
+    if callable(progress):
+        return progress  # type: ignore[no-any-return]
+    try:
+        return flag_of("progress", progress)
+    except TypeError:
+        refuse("progress", "True, False or a function", progress)
 
 
 def _shower(progress: t.Union[bool, t.Progress]) -> t.Union[t.Progress, None]:

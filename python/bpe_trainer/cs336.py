@@ -14,12 +14,13 @@ from operator import index
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
+from ._arguments import found as shown
+from ._arguments import is_iterable, items_of, path_of, refuse, texts_of, whole_number
 from ._characters import byte_of, character_of
 from ._executable import BpeError, Home, Run
 from ._source import Source
 from ._tokenizer import Tokenizer
 from ._options import train
-from ._training import refuse_text
 
 #: The assignment's pattern, which is GPT-2's.
 _PATTERN = "gpt2"
@@ -32,7 +33,8 @@ def run_train_bpe(
     **_: Any,
 ) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
     """Trains on a file: ``vocab``, the bytes of each id, and ``merges``, in the order in which they were made."""
-    with train(input_path, vocab_size, special_tokens=special_tokens, pattern=_PATTERN, compat="cs336") as tokenizer:
+    path, special_tokens = path_of("input_path", input_path), texts_of("special_tokens", special_tokens)
+    with train(path, whole_number("vocab_size", vocab_size), special_tokens=special_tokens, pattern=_PATTERN, compat="cs336") as tokenizer:
         # The first line is a header, and nothing is behind the end of the last one.
         lines = Path(tokenizer._path, "merges.txt").read_text("utf-8").split("\n")[1:-1]
     merges = []
@@ -73,17 +75,16 @@ def get_tokenizer(
     token that has no id.
     """
     ids: dict[bytes, int] = {}
-    for id, token in vocab.items():
+    for id, token in items_of("vocab", "a dict of tokens by id", vocab):
         _spelled(token)
-        if ids.setdefault(token, index(id)) != id:
+        if ids.setdefault(token, whole_number(f"vocab: the id of {token!r}", id)) != id:
             raise BpeError(f"the token {token!r} has two ids, {ids[token]} and {id}")
     missing = next((byte for byte in range(256) if bytes([byte]) not in ids), None)
     if missing is not None:
         raise BpeError(f"the vocabulary has no token for the byte 0x{missing:02x}")
     keys = {_spelled(token): id for token, id in ids.items()}
-    refuse_text("special_tokens", special_tokens)
     added = []
-    for text in dict.fromkeys(special_tokens or ()):
+    for text in dict.fromkeys([] if special_tokens is None else texts_of("special_tokens", special_tokens)):
         if not text:
             raise BpeError("a special token is empty")
         id = ids.setdefault(text.encode("utf-8"), max(ids.values()) + 1)
@@ -93,7 +94,7 @@ def get_tokenizer(
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
         added.append({"id": id, "content": text, "special": True, **flags})
     pairs: dict[tuple[str, str], None] = {}
-    for rank, (left, right) in enumerate(merges):
+    for rank, (left, right) in enumerate(_pairs(merges)):
         pair = _spelled(left), _spelled(right)
         if pair in pairs:
             raise BpeError(f"merge {rank}, {left!r} and {right!r}, is there twice")
@@ -129,14 +130,24 @@ def check(
     ``yours`` and ``right`` are the two, ``your_count`` and ``right_count`` how often each stands in the text by then, and
     ``reasons`` are mistakes that give yours.
     """
-    ours, right = run_train_bpe(input_path, len(vocab), special_tokens)
-    given = [(bytes(left), bytes(right)) for left, right in merges]
+    special_tokens = [] if special_tokens is None else texts_of("special_tokens", special_tokens)
+    input_path, given = path_of("input_path", input_path), _pairs(merges)
+    listed = [token for _, token in items_of("vocab", "a dict of tokens by id", vocab)]
+    for token in listed:
+        _spelled(token)
+    tokens = Counter(listed)
+    needed = [bytes([byte]) for byte in range(256)] + [text.encode("utf-8") for text in special_tokens]
+    lacks = [f"the vocabulary has no token {token!r}" for token in needed if token not in tokens]
+    lacks += [f"the vocabulary has the token {token!r} {count} times" for token, count in tokens.items() if count > 1]
+    # A vocabulary that lacks something does not say how many merges were asked for.
+    size = len({*needed}) + len(given) if lacks else len(vocab)
+    ours, right = run_train_bpe(input_path, size, special_tokens)
     k = _first_difference(given, right)
-    found: dict[str, Any] = {"equal": given == right and {*vocab.values()} == {*ours.values()}, "equal_merges": k}
+    found: dict[str, Any] = {"equal": given == right and not lacks and {*tokens} == {*ours.values()}, "equal_merges": k}
     if given == right and not found["equal"]:
-        found["reasons"] = ["the merges are right; the vocabulary lacks tokens, or has others"]
+        found["reasons"] = ["the merges are right", *(lacks or ["the vocabulary lacks tokens, or has others"])]
     if k == len(given) or k == len(right):
-        return found if given == right else {**found, "reasons": [f"{len(given)} merges, and {len(right)} are right"]}
+        return found if given == right else {**found, "reasons": [f"{len(given)} merges, and {len(right)} are right", *lacks]}
     words = _counted(input_path, special_tokens)
     counts = _pair_counts(words, right[:k])
     found.update(yours=given[k], right=right[k], your_count=counts[given[k]], right_count=counts[right[k]], reasons=[])
@@ -152,21 +163,26 @@ def check(
     if not found["reasons"]:
         none = "no word has this pair by now: " if counts[given[k]] == 0 else ""
         found["reasons"].append(f"{none}counts beside an earlier merge may be old, or words are cut by another pattern")
+    found["reasons"] += lacks
     return found
 
 
 def check_encode(
-    tokenizer: Any,
     vocab: Mapping[int, bytes],
     merges: Sequence[tuple[bytes, bytes]],
+    tokenizer: Any,
     text: str,
     special_tokens: Union[Sequence[str], None] = None,
 ) -> dict[str, Any]:
     """How the ids of a student's ``tokenizer.encode(text)`` compare with the right ones.
 
     ``equal_ids`` is how many at the start are right. Where the next one is another, ``yours`` and ``right`` are the tokens
-    from there on, and ``rest`` is the text.
+    from there on, and ``rest`` is the text. The tokenizer may also come first.
     """
+    if _encodes(vocab):
+        vocab, merges, tokenizer = merges, tokenizer, vocab  # type: ignore[assignment]
+    if not _encodes(tokenizer):
+        refuse("tokenizer", "an object with a method encode", tokenizer)
     assignment = get_tokenizer(vocab, merges, special_tokens)
     given, right = [index(id) for id in tokenizer.encode(text)], assignment.encode(text)
     k = _first_difference(given, right)
@@ -186,6 +202,10 @@ def check_encode(
     else:
         reason = "in each pretoken the merge that was learned first is made first, everywhere, from the left"
     return {**found, "yours": yours, "right": ours, "rest": rest[:80].decode("utf-8", "replace"), "reasons": [reason]}
+
+
+def _encodes(thing: Any) -> bool:
+    return not isinstance(thing, (str, bytes)) and callable(getattr(thing, "encode", None))
 
 
 def _first_difference(given: Sequence[Any], right: Sequence[Any]) -> int:
@@ -220,6 +240,18 @@ def _pair_counts(
                 counts[each] += count
                 last = i
     return counts
+
+
+def _pairs(merges: Any) -> list[tuple[bytes, bytes]]:
+    if isinstance(merges, (str, bytes, dict, set)) or not is_iterable(merges):
+        refuse("merges", "a list of pairs of bytes", merges)
+    pairs = []
+    for rank, merge in enumerate(merges):
+        if not isinstance(merge, (tuple, list)) or len(merge) != 2 or not all(isinstance(each, bytes) for each in merge):
+            one = f"({', '.join(map(shown, merge))})" if isinstance(merge, (tuple, list)) else shown(merge)
+            raise TypeError(f"merges[{rank}] is {one[:200]}, and must be two tokens, each of them bytes")
+        pairs.append((merge[0], merge[1]))
+    return pairs
 
 
 def _spelled(token: bytes) -> str:

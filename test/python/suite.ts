@@ -12,6 +12,7 @@ const root = resolve(import.meta.dir, "../..");
 const ofOne = ["test_one"];
 const isCore = process.env.BPE_TEST_CORE !== undefined;
 const core = [
+  "test_arguments",
   "test_bpe",
   "test_child",
   "test_commands",

@@ -158,7 +158,7 @@ class Training(Home):
         place = str(Path(bpe.__file__).parent.parent)
         loaded = subprocess.check_output([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {place!r}); {script}"])
         self.assertEqual(
-            loaded.decode().split(), ["__future__", "bpe_trainer", "bpe_trainer._executable", "bpe_trainer._options", "bpe_trainer._training", "sysconfig"]
+            loaded.decode().split(), ["__future__", *(f"bpe_trainer{name}" for name in ("", "._arguments", "._executable", "._options", "._training")), "sysconfig"]
         )
 
     def test_an_iterator_of_paths_is_not_taken_for_texts(self) -> None:
@@ -275,8 +275,9 @@ class Abilities(Home):
             self.assertEqual(loaded.encode(self.corpus.read_text("utf-8")), expected[0])
         with bpe.train(self.corpus, 400, superword_pattern=r"[^\n]+|\n+", **options) as tokenizer:
             self.same_as_hf(tokenizer)
-        with self.assertRaisesRegex(bpe.BpeError, "twice"):
-            bpe.train(texts=self.texts, vocab_size=400, **options)
+        for texts in (self.texts, iter(self.texts)):
+            with self.assertRaisesRegex(TypeError, "superwords_from is for files, and texts are given: the corpus is read twice"):
+                bpe.train(texts=texts, vocab_size=400, **options)
 
     def test_a_tokenizer_is_extended(self) -> None:
         base = self.home / "base"

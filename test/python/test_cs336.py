@@ -160,7 +160,16 @@ class Judged(unittest.TestCase):
     def test_a_right_one_is_right(self) -> None:
         vocab, merges = self.learned()
         self.assertEqual(check(vocab, merges, self.path, [END]), {"equal": True, "equal_merges": 40})
-        self.assertIn("lacks tokens", check({**vocab, 10: b"zz"}, merges, self.path, [END])["reasons"][0])
+        for changed, reason in (
+            ({**vocab, 10: b"zz"}, "no token b'\\n'"),
+            ({id: token for id, token in vocab.items() if id != 65}, "no token b'A'"),
+            ({id: token for id, token in vocab.items() if token != END.encode()}, "no token b'<|endoftext|>'"),
+            ({**vocab, 999: b"a"}, "the token b'a' 2 times"),
+        ):
+            found = check(changed, merges, self.path, [END])
+            self.assertEqual((found["equal"], found["equal_merges"], found["reasons"][0]), (False, 40, "the merges are right"))
+            self.assertRegex(found["reasons"][1], regex.escape(reason))
+        self.assertIn("lacks tokens", check({**vocab, 260: b"zz"}, merges, self.path, [END])["reasons"][1])
         self.assertEqual(check(vocab, merges[:-1], self.path, [END])["reasons"], ["39 merges, and 40 are right"])
 
     def test_the_mistake_is_named_where_it_shows_first(self) -> None:
@@ -184,14 +193,17 @@ class Judged(unittest.TestCase):
             def __init__(self, encode) -> None:
                 self.encode = encode
 
+        self.assertEqual(check_encode(vocab, merges, right, self.text, [END])["equal"], True)
+        # The order of before.
         self.assertEqual(check_encode(right, vocab, merges, self.text, [END])["equal"], True)
+        self.assertEqual(check_encode(text="a", tokenizer=right, merges=merges, vocab=vocab)["equal"], True)
         for encode, reason in (
             (lambda text: [*text.encode()], "in each pretoken"),
             (lambda text: right.encode(text.replace(END, "<|y|>")), "the special token"),
             (lambda text: right.encode(text)[:-3], "your ids end"),
             (lambda text: [*right.encode(text)[:9], 0], "your ids do not spell"),
         ):
-            found = check_encode(Student(encode), vocab, merges, self.text, [END])
+            found = check_encode(vocab, merges, Student(encode), self.text, [END])
             k = found["equal_ids"]
             self.assertEqual(right.encode(self.text)[:k], [*encode(self.text)][:k])
             self.assertEqual(found["right"][0], vocab[right.encode(self.text)[k]])

@@ -114,7 +114,7 @@ class Files(unittest.TestCase):
             path = self.write(name, data)
             with self.subTest(name), self.assertRaises(_files.Unfit):
                 _files.Reading([str(path)], -1)
-        with self.assertRaisesRegex(bpe.BpeError, "workers"):
+        with self.assertRaisesRegex(ValueError, "workers is 0"):
             tokenizer.encode_file(self.corpus, workers=0)
         with self.assertRaisesRegex(bpe.BpeError, "other"):
             tokenizer.encode_file(self.corpus, append_token="<|other|>")

@@ -344,7 +344,7 @@ class Life(Home):
         for error, words, call in [
             (TypeError, "found bytes", lambda each: each.token_to_id(b"a")),
             (TypeError, "", lambda each: each.id_to_token("a")),
-            (TypeError, "texts is a bytes", lambda each: each(b"a")),
+            (TypeError, "text is a bytes", lambda each: each(b"a")),
             (TypeError, "found int", lambda each: each(["a", 3])),
             (bpe.BpeError, "padding=True is not here", lambda each: each("a", padding=True)),
             (ValueError, "unit is 'words'", lambda each: each.encode_with_offsets("a", unit="words")),
