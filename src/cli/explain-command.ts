@@ -73,7 +73,7 @@ function explanationOf(explained: Explained) {
         ...{ rank, count: ledger?.createdCounts[id] ?? null, at },
         ...{ left: token(left), right: token(right), merged: token(id) },
       })),
-      tokens: ids.map(token),
+      tokens: kind === "added" ? [{ id: ids[0]!, token: escapeBytes(bytes) }] : ids.map(token),
     })),
     ids: idsOf(explained),
   };
@@ -109,7 +109,9 @@ const kinds = {
 function partLines({ parts, ledger }: Explained, { kind, bytes, start, steps, ids }: ExplainedPart): Line[] {
   const { byteIds } = parts.model;
   const lost = kind === "merged" ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
-  const tokens = ids.map((id) => `${id} "${shown(parts, id)}"`).join(", ");
+  // An added token may have the bytes of a learned one, whose id it shares.
+  const nameOf = (id: number) => (kind === "added" ? escapeBytes(bytes) : shown(parts, id));
+  const tokens = ids.map((id) => `${id} "${nameOf(id)}"`).join(", ");
   const pieces = start.map((id) => shown(parts, id));
   const rows = steps.map(({ rank, at, id }) => {
     const joined = `"${pieces[at]}" + "${pieces[at + 1]}"`;

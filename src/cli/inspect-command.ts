@@ -1,5 +1,4 @@
 import { basename } from "node:path";
-import { escapeBytes } from "../bytes/escape.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
@@ -12,6 +11,7 @@ import { readTyped } from "../options/option.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
+import { tokenNamer } from "../tokenizer/token-keys.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import {
@@ -100,6 +100,7 @@ function tokenizerRows(
   const called = alsoCalled(patterns[patternName as PatternName] ?? {});
   const { chatTemplate, modelMaxLength, tokenizerClass } = facts;
   const specials = specialRows(parts, roles);
+  const nameOf = tokenNamer(parts);
   const isSaid = basename(description.path) === description.kind;
   return [
     ["tokenizer", `${name} (${description.path}${isSaid ? "" : `, ${description.kind}`})`],
@@ -123,7 +124,7 @@ function tokenizerRows(
       const { length } = tokenBytesOf(tokens, id);
       const first = String(tokenBytesOf(tokens, statistics.longestIds[0]!).length);
       const size = String(length).padStart(first.length);
-      return [i === 0 ? "longest" : "", [`${size} bytes  ${id} "${shown(parts, id)}"`]];
+      return [i === 0 ? "longest" : "", [`${size} bytes  ${id} "${nameOf(id, shownBytesMax)}"`]];
     }),
     ["whitespace", whitespaceAndSeparators(statistics)],
     ...shareRows("by script", statistics.scripts, size - allAddedTokens(parts).length),
@@ -171,15 +172,14 @@ function describeTemplate(template: string): string {
 }
 
 /** What is put around a text by whoever applies it, which `bpe encode` does not. */
-function describePostProcessing(
-  { postProcessing, tokens }: TokenizerParts,
-  types: string | undefined,
-): string {
+function describePostProcessing(parts: TokenizerParts, types: string | undefined): string {
+  const { postProcessing } = parts;
   if (postProcessing === undefined) return types ?? "none";
   const { before, after, obstacle } = postProcessing;
   if (obstacle !== undefined) return `${types ?? ""}: ${obstacle}`;
   if (before.length + after.length === 0) return types ?? "none";
-  const texts = (ids: readonly number[]) => ids.map((id) => escapeBytes(tokenBytesOf(tokens, id)));
+  const nameOf = tokenNamer(parts);
+  const texts = (ids: readonly number[]) => ids.map((id) => nameOf(id));
   const around = [...texts(before), "the text", ...texts(after)].join(" ");
   return `${around}${types === undefined ? "" : ` (${types})`}; bpe encode gives the text alone`;
 }
@@ -193,9 +193,6 @@ const shareRows = (name: string, shares: readonly Share[], total: number): Row[]
       return [i === 0 ? name : "", share.name.padEnd(24) + numbers];
     });
 
-const shown = ({ tokens }: TokenizerParts, id: number) =>
-  escapeBytes(tokenBytesOf(tokens, id).subarray(0, shownBytesMax));
-
 /** How a text is encoded: bytes per token, how much of the vocabulary it uses, and its first tokens. */
 function describeText(parts: TokenizerParts, text: CountedText): Line[] {
   const { path, textBytes, idCount, counts, sample } = text;
@@ -204,7 +201,8 @@ function describeText(parts: TokenizerParts, text: CountedText): Line[] {
     ["bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)],
     ["used", `${grouped(usedCount(counts))} of ${counted(parts.tokens.tokenCount, "token")}`],
   ];
-  const begins = showTokens(firstOf(sample.map((id) => shown(parts, id))));
+  const nameOf = tokenNamer(parts);
+  const begins = showTokens(firstOf(sample.map((id) => nameOf(id, shownBytesMax))));
   return [...rowLines(rows, lineColumns(1), nameColumns), ["begins".padEnd(nameColumns), ...begins]];
 }
 
@@ -236,10 +234,12 @@ function inspectionOf(
   text: CountedText | undefined,
 ) {
   const { description, model, normalization, addsPrefixSpace, postProcessing, controlTokens = [] } = parts;
-  const inspected = (id: number) => {
-    const bytes = tokenBytesOf(parts.tokens, id);
-    return { id, bytes: bytes.length, token: escapeBytes(bytes) };
-  };
+  const nameOf = tokenNamer(parts);
+  const inspected = (id: number) => ({
+    id,
+    bytes: tokenBytesOf(parts.tokens, id).length,
+    token: nameOf(id),
+  });
   const control = new Set(controlTokens);
   return {
     format: "bpe-inspection",

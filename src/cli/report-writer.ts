@@ -4,6 +4,7 @@ import { type Input, openFile } from "../corpus/input.ts";
 import { readHead } from "../corpus/inspect-input.ts";
 import type { ReportTokenizer, Sample } from "../report/report-data.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
+import { textsOfShared } from "../tokenizer/token-keys.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
@@ -93,12 +94,21 @@ export function cutSamples(
   const encodings = cutters.map(({ parts, tokens }) => ({
     encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" }),
     tokens,
+    shared: textsOfShared(parts),
   }));
   return texts.map(({ name, bytes }) => ({
     name,
-    cuts: encodings.map(({ encoding, tokens }) => {
+    cuts: encodings.map(({ encoding, tokens, shared }) => {
       encoding.pushText(bytes, 0, bytes.length);
-      return Array.from(encoding.out.flush(), (id) => ({ id, bytes: tokenBytesOf(tokens, id) }));
+      let pos = 0;
+      return Array.from(encoding.out.flush(), (id) => {
+        let token = tokenBytesOf(tokens, id);
+        // An id that an added token shares is that token where the text does not have the bytes of the learned one.
+        const isThere = () => Buffer.compare(bytes.subarray(pos, pos + token.length), token) === 0;
+        if (shared.has(id) && !isThere()) token = shared.get(id)!;
+        pos += token.length;
+        return { id, bytes: token };
+      });
     }),
   }));
 }

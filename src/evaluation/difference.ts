@@ -1,4 +1,5 @@
 import { escapeBytes } from "../bytes/escape.ts";
+import { textsOfShared, tokenNamer } from "../tokenizer/token-keys.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
@@ -118,11 +119,12 @@ function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, E
   const { tokens } = parts;
   const specialIds = new Set(allAddedTokens(parts).map(({ id }) => id));
   const byKey = new Map<string, Entry>();
+  const shared = textsOfShared(parts);
   for (let id = 0; id < tokens.idLimit; id++) {
     if (id % stepSize === 0) yield;
     if (tokens.starts[id] === tokens.starts[id + 1]) continue;
     const isSpecial = specialIds.has(id);
-    const key = `${isSpecial ? "special" : "token"} ${latin1Of(tokens, id)}`;
+    const key = `${isSpecial ? "special" : "token"} ${latin1(shared.get(id) ?? tokenBytesOf(tokens, id))}`;
     let unique = `0 ${key}`;
     for (let n = 1; byKey.has(unique); n++) unique = `${n} ${key}`;
     byKey.set(unique, { id, isSpecial });
@@ -130,26 +132,29 @@ function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, E
   return byKey;
 }
 
-const latin1Of = (tokens: TokenTable, id: number) => {
-  const bytes = tokenBytesOf(tokens, id);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-};
+const latin1 = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+const latin1Of = (tokens: TokenTable, id: number) => latin1(tokenBytesOf(tokens, id));
 
 const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
 
 function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefined, Difference["tokens"]> {
   const ofA = yield* tokensByKey(a);
   const ofB = yield* tokensByKey(b);
-  const only = (some: Map<string, Entry>, others: Map<string, Entry>, parts: TokenizerParts) =>
-    inSteps(some, ([key, { id, isSpecial }]) =>
-      others.has(key) ? undefined : { token: shown(parts, id), id, isSpecial },
+  const only = (some: Map<string, Entry>, others: Map<string, Entry>, parts: TokenizerParts) => {
+    const nameOf = tokenNamer(parts);
+    return inSteps(some, ([key, { id, isSpecial }]) =>
+      others.has(key) ? undefined : { token: nameOf(id), id, isSpecial },
     );
+  };
+  const nameInA = tokenNamer(a);
   let inBoth = 0;
   const movedOf = ([key, { id: idA, isSpecial }]: [string, Entry]) => {
     const idB = ofB.get(key)?.id;
     if (idB === undefined) return undefined;
     inBoth++;
-    return idA === idB ? undefined : { token: shown(a, idA), idA, idB, isSpecial };
+    return idA === idB ? undefined : { token: nameInA(idA), idA, idB, isSpecial };
   };
   const moved = yield* inSteps(ofA, movedOf);
   return { inBoth, onlyInA: yield* only(ofA, ofB, a), onlyInB: yield* only(ofB, ofA, b), moved };

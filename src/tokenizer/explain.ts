@@ -6,6 +6,7 @@ import { linksBefore } from "../text/text-chain.ts";
 import { droppedByte, type EncodingModel } from "./encoding-model.ts";
 import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./merge-by-rank.ts";
 import { TextEncoding } from "./text-encoding.ts";
+import { textsOfShared } from "./token-keys.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -38,12 +39,14 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
   const { model, pattern, tokens } = parts;
   const pairs = pairsOf(model);
   const wholeIds = wholeTokensOf(model);
+  const shared = textsOfShared(parts);
+  const addedText = (id: number) => shared.get(id) ?? tokenBytesOf(tokens, id);
   const uncut = (kind: "added" | "whole", id: number, bytes: Uint8Array): ExplainedPart => ({
     ...{ kind, bytes, start: [], steps: [] },
     ids: [id],
   });
   const explained = sectionsOf(parts, text).flatMap((section) => {
-    if (typeof section === "number") return [uncut("added", section, tokenBytesOf(tokens, section))];
+    if (typeof section === "number") return [uncut("added", section, addedText(section))];
     return cutText(pattern, section).map((end, i, ends) => {
       const bytes = section.subarray(ends[i - 1] ?? 0, end);
       const id = wholeIds.get(latin1(bytes));

@@ -1,4 +1,5 @@
 import { encodeBytes } from "../bytes/byte-characters.ts";
+import { escapeBytes } from "../bytes/escape.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -24,4 +25,20 @@ export function idsByKey(parts: TokenizerParts): Map<string, number> {
   ids.delete("");
   for (const { id, content } of allAddedTokens(parts)) ids.set(content, id);
   return ids;
+}
+
+/**
+ * The texts, by their ids, of added tokens that share an id with a learned token of other bytes: in HF's files the special token
+ * "é" is the byte e9, and "Ġthe" is " the". The table of tokens has the bytes, which decoding gives.
+ */
+export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8Array> {
+  const texts = allAddedTokens(parts).map(({ id, content }) => [id, Buffer.from(content)] as const);
+  return new Map(texts.filter(([id, text]) => Buffer.compare(text, tokenBytesOf(parts.tokens, id)) !== 0));
+}
+
+/** Names an id as a list of tokens does: an added token by its text, as in HF, any other by its bytes. */
+export function tokenNamer(parts: TokenizerParts): (id: number, lengthMax?: number) => string {
+  const shared = textsOfShared(parts);
+  return (id, lengthMax) =>
+    escapeBytes((shared.get(id) ?? tokenBytesOf(parts.tokens, id)).subarray(0, lengthMax));
 }

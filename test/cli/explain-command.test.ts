@@ -89,3 +89,41 @@ test("a text without quotes is answered with the command that has them", () => {
     ),
   });
 });
+
+test("an added token that shares an id with a learned one is named by its text, as in HF", () => {
+  // In HF's files "é" is the byte e9, and "Ġthe" is " the".
+  const shared = put(home, "shared.txt", "the é the é thé the\nthe the");
+  const specials = ["é", "Ġthe"].flatMap((text) => ["-s", text]);
+  const training = ["-n", "262", "--compat", "huggingface", "--special-tokens-as-text", "-w", "1", "-q"];
+  expect(run("train", shared, ...training, ...specials, "-o", "shared").code).toBe(0);
+  const { vocab } = JSON.parse(readFileSync(join(home, "shared/tokenizer.json"), "utf8")).model;
+  expect([vocab.é, vocab.Ġthe]).toEqual([0, 1]);
+
+  const { stdout } = run("explain", "shared", "the éĠthe 香 the", "--json");
+  const { parts, ids } = JSON.parse(stdout);
+  const added = parts.filter(({ kind }: { kind: string }) => kind === "added");
+  expect(added.map(({ text, tokens }: { text: string; tokens: object[] }) => [text, tokens])).toEqual([
+    ["é", [{ id: 0, token: "é" }]],
+    ["Ġthe", [{ id: 1, token: "Ġthe" }]],
+  ]);
+  // As part of a word the ids are of bytes.
+  const merged = parts.filter(({ kind }: { kind: string }) => kind === "merged");
+  expect(merged.flatMap(({ tokens }: { tokens: object[] }) => tokens)).toEqual(
+    expect.arrayContaining([
+      { id: 0, token: "\\xe9" },
+      { id: 1, token: " the" },
+    ]),
+  );
+  expect(ids.filter((id: number) => id < 2)).toEqual([0, 1, 0, 1]);
+  expect(run("explain", "shared", "é").stdout).toContain('"é" is an added token -> 0 "é"\n');
+
+  const inspected = JSON.parse(run("inspect", "shared", "--json").stdout);
+  expect(inspected.specialTokens).toMatchObject([
+    { id: 0, content: "é" },
+    { id: 1, content: "Ġthe" },
+  ]);
+  const other = ["train", shared, "-n", "262", "-s", "é", "-o", "other", "-w", "1", "-q"];
+  expect(run(...other).code).toBe(0);
+  const { tokens } = JSON.parse(run("diff", "shared", "other", "--json").stdout);
+  expect(tokens.moved).toContainEqual({ token: "é", idA: 0, idB: 261, isSpecial: true });
+});
