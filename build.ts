@@ -37,7 +37,7 @@ const define = { BPE_COMMIT: JSON.stringify(commit()) };
 async function bundleWorkers(outdir: string): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });
   const { outputs } = await Bun.build({
-    entrypoints: ["pipeline/worker.ts", "cli/report-worker.ts", "cli/serve-worker.ts"].map(
+    entrypoints: ["pipeline/worker.ts", "cli/report-worker.ts"].map(
       (path) => `${import.meta.dir}/src/${path}`,
     ),
     outdir,

@@ -28,7 +28,6 @@ export const pagesOfCommands: Readonly<Record<string, string>> = {
   ...of("train.md", "train"),
   ...of("many-machines.md", "count", "plan", "ids join"),
   ...of("encode.md", "encode", "tokens", "decode", "image"),
-  ...of("serve.md", "serve"),
   ...of("evaluate.md", "eval", "diff"),
   ...of("extend.md", "prune", "truncate", "ids truncate"),
   ...of("your-model.md", "convert"),
@@ -44,7 +43,7 @@ const having = (option: string) =>
 /** Commands that many options have in common, and how they are called. */
 const groups = {
   readers: having("text-field"),
-  users: "encode,tokens,decode,inspect,explain,eval,diff,prune,truncate,serve,image".split(","),
+  users: "encode,tokens,decode,inspect,explain,eval,diff,prune,truncate,image".split(","),
   writers: having("output"),
 };
 

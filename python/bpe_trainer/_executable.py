@@ -465,11 +465,20 @@ class Run:
                     self._exit_code = 0
         return self._exit_code is not None
 
-    def finish(self) -> bytes:
-        """Starts it and waits for its end; what it has written to stdout, if that is a pipe. BpeError where it failed."""
+    def finish(self, text: bytes = b"") -> bytes:
+        """Starts it, writes a text to its stdin if it takes one, and waits for its end.
+
+        Returns what it has written to stdout, if that is a pipe. BpeError where it failed.
+        """
         parts: list[bytes] = []
         try:
             self.start()
+            if self.stdin is not None:
+                try:
+                    self.write(text)
+                except OSError:
+                    pass  # It has ended, and says why.
+                self.stdin.close()
             while self.stdout is not None and (part := self.stdout.read(1 << 20)):
                 parts.append(part)
             said = self.stderr.read().decode("utf-8", "replace")

@@ -40,14 +40,9 @@ class Image:
         self._model: Any = None
 
     def native_model(self) -> Any:
-        """What encodes with it in this process; None where there is no native module, or it is one of another version."""
-        from importlib import import_module
-
+        """What encodes with it in this process. Raises ImportError without the native module, BpeError if that refuses it."""
         if self._model is None:
-            try:
-                self._model = import_module("bpe_trainer._native").Model(self.data, BpeError)
-            except (ImportError, BpeError):
-                return None
+            self._model = _native_module().Model(self.data, BpeError)
         return self._model
 
     def _part(self, which: int) -> bytes:
@@ -103,6 +98,23 @@ class Image:
         )
 
 
+def _native_module() -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module("bpe_trainer._native")
+    except ImportError as error:
+        import sys
+        import sysconfig
+
+        python = f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.minor}"
+        raise ImportError(
+            f"bpe_trainer cannot load its native module, which encodes, in {python} on {sysconfig.get_platform()}: {error}\n"
+            "hint: wheels have it for CPython 3.10 and later; in a checkout, npm run build:native makes it",
+            name="bpe_trainer._native",
+        ) from None
+
+
 def image_at(path: str, options: Sequence[str]) -> Image:
     """The image of the tokenizer at a path: the one next to its files, where it was made of them, or a new one."""
     return (_kept_image(path) if not options else None) or _made_image(path, options)
@@ -112,7 +124,8 @@ def _kept_image(directory: str) -> Union[Image, None]:
     """The one next to the files; None if it is damaged, forged, of another version or of other files."""
     try:
         image = Image(b"".join(_chunks(os.path.join(directory, IMAGE_NAME))))
-        is_usable = image.native_model() is not None and image.has_whole_facts and image.is_of(directory)
+        image.native_model()
+        is_usable = image.has_whole_facts and image.is_of(directory)
     except (OSError, BpeError, ValueError, TypeError, LookupError, RecursionError, MemoryError):
         return None
     return image if is_usable else None
@@ -222,18 +235,3 @@ class Vocabulary:
                     raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}, so their names are not unique")
             self._ids = ids
         return self._ids
-
-    def decode(self, ids: Sequence[int]) -> bytes:
-        """As the native module decodes."""
-        from operator import index
-
-        tokens = []
-        for position, id in enumerate(map(index, ids)):
-            token = self.bytes_of(id)
-            if not token:
-                raise BpeError(
-                    f"id {id} at position {position} stands for no token\n"
-                    f"hint: the tokenizer's ids end at {len(self._starts) - 2}; these may be ids of another tokenizer"
-                )
-            tokens.append(token)
-        return b"".join(tokens)

@@ -1,4 +1,4 @@
-"""Encoding and decoding, in this process by the native module; where that is not, by a child process (_server.py).
+"""Encoding and decoding, in this process by the native module.
 
 A training loads this module while the executable works: what its process and other packages need is loaded later.
 """
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from . import _cuts
     from . import _types as t
-    from ._server import Child
 else:
     numpy, tiktoken, tokenizers = Later("numpy"), Later("tiktoken"), Later("tokenizers")
     _cuts = Later("bpe_trainer._cuts")
@@ -137,7 +136,7 @@ class Tokenizer:
         return image
 
     def _take(self, image: Image) -> None:
-        model = image.native_model() or _child(self._source)
+        model = image.native_model()
         self._image, self._model = image, model
         # From now on a call of it does not go through this class.
         self.__dict__["_encode"] = model.encode
@@ -147,7 +146,7 @@ class Tokenizer:
             self._refuse_closed()
 
     def _encoder(self) -> Any:
-        """What encodes: a Model of the native module, or a Child."""
+        """What encodes: a Model of the native module."""
         self._loaded()
         model = self._model
         if model is None:
@@ -280,11 +279,13 @@ class Tokenizer:
         Added tokens are pieces, too, with the white space that they take. Joined, the pieces are the text: the normalized one
         if the tokenizer normalizes, and with the space that some put before a text.
         """
-        from ._server import CUT, Server
+        import json
 
         data = text_of("text", text).encode("utf-8")
         with self._place() as path:
-            return [piece.decode("utf-8") for piece in Server(self._source, path).ask_once(CUT, [data])]
+            arguments = ["explain", "--only-pieces", "--quiet", *self._source.options, "--", path, "-"]
+            pieces: list[str] = json.loads(Run(arguments, takes_input=True, answers=True).finish(data))
+        return pieces
 
     if TYPE_CHECKING:
 
@@ -332,21 +333,15 @@ class Tokenizer:
         return [[*before, *ids, *after] for ids in batch] if add_special_tokens else batch
 
     def _encode_all(self, texts: Sequence[str], as_text: bool, threads: Union[int, None]) -> list[list[int]]:
-        model = self._encoder()
-        batch: list[list[int]] = (
-            _worked(model, texts, as_text, True, threads).lists()
-            if hasattr(model, "batch")
-            else model.encode_batch(texts, as_text)
-        )
+        batch: list[list[int]] = _worked(self._encoder(), texts, as_text, True, threads).lists()
         return batch
 
     def _arrays(
         self, texts: Sequence[str], as_text: bool, threads: Union[int, None], before: list[int], after: list[int]
     ) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]":
         numpy = _numpy()
-        model = self._encoder()
-        if not before and not after and hasattr(model, "batch"):
-            data, ends, size = _worked(model, texts, as_text, False, threads).arrays()
+        if not before and not after:
+            data, ends, size = _worked(self._encoder(), texts, as_text, False, threads).arrays()
             return numpy.frombuffer(data, dtype=f"u{size}"), numpy.frombuffer(ends, dtype=numpy.int64)
         batch = [[*before, *ids, *after] for ids in self._encode_all(texts, as_text, threads)]
         offsets = numpy.zeros(len(batch) + 1, dtype=numpy.int64)
@@ -545,7 +540,7 @@ class Tokenizer:
         with self._place():
             model = self._encoder()
             end_id = -1 if append_token is None else self.special_tokens.get(append_token)
-            if not hasattr(model, "file") or end_id is None:
+            if end_id is None:
                 return None
             try:
                 reading = Reading(paths, end_id)
@@ -572,9 +567,8 @@ class Tokenizer:
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of ids. An id without a token raises BpeError."""
         _refuse_no_ids(ids)
-        image, model = self._loaded(), self._encoder()
         try:
-            data: bytes = (model if hasattr(model, "decode") else image.vocabulary).decode(ids)
+            data: bytes = self._encoder().decode(ids)
         except TypeError as error:
             raise TypeError(f"ids must be whole numbers: {error}") from None
         return data
@@ -604,12 +598,11 @@ class Tokenizer:
         file of several. With ``image``, the image that `load` makes otherwise is put beside them, so that loading runs no
         other program; it is used as long as the files are those that it was made of.
         """
-        from ._server import SAVE, Server
-
         name = path_of("directory", directory)
         with self._place() as path:
             place = os.path.join(os.getcwdb(), os.fsencode(name))
-            Server(self._source, path).ask_once(SAVE, [place, os.fsencode(path)])
+            arguments = ["convert", "--copy", "--quiet", f"--output={os.fsdecode(place)}", *self._source.options, "--", path]
+            Run(arguments, answers=True).finish()
         if image:
             save_image(os.fsdecode(place))
 
@@ -703,10 +696,8 @@ class Tokenizer:
     def close(self) -> None:
         """Frees what it holds; so does the garbage collector. Every later call raises BpeError."""
         self._is_closed = True
-        model, self._model, self._image = self._model, None, None
+        self._model = self._image = None
         self.__dict__.pop("_encode", None)
-        if hasattr(model, "close"):
-            model.close()
         self._source.home = None
 
     def __enter__(self) -> "Tokenizer":
@@ -734,12 +725,6 @@ def _ranks_of(path: str) -> dict[bytes, int]:
     with open(path, "rb") as file:
         rows = map(bytes.split, file)
         return {b64decode(token): int(rank) for token, rank in rows}
-
-
-def _child(source: Source) -> "Child":
-    from ._server import Child
-
-    return Child(source)
 
 
 def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, threads: Union[int, None]) -> Any:

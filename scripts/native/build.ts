@@ -1,5 +1,5 @@
 // Builds the native module of Python for this machine into python/bpe_trainer: `npm run build:native`. Without a C compiler
-// it says so and is done: the package then encodes through a child process.
+// it says so and is done: the package then trains, and cannot encode.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,

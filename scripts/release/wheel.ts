@@ -13,7 +13,7 @@ export type WheelOptions = {
   /** The project's directory. */
   readonly root: string;
   readonly executable: Uint8Array;
-  /** The native module, by its file's name; left out where there is none: then a child process encodes. */
+  /** The native module, by its file's name; left out where there is none: then the package only trains. */
   readonly nativeModule?: { readonly name: string; readonly bytes: Uint8Array } | undefined;
   /** Such as "manylinux_2_17_x86_64". */
   readonly platform: string;
@@ -78,7 +78,7 @@ const metadata = (version: string, description: string, readme: string) =>
     "License-Expression: Apache-2.0",
     "License-File: LICENSE",
     "License-File: NOTICE",
-    "Requires-Python: >=3.9",
+    "Requires-Python: >=3.10",
     "Provides-Extra: numpy",
     'Requires-Dist: numpy; extra == "numpy"',
     "Provides-Extra: hf",

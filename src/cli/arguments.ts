@@ -320,6 +320,7 @@ export function unknownCommand(typed: string, group?: string): UserError {
 const otherNames: Readonly<Record<string, string>> = {
   compare: "bpe eval compares tokenizers on texts, bpe diff their tokens and merges",
   extend: "bpe train --extend TOKENIZER adds tokens",
+  serve: "the C library, npm and Python encode in their own process: bpe help docs/encode.md",
   tokenize: "bpe encode turns text into ids, bpe explain shows how",
 };
 

@@ -363,15 +363,6 @@ const specs: readonly (Omit<CommandSpec, "options"> & { readonly options: Option
     examples: [{ what: "For a C program", command: "bpe image tokenizer -o tokenizer.image" }],
   },
   {
-    name: "serve",
-    files: "",
-    description: "encode and decode for another program",
-    details:
-      "Encodes and decodes for another program, through stdin and stdout. bpe help docs/serve.md says what requests look like.",
-    options: tables.serving,
-    examples: [{ what: "As another program starts it", command: "bpe serve --tokenizer tokenizer" }],
-  },
-  {
     name: "playground",
     files: "",
     description: "write a page that trains, to learn from",

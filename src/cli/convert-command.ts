@@ -4,7 +4,8 @@ import { converting, imaging } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import { convertTokenizer } from "../pipeline/convert-tokenizer.ts";
-import { imageFactsOf } from "../pipeline/tokenizer-facts.ts";
+import { saveTokenizer } from "../pipeline/save-tokenizer.ts";
+import { fingerprintOf, imageFactsOf } from "../pipeline/tokenizer-facts.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { tokenizerImage } from "../tokenizer/image.ts";
 import type { Invocation } from "./arguments.ts";
@@ -23,6 +24,19 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
   const formatNames = asked.formats;
   const directory = asked.output!;
   const loadOptions = besideOf(asked);
+  if (asked.copy) {
+    const opened = await openTokenizer({ path, ...loadOptions }, true, output);
+    const { specialTokensAsText: _, ...parts } = opened;
+    const names = await saveTokenizer({
+      ...{ path, output: directory, guard: onStop },
+      fingerprint: fingerprintOf(parts),
+    });
+    output.succeed(() => [`copied to ${directory}: ${names.join(", ")}`], {
+      output: directory,
+      files: names,
+    });
+    return;
+  }
   await lockDirectory(output, directory);
   const parts = await openTokenizer({ path, ...loadOptions }, true, output);
   if ((parts.controlTokens?.length ?? 0) > 0)

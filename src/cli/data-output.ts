@@ -201,7 +201,7 @@ class StreamWriter implements ByteSink {
 
 const queuedBytesMax = 1 << 20;
 
-export const errorOfStdout = (error: unknown): unknown =>
+const errorOfStdout = (error: unknown): unknown =>
   codeOf(error) === "EPIPE"
     ? new ReaderGone("the reader of stdout has gone")
     : refusal("standard output cannot be written", error);

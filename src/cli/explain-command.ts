@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { escapeBytes } from "../bytes/escape.ts";
 import { counted, grouped } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
@@ -8,6 +9,7 @@ import { readTyped } from "../options/option.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { droppedByte } from "../tokenizer/encoding-model.ts";
 import { type ExplainedPart, explainText } from "../tokenizer/explain.ts";
+import { textPieces } from "../tokenizer/text-pieces.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Invocation } from "./arguments.ts";
@@ -25,6 +27,13 @@ const textBytesMax = 10_000;
 export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
   const [path, text] = files as [string, string];
   const asked = readTyped(explaining, options);
+  const opened = () => openTokenizer({ ...findTokenizer(path), ...besideOf(asked) }, true, output);
+  if (asked.onlyPieces) {
+    const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
+    if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON holds only Unicode");
+    const pieces = textPieces(await opened(), whole);
+    return writeJson(pieces.map((piece) => Buffer.from(piece).toString()));
+  }
   const bytes = new TextEncoder().encode(text);
   if (bytes.length > textBytesMax) {
     throw usageError(
@@ -32,7 +41,7 @@ export async function runExplain({ files, options }: Invocation, output: Output)
       "give it a word or a sentence; bpe encode takes any file",
     );
   }
-  const parts = await openTokenizer({ ...findTokenizer(path), ...besideOf(asked) }, true, output);
+  const parts = await opened();
   const explained: Explained = {
     parts,
     text,

@@ -44,15 +44,12 @@ const runners: Record<string, () => Promise<Runner>> = {
   "ids join": async () => (await import("./join-command.ts")).runJoinIds,
   "ids inspect": async () => (await import("./ids-command.ts")).runInspectIds,
   image: async () => (await import("./convert-command.ts")).runImage,
-  serve: async () => (await import("./serve-command.ts")).runServe,
   playground: async () => (await import("./playground-command.ts")).runPlayground,
   completions: async () => (await import("./completions-command.ts")).runCompletions,
 };
 
 /** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set(
-  "train,count,diff,encode,eval,explain,prune,serve,tokens,truncate,ids train".split(","),
-);
+const usesKernel = new Set("train,count,diff,encode,eval,explain,prune,tokens,truncate,ids train".split(","));
 
 /** Neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");

@@ -272,8 +272,18 @@ export const inspecting = tableOf({
   ...{ json, report, ...besideTokenizer, ...everywhere },
 });
 
-/** Of `bpe explain`. */
-export const explaining = { json, ...besideTokenizer, specialTokensAsText, ...everywhere };
+/** Options of `bpe explain`. */
+export const explaining = tableOf({
+  onlyPieces: {
+    name: "only-pieces",
+    kind: flag,
+    topic: "output",
+    description: "what the text is cut into, as JSON",
+    details:
+      "A list of strings: pretokens, and added tokens with the white space that they take. A text of any length is read from stdin if - is given.",
+  },
+  ...{ json, ...besideTokenizer, specialTokensAsText, ...everywhere },
+});
 
 /** What prints all measures, for programs. */
 const completeOutputs: readonly Exclusion[] = [
@@ -439,6 +449,15 @@ export const converting = tableOf({
     description: "which kinds of files to write",
     default: `all that can hold the tokenizer, but for ${writtenOnRequest}`,
   },
+  copy: {
+    name: "copy",
+    kind: flag,
+    topic: "output",
+    description: "copy the tokenizer's own files",
+    details:
+      "Those that transformers reads next to them are copied, too. An error if the files do not hold all of the tokenizer.",
+    excludes: [{ other: "format", why: "a copy has the formats of the tokenizer" }],
+  },
   ...{ output: outputDirectory, ...besideTokenizer, ...unattended },
 });
 
@@ -447,9 +466,6 @@ export const imaging = tableOf({
   output: { ...outputFile, description: "where the image goes" },
   ...{ ...besideTokenizer, ...unattended },
 });
-
-/** Of `bpe serve`. */
-export const serving = { tokenizer, ...besideTokenizer, ...everywhere };
 
 /** Of `bpe playground`. */
 export const teaching = tableOf({

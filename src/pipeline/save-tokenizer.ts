@@ -24,7 +24,7 @@ export type Saving = {
  * Copies the files of a tokenizer into a directory, as a training writes one: as a whole or not at all. The copy is loaded
  * and compared first, so that nothing is lost which was given beside the files, or lies in others.
  */
-export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<void> {
+export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
   checkOutputDirectory(output);
   const lock = takeLockNow(placeOf(output));
   const unregister = guard(() => lock.release());
@@ -38,6 +38,7 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
   };
   try {
     await publishFiles(output, files, { guard, check });
+    return files.map(({ name }) => name);
   } finally {
     lock.release();
     unregister();

@@ -31,8 +31,7 @@ export function startWorker(job: JobName): WorkerThread {
 }
 
 /** Starts a worker of the command line. The libraries have none. */
-export const startCliWorker = (name: "report-worker.ts" | "serve-worker.ts") =>
-  openWorker(entryUrl("cli", name));
+export const startCliWorker = (name: "report-worker.ts") => openWorker(entryUrl("cli", name));
 
 /** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;

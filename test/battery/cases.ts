@@ -211,8 +211,7 @@ export const smallGroups: Record<string, string> = {
     decode-lines: decode @/ids.txt --tokenizer @/base
     + write @/wrong-ids.txt '104 70000'
     decode-wrong: decode @/wrong-ids.txt --tokenizer @/base
-    serve: serve --tokenizer @/base < requests.bin
-    serve-cut: serve --tokenizer @/base < one.txt`,
+    serve: serve --tokenizer @/base`,
   foreign: `
     base: ${base} ${eot} -s '<pad>'
     ${each(
@@ -592,7 +591,6 @@ export const smallGroups: Record<string, string> = {
         "eval",
         "diff",
         "prune",
-        "serve",
         "completions",
       ],
       (command) => `

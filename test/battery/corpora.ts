@@ -199,13 +199,6 @@ function npy(ids: ArrayLike<number>): Uint8Array {
   return Buffer.concat([head, Buffer.from(Uint16Array.from(ids).buffer)]);
 }
 
-/** What `bpe serve` reads. */
-function request(kind: number, items: readonly string[]): Uint8Array {
-  const bytes = items.map((item) => Buffer.from(item, kind === 2 ? "latin1" : "utf8"));
-  const head = Uint32Array.from([kind, items.length, ...bytes.map((item) => item.length)]);
-  return Buffer.concat([Buffer.from(head.buffer), ...bytes]);
-}
-
 /** Every file of the small corpora by its name. */
 function files(): Record<string, string | Uint8Array> {
   const text = english(1, 120_000);
@@ -246,16 +239,6 @@ function files(): Record<string, string | Uint8Array> {
     "tracks.npy": npy(ids),
     "tracks.bin": new Uint8Array(Uint16Array.from(ids).buffer),
     "large-ids.txt": idLines(14, 200_000),
-    "requests.bin": Buffer.concat([
-      request(0, ["the cat", "", "é漢 <|endoftext|>"]),
-      request(1, ["<|endoftext|>"]),
-      request(2, ["\x68\0\0\0\x69\0\0\0", "\xf4\x01\0\0", "abc"]),
-      request(7, []),
-      request(0, []),
-      request(4, []),
-      request(16, ["the cat", "", "é漢 <|endoftext|>"]),
-      request(33, ["é漢 <|endoftext|>"]),
-    ]),
     "dir/a.txt": text.slice(0, 9000),
     "dir/b/c.txt": [...mixed].slice(0, 4000).join(""),
     "dir/b/d.jsonl": `${lines.slice(0, 20).join("\n")}\n`,

@@ -74,7 +74,6 @@ describe("bash completes", () => {
     ["bpe train --chat-template my", null],
     ["bpe train -- --vo", null],
     ["bpe completions z", ["zsh"]],
-    ["bpe serve co", []],
     ["bpe inspect co", null],
   ];
   for (const [line, expected] of cases) {

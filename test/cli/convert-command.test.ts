@@ -233,3 +233,30 @@ describe("other people's files", () => {
     expect(readdirSync(dirname(path))).toEqual(["tokenizer.json"]);
   });
 });
+
+describe("--copy copies the tokenizer's own files", () => {
+  test("as they are, or not at all", () => {
+    const path = writeTokenizer("gpt2");
+    const into = converted(path, "--copy");
+    const names = readdirSync(into);
+    expect(names).toContain("tokenizer.json");
+    for (const name of names) expect([name, read(into, name)]).toEqual([name, read(path, name)]);
+    const foreign = put(home, "foreign.txt", "theirs");
+    expect(run(path, "--copy", "-o", foreign)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`"${foreign}" is not replaced: it is not a directory`),
+    });
+    expect(read(foreign)).toBe("theirs");
+  });
+
+  test("not what is in no file, and in no other format", () => {
+    const path = writeTokenizer("gpt2");
+    const into = newPath();
+    expect(run(join(path, "vocab.json"), "--copy", "-o", into, "-s", "<|more|>")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("alone is not the whole tokenizer, so it cannot be saved"),
+    });
+    expect(run(path, "--copy", "-o", into, "--format", "gpt2").code).toBe(2);
+    expect(existsSync(join(home, into))).toBe(false);
+  });
+});

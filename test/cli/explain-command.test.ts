@@ -127,3 +127,24 @@ test("an added token that shares an id with a learned one is named by its text, 
   const { tokens } = JSON.parse(run("diff", "shared", "other", "--json").stdout);
   expect(tokens.moved).toContainEqual({ token: "é", idA: 0, idB: 261, isSpecial: true });
 });
+
+test("--only-pieces prints what a text of any length is cut into, and changes nothing else", () => {
+  const piecesOf = (text: string) => JSON.parse(run("explain", "low", "--only-pieces", "--", text).stdout);
+  expect(piecesOf(" lowest<|end|>ß")).toEqual([" lowest", "<|end|>", "ß"]);
+  const ofStdin = (stdin: Buffer) => bpe(["explain", "low", "-", "--only-pieces"], { cwd: home, stdin });
+  expect(JSON.parse(ofStdin(Buffer.from("low\n\0 low<|end|>你 \x85")).stdout)).toEqual([
+    "low",
+    "\n",
+    "\0",
+    " low",
+    "<|end|>",
+    "你",
+    " \x85",
+  ]);
+  expect(ofStdin(Buffer.from(""))).toEqual({ code: 0, stdout: "[]\n", stderr: "" });
+  expect(JSON.parse(ofStdin(Buffer.from(" low".repeat(100_000))).stdout)).toHaveLength(100_000);
+  expect(ofStdin(Buffer.from([0x61, 0xff]))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("not UTF-8"),
+  });
+});

@@ -116,7 +116,6 @@ const commands: string[][] = [
   ["diff", `tok${evil}`, `gpt2${evil}`, "--text", `n${evil}=${evil}.txt`],
   ["prune", `tok${evil}`, "--text", `${evil}.txt`, evil, "-n", "260", "-o", `pruned${evil}`],
   ["prune", `tok${evil}`, "--text", evil, "-n", "260", "-o", `tok${evil}`],
-  ["serve", `--tokenizer=${evil}`],
   ["completions", evil],
   ["help", evil],
   [evil],

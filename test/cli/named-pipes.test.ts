@@ -49,7 +49,6 @@ test("a small file that is a pipe is refused by every option and argument, and n
     ["encode", "--tokenizer", tokenizer, "--ranges", small],
     ...["encode", "decode", "tokens"].map((name) => [name, text, "--tokenizer", small]),
     ["encode", text, "--tokenizer", tokenizer, "--special-tokens", small],
-    ["serve", "--tokenizer", small],
     ["inspect", small],
     ["diff", small, tokenizer],
     ["eval", small, "--text", text],

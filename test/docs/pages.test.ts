@@ -89,7 +89,7 @@ describe("docs/options.md", () => {
   function membersOf(group: string): string[] {
     if (group === "all") return commands.map(({ name }) => name);
     const [, list] = new RegExp(`\\*${group}\\* [^;]*?are ([\\w,\\s]+)[;.]`, "i").exec(page)!;
-    return list!.split(/,\s+/);
+    return list!.split(/,\s+/).map((name) => name.replaceAll(/\s+/g, " "));
   }
 });
 

@@ -161,7 +161,6 @@ export const pathArguments: readonly PathArgument[] = [
   ...["tok", "-o", "--log-file"].map((word) => at(truncate, word)),
   ...["tok", "-o", "--log-file"].map((word) => at(convert, word)),
   ...["ids.npy", "--from", "--to", "-o"].map((word) => at(truncateIds, word)),
-  at(["serve"], "--tokenizer"),
   {
     name: "$TMPDIR",
     args: (path) => ["TMPDIR", path, "count", "corpus.txt", "-o", "out.counts", "--memory-limit=1MB"],

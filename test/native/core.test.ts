@@ -4,7 +4,7 @@ import { type Normalization, normalize } from "../../src/bytes/normalization.ts"
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import type { PatternName } from "../../src/pattern/pattern.ts";
 import { Normalizer } from "../../src/text/links.ts";
-import { OffsetFinder, offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
+import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
 import { type FoundAdded, TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { triedPatterns } from "../pattern/names.ts";
@@ -12,6 +12,7 @@ import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, places, rounds, turns } from "../rounds.ts";
 import { madeTrial } from "../text/made-trials.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { OffsetFinder } from "../tokenizer/naive-offsets.ts";
 import { madeText } from "../vocabulary/made-merges.ts";
 import { ask, compiled, numbersOf, type Question } from "./driver.ts";
 

@@ -28,7 +28,6 @@ from bpe_trainer import _executable
 from bpe_trainer._executable import Run
 
 END = "<|endoftext|>"
-NATIVE = "bpe_trainer._native"
 ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"
 #: So long that only what hangs takes it.
 HANG_SECONDS = 120
@@ -96,34 +95,6 @@ class Round:
 
     # What can happen. Each leaves a tokenizer that works.
 
-    def child(self):
-        """Without the native module: the process that encodes is killed, or stopped and closed."""
-        module = sys.modules.pop(NATIVE, None)
-        sys.modules[NATIVE] = None
-        try:
-            other = pickle.loads(pickle.dumps(self.tokenizer))
-            other.encode("x")
-        finally:
-            del sys.modules[NATIVE]
-            sys.modules.update({} if module is None else {NATIVE: module})
-        ((children),) = other._model._children.values()
-        process = children.servers[0].process
-        numbers = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSEGV, signal.SIGSTOP)
-        number = self.random.choice(numbers)
-        os.kill(process._pid, number)
-        if number != signal.SIGSTOP:
-            while os.path.exists(f"/proc/{process._pid}/exe"):
-                time.sleep(0.001)
-            try:
-                other.encode("x")
-                must(False, "no error of a process that was killed")
-            except bpe.BpeError as error:
-                must("ended by signal" in str(error), error)
-            self.check(other)
-            ended(self.forked(other))
-        other.close()
-        must(not os.path.exists(f"/proc/{process._pid}/exe"), "a process is still there")
-
     def reenter(self):
         """A handler of a signal encodes in the middle of a call."""
         text, right = self.large(300_000)
@@ -186,8 +157,8 @@ class Round:
         """Ctrl-C at any moment of a start, in a program with a second thread: nothing else is raised, nothing is left."""
         output = self.home / "started"
 
-        def serve():
-            run = Run(["serve", f"--tokenizer={self.tokenizer._path}"], takes_input=True, answers=True)
+        def explain():
+            run = Run(["explain", "--only-pieces", "--", self.tokenizer._path, "-"], takes_input=True, answers=True)
             try:
                 run.start()
                 run.stop()
@@ -205,7 +176,7 @@ class Round:
 
         # A start that is not interrupted takes some 1 ms, to the first answer some 30 ms.
         starts = (
-            (serve, 0.003),
+            (explain, 0.003),
             (encode, 0.05),
             (train, 0.1),
         )
@@ -375,7 +346,7 @@ class Round:
 
 
 ACTIONS = (
-    *("child", "reenter", "interrupt", "interrupt_training", "interrupt_start"),
+    *("reenter", "interrupt", "interrupt_training", "interrupt_start"),
     *("fork", "fork_among_threads", "copies", "save", "close_within_a_call", "train_with_workers"),
 )
 

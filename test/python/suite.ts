@@ -14,7 +14,6 @@ const isCore = process.env.BPE_TEST_CORE !== undefined;
 const core = [
   "test_arguments",
   "test_bpe",
-  "test_child",
   "test_commands",
   "test_cs336",
   "test_cuts",

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import typing
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import numpy
@@ -354,6 +355,20 @@ class Life(Home):
                 call(self.tokenizer)
         self.assertEqual(self.tokenizer([])["input_ids"], [])
         self.assertEqual(self.tokenizer("")["input_ids"], [])
+
+
+class WithoutModule(Home):
+    """Where the native module cannot be loaded."""
+
+    def test_loading_says_which_python_it_is_and_what_to_do(self) -> None:
+        with bpe.train(self.corpus, 300, output=self.home / "trained", workers=1):
+            pass
+        with unittest.mock.patch.dict(sys.modules, {"bpe_trainer._native": None}):
+            with self.assertRaisesRegex(ImportError, r"(?s)3\.\d+ on .*npm run build:native"):
+                bpe.Tokenizer.load(self.home / "trained")
+            trained = bpe.train(self.corpus, 300, output=self.home / "again", workers=1)
+            with self.assertRaises(ImportError):
+                trained.encode("a")
 
 
 class Types(unittest.TestCase):

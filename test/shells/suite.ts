@@ -108,7 +108,6 @@ test("fish offers what may stand there", () => {
     ["bpe train cor", ["corpus.txt", "corpus/"]],
     ["bpe train -n ", [""]],
     ["bpe completions ", ["bash", "fish", "zsh"]],
-    ["bpe serve c", [""]],
   ];
   for (const [line, expected] of cases) expect([line, offered(line).sort()]).toEqual([line, expected.sort()]);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
-import { OffsetFinder } from "../../src/tokenizer/offsets.ts";
 import { type FoundAdded, TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import { OffsetFinder } from "./naive-offsets.ts";
 
 type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
 
