@@ -55,6 +55,36 @@ export function outOfMemory(error: unknown): UserError | undefined {
   });
 }
 
+/**
+ * @internal The error for a caller of the library if the engine does not allow WebAssembly, or has no more memory for it; undefined
+ * for any other error.
+ */
+export function engineRefusal(error: unknown): UserError | undefined {
+  if (!(error instanceof Error) || error instanceof UserError) return undefined;
+  if (typeof WebAssembly === "undefined")
+    return new UserError("this engine has no WebAssembly, which tokenizers need", {
+      hint: "browsers have none in a lockdown mode, and Node has none with --jitless",
+    });
+  const { name, message } = error;
+  if (name === "CompileError" || name === "EvalError")
+    return new UserError(`WebAssembly is not allowed here: ${message}`, {
+      hint: "a page with a Content-Security-Policy needs 'wasm-unsafe-eval' in its script-src; a service that compiles no code at run time (Cloudflare Workers) cannot run a tokenizer",
+    });
+  if (name !== "RangeError" || !/memory|allocat/i.test(message)) return undefined;
+  return new UserError(`the engine has no WebAssembly memory for one more: ${message}`, {
+    hint: "it has some hundred memories at a time: use one tokenizer for many texts, and keep no reference to one that is not used any more",
+  });
+}
+
+/** @internal Does the work; what the engine refuses is an error that says how to allow it. */
+export function onEngine<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw engineRefusal(error) ?? error;
+  }
+}
+
 /** @internal Ends the program if an invariant does not hold; `invariant` says it in words. */
 export function assert(holds: boolean, invariant: string): asserts holds {
   if (!holds) throw new Error(`bug: ${invariant}`);

@@ -364,11 +364,14 @@ export function tokenTablesBytes(tokens: readonly string[]): number {
 /** Of `labels`, `firstChildren`, `fallbacks` and `tokenLengths`. */
 const bytesPerState = 13;
 
-/** Has the kernel look for these tokens (src/kernel/special-token-search.ts); false where its memory has no room for them. */
+/**
+ * Has the kernel look for these tokens (src/kernel/special-token-search.ts). Returns what does so again, after others were looked
+ * for in the same memory; undefined where it has no room for them.
+ */
 export function setUpTokens(
   kernel: Kernel,
   tokensAndIds: readonly { readonly bytes: Uint8Array; readonly id: number }[],
-): boolean {
+): (() => void) | undefined {
   const { exports } = kernel;
   const filled = tokensAndIds.filter(({ bytes }) => bytes.length > 0);
   const tokens = filled.map(({ bytes }) => bytes);
@@ -388,16 +391,22 @@ export function setUpTokens(
     slots.set(prefix, i * prefixSlotBytes + 16);
   });
   const prefixesAddress = putArray(kernel, slots);
-  if (prefixesAddress === 0) return false;
-  exports.usePrefixes(prefixesAddress, prefixes.length, Number(areWhole), longestBytes);
-  if (areWhole) return true;
+  if (prefixesAddress === 0) return undefined;
+  const usePrefixes = () =>
+    exports.usePrefixes(prefixesAddress, prefixes.length, Number(areWhole), longestBytes);
+  usePrefixes();
+  if (areWhole) return usePrefixes;
 
   const trie = buildTokenTrie(tokens, stayText);
   const { labels, firstChildren, fallbacks, tokenLengths, rootChildren } = trie;
   const arrays = [labels, firstChildren, fallbacks, tokenLengths, rootChildren];
   const addresses = arrays.map((array) => putArray(kernel, array));
   const places = exports.reserveFixed(8 * Math.max(longestBlockBytes, longestBytes)) >>> 0;
-  if (addresses.includes(0) || places === 0) return false;
-  exports.useTokenTrie(addresses[0]!, addresses[1]!, addresses[2]!, addresses[3]!, addresses[4]!, places);
-  return true;
+  if (addresses.includes(0) || places === 0) return undefined;
+  const use = () => {
+    usePrefixes();
+    exports.useTokenTrie(addresses[0]!, addresses[1]!, addresses[2]!, addresses[3]!, addresses[4]!, places);
+  };
+  use();
+  return use;
 }

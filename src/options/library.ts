@@ -1,5 +1,5 @@
 import { described, isSignal } from "../bytes/schema.ts";
-import { UserError, usageError } from "../errors.ts";
+import { engineRefusal, UserError, usageError } from "../errors.ts";
 import type { Kind } from "./kinds.ts";
 import { wrong } from "./kinds.ts";
 import { type Asked, checkGiven, checkTogether, nameInLibrary, tableOf } from "./option.ts";
@@ -100,9 +100,10 @@ export async function inLibrary<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    const { message, hint } = error;
-    throw Object.assign(error, { message: respelled(message), hint: hint && respelled(hint) });
+    const told = engineRefusal(error) ?? error;
+    if (!(told instanceof UserError)) throw told;
+    const { message, hint } = told;
+    throw Object.assign(told, { message: respelled(message), hint: hint && respelled(hint) });
   }
 }
 

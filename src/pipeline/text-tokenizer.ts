@@ -11,7 +11,7 @@ import {
   typedArrayClass,
   wordOf,
 } from "../bytes/schema.ts";
-import { UserError, usageError } from "../errors.ts";
+import { onEngine, UserError, usageError } from "../errors.ts";
 import { tokenizerOfJson } from "../formats/tokenizer-json.ts";
 import { StreamDecoder } from "../tokenizer/stream-decoder.ts";
 import { NoCut, TextCuts } from "../tokenizer/text-cuts.ts";
@@ -60,7 +60,7 @@ const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
  * A byte-level BPE tokenizer: text to ids and back. It needs no files.
  */
 export class TextTokenizer {
-  private readonly encodings = new Map<boolean, TextEncoding>();
+  private encodings: { usual?: TextEncoding; asText?: TextEncoding; last?: TextEncoding } = {};
   private keysMade: readonly string[] | undefined;
   private ids: ReadonlyMap<string, number> | undefined;
 
@@ -312,21 +312,31 @@ export class TextTokenizer {
   }
 
   private useEncoding<T>(options: EncodeOptions, work: (encoding: TextEncoding) => T): T {
-    const specialTokensAsText = this.readsSpecialTokensAsText(options);
-    let encoding = this.encodings.get(specialTokensAsText);
-    if (encoding === undefined) {
-      encoding = new TextEncoding({ ...this.parts, specialTokensAsText });
-      this.encodings.set(specialTokensAsText, encoding);
-    }
+    const encoding = this.encodingFor(this.readsSpecialTokensAsText(options));
     try {
       return work(encoding);
     } catch (error) {
       // What it holds of this text must not begin the next one.
-      if (!(error instanceof NoCut)) this.encodings.clear();
+      if (!(error instanceof NoCut)) this.encodings = {};
       throw error;
     } finally {
       encoding.out.shrink();
     }
+  }
+
+  /** A tokenizer has one memory, if it can: an engine has only some hundred. */
+  private encodingFor(specialTokensAsText: boolean): TextEncoding {
+    const { encodings, parts } = this;
+    onEngine(() => {
+      encodings.usual ??= new TextEncoding({ ...parts, specialTokensAsText: false });
+      if (specialTokensAsText)
+        encodings.asText ??= encodings.usual.cuttingAs({ ...parts, specialTokensAsText });
+    });
+    const usual = encodings.usual!;
+    const encoding = specialTokensAsText ? encodings.asText! : usual;
+    if (encodings.last !== encoding) encoding.resume();
+    encodings.last = encoding;
+    return encoding;
   }
 
   private readsSpecialTokensAsText({ specialTokensAsText }: EncodeOptions): boolean {
@@ -412,7 +422,7 @@ export function partsOfJson(json: unknown): TokenizerParts {
     typedArrayClass(json) === "Uint8Array"
       ? steadyBytes("from: json", json as Uint8Array)
       : new TextEncoder().encode(typeof json === "string" ? json : asJson(json));
-  if (bytes.length > 0) return tokenizerOfJson(bytes, "tokenizer.json");
+  if (bytes.length > 0) return onEngine(() => tokenizerOfJson(bytes, "tokenizer.json"));
   throw new UserError("the tokenizer.json is empty");
 }
 

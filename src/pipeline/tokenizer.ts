@@ -13,7 +13,7 @@ import {
 } from "../bytes/schema.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
 import { type InputFormat, inputFormats } from "../corpus/input.ts";
-import { UserError, usageError } from "../errors.ts";
+import { engineRefusal, UserError, usageError } from "../errors.ts";
 import { checkIdFileName, idTypeFor } from "../formats/id-writers.ts";
 import { loadTokenizerParts } from "../formats/load-tokenizer.ts";
 import { recordedReading } from "../formats/training-json.ts";
@@ -80,7 +80,11 @@ export class Tokenizer extends TextTokenizer {
         );
       },
     );
-    return new Tokenizer(await loadTokenizerParts(path, { pattern, specialTokens }));
+    try {
+      return new Tokenizer(await loadTokenizerParts(path, { pattern, specialTokens }));
+    } catch (error) {
+      throw engineRefusal(error) ?? error;
+    }
   }
 
   /** The same, as HF's packages call it. */

@@ -71,6 +71,10 @@ export class Pretokens {
   private readonly scan: KernelScan;
   /** Bytes of the longest token that is looked for; 0 without any. */
   readonly tokenBytesMax: number;
+  /**
+   * Has the kernel look for the tokens of these pretokens, if others use the same kernel: to be called between two texts.
+   */
+  readonly lookForTokens: () => void;
 
   /** A UserError if the kernel's memory has no room for the tables of the pattern or of the tokens. */
   constructor(
@@ -78,11 +82,13 @@ export class Pretokens {
     tokens: readonly FoundToken[],
     private readonly taker: Taker,
     setUpAfter?: SetUpAfter,
+    others?: Pretokens,
   ) {
     this.kernel = taker.kernel;
     this.tokenBytesMax = longestOf(tokens);
-    const scan = KernelScan.create(this.kernel, automata, setUpAfter);
-    if (scan === undefined || !setUpTokens(this.kernel, tokens)) {
+    const scan = others?.scan ?? KernelScan.create(this.kernel, automata, setUpAfter);
+    const lookForTokens = scan && setUpTokens(this.kernel, tokens);
+    if (scan === undefined || lookForTokens === undefined) {
       throw new UserError(
         "the tables of the pattern and the special tokens do not fit the memory of a thread",
         {
@@ -91,6 +97,12 @@ export class Pretokens {
       );
     }
     this.scan = scan;
+    this.lookForTokens = lookForTokens;
+  }
+
+  /** The same with the same kernel, but no tokens are looked for. */
+  withoutTokens(): Pretokens {
+    return new Pretokens([], [], this.taker, undefined, this);
   }
 
   /** The text from here on is still needed. */

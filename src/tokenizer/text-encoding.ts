@@ -60,14 +60,41 @@ export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
   private readonly takes: EncodingTaker;
 
-  /** @param found a list for the added tokens that are found before the text is cut */
-  constructor(parts: EncodingParts, found?: FoundAdded[], options?: EncodingKernelOptions) {
+  /**
+   * @param found a list for the added tokens that are found before the text is cut
+   * @param shared an encoding with the same pattern and model, for a cutting without tokens to find while it cuts
+   */
+  constructor(
+    parts: EncodingParts,
+    found?: FoundAdded[],
+    options?: EncodingKernelOptions,
+    shared?: TextEncoding,
+  ) {
     const tokens = tokensWhileCutting(parts);
-    const taker = new EncodingTaker(parts, tokens, options);
-    super(parts, taker, new Pretokens(parts.pattern.automata, tokens, taker));
+    const taker = shared?.takes ?? new EncodingTaker(parts, tokens, options);
+    super(
+      parts,
+      taker,
+      shared?.pretokens.withoutTokens() ?? new Pretokens(parts.pattern.automata, tokens, taker),
+    );
     this.out = taker.out;
     this.takes = taker;
     taker.found = found;
+  }
+
+  /**
+   * An encoding by the same pattern and model that finds added tokens as `cutting` says: in the same memory where that looks for
+   * none while it cuts. Then one of the two is used at a time, from `resume` on.
+   */
+  cuttingAs(parts: EncodingParts): TextEncoding {
+    return tokensWhileCutting(parts).length > 0
+      ? new TextEncoding(parts)
+      : new TextEncoding(parts, undefined, undefined, this);
+  }
+
+  /** To be called before a text, after one that another encoding took in the same memory. */
+  resume(): void {
+    this.pretokens.lookForTokens();
   }
 
   /** Notes the added tokens that are found before the text is cut in this list; with undefined nowhere. */

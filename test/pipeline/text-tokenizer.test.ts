@@ -267,15 +267,7 @@ test("holes in arrays are mistakes, and an array or options that change are read
 test("a mistake keeps the tokenizer's memory: the next text makes no other", () => {
   const tokenizer = TextTokenizer.from(base);
   tokenizer.encode("a");
-  const { Instance } = WebAssembly;
-  let instanceCount = 0;
-  WebAssembly.Instance = new Proxy(Instance, {
-    construct(target, args) {
-      instanceCount++;
-      return Reflect.construct(target, args);
-    },
-  });
-  try {
+  const instanceCount = countMade("Instance", () => {
     const wrong = [
       () => tokenizer.encodeBatch(["a", 5 as never]),
       () => tokenizer.encode(5 as never),
@@ -287,10 +279,110 @@ test("a mistake keeps the tokenizer's memory: the next text makes no other", () 
       expect(call).toThrow();
       tokenizer.encode("a");
     }
-  } finally {
-    WebAssembly.Instance = Instance;
-  }
+  });
   expect(instanceCount).toBe(0);
+});
+
+/** How many objects of a class of WebAssembly the work makes; or each of them is this error. */
+function countMade(name: "Instance" | "Memory", work: () => void, error?: Error): number {
+  const given = WebAssembly[name];
+  let count = 0;
+  WebAssembly[name] = new Proxy(given as never, {
+    construct(target, args) {
+      count++;
+      if (error !== undefined) throw error;
+      return Reflect.construct(target, args);
+    },
+  });
+  try {
+    work();
+  } finally {
+    WebAssembly[name] = given as never;
+  }
+  return count;
+}
+
+test("special tokens are found, or are text, in one memory, in any order of the two", () => {
+  const [special] = specialTokens;
+  const text = `low${special}lower ${special}`;
+  const tokensIn = (ids: Uint32Array) =>
+    ids.reduce((count, id) => count + Number(id === base.added_tokens[0]!.id), 0);
+  for (const order of [
+    [false, true, true, false, true],
+    [true, false, true, true, false],
+  ]) {
+    const tokenizer = TextTokenizer.from(base);
+    const memoryCount = countMade("Memory", () => {
+      for (const specialTokensAsText of order) {
+        for (const part of [text, text.repeat(20_000), ""]) {
+          const alone = new TextEncoding({ ...tokenizer.parts, specialTokensAsText });
+          alone.pushText(Buffer.from(part), 0, part.length);
+          const ids = tokenizer.encode(part, { specialTokensAsText });
+          expect(
+            Buffer.compare(Buffer.from(ids.buffer), Buffer.from(new Uint32Array(alone.out.flush()).buffer)),
+          ).toBe(0);
+          expect(tokensIn(ids) > 0).toBe(!specialTokensAsText && part !== "");
+          expect(tokenizer.count(part, { specialTokensAsText, limit: 5 })).toBe(Math.min(6, ids.length));
+          expect(tokenizer.chunks(part.slice(0, 500), 7, { specialTokensAsText }).join("")).toBe(
+            part.slice(0, 500),
+          );
+        }
+      }
+    });
+    // One is the tokenizer's.
+    expect(memoryCount).toBe(order.length * 3 + 1);
+  }
+});
+
+test("both ways of added tokens give the ids of encodings of their own, whatever the tokens are", () => {
+  for (let trial = 0; trial < rounds(40); trial++) {
+    const { json, texts } = madeTrial(base, seed * 3_000_017 + trial);
+    const tokenizer = made(json);
+    if (tokenizer === null) continue;
+    for (const [turn, text] of [...texts, ...texts].entries()) {
+      const specialTokensAsText = (turn * 7 + trial) % 3 !== 0;
+      const alone = new TextEncoding({ ...tokenizer.parts, specialTokensAsText });
+      const bytes = Buffer.from(text);
+      alone.pushText(bytes, 0, bytes.length);
+      const about = { seed, trial, turn, specialTokensAsText };
+      const ids = [...tokenizer.encode(text, { specialTokensAsText })];
+      expect({ about, ids }).toEqual({ about, ids: [...alone.out.flush()] });
+    }
+  }
+});
+
+test("where the engine refuses WebAssembly, or more memory for it, an error says what to do", () => {
+  const refusals: [error: Error, message: RegExp, hint: RegExp][] = [
+    [
+      new WebAssembly.CompileError("disallowed by embedder"),
+      /^WebAssembly is not allowed here: dis/,
+      /'wasm-unsafe-eval'/,
+    ],
+    [new EvalError("Refused"), /^WebAssembly is not allowed here: Refused/, /Content-Security-Policy/],
+    [
+      new RangeError("WebAssembly.Memory(): could not allocate memory"),
+      /has no WebAssembly memory/,
+      /one tokenizer for many/,
+    ],
+  ];
+  for (const [refusal, message, hint] of refusals) {
+    for (const name of ["Instance", "Memory"] as const) {
+      const tokenizer = TextTokenizer.from(base);
+      countMade(
+        name,
+        () => {
+          const error = errorOf(() => tokenizer.encode("a"));
+          expect([error.name, error.message, error.hint]).toEqual([
+            "UserError",
+            expect.stringMatching(message),
+            expect.stringMatching(hint),
+          ]);
+        },
+        refusal,
+      );
+      expect(tokenizer.encode("a")).toHaveLength(1);
+    }
+  }
 });
 
 test("bytes, ids and options of another realm are taken, as from a frame", () => {

@@ -46,6 +46,89 @@ test("150 random files are loaded and give the same ids, chunks and texts as her
   expect(refusals.length).toBeLessThan(75);
 }, 120_000);
 
+const plainFile = () => JSON.stringify(randomFile(randomNumbers(3)));
+
+/** A page of a site, with the library as its module, and what it says in the end. */
+async function said(script: string, headers: Record<string, string> = {}): Promise<string> {
+  const library = readFileSync(join(directory, "browser/browser.js"), "utf8");
+  const body = `<!doctype html><meta charset=utf-8><script type=module src=page.js></script>`;
+  const files: Record<string, [type: string, body: string]> = {
+    "/": ["text/html", body],
+    "/browser.js": ["text/javascript", library],
+    "/tokenizer.json": ["application/json", plainFile()],
+    "/page.js": [
+      "text/javascript",
+      `import { Tokenizer, trainTokenizer, UserError } from "./browser.js";
+       const json = await (await fetch("tokenizer.json")).text();
+       ${script}
+       document.title = JSON.stringify(said);`,
+    ],
+  };
+  const site = await browser.newPage();
+  try {
+    await site.route("http://bpe.test/**", (route) => {
+      const found = files[new URL(route.request().url()).pathname];
+      if (found === undefined) return route.fulfill({ status: 404 });
+      return route.fulfill({ contentType: found[0], body: found[1], headers });
+    });
+    await site.goto("http://bpe.test/");
+    await site.waitForFunction(`document.title !== ""`);
+    return JSON.parse(await site.title());
+  } finally {
+    await site.close();
+  }
+}
+
+const tried = `const tried = async (work) => {
+  try { return String(await work()); }
+  catch (error) { return (error instanceof UserError) + " " + error.message + " | " + error.hint; }
+};`;
+
+test("where a policy forbids WebAssembly, encoding and training say so, and what to allow", async () => {
+  const script = `${tried} const said = [
+    await tried(() => Tokenizer.from(json).encode("a").length),
+    await tried(() => trainTokenizer({ texts: ["low lower"], vocabSize: 258 }).then(({ size }) => size)),
+  ];`;
+  const policy = (source: string) => ({ "Content-Security-Policy": `script-src 'self' ${source}` });
+  expect(await said(script, policy("'wasm-unsafe-eval'"))).toEqual(["1", "258"] as never);
+  for (const one of await said(script, policy("")))
+    expect(one).toMatch(/^true WebAssembly is not allowed here: .* \| .*'wasm-unsafe-eval'/);
+}, 60_000);
+
+test("a page has a hundred tokenizers, each encoding both ways; the one too many says why", async () => {
+  const script = `${tried} const all = []; let last = "1";
+  while (all.length < 200 && last === "1") {
+    const tokenizer = Tokenizer.from(json);
+    last = await tried(() => tokenizer.encode("a").length && tokenizer.encode("a", { specialTokensAsText: true }).length);
+    all.push(tokenizer);
+  }
+  const said = [String(all.length), last];`;
+  const [count, last] = await said(script);
+  expect(Number(count)).toBeGreaterThan(100);
+  expect(last).toMatch(
+    /^1$|^true the engine has no WebAssembly memory for one more: .* \| .*one tokenizer for many texts/,
+  );
+}, 60_000);
+
+test("bytes, options and signals of a frame are taken", async () => {
+  const script = `${tried} const frame = document.createElement("iframe");
+  document.body.append(frame);
+  const there = frame.contentWindow;
+  const tokenizer = Tokenizer.from(json);
+  const options = there.Object.assign(new there.Object(), { specialTokensAsText: true });
+  const texts = there.Array.of("low lower");
+  const training = new there.Object();
+  const stop = new there.AbortController();
+  Object.assign(training, { texts, files: new there.Blob(["low"]), vocabSize: 258, signal: stop.signal });
+  const said = [
+    await tried(() => tokenizer.encode(new there.Uint8Array([97]), options).length),
+    await tried(() => tokenizer.decode(new there.Uint32Array(tokenizer.encode("a"))).length),
+    await tried(() => trainTokenizer(training).then(({ size }) => size)),
+    await tried(() => { stop.abort("enough"); return trainTokenizer(training).catch(String); }),
+  ];`;
+  expect(await said(script)).toEqual(["1", "1", "258", "enough"] as never);
+}, 60_000);
+
 /** Those of `npm run test:real`, if they are here. */
 const home = join(import.meta.dir, "../../dist/real/files");
 test.if(existsSync(home))(
