@@ -645,22 +645,26 @@ class Tokenizer:
         with self._place() as place:
             record = os.path.join(place, _RECORD)
             names = os.listdir(place) if os.path.isfile(record) else []
-            ranks = next((name for name in sorted(names) if name.endswith(".tiktoken")), None)
+            ranks = next((name for name in sorted(names) if _is_ranks(os.path.join(place, name))), None)
             if ranks is None:
                 raise BpeError(f'"{self._path}" has no file for tiktoken, because its ids or its pattern do not fit one')
-            with open(record, encoding="utf-8") as file:
-                options = json.load(file)["options"]
-            mergeable_ranks = _ranks_of(os.path.join(place, ranks))
-        pattern = options["pattern"]
-        if not isinstance(pattern["regex"], str):
+            try:
+                with open(record, encoding="utf-8") as file:
+                    options = json.load(file)["options"]
+                pattern, compat, is_extended = options["pattern"], options.get("compat"), "newTokens" in options
+                regex, name = pattern["regex"], pattern["name"]
+                mergeable_ranks = _ranks_of(os.path.join(place, ranks))
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+                raise BpeError(f'"{self._path}": {_RECORD} or {ranks} is damaged') from None
+        if not isinstance(regex, str):
             raise BpeError("tiktoken has one regular expression for a pattern, and this one has several")
-        if pattern["name"] is None and (options["compat"] == "huggingface" or "newTokens" in options):
+        if name is None and (compat == "huggingface" or is_extended):
             # HF's regex engine reads some expressions otherwise than tiktoken's: `\w` and `\s` are two.
             raise BpeError("its pattern is written for HF's regex engine, and tiktoken has another one")
         special = self.special_tokens
         made = tiktoken.Encoding(
             name=os.path.basename(os.path.abspath(self._path)),
-            pat_str=pattern["regex"],
+            pat_str=regex,
             mergeable_ranks=mergeable_ranks,
             special_tokens=special,
         )
@@ -716,6 +720,11 @@ class Tokenizer:
             return f"<bpe_trainer.Tokenizer{place}, not loaded>"
         tokens, special = facts["tokenCount"], len(facts["specialTokens"])
         return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
+
+
+def _is_ranks(path: str) -> bool:
+    """Not a pipe, which could keep its reader waiting."""
+    return path.endswith(".tiktoken") and os.path.isfile(path)
 
 
 def _ranks_of(path: str) -> dict[bytes, int]:

@@ -217,6 +217,23 @@ class Forged(unittest.TestCase):
         os.utime(self.home / "tokenizer.json", (1, 1))
         self.loads(0)
 
+    def test_ranks_for_tiktoken_are_files_and_a_damaged_record_says_so(self) -> None:
+        pipe, record = self.home / "a.tiktoken", self.home / "training.json"
+        kept = record.read_bytes()
+        os.mkfifo(pipe)
+        try:
+            with time_limit(), bpe.Tokenizer.load(self.home) as tokenizer:
+                self.assertEqual(tokenizer.to_tiktoken().encode(TEXT), self.right)
+            for content in (b"{", b"[]", b"{}", b'{"options": 5}', b'{"options": {"pattern": null}}', b"[" * 100_000):
+                record.write_bytes(content)
+                # What else it says of a record: such a directory is not loaded.
+                with self.subTest(content=content[:20]), time_limit(), self.assertRaises(bpe.BpeError):
+                    with bpe.Tokenizer.load(self.home) as tokenizer:
+                        tokenizer.to_tiktoken()
+        finally:
+            pipe.unlink()
+            record.write_bytes(kept)
+
     def test_a_file_that_becomes_a_pipe_while_it_is_looked_at_does_not_hang(self) -> None:
         path, stat, swapped = self.home / "added_tokens.json", os.stat, []
         self.assertFalse(path.exists())
