@@ -23,18 +23,24 @@ export type Platform = {
   readonly runtimePath: string;
 };
 
-let embedded: Promise<readonly string[]> | undefined;
+/** Usual sizes, or all sizes tiny (src/runtime/scale.ts). */
+export type Scale = "usual" | "small";
+
+const embedded: { [scale in Scale]?: Promise<readonly string[]> } = {};
 
 /** Says what is done now. */
 export const step = (what: string): void => console.log(`  ${what}`);
 
-const define = { BPE_COMMIT: JSON.stringify(commit()) };
+const definesOf = (scale: Scale) => ({
+  BPE_COMMIT: JSON.stringify(commit()),
+  BPE_SMALL_SCALE: String(scale === "small"),
+});
 
 /**
  * Bundles the workers apart from the program. Threads share no module in any case, and so those of the program are not cut
  * into files that workers need and files that they do not.
  */
-async function bundleWorkers(outdir: string): Promise<string[]> {
+async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });
   const { outputs } = await Bun.build({
     entrypoints: ["pipeline/worker.ts", "cli/report-worker.ts"].map(
@@ -42,7 +48,7 @@ async function bundleWorkers(outdir: string): Promise<string[]> {
     ),
     outdir,
     naming: { entry: "[name].[ext]" },
-    define,
+    define: definesOf(scale),
     target: "bun",
     splitting: true,
   });
@@ -55,9 +61,9 @@ async function bundleWorkers(outdir: string): Promise<string[]> {
 }
 
 /** Files that every executable has in it, made once: workers, kernels, tables of patterns, pages, the manual, and the text that its samples read. */
-async function makeEmbedded(): Promise<readonly string[]> {
+async function makeEmbedded(scale: Scale): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
-  const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`);
+  const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`, scale === "small");
   // Only now: who names a file of src/pattern before does not see those that `buildKernel` has made there.
   const sample = `${import.meta.dir}/dist/sample/LICENSE.txt`;
   mkdirSync(`${import.meta.dir}/dist/sample`, { recursive: true });
@@ -66,7 +72,7 @@ async function makeEmbedded(): Promise<readonly string[]> {
   const { buildPages } = await import("./scripts/pages.ts");
   const { buildPlayground } = await import("./scripts/playground.ts");
   return [
-    ...(await bundleWorkers(`${import.meta.dir}/dist/workers`)),
+    ...(await bundleWorkers(`${import.meta.dir}/dist/workers${scale === "small" ? "-small" : ""}`, scale)),
     await buildPages(`${import.meta.dir}/dist/pages`),
     await buildPlayground(`${import.meta.dir}/dist/playground`),
     ...readyMadePatterns(`${import.meta.dir}/dist/patterns`),
@@ -81,17 +87,18 @@ export async function buildExecutable(
   path: string,
   platform?: Platform,
   entry = "src/main.ts",
+  scale: Scale = "usual",
 ): Promise<string> {
   const target = platform?.target ?? process.platform;
   const isForWindows = target.includes("win") && !target.includes("darwin");
   const outfile = isForWindows ? `${path}.exe` : path;
-  embedded ??= makeEmbedded();
+  embedded[scale] ??= makeEmbedded(scale);
   const result = await Bun.build({
-    entrypoints: [`${import.meta.dir}/${entry}`, ...(await embedded)],
+    entrypoints: [`${import.meta.dir}/${entry}`, ...(await embedded[scale])],
     loader: { ".html": "file", ".md": "file", ".tables": "file", ".txt": "file", ".wasm": "file" },
     // All beside the entry, where src/runtime/embedded.ts says they are.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
-    define,
+    define: definesOf(scale),
     minify: true,
     // What a command imports when it needs it is a file of its own.
     splitting: true,
@@ -167,4 +174,20 @@ async function buildIfChanged(): Promise<void> {
   console.log(`built ${executable}`);
 }
 
-if (import.meta.main) await buildIfChanged();
+/** Builds dist/bpe-small, the program with all sizes tiny, unless it is there. Tests compare it with dist/bpe. */
+async function buildSmallIfChanged(): Promise<void> {
+  const stamp = `${import.meta.dir}/dist/bpe-small.stamp`;
+  const path = `${import.meta.dir}/dist/bpe-small`;
+  const sources = digestOfSources();
+  const isBuilt = [path, `${import.meta.dir}/dist/kernel/kernel-small.wasm`, stamp].every(existsSync);
+  if (isBuilt && readFileSync(stamp, "utf8") === sources) return;
+  step("dist/bpe-small: the same with all sizes tiny, for tests");
+  rmSync(stamp, { force: true });
+  await buildExecutable(path, undefined, "src/main.ts", "small");
+  writeFileSync(stamp, sources);
+}
+
+if (import.meta.main) {
+  await buildIfChanged();
+  if (process.argv.includes("--small-scale")) await buildSmallIfChanged();
+}

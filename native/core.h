@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scale.h"
+
 #if defined(__GNUC__) && !defined(_WIN32)
 #define BPE_HIDDEN __attribute__((visibility("hidden")))
 #else

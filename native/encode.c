@@ -122,7 +122,7 @@ static const char *push_id(Encoding *encoding, uint32_t id, size_t size) {
 /* ---- Sections: the text between two added tokens ---- */
 
 /* How much goes in between two looks at whether it is to go on; with a limit some bytes for each id that is missing. */
-enum { POLL_BYTES = 1 << 21, BYTES_OF_ID = 4, LEAST_POLL_BYTES = 1 << 10 };
+enum { POLL_BYTES = SCALED(1 << 21, 64), BYTES_OF_ID = 4, LEAST_POLL_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {
   size_t most = POLL_BYTES, count = encoding->out->size / encoding->image->id_bytes;
@@ -234,7 +234,7 @@ const char *encode_text(Encoding *encoding) { return instance_safely(encode_all,
 /* ---- Cuts for threads ---- */
 
 /* So far a place for a cut is looked for. */
-enum { CUT_SEARCH_BYTES = 1 << 16 };
+enum { CUT_SEARCH_BYTES = SCALED(1 << 16, 16) };
 
 static bool is_safe(const Image *image, uint8_t before, uint8_t behind) {
   uint32_t pair = (uint32_t)before << 7 | behind;

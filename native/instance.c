@@ -93,7 +93,7 @@ static bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
 /* ---- Instances ---- */
 
 /* A text goes into the kernel in windows of this size. */
-enum { WINDOW = 1 << 18, PADDING = 64 };
+enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
 /* What an instance may keep beyond the memory that it was set up with. */
 #define KEPT_BYTES ((uint64_t)1 << 26)
 
@@ -290,7 +290,8 @@ enum { LOOKAHEAD = 4 };
 
 /* The tables are read at random places. Huge pages save misses there once the tables grow, most of them in many scripts, and cost
  * up to 10 MB. They pay where a quarter of 256 KB is not ASCII; in other text behind 16 MB. */
-enum { HUGE_AFTER = 1 << 24, BLOCK = 1 << 18, HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
+enum { HUGE_AFTER = SCALED(1 << 24, 1 << 14), BLOCK = SCALED(1 << 18, 1 << 8) };
+enum { HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
 void advise_huge(uint8_t *start, size_t size) {
 #ifdef MADV_HUGEPAGE

@@ -101,7 +101,7 @@ static void release(Model *self, Idle *idle, const char *error) {
 /* ---- Encoding ---- */
 
 /* For so short a text other threads do not get the GIL. */
-enum { SHORT_TEXT = 1 << 14 };
+enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
 static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
@@ -152,7 +152,7 @@ static Ids take_spare(Model *self) {
   return spare;
 }
 
-enum { SPARE_BYTES = 1 << 16 };
+enum { SPARE_BYTES = SCALED(1 << 16, 16) };
 
 static void give_spare(Model *self, Ids ids) {
   if (self->spare.bytes != NULL || ids.capacity > SPARE_BYTES) free(ids.bytes);
@@ -376,7 +376,7 @@ failed:
 
 /* ---- Batches: texts that several threads encode, part by part ---- */
 
-enum { PART_BYTES = 1 << 18, LONG_BYTES = 1 << 20 };
+enum { PART_BYTES = SCALED(1 << 18, 32), LONG_BYTES = SCALED(1 << 20, 64) };
 
 /* Texts [first, end); or a slice: of one long text, or of a file. */
 typedef struct {
@@ -605,7 +605,7 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
 }
 
 /* Pages of so many ids took a tenth of the time of texts that are encoded again. */
-enum { HUGE_ARRAY = 1 << 22 };
+enum { HUGE_ARRAY = SCALED(1 << 22, 1 << 12) };
 
 /* Puts the ids of a part, and of those that waited for it, behind the others. `ids` becomes memory for the next part. */
 static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
@@ -639,7 +639,7 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
 
 /* So many parts, one behind the other, go to the same instance. It knows their words when they come again, and text that is
  * near has the same language. An instance without a part of its own takes the first one that is left. */
-enum { PARTS_AT_ONCE = 32, PARTS_OF_LANE = 8 };
+enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 
 /* The number of a part that is taken for an instance; -1: none is left. */
 static Py_ssize_t take_part(Batch *self, unsigned lane) {

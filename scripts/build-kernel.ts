@@ -1,7 +1,7 @@
 // Compiles src/kernel, which is AssemblyScript, to the WebAssembly modules that src/runtime/kernel.ts chooses from, and
 // writes down the types of what they export: src/runtime/kernel-exports.ts (not in the repository).
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { generateMaskLoops } from "./generate-mask-loops.ts";
 import { generateUnicodeData } from "./generate-unicode-data.ts";
@@ -20,6 +20,8 @@ const root = join(import.meta.dir, "..");
 const sources = join(root, "src/kernel");
 
 const optimizing = ["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"];
+/** What has tiny texts only need not be fast, and compiles in half the time. */
+const optimizingLittle = ["--optimizeLevel", "1", "--shrinkLevel", "0"];
 const options = [
   // The language allocates nothing: every structure has its place by our own layout.
   ...["--runtime", "stub"],
@@ -30,35 +32,60 @@ const options = [
 ];
 /** One memory for all threads that work together. */
 const shared = ["module.ts", "--sharedMemory"];
+const withSimd = ["--enable", "simd,threads,bulk-memory"];
+/** A constant of src/kernel/scale.d.ts. */
+const usualScale = ["--use", "isSmallScale=0"];
+const smallScale = ["--use", "isSmallScale=1"];
 
 /** The variants of the module, by the names of their files. */
-const flavours = {
-  "kernel.wasm": [...shared, "--enable", "simd,threads,bulk-memory", "--noAssert"],
+const usualFlavours = {
+  "kernel.wasm": [...shared, ...withSimd, ...usualScale, "--noAssert"],
   /** For processors whose WebAssembly has no SIMD. */
-  "kernel-baseline.wasm": [...shared, "--enable", "threads,bulk-memory", "--noAssert"],
+  "kernel-baseline.wasm": [...shared, "--enable", "threads,bulk-memory", ...usualScale, "--noAssert"],
   /** For tests. */
-  "kernel-asserts.wasm": [...shared, "--enable", "simd,threads,bulk-memory"],
+  "kernel-asserts.wasm": [...shared, ...withSimd, ...usualScale],
   /** Of this one C is made (scripts/native). */
-  "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", "--noAssert"],
+  "kernel-encode.wasm": ["encode-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
   /** This one lays out the same memory for it, where there is no SIMD. */
-  "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", "--noAssert"],
+  "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
   /** What a text goes through before it is cut. C is made of this one, too. */
-  "kernel-text.wasm": ["text-module.ts", "--enable", "bulk-memory", "--noAssert"],
+  "kernel-text.wasm": ["text-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
 };
 
-/** Puts the modules into `directory`, unless they are there already; returns their paths. Throws what the compiler says. */
-export async function buildKernel(directory: string): Promise<string[]> {
-  const paths = Object.keys(flavours).map((name) => join(directory, name));
+/** Those of dist/bpe-small and of tests at small scale. They have assertions, but for those that C is made of. */
+const smallFlavours = {
+  "kernel-small.wasm": [...shared, ...withSimd, ...smallScale],
+  "kernel-encode-small.wasm": [
+    "encode-module.ts",
+    "--enable",
+    "simd,bulk-memory",
+    ...smallScale,
+    "--noAssert",
+  ],
+  "kernel-text-small.wasm": ["text-module.ts", "--enable", "bulk-memory", ...smallScale, "--noAssert"],
+};
+
+const flavours = { ...usualFlavours, ...smallFlavours };
+
+/**
+ * Puts the modules of a scale into `directory`, unless they are there already; returns their paths. Throws what the compiler
+ * says.
+ */
+export async function buildKernel(directory: string, isSmallScale = false): Promise<string[]> {
+  const pathsOf = (some: object) => Object.keys(some).map((name) => join(directory, name));
+  const paths = pathsOf(isSmallScale ? smallFlavours : usualFlavours);
   // In a process of its own: the bundler does not see files that appear in a directory that this process has looked into.
   const { status } = spawnSync(process.execPath, [import.meta.path], { stdio: "inherit" });
   if (status !== 0) throw new Error("the sources that are made of others cannot be made");
   const digestPath = join(directory, "digest");
   const digest = digestOfSources();
-  const isBuilt = paths.every(existsSync) && existsSync(digestPath);
-  if (isBuilt && readFileSync(digestPath, "utf8") === digest) return paths;
   mkdirSync(directory, { recursive: true });
+  const isSame = existsSync(digestPath) && readFileSync(digestPath, "utf8") === digest;
+  // What is not compiled now is of other sources.
+  if (!isSame) for (const path of pathsOf(flavours)) if (!paths.includes(path)) rmSync(path, { force: true });
+  const missing = isSame ? paths.filter((path) => !existsSync(path)) : paths;
   // Each takes 20 s of a processor.
-  const compilers = paths.map((path) =>
+  const compilers = missing.map((path) =>
     Bun.spawn([process.execPath, import.meta.path, path], { stdio: ["ignore", "inherit", "inherit"] }),
   );
   const codes = await Promise.all(compilers.map(({ exited }) => exited));
@@ -73,7 +100,7 @@ async function compile(path: string): Promise<void> {
   const output = ["--outFile", path];
   const { error, stderr } = await asc.main([
     join(sources, entry!),
-    ...optimizing,
+    ...(basename(path) in smallFlavours ? optimizingLittle : optimizing),
     ...options,
     ...features,
     ...output,

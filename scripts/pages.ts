@@ -32,7 +32,7 @@ export async function bundleForPage(entry: string, format: "iife" | "esm"): Prom
     target: "browser",
     format,
     minify: true,
-    define: { "process.platform": '"browser"', BPE_COMMIT: '""' },
+    define: { "process.platform": '"browser"', BPE_COMMIT: '""', BPE_SMALL_SCALE: "false" },
     plugins: [withoutNormalizer, ...browserPlugins],
   });
   for (const log of result.logs) console.error(String(log));

@@ -2,6 +2,9 @@
 // test/words`. What begins with "-" is given to Bun. `--long` runs the random tests, with more rounds (test/rounds.ts), and those
 // of the command line, each run in a process of its own (test/binary.ts).
 //
+// Files that compare with a twin, another program or the text itself run again at small scale, where every size is tiny
+// (src/runtime/scale.ts): `node scripts/test.mjs --small-scale` runs only these.
+//
 // A file of tests runs in a process of its own: one that ran other files before takes up to three times as long where tests
 // make many memories, and what it prints can be shown together. Prints what the files that failed have to say, then how many
 // tests passed and failed, by what Bun says of each file. A file gets a temporary directory and has to leave it empty.
@@ -14,6 +17,8 @@ import { fileURLToPath } from "node:url";
 /** Only a test that hangs takes so long, even on a busy machine. */
 const hangMs = 600_000;
 const jobCount = 2;
+/** Marks a file that runs at small scale. */
+const smallScale = " at small scale";
 /** So many times what tests name as their rounds: twenty times what `npm test` makes. */
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
@@ -26,7 +31,8 @@ const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 const root = fileURLToPath(new URL("..", import.meta.url));
 const args = process.argv.slice(2);
 const isLong = args.includes("--long");
-const flags = args.filter((arg) => arg.startsWith("-") && arg !== "--long");
+const isSmallOnly = args.includes("--small-scale");
+const flags = args.filter((arg) => arg.startsWith("-") && arg !== "--long" && arg !== "--small-scale");
 const words = args.filter((arg) => !arg.startsWith("-")).map((word) => word.replace(/^\.\//, ""));
 const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
   .map((name) => `test/${name}`)
@@ -40,8 +46,12 @@ if (files.length === 0) {
   console.error(`no tests in ${words.join(", ")}`);
   process.exit(1);
 }
+/** Those that run at small scale, too. */
+const atSmallScale = ["test/text/edges", "test/text/last-character", "test/words/word-counter"]
+  .flatMap((start) => files.filter((name) => name.startsWith(start)))
+  .map((name) => `${name}${smallScale}`);
 /** Scripts of package.json that check the whole tree; they take their turns as a file of tests does. */
-const checks = words.length === 0 && !isLong ? ["typecheck", "lint"] : [];
+const checks = words.length === 0 && !isLong && !isSmallOnly ? ["typecheck", "lint"] : [];
 
 const findBun = [join(root, "scripts/bun.mjs"), "-e", "console.log(process.execPath)"];
 const bun = spawnSync(process.execPath, findBun, { encoding: "utf8" }).stdout.trim();
@@ -63,9 +73,11 @@ async function play(name, index) {
   const directory = join(temporary, String(index));
   mkdirSync(directory);
   const isCheck = checks.includes(name);
+  const file = name.replace(smallScale, "");
+  const define = file === name ? [] : ["--define", "BPE_SMALL_SCALE=true"];
   const [program, args] = isCheck
     ? ["npm", ["run", "--silent", name]]
-    : [bun, ["test", "--only-failures", "--timeout", String(hangMs), ...flags, `./${name}`]];
+    : [bun, ["test", "--only-failures", "--timeout", String(hangMs), ...define, ...flags, `./${file}`]];
   const child = spawn(program, args, {
     cwd: root,
     env: { ...process.env, TMPDIR: directory, ...(isLong ? longVariables : manyMemories) },
@@ -90,7 +102,7 @@ async function play(name, index) {
     output
       .replace(/^bun test v.*$/m, "")
       .replace(/^ *\d+ pass$[\s\S]*?^Ran .*$/m, "")
-      .replaceAll(`${name}:\n`, ""),
+      .replaceAll(`${file}:\n`, ""),
     ...(signal === null ? [] : [`ended by ${signal}`]),
     ...(left.length === 0 ? [] : [`left in the temporary directory: ${left.join(", ")}`]),
   ];
@@ -104,11 +116,11 @@ async function play(name, index) {
   };
 }
 
+const jobs = [...checks, ...(isSmallOnly ? [] : files), ...atSmallScale];
 console.error(
-  `${[...checks, `${files.length} files of tests`].join(", ")}; ${jobCount} at a time, a dot is one that passed:`,
+  `${[...checks, `${jobs.length - checks.length} files of tests`].join(", ")}; ${jobCount} at a time, a dot is one that passed:`,
 );
 const results = [];
-const jobs = [...checks, ...files];
 const waiting = jobs.entries();
 async function playSome() {
   for (const [index, name] of waiting) {

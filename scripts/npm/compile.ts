@@ -120,6 +120,7 @@ export async function compileLibrary(
     minify: { syntax: true },
     define: {
       BPE_COMMIT: JSON.stringify(commit),
+      BPE_SMALL_SCALE: "false",
       ...(target === "browser" && { "process.platform": '"browser"' }),
     },
     plugins: [takePlaces(suffixes), ...(target === "browser" ? [forBrowsers] : [])],

@@ -1,4 +1,5 @@
 import { type Kernel, putArray } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import { groupBy } from "./arrays.ts";
 
 /**
@@ -108,8 +109,8 @@ const nowhere = 0x7fffffff;
 /** Searching for one prefix takes 0.02 ns a byte, reading backwards 0.4 to 0.7: more prefixes gain little. */
 const prefixCountMax = 8;
 const notRead = -1;
-const shortestBlockBytes = 64;
-const longestBlockBytes = 1 << 14;
+const shortestBlockBytes = scaled(64, 8);
+const longestBlockBytes = scaled(1 << 14, 16);
 
 type Prefix = {
   readonly bytes: Buffer;

@@ -3,6 +3,7 @@ import { type Normalization, TextNormalizer } from "../bytes/normalization.ts";
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import { allocateText, characterLengthAt, codePointOf, type Text } from "../bytes/text.ts";
 import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
+import { scaled } from "../runtime/scale.ts";
 import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
 
 /** Where a text may be divided among readers that do not know of each other. */
@@ -91,8 +92,8 @@ type FileCut = { readonly atByte: number; readonly inside: boolean };
  * How far from the wished place a cut is looked for. Text has one every few bytes (docs/internals/pattern.md); where a megabyte has
  * none, the next may well have none either, and the range ends where a later search succeeds.
  */
-const searchSizeBytes = 1 << 20;
-const defaultProbeSizeBytes = 1 << 16;
+const searchSizeBytes = scaled(1 << 20, 64);
+const defaultProbeSizeBytes = scaled(1 << 16, 16);
 
 class TextCutSearch {
   private readonly finder: CutFinder;

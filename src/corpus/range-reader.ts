@@ -2,6 +2,7 @@ import { closeSync, readSync } from "node:fs";
 import { allocateText, releaseText, type Text, type TextMaker } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import type { FileWindow } from "../runtime/file-window.ts";
+import { scaled } from "../runtime/scale.ts";
 import { tryRead } from "../runtime/system-error.ts";
 import { limitText } from "../runtime/system-limits.ts";
 import { checkUnchanged, type Input, openInput, shrunk } from "./input.ts";
@@ -22,7 +23,7 @@ export class TextMemory {
    * A claim of more than `bytesMax` is an error, in which `what` names the text ("x.jsonl" line 5).
    */
   claim(bytes: number, what: () => string): boolean {
-    if (bytes > this.bytesMax) {
+    if (bytes > this.bytesMax && bytes >= limitedBytes) {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
         hint: "raise --memory-limit, use fewer workers (-w 1), or split its texts into smaller pieces",
@@ -34,7 +35,9 @@ export class TextMemory {
 }
 
 /** Every thread has this much in any case. */
-const smallBytes = 1 << 23;
+const smallBytes = scaled(1 << 23, 128);
+/** At small scale windows that claim nothing else grow, and claim. */
+const limitedBytes = scaled(0, 1 << 23);
 
 /** Where the bytes of a text come from. Offsets count from the beginning of the whole text, wherever the source begins. */
 export interface ByteSource {

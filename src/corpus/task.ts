@@ -1,4 +1,5 @@
 import { countLineFeeds } from "../bytes/text.ts";
+import { scaled } from "../runtime/scale.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { type Cut, CutFinder, cutIntoRanges, type RangePlanOptions } from "./cut-into-ranges.ts";
 import { canSeek, type Input, type Range, recordSeparator, wholeRange } from "./input.ts";
@@ -37,7 +38,7 @@ export function memoryOf(tasks: readonly Task[]): ArrayBuffer[] {
 }
 
 /** Smaller chunks are copied, which is faster than transferring memory. */
-const copiedBytesMax = 1 << 16;
+const copiedBytesMax = scaled(1 << 16, 32);
 
 export const textBytesOf = (task: Task) => task.endByte - task.startByte;
 
@@ -108,8 +109,8 @@ async function* planPages(
 }
 
 /** Wished size of a chunk: its words are counted in some 10 ms. */
-const defaultChunkSizeBytes = 1 << 20;
-const defaultProbeSizeBytes = 1 << 16;
+const defaultChunkSizeBytes = scaled(1 << 20, 64);
+const defaultProbeSizeBytes = scaled(1 << 16, 16);
 /** A chunk that ends inside a document has this much of what follows: one character, and more than anyone looks at. */
 const lookaheadBytes = 8;
 

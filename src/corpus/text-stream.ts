@@ -13,6 +13,7 @@ import {
   space,
 } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
+import { scaled } from "../runtime/scale.ts";
 import { unreadable } from "../runtime/system-error.ts";
 import {
   compressionOf,
@@ -135,7 +136,7 @@ const magicBytesMax = 4;
 
 /** The first bytes of a stream, until they are enough, and a stream that gives all of its bytes. */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
-  let buffer = new Uint8Array(Math.min(bytesMax, 1 << 13));
+  let buffer = new Uint8Array(Math.min(bytesMax, scaled(1 << 13, 16)));
   let end = 0;
   let isWhole = false;
   while (!isWhole && end < bytesMax && !isEnough(buffer.subarray(0, end))) {
@@ -170,9 +171,9 @@ export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: 
  * Bytes that the decoder takes, or makes, at a time; it waits while a chunk was not read. For smaller files less memory is
  * made: chunks of the file's size, and some times that for the text.
  */
-const chunkBytesMax = 1 << 18;
-const outputChunkBytesLeast = 1 << 12;
-const expectedRatio = 8;
+const chunkBytesMax = scaled(1 << 18, 128);
+const outputChunkBytesLeast = scaled(1 << 12, 64);
+const expectedRatio = scaled(8, 1);
 
 /**
  * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. The decoder is a

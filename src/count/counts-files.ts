@@ -3,6 +3,7 @@ import { described, typedArrayClass } from "../bytes/schema.ts";
 import { textOf } from "../bytes/text.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError } from "../errors.ts";
+import { scaled } from "../runtime/scale.ts";
 import { openRegularFile, statOf, tryRead } from "../runtime/system-error.ts";
 import {
   agreedOptions,
@@ -250,7 +251,7 @@ export class CountsFilesAndWords extends CountsFiles {
 }
 
 /** So few that they have no more text than is counted between two checks of the memory. */
-const wordsPerSlice = 1 << 15;
+const wordsPerSlice = scaled(1 << 15, 2);
 
 function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Array, number] {
   const what = `wordCounts: entry ${index}`;

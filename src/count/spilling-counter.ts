@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { TextMemory } from "../corpus/range-reader.ts";
 import { UserError } from "../errors.ts";
 import { writeAll } from "../runtime/file-calls.ts";
+import { scaled } from "../runtime/scale.ts";
 import { refusal } from "../runtime/system-error.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { CountsWriter, countsFileHead, unknownTotals } from "../words/counts-format.ts";
@@ -11,9 +12,12 @@ import { type PackedCounts, WordCounter } from "../words/word-counter.ts";
 import { type CountsTotals, tableBytes, totalsOf, type WordTable } from "../words/word-table.ts";
 
 /** Text that is counted between two looks at the memory: a window of the reader. */
-const textBytesBetween = 1 << 20;
+const textBytesBetween = scaled(1 << 20, 64);
 /** Sorted runs whose words are in memory too are left unwritten up to this size: the result need not wait for them. */
-const unwrittenBytesMax = 1 << 23;
+const unwrittenBytesMax = scaled(1 << 23, 300);
+
+/** The options alone limit the memory for words, but at small scale. */
+const wordBytesMax = scaled(Number.POSITIVE_INFINITY, 6000);
 
 export type SpillingOptions = {
   /** Where sorted runs go, and when. Left out: all words stay in memory. */
@@ -51,7 +55,10 @@ export class SpillingCounter {
     private readonly name: string,
     private readonly room = new TextMemory(),
   ) {
-    this.options = runOptions;
+    this.options = runOptions && {
+      ...runOptions,
+      wordBytesMax: Math.min(runOptions.wordBytesMax, wordBytesMax),
+    };
     this.words = new WordCounter(textBytesMax, undefined, memoryCount);
     this.inMemory = new WordCounter(textBytesMax, undefined, memoryCount);
   }
@@ -230,7 +237,7 @@ export function* writeWords(
   return writer.finish();
 }
 
-const wordsPerSlice = 1 << 15;
+const wordsPerSlice = scaled(1 << 15, 2);
 
 /** Removes a run whose words are in another one. What cannot be removed goes with its directory. */
 export function removeSortedRun(path: string): void {

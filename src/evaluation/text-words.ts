@@ -1,6 +1,7 @@
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import { codePointAt, codePointOf } from "../bytes/text.ts";
 import { contains, unionOf, whiteSpace } from "../pattern/unicode.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { holdsDigit } from "./number-counts.ts";
 
@@ -77,7 +78,7 @@ export function* gatherTextWords(table: WordTable, withNumbers = false): Generat
 }
 
 /** Words that are looked at between two turns of the event loop: encoding so many takes some milliseconds. */
-const wordsPerSlice = 1 << 13;
+const wordsPerSlice = scaled(1 << 13, 4);
 
 /** Words [first, end) of a table. */
 export type WordSlice = { readonly first: number; readonly end: number };
@@ -145,7 +146,7 @@ function* numberWords(placed: WordTable, withNumbers: boolean) {
   const wordOf = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
   const hasDigit = withNumbers ? new Uint8Array(new SharedArrayBuffer(placedCount)) : null;
   const firstPlaced = new Uint32Array(new SharedArrayBuffer(4 * placedCount));
-  let slotCount = 16;
+  let slotCount = scaled(16, 2);
   while (slotCount < 2 * placedCount) slotCount *= 2;
   const slots = new Uint32Array(slotCount).fill(noWord);
   const numbered = { placed, whitespaceBytes, firstPlaced };
@@ -296,7 +297,7 @@ export function* countSpecialTokens(
   return occurrences;
 }
 
-const placesPerSlice = 1 << 10;
+const placesPerSlice = scaled(1 << 10, 4);
 
 /** The placed word that holds the byte at `pos`. */
 function placedWordAt(starts: Uint32Array, placedCount: number, pos: number): number {

@@ -1,6 +1,7 @@
 import { escapeBytes } from "../bytes/escape.ts";
 import { normalize } from "../bytes/normalization.ts";
 import { space } from "../bytes/text.ts";
+import { scaled } from "../runtime/scale.ts";
 import { type AddedToken, changesText } from "../text/cutting.ts";
 import { type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
 import { haveAllBytes, type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
@@ -193,10 +194,10 @@ export class WordEncoder {
 }
 
 /** How many tokens of a word are listed. */
-const piecesMax = 64;
+const piecesMax = scaled(64, 3);
 
 /** So many bytes are encoded at once, if there are several words among them. */
-const groupBytesMax = 1 << 16;
+const groupBytesMax = scaled(1 << 16, 32);
 
 /** Cuts a slice into groups of words that follow each other, of `groupBytesMax` and `wordsMax` or less, or of one word. */
 function* groupsOf(starts: Uint32Array, { first, end }: WordSlice, wordsMax: number): Generator<WordSlice> {

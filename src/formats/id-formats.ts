@@ -5,6 +5,7 @@ import { zlib } from "../corpus/content.ts";
 import type { KeptColumns, KeptField } from "../corpus/records/kept-fields.ts";
 import { UserError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
+import { scaled } from "../runtime/scale.ts";
 import { openRegularFile, statOf, withRegularFile } from "../runtime/system-error.ts";
 import { type IdDocuments, readNumbers } from "./id-reader.ts";
 import {
@@ -109,7 +110,7 @@ export function baseOf(path: string, { endings }: IdFormat): string {
 
 /** Raw ids, and where documents end: known as a whole behind the last. */
 class IndexedWriter implements IdWriter {
-  private ends = new Float64Array(1 << 10);
+  private ends = new Float64Array(scaled(1 << 10, 4));
   private endCount = 0;
 
   constructor(
@@ -197,7 +198,7 @@ function lengthOf(idCount: number): number {
   );
 }
 
-const rowsInChunk = 1 << 15;
+const rowsInChunk = scaled(1 << 15, 2);
 
 /**
  * `.csv.gz`: a line for each document, with where it begins and ends in ids; its number; no source; its number again,

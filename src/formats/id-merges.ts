@@ -1,6 +1,7 @@
 import { readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../errors.ts";
+import { scaled } from "../runtime/scale.ts";
 import { isFile, readText, statOf, withRegularFile } from "../runtime/system-error.ts";
 import { narrowIdMax } from "../tokenizer/tokenizer-parts.ts";
 import { alphabetSizeMax } from "./id-reader.ts";
@@ -142,7 +143,7 @@ export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
 }
 
 /** Symbols between two yields. */
-const sliceSymbols = 1 << 14;
+const sliceSymbols = scaled(1 << 14, 16);
 
 /** The symbols that tokens stand for, in order. Each part is valid until the next one is asked for. */
 export function* symbolsOf(

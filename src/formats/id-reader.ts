@@ -6,10 +6,11 @@ import { inspectInput } from "../corpus/inspect-input.ts";
 import type { KeptValue } from "../corpus/records/kept-fields.ts";
 import { openTextStream } from "../corpus/text-stream.ts";
 import { UserError } from "../errors.ts";
+import { scaled } from "../runtime/scale.ts";
 import { nameOf, openRegularFile, tryRead } from "../runtime/system-error.ts";
 import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
 
-const windowBytes = 1 << 20;
+const windowBytes = scaled(1 << 20, 64);
 const npyHeadBytesMax = 1 << 16;
 
 /** Ids as the file has them. Numbers such as `-1` are kept, so that they are reported and not wrapped. */

@@ -4,6 +4,7 @@ import type { KeptValue } from "../corpus/records/kept-fields.ts";
 import type { Task } from "../corpus/task.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
+import { scaled } from "../runtime/scale.ts";
 
 /**
  * The head of an .npy file, version 1.0: magic, version, length of the text, and a Python dict with type and shape, padded
@@ -147,7 +148,7 @@ const textBytesMax = 11;
 export class TextWriter implements IdWriter {
   idCount = 0;
   private isLineStart = true;
-  private chunk = new Uint8Array(1 << 16);
+  private chunk = new Uint8Array(scaled(1 << 16, 64));
 
   constructor(private readonly out: ByteSink) {}
 

@@ -1,6 +1,7 @@
 import { grown } from "../bytes/arrays.ts";
 import { decimalDigitsMax, putDecimal } from "../bytes/text.ts";
 import { createSha256 } from "../runtime/host.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { Extension, LoadOptions, Numbering, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { JsonObject } from "../vocabulary/model-settings.ts";
 import type { FinishedTokenizer } from "../vocabulary/vocabulary.ts";
@@ -110,5 +111,5 @@ export class Chunk {
 }
 
 /** Large enough that a write costs little beside its bytes, small enough for a processor's cache. */
-const fullBytes = 64 * 1024;
+const fullBytes = scaled(64 * 1024, 64);
 const encoder = new TextEncoder();

@@ -6,10 +6,11 @@ import { grown } from "../bytes/arrays.ts";
 import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "../corpus/records/kept-fields.ts";
 import { UserError } from "../errors.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { IdWriter } from "./id-writers.ts";
 
 /** A row group ends with the document in which it gets so many ids, or as much of fields: 4 MB. */
-const groupIds = 1 << 20;
+const groupIds = scaled(1 << 20, 64);
 /** The size of a page is a field of 32 bits, with a sign. */
 const pageIdsMax = 2 ** 29 - 1;
 

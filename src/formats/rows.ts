@@ -2,6 +2,7 @@ import { bytesOf } from "../bytes/arrays.ts";
 import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { lineFeed } from "../bytes/text.ts";
 import type { KernelExports } from "../runtime/kernel-exports.ts";
+import { scaled } from "../runtime/scale.ts";
 import {
   areThere,
   forEachPart,
@@ -133,12 +134,12 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
  *   (behind it)   rowBytesMax     the last row
  */
 export const places = { separators: 64, spelling: 256, digits: 1280 };
-const bufferBytes = 1 << 18;
+const bufferBytes = scaled(1 << 18, 512);
 const separatorTextMax = 24;
 /** Two kept tokens, each byte written as two, and three separators, the last one written in full. */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
 /** Fewer bytes are gathered in a chunk: the rows that the kernel stops at may be close together. */
-const worthYieldingBytes = 1 << 14;
+const worthYieldingBytes = scaled(1 << 14, 64);
 
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: PutArrays };
 

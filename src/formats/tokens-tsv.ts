@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { basename, dirname, join } from "node:path";
 import { byteToCharacter, encodeBytes } from "../bytes/byte-characters.ts";
+import { scaled } from "../runtime/scale.ts";
 import { isFile, readText } from "../runtime/system-error.ts";
 import { WordMerger } from "../tokenizer/encoding-kernel.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
@@ -65,7 +66,7 @@ function* rows(vocabulary: Vocabulary, ledger: Ledger): Generator<Uint8Array> {
   yield chunk.take();
 }
 
-const gatheredCharacters = 1 << 14;
+const gatheredCharacters = scaled(1 << 14, 16);
 
 /** The tokens in byte-to-character form, by token number; undefined for long ones, which could be megabytes. */
 function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undefined)[] {
@@ -175,7 +176,7 @@ export function* readWrittenLedger(parts: TokenizerParts): Generator<undefined, 
 }
 
 const none = -1;
-const rowsPerSlice = 1 << 14;
+const rowsPerSlice = scaled(1 << 14, 3);
 
 /** The columns by id; null if there is not a row for each id, in their order. */
 function* parseRows(text: string, idLimit: number) {

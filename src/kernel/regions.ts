@@ -53,12 +53,15 @@ export let recordsStart: usize = 0;
 /** Bytes of a sixteenth. */
 export let sixteenth: usize = 0;
 
-export const endCountMax: u32 = 1 << 16;
+/** Bytes that are scanned at most before ends are taken. Each may settle an end, and slots come on top. */
+export const blockBytes: i32 = isSmallScale ? 16 : 1 << 14;
+export const endCountMax: u32 = isSmallScale ? 256 : 1 << 16;
 /** Pretokens counted together: few enough that their keys stay in the first cache, enough for cache misses to overlap. */
-export const batchPretokens: u32 = 1024;
-export const asideBytes: usize = 1 << 18;
-export const listedBytes: usize = 1 << 18;
-export const listedWords: u32 = 1 << 13;
+export const batchPretokens: u32 = isSmallScale ? 16 : 1024;
+export const asideBytes: usize = isSmallScale ? 1 << 12 : 1 << 18;
+export const listedBytes: usize = isSmallScale ? 128 : 1 << 18;
+/** Short and middle words have 15 bytes at most, so all of these fit; a longer one is looked at before. */
+export const listedWords: u32 = <u32>(listedBytes / 32);
 
 const pageBytes: usize = 1 << 16;
 /** No region lies beyond. */

@@ -42,8 +42,8 @@ let lengthsStart: usize = 0;
 let longestBytes: i32 = 0;
 
 const prefixBytes: u32 = 32;
-const shortestBlockBytes: i32 = 64;
-const longestBlockBytes: i32 = 1 << 14;
+const shortestBlockBytes: i32 = isSmallScale ? 8 : 64;
+const longestBlockBytes: i32 = isSmallScale ? 16 : 1 << 14;
 
 /** Bytes before it may be read. */
 let searchLimit: i32 = 0;

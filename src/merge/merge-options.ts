@@ -1,5 +1,6 @@
 import { byteToCharacter } from "../bytes/byte-characters.ts";
 import { UserError } from "../errors.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { TokenWordsSize } from "../words/word-table.ts";
 import type { Compat } from "./merges.ts";
 
@@ -167,19 +168,19 @@ export type MergeTuning = {
 };
 
 export const defaultTuning: MergeTuning = {
-  sliceWork: 1 << 18,
+  sliceWork: scaled(1 << 18, 97),
   hashesFirstPairs: false,
-  blockSize: 128,
+  blockSize: scaled(128, 3),
   wideCells: false,
-  fewTokens: 0xffff,
+  fewTokens: scaled(0xffff, 280),
   threshold: "rising",
-  thresholdFromMerge: 64,
+  thresholdFromMerge: scaled(64, 1),
   thresholdExponent: 1.7,
-  arenaSlack: 1.5,
+  arenaSlack: scaled(1.5, 1),
   cleanShare: 0.5,
-  prefixBytes: 64,
-  sharedListLength: 2048,
-  sharedCellCount: 4_000_000,
+  prefixBytes: scaled(64, 2),
+  sharedListLength: scaled(2048, 4),
+  sharedCellCount: scaled(4_000_000, 2),
   startsHelpers: true,
   memoryBytesMax: 2 ** 32,
   memoryCountMin: 1,

@@ -3,6 +3,7 @@ import { textMeasures } from "../evaluation/measures.ts";
 import { type ModelShape, readModelShape } from "../evaluation/model-cost.ts";
 import { writtenFormats, writtenOnRequest } from "../formats/formats.ts";
 import { idFormatNames } from "../formats/id-writers.ts";
+import { scaled } from "../runtime/scale.ts";
 import {
   flag,
   keptFields,
@@ -140,7 +141,7 @@ export const planning = tableOf({
   rangeSize: {
     name: "range-size",
     // Smaller ranges would cost more to plan than to count.
-    kind: size(64_000),
+    kind: size(scaled(64_000, 1000)),
     topic: "output",
     description: "approximate size of a range, e.g. 64MB or 1GiB",
     default: "256MB",

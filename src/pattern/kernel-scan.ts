@@ -1,5 +1,6 @@
 import { fromBase64 } from "../runtime/host.ts";
 import { type Kernel, putArray } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import { automatonDigest, type PatternTables, type ShadowTables } from "./compiled-pattern.ts";
 import { namedMasks } from "./named-masks.ts";
 import { buildFourByteTables, type FourByteTables } from "./scan-tables.ts";
@@ -12,9 +13,9 @@ export type SetUpAfter = {
 
 const usualSetUpAfter: SetUpAfter = {
   /** Four-byte tables take 1 to 16 ms to build: as long as this much text takes by single bytes, or several times as long. */
-  fourByteTablesBytes: 1 << 18,
+  fourByteTablesBytes: scaled(1 << 18, 1 << 10),
   /** Half a millisecond, and some time of the compiler for the loops. */
-  masksBytes: 1 << 20,
+  masksBytes: scaled(1 << 20, 64),
 };
 
 /** A pattern's automata in the kernel (src/kernel/scan), with what makes the first one's scan faster. */

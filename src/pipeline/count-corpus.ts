@@ -10,6 +10,7 @@ import {
   type SpillingOptions,
 } from "../count/spilling-counter.ts";
 import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import { workerBytes } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { idBytesOf, LiftedPretokens } from "../superwords/lifted-pretokens.ts";
@@ -178,8 +179,8 @@ function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<un
 let nameCount = 0;
 const nextName = () => String(nameCount++);
 
-const smallestRangeSizeBytes = 1 << 20;
-const largestRangeSizeBytes = 1 << 23;
+const smallestRangeSizeBytes = scaled(1 << 20, 128);
+const largestRangeSizeBytes = scaled(1 << 23, 512);
 /** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
 const rangesPerThread = 16;
 
@@ -254,9 +255,9 @@ export type ThreadWords = {
 };
 
 /** Loading the code that maps takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
-const mappedBytesLeast = 1 << 25;
+const mappedBytesLeast = scaled(1 << 25, 1 << 12);
 /** The ids of a window have at most as many bytes as a window that is counted. */
-const windowIdBytes = 1 << 20;
+const windowIdBytes = scaled(1 << 20, 16);
 
 /** What one thread of a count does: counts tasks and keeps their words. */
 export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords, AllTables> {

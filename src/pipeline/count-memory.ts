@@ -3,6 +3,7 @@ import type { SortedRunOptions } from "../count/spilling-counter.ts";
 import type { AskedTraining } from "../options/training-table.ts";
 import { patternDigest } from "../pattern/pattern.ts";
 import { wholeMemoryBytes } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { build } from "../runtime/version.ts";
 import { Cache } from "../store/cache.ts";
@@ -19,7 +20,7 @@ export type CountMemory = {
 };
 
 /** The most that a byte of text can take: words of three bytes, all distinct, in tables that are half empty. */
-const wordBytesPerTextByte = 40;
+const wordBytesPerTextByte = scaled(40, 1e15);
 
 /** A memory of so many times the text's size has room for its words, unless the text was made to prevent it. */
 const kernelBytesPerTextByte = 16;

@@ -11,6 +11,7 @@ import { addUp, narrowed, type Parts, sourcesOfSortedRuns } from "../count/add-u
 import type { AddedCounts } from "../count/counts-files.ts";
 import type { SortedRun } from "../count/spilling-counter.ts";
 import { spareThirdTier } from "../runtime/host.ts";
+import { scaled } from "../runtime/scale.ts";
 import { allowedCores } from "../runtime/system-limits.ts";
 import { inTurns, nextTurn } from "../runtime/turns.ts";
 import type { Cache } from "../store/cache.ts";
@@ -194,11 +195,11 @@ async function countAfresh(
 }
 
 /** On fewer cores slices gain nothing, and cost processor time. */
-const slicingCores = 8;
+const slicingCores = scaled(8, 1);
 /** One thread adds up fewer words in some 50 ms; until the others have begun, and all is told, it has done half of that. */
-const slicedWordsLeast = 1e6;
+const slicedWordsLeast = scaled(1e6, 2);
 /** A slice takes a thread some 0.8 MB beside its words: a twentieth of what it takes to count so many. */
-const slicedWordsPerThread = 50_000;
+const slicedWordsPerThread = scaled(50_000, 1);
 
 /** With how many words in all tables it pays that each thread adds up a slice of them. */
 export function slicedWordsFor(threadCount: number, coreCount: number): number {

@@ -17,6 +17,7 @@ import { appending, type IdSink, type IdType, idWriterFor } from "../formats/id-
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
 import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import { MemoryBudget, workerBytes, workersFor } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { cuttingTokens, textCutting } from "../text/cutting.ts";
@@ -57,8 +58,8 @@ export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: 
 const mergeBytesOfMain = 200;
 const mergeBytesOfThread = 70;
 
-const smallestRangeSizeBytes = 1 << 19;
-const largestRangeSizeBytes = 1 << 22;
+const smallestRangeSizeBytes = scaled(1 << 19, 128);
+const largestRangeSizeBytes = scaled(1 << 22, 512);
 /** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
 const rangesPerThread = 40;
 
@@ -267,7 +268,7 @@ export async function encodeInto(
   return { ...encoded, idCount: writer.idCount };
 }
 
-const windowBytes = 1 << 18;
+const windowBytes = scaled(1 << 18, 64);
 
 /** What a thread that encodes begins with. */
 type EncodeSetup = {

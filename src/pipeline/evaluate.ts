@@ -24,6 +24,7 @@ import {
 } from "../evaluation/text-words.ts";
 import type { WordEncoding } from "../evaluation/word-encoder.ts";
 import { type CompiledPattern, compilePattern, patternDigest } from "../pattern/pattern.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
@@ -108,7 +109,7 @@ function checkLongest(words: WordTable, { budget, tokenizers }: EvaluateOptions,
 }
 
 /** The memory of a thread has room for shorter ones. */
-const longWordBytes = 1 << 18;
+const longWordBytes = scaled(1 << 18, 16);
 
 /** Shows how far the run is: it goes through each text for its words, and for each kind of pretokens. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {

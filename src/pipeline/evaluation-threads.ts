@@ -10,6 +10,7 @@ import {
   wordCosts,
 } from "../evaluation/word-encoder.ts";
 import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { WordTable } from "../words/word-table.ts";
 import { type AnswerOf, type RequestOf, startJobs } from "./job.ts";
@@ -188,4 +189,4 @@ export class EvaluationThreads {
 }
 
 /** Encoding so many words takes some 0.5 s: as long as several threads need to be of use. */
-const defaultPartWordsLeast = 1 << 20;
+const defaultPartWordsLeast = scaled(1 << 20, 4);

@@ -10,6 +10,7 @@ import {
   textBytesOf,
 } from "../corpus/task.ts";
 import { startWorker } from "../runtime/embedded.ts";
+import { scaled } from "../runtime/scale.ts";
 import { inTurns, nextTurn, runToEnd } from "../runtime/turns.ts";
 import type { JobName, WorkerThread } from "../runtime/worker-jobs.ts";
 import { describeFailure, JobThread, reviveFailure, type Tell, Transferred } from "./job.ts";
@@ -59,7 +60,7 @@ export function startWorkers(name: JobName, workerCount: number): StartedWorkers
 
 const reportIntervalMs = 50;
 /** So much text takes a thread some 0.1 s, if it cannot be done in slices: one line, one page or one word. */
-export const longTextBytes = 1 << 24;
+export const longTextBytes = scaled(1 << 24, 256);
 
 /**
  * Does the tasks of a job: the main thread and the workers take one after the other, and the sink gets what they find in
@@ -265,9 +266,9 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
 }
 
 /** Small tasks are handed out in batches of this much text: a message costs as much as counting some kilobytes. */
-const batchBytes = 1 << 18;
+const batchBytes = scaled(1 << 18, 256);
 /** Upper bound of the tasks that are planned ahead, for tasks without text. */
-const aheadCountMax = 1000;
+const aheadCountMax = scaled(1000, 2);
 
 /** A taker that leaves a task and all that follow to the others. */
 export type PickyTaker = { readonly taker: number; readonly leaves: (task: Task) => boolean };
@@ -709,7 +710,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 }
 
 /** Output of one thread that may be on its way. */
-const unwrittenBytesMax = 1 << 23;
+const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
 /**
  * Output of one thread that waits for its turn to be written. The thread waits while there is too much of it. Memory of

@@ -69,7 +69,7 @@ const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../..
 /** Whether the kernel is the one with assertions, which tests run. */
 export const isKernelTested = !isEmbedded && process.env.NODE_ENV === "test";
 
-/** A module of the kernel (scripts/build-kernel.ts); the one with assertions only in the source tree. */
+/** A module of the kernel (scripts/build-kernel.ts); those with assertions are in no program of a release. */
 export function readKernel(
   name:
     | "kernel"
@@ -77,7 +77,10 @@ export function readKernel(
     | "kernel-asserts"
     | "kernel-encode"
     | "kernel-encode-baseline"
-    | "kernel-text",
+    | "kernel-text"
+    | "kernel-small"
+    | "kernel-encode-small"
+    | "kernel-text-small",
 ): Uint8Array<ArrayBuffer> {
   const path = `${kernelDirectory}/${name}.wasm`;
   try {

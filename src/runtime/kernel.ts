@@ -1,12 +1,18 @@
 import { availableParallelism, isKernelTested, readKernel, totalmem } from "./embedded.ts";
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
+import { isSmallScale } from "./scale.ts";
 
 /** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
 export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
 
 const hasSimd = () => WebAssembly.validate(simdProbe);
-const readModule = () =>
-  readKernel(!hasSimd() ? "kernel-baseline" : isKernelTested ? "kernel-asserts" : "kernel");
+const readModule = () => readKernel(moduleName());
+
+function moduleName() {
+  if (isSmallScale) return "kernel-small";
+  if (!hasSimd()) return "kernel-baseline";
+  return isKernelTested ? "kernel-asserts" : "kernel";
+}
 
 /** A module that is valid if the engine has SIMD: (func (result v128) i32.const 0 i8x16.splat) */
 const simdProbe = Uint8Array.of(
@@ -43,13 +49,16 @@ export function createKernel(memory = largestMemory(largestPageCount, smallestPa
   return { exports: exports as KernelExports, memory };
 }
 
+const readEncodingKernel = () => readKernel(isSmallScale ? "kernel-encode-small" : "kernel-encode");
+const readTextKernel = () => readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
+
 /** The parts of the kernel that run in the processes of other programs (native/). */
-export const readNativeKernels = () => [readKernel("kernel-encode"), readKernel("kernel-text")];
+export const readNativeKernels = () => [readEncodingKernel(), readTextKernel()];
 
 /** An instance of the first one: it has some of the exports, and a memory of its own, not shared. */
 export function createEncodingKernel(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
-  const code = readKernel(hasSimd() ? "kernel-encode" : "kernel-encode-baseline");
+  const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } });
   return { exports: exports as KernelExports, memory };
 }
@@ -60,7 +69,7 @@ export type TextKernel = { readonly exports: TextKernelExports; readonly memory:
 let compiledText: WebAssembly.Module | undefined;
 
 export function createTextKernel(): TextKernel {
-  compiledText ??= new WebAssembly.Module(readKernel("kernel-text"));
+  compiledText ??= new WebAssembly.Module(readTextKernel());
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const { exports } = new WebAssembly.Instance(compiledText, { env: { memory } });
   return { exports: exports as TextKernelExports, memory };

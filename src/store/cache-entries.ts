@@ -3,6 +3,7 @@ import { bytesOf } from "../bytes/arrays.ts";
 import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../bytes/schema.ts";
 import { rename } from "../runtime/file-calls.ts";
 import { xxHash64 } from "../runtime/host.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { RangeStatistics } from "../text/task-texts.ts";
 import { type CountsOptions, CountsReader, hasOptions, optionFields } from "../words/counts-format.ts";
 import {
@@ -51,7 +52,7 @@ const entryMagic = new TextEncoder().encode("bpee");
 const tailBytes = 16;
 /** An id and a few numbers. */
 const aboutBytesMax = 4096;
-const blockBytes = 1 << 20;
+const blockBytes = scaled(1 << 20, 64);
 
 /** Turns a counts file of this run into an entry, and moves it to `path` on the same file system. */
 export function makeEntry(countsPath: string, path: string, id: EntryId, statistics: RangeStatistics): void {
@@ -252,7 +253,7 @@ function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): U
 }
 
 /** Entries added up in one pass, each an open file with a frame in memory. Above 8 the number hardly matters. */
-const entriesAtOnce = 64;
+const entriesAtOnce = scaled(64, 1);
 
 /** The sum of entries, in ascending order of its words' bytes. Yields between slices of some milliseconds. */
 export function* sumOfEntries(

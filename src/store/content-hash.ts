@@ -2,12 +2,13 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type Input, openInput, shrunk } from "../corpus/input.ts";
 import type { CountsRecord } from "../formats/training-json.ts";
 import { createSha256, xxHash64 } from "../runtime/host.ts";
+import { scaled } from "../runtime/scale.ts";
 import { inTurns } from "../runtime/turns.ts";
 
 /** Bytes read at a time. They stay in the second cache, and the memory is the same for all files. */
-const block = new Uint8Array(1 << 18);
+const block = new Uint8Array(scaled(1 << 18, 64));
 /** Bytes hashed between two yields: a millisecond. */
-const sliceBytes = 1 << 20;
+const sliceBytes = scaled(1 << 20, 128);
 
 /** SHA-256 of a file as it was when the run began. Yields how many bytes were hashed since the last yield. */
 export function* hashInput(input: Input): Generator<number, string> {

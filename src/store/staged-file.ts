@@ -10,12 +10,13 @@ import {
   writeAll,
 } from "../runtime/file-calls.ts";
 import { shellQuoted } from "../runtime/hints.ts";
+import { scaled } from "../runtime/scale.ts";
 import { isHeldOpen, slashed } from "../runtime/windows.ts";
 import { mendLeftOvers, release, reserve, tryWrite } from "./output-lock.ts";
 import { freePath, type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { checkOwner, followLinks, inherited, settlePermissions, stagedFileMode } from "./trusted-files.ts";
 
-const flushAfterBytes = 2 ** 24;
+const flushAfterBytes = scaled(2 ** 24, 128);
 
 /**
  * Checks before any work, and touching nothing, that a file may be written at the path. Whether its directory can be

@@ -2,6 +2,7 @@ import { decodeCharacters } from "../bytes/byte-characters.ts";
 import { UserError } from "../errors.ts";
 import { alphabetOrder, type StartTokens } from "../merge/merge-options.ts";
 import type { Compat, LearnedPairs, Merges } from "../merge/merges.ts";
+import { scaled } from "../runtime/scale.ts";
 import { buildModel, type EncodingModel, type RankedMerges } from "../tokenizer/encoding-model.ts";
 import { copyTokenBytes, makeTokenBytes } from "../vocabulary/vocabulary.ts";
 import type { RecordWords } from "../words/word-counter.ts";
@@ -36,8 +37,8 @@ type KeptMerges = {
 type Halves = Pick<RankedMerges, "left" | "right">;
 
 /** Tokens and words between two yields, unless one word has more. */
-const tokensAtOnce = 1 << 21;
-const wordsAtOnce = 1 << 18;
+const tokensAtOnce = scaled(1 << 21, 16);
+const wordsAtOnce = scaled(1 << 18, 3);
 
 /**
  * Finds out which merges stay, from words that all of them have been made in, and from how often each token is in them.
@@ -90,7 +91,7 @@ const mayEnd = 1;
 const mayBegin = 2;
 
 /** Pairs of tokens that were looked at are remembered, up to so many. */
-const knownPairsMax = 1 << 20;
+const knownPairsMax = scaled(1 << 20, 4);
 
 /**
  * Looks for pairs of tokens that once stood side by side. The place between them was there until a merge went over it, or is

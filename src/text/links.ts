@@ -3,6 +3,7 @@ import { type Normalization, TextNormalizer } from "../bytes/normalization.ts";
 import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import { byteCountOf, codePointAt, codePointBefore, isUnfinished, lineFeed } from "../bytes/text.ts";
 import { type CodePointSet, contains, emptySet, whiteSpace, wordCharacters } from "../pattern/unicode.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { AddedToken } from "./cutting.ts";
 
 /**
@@ -22,7 +23,7 @@ export interface TextSink {
 
 /** Bytes that wait until the next ones have come: bytes[0 .. length). */
 export class PendingBytes {
-  bytes = new Uint8Array(1 << 12);
+  bytes = new Uint8Array(scaled(1 << 12, 64));
   length = 0;
 
   append(from: Uint8Array, start: number, end: number): void {

@@ -14,6 +14,7 @@ import { type LineRange, LineReader } from "../corpus/records/line-reader.ts";
 import type { ParquetReader } from "../corpus/records/parquet/parquet-reader.ts";
 import { RecordBatch } from "../corpus/records/record-batch.ts";
 import type { ChunkTask, PagesTask, Task } from "../corpus/task.ts";
+import { scaled } from "../runtime/scale.ts";
 import { lookaheadBytes, partBefore, partTo, type TextPart } from "./pretokens.ts";
 import { pushedBytes, type TextChain } from "./text-chain.ts";
 
@@ -39,7 +40,7 @@ export type TaskTextsOptions = {
   readonly endRecord?: (batch: RecordBatch, r: number) => void;
 };
 
-const windowBytesUsual = 1 << 20;
+const windowBytesUsual = scaled(1 << 20, 64);
 /** A window that grows holds one pretoken, which is also in the word table and where words are sorted. */
 const memoryPerWindowByte = 3;
 

@@ -1,11 +1,12 @@
 import { normalize } from "../bytes/normalization.ts";
 import type { Text } from "../bytes/text.ts";
+import { scaled } from "../runtime/scale.ts";
 import { type Cutting, isCutAsItIs, tokensToFind, tokensWhileCutting } from "./cutting.ts";
 import { Normalizer, PrefixSpace, type TextSink, TokenCutter } from "./links.ts";
 import { Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 
 /** What is pushed in one step. */
-export const pushedBytes = 1 << 18;
+export const pushedBytes = scaled(1 << 18, 16);
 
 /**
  * Links, window, pretokens, taker: a text goes one way, in HF's order. Find added tokens in the text as it is; normalize the
@@ -96,7 +97,7 @@ export function linksBefore(
 
 /** The end of a chain: gathers a section in the taker's text, and has it cut and taken there. */
 export class TextWindow implements TextSink {
-  private capacityBytes = 1 << 12;
+  private capacityBytes = scaled(1 << 12, 64);
   private text: Text;
   /** Bytes of the section in memory. */
   private limit = 0;

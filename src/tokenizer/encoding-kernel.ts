@@ -1,6 +1,7 @@
 import { paddingBytes, type Text } from "../bytes/text.ts";
 import { assert, UserError } from "../errors.ts";
 import { createKernel, type Kernel } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { TokenWords, WordTable } from "../words/word-table.ts";
 import {
   type CutPlaces,
@@ -165,7 +166,7 @@ export function setUpModel({ exports, memory }: Kernel, placed: PlacedModel, cac
   return start;
 }
 
-const copiedIdsMax = 32;
+const copiedIdsMax = scaled(32, 2);
 
 /** Positions are signed 32-bit integers. */
 const longestTextBytes = 2 ** 31 - 1;
@@ -209,7 +210,7 @@ export class IdBuffer {
 
   constructor(
     private readonly isNarrow: boolean,
-    capacity = 1 << 12,
+    capacity = scaled(1 << 12, 2),
   ) {
     this.ids = this.allocate(capacity);
   }
@@ -295,14 +296,14 @@ export class IdBuffer {
   }
 }
 
-const keptIdsMax = 2 ** 20;
+const keptIdsMax = scaled(2 ** 20, 8);
 
 /**
  * What is encoded between two yields, in bytes and in words: with tables that are larger than the processor's caches, a new word
  * takes up to 4 µs, a long one 2 µs a byte. A longer word is encoded alone.
  */
-const sliceBytes = 1 << 14;
-const sliceWords = 1 << 12;
+const sliceBytes = scaled(1 << 14, 32);
+const sliceWords = scaled(1 << 12, 3);
 
 /**
  * The words as sequences of a tokenizer's ids, as its encoder cuts a pretoken, whole tokens included. No word may be empty,

@@ -1,5 +1,6 @@
 import { Heap } from "../bytes/arrays.ts";
 import { escapeBytes } from "../bytes/escape.ts";
+import { scaled } from "../runtime/scale.ts";
 import { runToEnd } from "../runtime/turns.ts";
 import {
   buildModel,
@@ -20,7 +21,7 @@ export const modelOfRanks = (tokens: PackedTokens, path: string): EncodingModel 
   runToEnd(makeModelOfRanks(tokens, path));
 
 /** Tokens that are merged between two yields, some 20 ms. */
-const sliceTokens = 8192;
+const sliceTokens = scaled(8192, 3);
 
 /** The same in slices. The ids of the tokens are their ranks. */
 export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator<undefined, EncodingModel> {
@@ -316,4 +317,4 @@ export class SequenceMerger {
 }
 
 const merged = 0xffffffff;
-const workPerSlice = 1 << 14;
+const workPerSlice = scaled(1 << 14, 16);

@@ -1,5 +1,6 @@
 import { betweenPairs, type Text } from "../bytes/text.ts";
 import type { Kernel } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { FoundToken } from "../text/cutting.ts";
 import { tokensWhileCutting } from "../text/cutting.ts";
 import { Pretokens, type Taker } from "../text/pretokens.ts";
@@ -137,7 +138,7 @@ export class TextEncoding extends TextChain {
 
 /** How a text is read until it has enough ids: as long as most are at most, then by quarters, but not byte by byte. */
 const bytesOfId = 4;
-const stepBytesLeast = 64;
+const stepBytesLeast = scaled(64, 4);
 
 /** The end of a step, which does not part a character of a string. */
 function stepEnd(text: string | Uint8Array, wanted: number): number {

@@ -18,6 +18,7 @@ import { UserError } from "../errors.ts";
 import { describePattern } from "../pattern/pattern.ts";
 import { unicodeVersion } from "../pattern/unicode-data.ts";
 import { xxHash64 } from "../runtime/host.ts";
+import { scaled } from "../runtime/scale.ts";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
 import { type CountsTotals, totalsOf, type WordTable } from "./word-table.ts";
@@ -229,7 +230,7 @@ export const headerBytesMax = 1 << 24;
 const againHint = "count the corpus again with this version of bpe";
 
 /** A frame is closed at this size: large enough to hash fast, small enough to read many files at once. */
-const frameSizeBytes = 1 << 16;
+const frameSizeBytes = scaled(1 << 16, 64);
 /** Room for the three varints of a word. */
 const wordNumbersBytes = 24;
 
@@ -239,7 +240,7 @@ export class CountsWriter {
   private end = frameHeadBytes;
   private checksum = 0n;
   /** The previous word, for the prefix that the next one shares; empty at the start of a frame. */
-  private last = new Uint8Array(256);
+  private last = new Uint8Array(scaled(256, 8));
   private lastLength = 0;
   private wordCount = 0;
   private byteCount = 0;
@@ -373,7 +374,7 @@ function writeVarint(frame: Uint8Array, end: number, number: number): number {
 export type ReadBytes = (into: Uint8Array) => number;
 
 /** The first read of a frame. A wrong size then ends at the end of the file, not in a full memory. */
-const firstReadBytes = 1 << 20;
+const firstReadBytes = scaled(1 << 20, 16);
 
 /** The least a word takes in a file: three numbers and one byte. */
 const wordBytesMin = 4;
@@ -382,14 +383,14 @@ const wordBytesMin = 4;
 export class CountsReader implements SortedWords {
   readonly header: CountsHeader;
   /** The current word is bytes [0, wordLength) of `word`, padded as every text. */
-  word: Text = allocateText(256);
+  word: Text = allocateText(scaled(256, 8));
   wordLength = 0;
   sharedLength = 0;
   count = 0;
 
   private checksum = 0n;
   /** The payload of the frame is bytes [0, frameEnd); the buffer serves all frames. */
-  private frame = new Uint8Array(1 << 12);
+  private frame = new Uint8Array(scaled(1 << 12, 16));
   private frameEnd = 0;
   private pos = 0;
   private wordsLeft: number;

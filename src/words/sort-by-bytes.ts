@@ -1,3 +1,4 @@
+import { scaled } from "../runtime/scale.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
@@ -27,14 +28,14 @@ const keyBytes = 6;
 const leftMax = 7;
 const bucketCount = 65536;
 /** So few words are one bucket: a walk through 65,536 buckets takes longer than sorting them. */
-const fewWords = 2048;
+const fewWords = scaled(2048, 5);
 /** Ranges up to this size are sorted by insertion. From 3 to 24 the whole takes the same time, within 5 %. */
-const insertionMax = 16;
+const insertionMax = scaled(16, 2);
 
 /** What sorting takes at most beside the table: two arrays of indices and two of numbers. */
 export const sortBytesPerWord = 24;
 
-const wordsPerStep = 1 << 18;
+const wordsPerStep = scaled(1 << 18, 7);
 
 /** Words in ascending order of their bytes; yields between slices of some 50 ms. */
 export function* sortByBytesInSteps(table: WordTable): Generator<undefined, Uint32Array<ArrayBuffer>> {

@@ -2,6 +2,7 @@ import { copyBytes } from "../bytes/arrays.ts";
 import { allocateText, roomyText, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { collectGarbage, releaseMemory } from "../runtime/host.ts";
+import { scaled } from "../runtime/scale.ts";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import {
   type CountsTotals,
@@ -28,7 +29,7 @@ export type SortedWords = {
   readonly totals: CountsTotals;
 };
 
-const worthTellingBytes = 1 << 23;
+const worthTellingBytes = scaled(1 << 23, 1 << 14);
 /** The words of a table. */
 export class TableWords implements SortedWords {
   word: Text;
@@ -305,7 +306,7 @@ export function* wordTableOfSum(
 
 export const emptyTable: WordTable = newTable({ wordCount: 0, byteCount: 0 });
 
-const wordsPerSlice = 1 << 16;
+const wordsPerSlice = scaled(1 << 16, 2);
 
 /** Whether a table that was read is valid: words end to end, in ascending order, counts integers with an exact sum. */
 export function isSound(table: WordTable): boolean {

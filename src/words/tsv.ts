@@ -2,6 +2,7 @@ import { grown } from "../bytes/arrays.ts";
 import { byteOfCodePoint, byteToCharacter } from "../bytes/byte-characters.ts";
 import { allocateText, decimalDigitsMax, lineFeed, putDecimal, tab } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { CountsOptions, ReadBytes } from "./counts-format.ts";
 import {
   checkHeader,
@@ -24,7 +25,7 @@ const version = 1;
 const start = `${mark}\t{`;
 const opening = new TextEncoder().encode(start);
 
-const firstReadBytes = 1 << 12;
+const firstReadBytes = scaled(1 << 12, 64);
 
 export function tsvHead(options: CountsOptions): Uint8Array {
   const header = { version, ...optionsToState(options) };
@@ -77,7 +78,7 @@ const digitZero = 48;
 const shownBytesMax = 40;
 
 /** Lines of so many bytes are read at once: some milliseconds. */
-const firstCapacityBytes = 1 << 18;
+const firstCapacityBytes = scaled(1 << 18, 16);
 
 /**
  * Reads lines of words (tsv.ts) into a counter. A word with several lines is added up. The last line may lack its
@@ -212,7 +213,7 @@ function parseCount(bytes: Uint8Array, start: number, end: number): number {
 // `word<TAB>count`, the word in byte-to-character form, so that it has no space, tab or newline. " the" counted 12 times
 // is "Ġthe\t12\n". All characters are below U+0800: one or two bytes of UTF-8.
 
-const chunkSizeBytes = 1 << 18;
+const chunkSizeBytes = scaled(1 << 18, 64);
 /** A tab, the count, a line feed. */
 const countSizeBytesMax = decimalDigitsMax + 2;
 

@@ -6,6 +6,7 @@ import { createMergeEngine } from "../../src/merge/merge-memories.ts";
 import { checkCellCount, defaultTuning, type MergeTuning } from "../../src/merge/merge-options.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
 import { estimateMergeMemoryBytes, type MergeOptions, trainMerges } from "../../src/merge/train-merges.ts";
+import { isSmallScale } from "../../src/runtime/scale.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { byteWords, byteWordsSize, sizeOf, type WordTable } from "../../src/words/word-table.ts";
 import { randomNumbers } from "../random.ts";
@@ -354,7 +355,7 @@ test("the bound covers the cells, and the occurrences of words that are longer t
   expect(bound).toBeLessThan(2 * (2 * (positionCount + wordCount) + 4 * positionCount));
 });
 
-test("threads that help are counted where there are cells enough for them", () => {
+test.skipIf(isSmallScale)("threads that help are counted where there are cells enough for them", () => {
   const bound = (wordCount: number, threadCount: number) =>
     estimateMergeMemoryBytes(
       { wordCount, positionCount: 7 * wordCount },

@@ -7,6 +7,7 @@ import { type CompiledPattern, compilePattern, patterns } from "../../src/patter
 import { buildFourByteTables } from "../../src/pattern/scan-tables.ts";
 import { readKernel } from "../../src/runtime/embedded.ts";
 import { adoptKernelModule, kernelModule } from "../../src/runtime/kernel.ts";
+import { isSmallScale } from "../../src/runtime/scale.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { Pretokens, partTo } from "../../src/text/pretokens.ts";
 import { WordCounter } from "../../src/words/word-counter.ts";
@@ -220,7 +221,7 @@ describe.each(Object.entries(flavours))("the kernel %s", (_, module) => {
     }
   });
 
-  test("counts in a long text what its twin counts, by four bytes and by one", () => {
+  test.skipIf(isSmallScale)("counts in a long text what its twin counts, by four bytes and by one", () => {
     adoptKernelModule(module);
     const bytes = longText(randomNumbers(seed), rounds(800_000));
     for (const one of cases) {
@@ -303,24 +304,30 @@ test("a token that ends behind a record hides none that ends in it", () => {
   expect(pretokens.documentCount).toBe(3);
 });
 
-test("long texts are counted in slices, with tables of four bytes built on the way", () => {
-  const one = caseOf("", ["[a-d]+| ?[0-9]+|\\s+|."]);
-  const [kernel, twin] = [kernelWay(one.pattern), naiveTwin(one)];
-  const bytes = bytesOf("abba 12 cab\n\téa 中 0012  dad".repeat(100_000));
-  kernel.counter.text(bytes.length).bytes.set(bytes);
-  kernel.pretokens.searchText(bytes.length);
-  kernel.pretokens.start(0, false);
-  let sliceCount = 1;
-  while (!kernel.pretokens.take(partTo(bytes.length))) sliceCount++;
-  expect(sliceCount).toBe(Math.ceil(bytes.length / (1 << 20)));
-  expect(entriesOf(kernel.counter.toWordTable())).toEqual(twin(bytes).words);
-});
+test.skipIf(isSmallScale)(
+  "long texts are counted in slices, with tables of four bytes built on the way",
+  () => {
+    const one = caseOf("", ["[a-d]+| ?[0-9]+|\\s+|."]);
+    const [kernel, twin] = [kernelWay(one.pattern), naiveTwin(one)];
+    const bytes = bytesOf("abba 12 cab\n\téa 中 0012  dad".repeat(100_000));
+    kernel.counter.text(bytes.length).bytes.set(bytes);
+    kernel.pretokens.searchText(bytes.length);
+    kernel.pretokens.start(0, false);
+    let sliceCount = 1;
+    while (!kernel.pretokens.take(partTo(bytes.length))) sliceCount++;
+    expect(sliceCount).toBe(Math.ceil(bytes.length / (1 << 20)));
+    expect(entriesOf(kernel.counter.toWordTable())).toEqual(twin(bytes).words);
+  },
+);
 
-test("in a chain a piece of any length is cut, by many automata and many ends at a time", () => {
-  const one = caseOf("", chainOfThree);
-  const bytes = bytesOf(`${"abc 0123456789\n".repeat(15_000)}${"x".repeat(600_000)}${"5".repeat(100_000)}`);
-  expectSame([kernelWay(one.pattern)], naiveTwin(one), bytes, 1 << 16, "");
-});
+test.skipIf(isSmallScale)(
+  "in a chain a piece of any length is cut, by many automata and many ends at a time",
+  () => {
+    const one = caseOf("", chainOfThree);
+    const bytes = bytesOf(`${"abc 0123456789\n".repeat(15_000)}${"x".repeat(600_000)}${"5".repeat(100_000)}`);
+    expectSame([kernelWay(one.pattern)], naiveTwin(one), bytes, 1 << 16, "");
+  },
+);
 
 /** Patterns that look far ahead: one automaton, two splits as one, at assertions alone, and a chain. */
 const lookCases = memoized(() =>
@@ -351,7 +358,7 @@ describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, modul
     }
   });
 
-  test("may go over many blocks and windows", () => {
+  test.skipIf(isSmallScale)("may go over many blocks and windows", () => {
     adoptKernelModule(module);
     const random = randomNumbers(seed + 5);
     const tokens = [utf8("444")];
@@ -368,7 +375,7 @@ describe.each(Object.entries(flavours))("long looks in the kernel %s", (_, modul
   });
 });
 
-test("a long run of what is looked for is read in slices", () => {
+test.skipIf(isSmallScale)("a long run of what is looked for is read in slices", () => {
   const { counter, pretokens } = kernelWay(compilePattern(digitForms.wordEndLlama3!.sources));
   const bytes = bytesOf(`a${"1".repeat(3_000_001)} b`);
   counter.text(bytes.length).bytes.set(bytes);

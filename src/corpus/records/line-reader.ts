@@ -21,6 +21,7 @@ import {
   tab,
 } from "../../bytes/text.ts";
 import { assert, UserError } from "../../errors.ts";
+import { scaled } from "../../runtime/scale.ts";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
 import { type KeptField, keptValue } from "./kept-fields.ts";
@@ -44,7 +45,7 @@ type LinesRead = {
 };
 
 /** A window of lines and the texts made of it should fit into the processor's second cache together. */
-const windowSizeBytes = 1 << 19;
+const windowSizeBytes = scaled(1 << 19, 16);
 
 export type LineRange = Range & {
   /** How many lines of the input come before the range; if it is missing they are counted in the file. */

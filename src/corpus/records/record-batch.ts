@@ -1,5 +1,6 @@
 import { copyBytes, grown } from "../../bytes/arrays.ts";
 import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../../bytes/text.ts";
+import { scaled } from "../../runtime/scale.ts";
 import type { KeptValue } from "./kept-fields.ts";
 
 /**
@@ -20,7 +21,7 @@ export class RecordBatch {
   kept: KeptValue[] = [];
 
   constructor(private readonly makeText: TextMaker = allocateText) {
-    this.text = makeText(1 << 12);
+    this.text = makeText(scaled(1 << 12, 64));
   }
 
   get byteCount(): number {

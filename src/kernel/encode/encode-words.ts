@@ -1,4 +1,4 @@
-import { endsStart, reserveTable, reserveTo, textStart, workAddress } from "../regions";
+import { blockBytes, endsStart, reserveTable, reserveTo, textStart, workAddress } from "../regions";
 import {
   cutMiddleWords,
   findLong,
@@ -208,8 +208,11 @@ let lengths: usize = 0;
 let idCounts: usize = 0;
 let pieceCount: u32 = 0;
 
-/** Every pretoken has an id or more for each of its bytes' tokens, and a slice has fewer bytes than this (text-loop.ts). */
-const pieceEndsMax: u32 = 1 << 17;
+/** One call lifts the pretokens of a slice of this size, and what is left of its last block. */
+export const liftedSliceBytes: i32 = isSmallScale ? 64 : 1 << 16;
+/** Every pretoken has a byte or more. */
+const pieceEndsMax: u32 = 2 * liftedSliceBytes;
+if (liftedSliceBytes < 2 * blockBytes) ERROR("there is room for the pretokens of a slice and of a block");
 
 /** Sets up the lists for the model; false without room. The ranks of the model only rise. */
 export function beginPieces(modelHead: usize): bool {

@@ -27,11 +27,11 @@ let lengths: usize = 0;
 let lateRank: i32 = 0;
 let mergedIds: usize = 0;
 /** Segments of so many ids or fewer are merged by the ranks that stand at `ranks` when their end is found. */
-const rankedMax: u32 = 32;
+const rankedMax: u32 = isSmallScale ? 3 : 32;
 let ranks: usize = 0;
 let ranksEnd: usize = 0;
 /** Bits for each seam. */
-const bitsPerSeam: u32 = 16;
+const bitsPerSeam: u32 = isSmallScale ? 1 : 16;
 
 export function hasLateMerges(): bool {
   return seams !== 0;
@@ -42,7 +42,7 @@ export function useLateMerges(model: EncodingModel): bool {
   if (model.lateRank === model.mergeCount) return true;
   lateRank = <i32>model.lateRank;
   mergedIds = model.mergedIds;
-  seamBits = 10;
+  seamBits = isSmallScale ? 5 : 10;
   while ((<u64>1) << seamBits < <u64>bitsPerSeam * (model.mergeCount - model.lateRank)) seamBits++;
   lengths = tokenLengths(model);
   ranks = reserveTable(4 * rankedMax);

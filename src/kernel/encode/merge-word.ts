@@ -10,7 +10,7 @@ import { findWholeToken, wholeTokenCount } from "./whole-tokens";
  */
 
 /** Words of so many bytes or fewer are merged in memory that is reserved for them. */
-const scannedBytesMax: u32 = 64;
+const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
 /** Up to so many symbols all ranks are compared for each merge; from about here on a heap is faster. */
 let scannedSymbolsMax: u32 = scannedBytesMax;
 

@@ -41,17 +41,19 @@ const always: u32 = 2;
 /** More than two bytes decide. */
 const byContext: u32 = 3;
 
-/** Chinese text has many pairs of characters. These bits and the 15 of the tag have to be 32. */
-const pairAnswerBits: u32 = 17;
-const answerBits: u32 = 16;
-const finerEndsMax: u32 = 1 << 13;
+/** A slot has this many bits of the hash, and which slot it is says the others: together the pair itself. */
+const pairTagBits: u32 = 15;
+/** Chinese text has many pairs of characters. */
+const pairAnswerBits: u32 = 32 - pairTagBits;
+const answerBits: u32 = isSmallScale ? 2 : 16;
+const finerEndsMax: u32 = isSmallScale ? 24 : 1 << 13;
 
 /** In `cutPlaces` of the model: cuts are looked for between ASCII characters, too. */
 const everywhere: u32 = 2;
 let cutsAscii: bool = false;
 
 /** Shorter pretokens are not cut. */
-let cutBytesMin: u32 = middleBytesMax + 1;
+let cutBytesMin: u32 = isSmallScale ? 1 : middleBytesMax + 1;
 
 /** Another limit, for tests. */
 export function limitCuts(bytesMin: u32): void {
@@ -241,8 +243,7 @@ function answerForPair(here: usize): u32 {
   const characters = (threeByteCharacter(here - 3) << 16) | threeByteCharacter(here);
   const hash = characters * 0x9e3779b1;
   const slot = pairAnswers + ((hash >> (32 - pairAnswerBits)) << 1);
-  // The slot is 17 bits of the hash and the tag the other 15: together the pair itself.
-  const tag = hash & 0x7fff;
+  const tag = hash & ((1 << pairTagBits) - 1);
   const known = <u32>load<u16>(slot);
   if (known >> 1 === tag) return known & 1;
   const answer = findAnswer(threeBytes(here - 3), threeBytes(here));

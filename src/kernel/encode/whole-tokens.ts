@@ -32,7 +32,7 @@ let beginnings: usize = 0;
 let endings: usize = 0;
 let edges: usize = 0;
 
-const edgeBits: u32 = 13;
+const edgeBits: u32 = isSmallScale ? 2 : 13;
 const isBeginning: u32 = 1;
 const isEnding: u32 = 2;
 

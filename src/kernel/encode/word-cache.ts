@@ -1,4 +1,5 @@
 import {
+  batchPretokens,
   longerStart,
   longStart,
   middleHomesStart,
@@ -44,14 +45,14 @@ import {
  * That is better than to keep no new words, because the words of a corpus change from its beginning to its end. Results of every
  * table lead to kept ids, so all tables are cleared when these are full.
  */
-const shortBitsMax: u32 = 19;
-const middleBitsMax: u32 = 19;
-const longBitsMax: u32 = 18;
-const recordsBytesMax: usize = 1 << 24;
-const keptBytesMax: usize = 1 << 23;
+const shortBitsMax: u32 = isSmallScale ? 6 : 19;
+const middleBitsMax: u32 = isSmallScale ? 6 : 19;
+const longBitsMax: u32 = isSmallScale ? 5 : 18;
+const recordsBytesMax: usize = isSmallScale ? 1 << 9 : 1 << 24;
+const keptBytesMax: usize = isSmallScale ? 1 << 7 : 1 << 23;
 
 /** Longer words hardly ever occur twice. */
-export const cachedBytesMax: u32 = 4096;
+export const cachedBytesMax: u32 = isSmallScale ? 40 : 4096;
 
 /** Words looked up together: so few that their lists stay in the first cache, and that every table has room for them. */
 export let batchWordsMax: u32 = 0;
@@ -83,7 +84,7 @@ export function useCache(shrinkBits: u32): bool {
   begin(middle, middleSlots, middleSlotBytes, 13, middleBitsMax - shrinkBits);
   beginRecords(long, recordsStart, recordsBytesMax >> shrinkBits);
   begin(long, longSlots, longSlotBytes, 11, longBitsMax - shrinkBits);
-  batchWordsMax = min<u32>(1024, 1 << (long.slotBitsMax - 1));
+  batchWordsMax = min<u32>(batchPretokens, 1 << (long.slotBitsMax - 1));
   addSentinel(short);
   keptEnd = keptStart;
   return true;

@@ -1,4 +1,7 @@
 import {
+  batchBytes,
+  batchCells,
+  batchEntryBytes,
   boundary,
   cells,
   entries,
@@ -35,10 +38,6 @@ import { stepCount, stepOf } from "./word-layout";
  *   counts   key: left and right, a cell each   u32 occurrences; 0: the slot is free   u64 the same, weighted
  *   cursors  key: left and right, a cell each   u32 the next entry; 0: the slot is free
  */
-const batchCells: u32 = 128;
-/** Of each part in `pairBatches`. */
-const batchBytes: usize = 2048;
-const batchEntryBytes: usize = 16;
 
 function theJob(): Job {
   return changetype<Job>(job);
@@ -176,13 +175,13 @@ function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotB
   return touched;
 }
 
-const slotsBehind: u32 = 64;
+const slotsBehind: u32 = isSmallScale ? 2 : 64;
 
 // Counts.
 
 /** From here on counts are not exact: in JavaScript they are Float64. */
 export const countEnd: u64 = 1 << 53;
-const firstSlotCount: u32 = 1 << 13;
+const firstSlotCount: u32 = isSmallScale ? 4 : 1 << 13;
 
 function countBytes<T>(): usize {
   return 2 * sizeof<T>() + 12;

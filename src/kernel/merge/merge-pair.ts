@@ -44,7 +44,7 @@ export function startMerge(p: u32, id: u32): void {
 }
 
 /** A cut is looked for among so many entries. */
-const cutTries: u32 = 64;
+const cutTries: u32 = isSmallScale ? 2 : 64;
 
 /**
  * Cuts a long list into parts. Between two of them there is a cell that neither writes: two entries so far apart that

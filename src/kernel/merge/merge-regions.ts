@@ -231,9 +231,18 @@ export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): 
 }
 
 const alignment: u64 = 64;
-/** Bytes of the smallest sketches of 8 threads (index-pairs.ts). */
-const sketchesMin: u64 = 8 * 64;
-const pairCapacityMin: u64 = 1 << 17;
+/** The smallest sketch, as a power of two (rebuild-index.ts), and the bytes of those of 8 threads. */
+export const sketchBitsMin: u32 = 4;
+const sketchesMin: u64 = (8 * sizeof<u32>()) << sketchBitsMin;
+export const bytePairCount: u32 = 1 << 16;
+/** The first index adds a record for each pair of bytes, and relies on the room for them (first-index.ts). */
+const pairCapacityMin: u64 = 2 * bytePairCount;
+/** Words that occur more rarely have a place for each count, in each part of the words (word-layout.ts). */
+export const rareCountEnd: u32 = isSmallScale ? 3 : 2048;
+/** Cells whose pairs are looked up together, and the bytes of each (index-pairs.ts). */
+export const batchCells: u32 = isSmallScale ? 3 : 128;
+export const batchEntryBytes: usize = 16;
+export const batchBytes: usize = <usize>batchCells * batchEntryBytes;
 /** With fewer records than one for so many cells the engine does not begin: English took one for 360. */
 const cellsPerPairMax: u64 = 128;
 /** Of a cell. With fewer the engine does not begin. */
@@ -289,7 +298,7 @@ function placeFixedRegions(): void {
   cells = place((<u64>cellCount + 1) * cellBytes);
   weightEnds = place((<u64>wordCount + 1) * sizeof<u32>());
   weights = place((<u64>wordCount + 1) * sizeof<u64>());
-  rareCells = place(<u64>partCount * 2048 * sizeof<u32>());
+  rareCells = place(<u64>partCount * rareCountEnd * sizeof<u32>());
   numbers = place(<u64>numberCount * sizeof<u32>());
   lefts = place(idBytes);
   rights = place(idBytes);
@@ -320,7 +329,7 @@ function placeFixedRegions(): void {
   stagedLefts = place(<u64>cellCount * cellBytes);
   stagedRights = place(<u64>cellCount * cellBytes);
   bytePairs = place(hasBytePairs ? <u64>partCount * bytePairCount * offsetof<BytePair>() : 0);
-  pairBatches = place(<u64>partCount * 2048);
+  pairBatches = place(<u64>partCount * batchBytes);
   exchange = place(memoryCount > 1 ? <u64>tokenCount * offsetof<ExchangeCell>() : 0);
 }
 
@@ -361,8 +370,6 @@ export class BytePair {
   /** Where the next of them goes in the arena, or `noStart`. */
   start: u32;
 }
-
-export const bytePairCount: u32 = 1 << 16;
 
 /** A pair that can still win (pair-table.ts). */
 @unmanaged

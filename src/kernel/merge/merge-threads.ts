@@ -14,11 +14,11 @@ import { layOutWords, setStepCount, stepCount } from "./word-layout";
  */
 
 /** How often a thread looks before it sleeps. Spinning for ever would keep a core from the compiler and from others. */
-const spinCount: u32 = 20_000;
+const spinCount: u32 = isSmallScale ? 2 : 20_000;
 /** A helper that slept so long goes back to its event loop, where it can be ended. */
 const sleepNs: i64 = 20_000_000;
 /** It also goes back after this many entries, some tens of milliseconds. */
-const shareMax: u64 = 1 << 20;
+const shareMax: u64 = isSmallScale ? 16 : 1 << 20;
 
 export function partAt(index: u32): Part {
   return changetype<Part>(parts + <usize>index * partStride);

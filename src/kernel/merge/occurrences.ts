@@ -20,7 +20,7 @@ export let used: u32 = 1;
 export let entryCapacity: u32 = 0;
 
 /** After a growth there is room for this multiple of the entries in use. */
-const growthFactor: f64 = 1.25;
+const growthFactor: f64 = isSmallScale ? 1.01 : 1.25;
 /** With less than this share free after a compaction the next one would come too soon. */
 const freeShareMin: f64 = 0.1;
 

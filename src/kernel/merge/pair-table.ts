@@ -16,8 +16,8 @@ export let pairCount: u32 = 0;
 let slotMask: u32 = 0;
 
 export const noPair: u32 = 0xffffffff;
-const firstSlotCountMin: u32 = 1 << 13;
-const firstSlotCountMax: u32 = 1 << 21;
+const firstSlotCountMin: u32 = isSmallScale ? 2 : 1 << 13;
+const firstSlotCountMax: u32 = isSmallScale ? 8 : 1 << 21;
 
 /** An empty table that about `expectedCount` pairs go into without growing. */
 export function startPairs(expectedCount: u32): void {

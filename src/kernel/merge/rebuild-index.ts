@@ -24,6 +24,7 @@ import {
   memoryCount,
   Pair,
   partCount,
+  sketchBitsMin,
   stagedLefts,
   startCount,
 } from "./merge-regions";
@@ -364,8 +365,7 @@ export function pushPairsSome(work: u32): bool {
  */
 let sketchBits: u32 = 0;
 /** 2 MB: so many cells are read from a near cache, and hold few rare pairs each where texts have millions. */
-const sketchBitsMax: u32 = 19;
-const sketchBitsMin: u32 = 4;
+const sketchBitsMax: u32 = isSmallScale ? 5 : 19;
 /** Cells of the text for each cell of the sketch. */
 const textCellsPerCell: u32 = 16;
 const cellMax: u64 = 0xffffffff;

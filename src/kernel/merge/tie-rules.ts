@@ -164,7 +164,7 @@ function tokenWins(a: u32, b: u32): bool {
  */
 let longCount: u32 = 0;
 
-const labelGap: u64 = 1 << 30;
+const labelGap: u64 = isSmallScale ? 2 : 1 << 30;
 
 export function startLongTokens(): void {
   longCount = 0;

@@ -12,6 +12,7 @@ import {
   Part,
   positionBytes,
   rareCells,
+  rareCountEnd,
   seen,
   tokenCount,
   weightEnds,
@@ -108,9 +109,6 @@ function tokensOfWord(word: u32): usize {
 function recordAt(word: u32): usize {
   return (<usize>word) << 3;
 }
-
-/** Words that occur more rarely have a place for each count, in each part of the words. */
-export const rareCountEnd: u32 = 2048;
 
 export function rareCellsOf(part: u32, count: u32): usize {
   return rareCells + ((<usize>(part * rareCountEnd + count)) << 2);

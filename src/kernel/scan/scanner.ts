@@ -1,6 +1,6 @@
 import { hasMasks } from "../masks/mask-tables";
 import { masksEnd, masksLookAhead, scanMasks } from "../masks/scan-masks";
-import { endCountMax, endsStart, textStart } from "../regions";
+import { blockBytes, endCountMax, endsStart, textStart } from "../regions";
 import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from "./columns";
 import { forgetRun, Shadow, shadowText, shiftRun, writeShadow } from "./shadow-writer";
 
@@ -21,10 +21,9 @@ let invalidByteCount: u64 = 0;
 /** Position of the first of them since `clearFirstInvalid`; -1 = none. */
 let firstInvalid: i32 = -1;
 
-/** So many bytes are scanned at most before ends are taken. Each may settle one, and slots come on top. */
-export const blockBytes: i32 = 1 << 14;
 /** With more ends than these no block is scanned before they are taken. */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
+if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 
 /** What the tables read: the text, or a shadow of it. */
 let scannedText: usize = 0;
@@ -72,12 +71,12 @@ function scanWithTables(stop: i32, limit: i32): void {
 }
 
 /** In a shorter text masks do not pay: they begin late, and leave its end to the tables. */
-const leastMaskedBytes: i32 = 192;
+const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
 /** After so many bytes masks have paid for their beginning. */
-const goodRunBytes: i32 = 1024;
+const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
 /** Where masks give up, the tables read so many bytes: each time twice as many. */
-const leastTableBytes: i32 = 64;
-const mostTableBytes: i32 = 1 << 13;
+const leastTableBytes: i32 = isSmallScale ? 4 : 64;
+const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;
 let tableBytes: i32 = leastTableBytes;
 
 /**

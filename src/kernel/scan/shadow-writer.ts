@@ -1,4 +1,4 @@
-import { textStart } from "../regions";
+import { blockBytes, textStart } from "../regions";
 import { columnAt } from "./columns";
 
 /**
@@ -34,20 +34,22 @@ const notQuiet: u32 = 0xffff;
 /** What follows decides, and is not known yet. */
 const unknown: u32 = 0x10000;
 
-/** A mark so often: one for each block of a run. */
-const markBytes: i32 = 1 << 14;
-/** Enough for a run of 2^30 bytes, with one more for each call that was cut short. */
-const markCountMax: u32 = (1 << 16) + (1 << 12);
+/** A mark for each block of a run. */
+const markBytes: i32 = blockBytes;
+/** A run is read back so far in one call at most. */
+const readBytesMax: i32 = isSmallScale ? 64 : 1 << 20;
+/** Texts at small scale are smaller than this. */
+const longestRunBytes: i32 = isSmallScale ? 1 << 20 : 1 << 30;
+/** Enough for the longest run, with more than one more for each call that was cut short. */
+const markCountMax: u32 = longestRunBytes / markBytes + 4 * (longestRunBytes / readBytesMax);
 const shadowAt: usize = offsetof<Shadow>() + 8 * markCountMax;
 
-/** A run is read back so far in one call at most. */
-const readBytesMax: i32 = 1 << 20;
 /** The last call was cut short: the next one reads on. */
 export let readsOn: bool = false;
 
 /** Bytes of the head and what stands behind it. */
 export function shadowBytes(): u32 {
-  return <u32>shadowAt + (1 << 14) + 64;
+  return <u32>shadowAt + blockBytes + 64;
 }
 
 /** The address of the shadow of [from, …), as that of position 0. */

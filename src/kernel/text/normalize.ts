@@ -76,7 +76,7 @@ let starterFacts: u32 = 0;
 let copiedTo: usize = 0;
 
 /** What it needs of memory at first: room for pieces of this size. */
-const leastCapacity: usize = 1 << 12;
+const leastCapacity: usize = isSmallScale ? 64 : 1 << 12;
 
 export { beginNormalization, factsOf };
 

@@ -66,7 +66,8 @@ let lookedRecord: u64 = 0;
 let lookedCount: u32 = 0;
 let idTotal: u64 = 0;
 
-const knownBits: u64 = 15;
+const knownBits: u64 = isSmallScale ? 4 : 15;
+if ((<usize>8) << (<usize>knownBits) > asideBytes) ERROR("the pairs that are known fit into `aside`");
 
 /** Begins a look, with the flags at an address. */
 export function beginLook(flagsAddress: usize): void {

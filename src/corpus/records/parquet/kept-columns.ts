@@ -3,6 +3,7 @@ import { readPage } from "hyparquet/src/column.js";
 import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { compressors } from "hyparquet-compressors";
 import { UserError } from "../../../errors.ts";
+import { scaled } from "../../../runtime/scale.ts";
 import { type FileSource, readFully, type TextMemory } from "../../range-reader.ts";
 import type { KeptField, KeptValue } from "../kept-fields.ts";
 import { pageAt, pageMemoryBytes, placeOf, readingFile, readMetadata, valueCountOf } from "./plan-pages.ts";
@@ -104,7 +105,7 @@ export class KeptColumnReader {
 }
 
 /** What an array has for a value that is an object. */
-const valueBytes = 64;
+const valueBytes = scaled(64, 1);
 
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const stringFromBytes = (bytes: Uint8Array) => bytes && text.decode(bytes);

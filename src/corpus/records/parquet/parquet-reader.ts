@@ -3,6 +3,7 @@ import type { CompressionCodec } from "hyparquet";
 import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
 import { copyBytes } from "../../../bytes/arrays.ts";
 import { releaseText } from "../../../bytes/text.ts";
+import { scaled } from "../../../runtime/scale.ts";
 import type { Input } from "../../input.ts";
 import { type FileSource, readFully, TextMemory } from "../../range-reader.ts";
 import { RecordBatch } from "../record-batch.ts";
@@ -21,9 +22,9 @@ import {
 } from "./plan-pages.ts";
 
 /** Bytes of text in a batch, if no text is longer. A page may name one text of its dictionary any number of times. */
-const batchSizeBytes = 1 << 20;
+const batchSizeBytes = scaled(1 << 20, 64);
 /** Rows in a batch: the texts of a page may be empty, and many millions. */
-const batchRowsMax = 1 << 16;
+const batchRowsMax = scaled(1 << 16, 3);
 
 /** Glue: pages of a column -> texts of records. */
 export class ParquetReader {

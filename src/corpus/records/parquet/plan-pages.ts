@@ -10,6 +10,7 @@ import {
 import { parquetHeader } from "hyparquet/src/column.js";
 import { compressors } from "hyparquet-compressors";
 import { UserError } from "../../../errors.ts";
+import { scaled } from "../../../runtime/scale.ts";
 import { faultOf } from "../../../runtime/system-error.ts";
 import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
@@ -186,7 +187,7 @@ export type InputPages = PageGroup & {
 };
 
 /** Compressed; text takes some two to four times as much. */
-const defaultGroupSizeBytes = 1 << 20;
+const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
 /**
  * The page groups of a Parquet file, in order. Reads nothing of a page but its header. Yields undefined now and then, so
@@ -340,7 +341,7 @@ function* pagesOf(source: FileSource, startByte: number, endByte: number) {
 }
 
 /** Most headers have some dozen bytes; those with statistics of long texts, more. */
-const headerBytes = 1 << 12;
+const headerBytes = scaled(1 << 12, 16);
 
 /** The page that begins at `startByte`, of a column chunk that ends at `chunkEndByte`. */
 export function pageAt(source: FileSource, startByte: number, chunkEndByte: number): Page {
