@@ -1,9 +1,16 @@
-import { beginPieces, encodePretokens, idBytes, listPieces, startPieces } from "./encode/encode-words";
+import {
+  beginPieces,
+  encodePretokens,
+  idBytes,
+  liftedSliceBytes,
+  listPieces,
+  startPieces,
+} from "./encode/encode-words";
 import { EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./encode/model-layout";
 import { beginIds, emitId, idsEnd } from "./encode/word-cache";
-import { endsStart, reserveTo, textStart, workAddress } from "./regions";
+import { masksLookAhead } from "./masks/scan-masks";
+import { blockBytes, endsStart, reserveTo, textStart, workAddress } from "./regions";
 import {
-  blockBytes,
   clearFirstInvalid,
   cutPieces,
   dropEnds,
@@ -35,9 +42,7 @@ let taker: u32 = countsWords;
 let addedTokens: TokenTable = changetype<TokenTable>(0);
 
 /** The most that one call takes: during a call no signal is served. */
-const sliceBytes: i32 = 1 << 20;
-/** As many pieces as these bytes may have are listed. */
-const liftedSliceBytes: i32 = 1 << 16;
+const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
 
 let isInsideDocument: bool = false;
 let documentCount: u64 = 0;
@@ -47,8 +52,11 @@ let searchPos: i32 = 0;
 /** The call ends where the scan has come so far. */
 let pausePos: i32 = 0;
 
+/** Tokens are searched so far ahead of a block: masks look there, and must not take a token for text. */
+const searchedBehindBlock: i32 = 2 * masksLookAhead;
+
 /** Where long looks may look at most, before tokens are searched on: so far ahead at a time. */
-const aheadBytes: i32 = 1 << 17;
+const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
 /** So far tokens have been searched for long looks, which end at a token. */
 let aheadPos: i32 = 0;
 /** The call ends where tokens have been searched so far. */
@@ -126,7 +134,9 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
   do {
     // A block at a time: it stays in the first caches from the search for tokens until it is taken.
     const blockEnd = min(pos + blockBytes, sureEnd);
-    const searched = readsShadows() ? searchAhead(blockEnd, sureEnd) : blockEnd;
+    const searched = readsShadows()
+      ? searchAhead(blockEnd, sureEnd)
+      : min(blockEnd + searchedBehindBlock, sureEnd);
     const token = nextToken(searched, end);
     const isFound = token < blockEnd;
     const stop = isFound ? token : min(blockEnd, lastStop);
@@ -137,11 +147,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
       }
       // Beyond what is searched a token may stand, and where more text comes another character.
       const isEnd = token < searched || (searched === sureEnd && (endsText || lastLimit < lastStop + 4));
-      scanTo(
-        stop,
-        token < searched ? token : searched < sureEnd && readsShadows() ? searched : lastLimit,
-        isEnd,
-      );
+      scanTo(stop, token < searched ? token : searched < sureEnd ? searched : lastLimit, isEnd);
       if (pos < stop) {
         if (!takeEnds()) return -1;
         if (readsOn || aheadPos >= aheadPausePos) return 0;

@@ -82,7 +82,7 @@ export const isCacheFile = (name: string) =>
  * Raise it when a change of the code gives other words for the same bytes and options, and the pattern's tables stay the
  * same. The commit is no substitute: a program that is being worked on has none of its own.
  */
-export const wordsVersion = 2;
+export const wordsVersion = 3;
 
 /** The hash of how all inputs of a run are counted. `version` covers program, runtime and pattern tables. */
 export function groupHash(
