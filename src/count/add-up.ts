@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { ByteSink } from "../runtime/file-calls.ts";
+import { scaled } from "../runtime/scale.ts";
 import { openFilesMax } from "../runtime/system-limits.ts";
 import type { CountsOptions } from "../words/counts-format.ts";
 import { countsFileHead, unknownTotals } from "../words/counts-format.ts";
@@ -157,14 +158,18 @@ export function* writeSum(
   return { totals, leftOut };
 }
 
-const worthClearingBytes = 16e6;
-const worthCountingBytes = 32e6;
+const worthClearingBytes = scaled(16e6, 100);
+const worthCountingBytes = scaled(32e6, 200);
 
 /** Where sums of some of the sources go, and what their words are made with. */
 type RunsOfSums = {
   readonly scratch: { open(): RunDirectory };
   readonly countsOptions: CountsOptions;
 };
+
+/** A run may narrow the sources of several countings in one directory: each language, or each stage of superwords. */
+let sumCount = 0;
+const nextName = () => `sum-${sumCount++}`;
 
 /**
  * Reduces the sources to a number that can be open at once, with a frame of each in memory: some are added up and written
@@ -176,13 +181,13 @@ export function* narrowed(
   sourceCountMax = sourcesAtOnce(),
 ): Generator<undefined, CountsSource[]> {
   const left = [...sources];
-  for (let round = 0; left.length > sourceCountMax; round++) {
+  while (left.length > sourceCountMax) {
     // As few as possible are written again: the smallest.
     left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
     const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
     const options = { ...scratch.open(), countsOptions };
     const sum = yield* SumOfParts.of({ counter: new SpillingCounter({}, ""), sources: group });
-    const run = yield* sum.read((words) => writeSortedRun(words, `sum-${round}`, null, options));
+    const run = yield* sum.read((words) => writeSortedRun(words, nextName(), null, options));
     for (const { path } of group) if (dirname(path) === options.directory) removeSortedRun(path);
     left.push(...sourcesOfSortedRuns([run]));
   }
@@ -193,6 +198,6 @@ export function* narrowed(
 const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, openFilesMax() - otherFiles));
 
 /** Frames of so many are 40 MB. */
-const wantedSourceCount = 512;
+const wantedSourceCount = scaled(512, 3);
 /** Files that the rest of the program has open, or may open. */
 const otherFiles = 64;

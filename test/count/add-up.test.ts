@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { addUp, narrowed, sourcesOfSortedRuns } from "../../src/count/add-up.ts";
 import { CountsFileReader, type CountsSource } from "../../src/count/counts-files.ts";
+import { SpillingCounter } from "../../src/count/spilling-counter.ts";
 import { UserError } from "../../src/errors.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
 import { countCorpus } from "../../src/pipeline/count-corpus.ts";
@@ -131,4 +132,20 @@ test("more sources than can be open are added up in rounds, and nothing is added
     expect(entriesOf(runToEnd(addUp({ counter, sources: few })))).toEqual(plain);
   }
   expect(readdirSync(directory).length).toBe(runs.length);
+});
+
+test("two countings of one run may both have more sources than can be open", () => {
+  const directory = mkdtempSync(join(home, "runs-"));
+  const scratch = { open: () => ({ directory, problem: null }) } as ScratchDirectory;
+  const counter = new SpillingCounter({}, "");
+  const sums = ["one", "two"].map((word) => {
+    const sources = [1, 2, 3, 4].map((count) =>
+      save(`${word}-${count}.counts`, wordTableOf([[word, count]])),
+    );
+    return runToEnd(narrowed(sources, { scratch, countsOptions }, 2));
+  });
+  expect(sums.map((sources) => entriesOf(runToEnd(addUp({ counter, sources }))))).toEqual([
+    [["one", 10]],
+    [["two", 10]],
+  ]);
 });
