@@ -2,6 +2,7 @@ import { paddingBytes, type Text } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
 import { FileWindow, giveBack } from "../runtime/file-window.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
 import { runToEnd } from "../runtime/turns.ts";
 import { newTable, tooManyWords, type WordTable } from "./word-table.ts";
 
@@ -53,7 +54,7 @@ const wholeSlice: Slice = { index: 0, count: 1 };
 export type FirstSlotBits = { readonly short: number; readonly middle: number; readonly long: number };
 
 /** 64 + 12 + 2 KB. A corpus of 130 KB grows them a few times. */
-const firstSlotBits: FirstSlotBits = { short: 12, middle: 9, long: 8 };
+const firstSlotBits: FirstSlotBits = { short: scaled(12, 1), middle: scaled(9, 1), long: scaled(8, 1) };
 
 /** The kernel's tables by number (src/kernel/words/word-tables.ts). */
 const kinds = { short: 0, middle: 1, long: 2 } as const;
@@ -369,19 +370,21 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    if (count === 1) return;
-    // Keys without room in the run stand behind it, up to the next free slot. Behind the last slot comes the first.
-    for (let at = end % slotCount; ; ) {
-      const some = Math.min(tailSlots, slotCount - at);
+    // Keys without room in the run follow it, up to the next free slot, or to the run itself if all free slots are in it. The
+    // first slot follows the last.
+    let left = slotCount - (end - first);
+    for (let at = end % slotCount; left > 0; ) {
+      const some = Math.min(tailSlots, slotCount - at, left);
       if (add(at, some, false, true)) return;
       at = (at + some) % slotCount;
+      left -= some;
     }
   }
 
   private *addRecordsOf({ buffer, records }: PackedTables): Generator<undefined, void> {
     const { exports } = this.kernel;
     const { address, byteCount } = records;
-    let portionBytes = 1 << 16;
+    let portionBytes = scaled(1 << 16, 16);
     for (let done = firstRecordByte; done < byteCount; ) {
       const someBytes = Math.min(portionBytes, byteCount - done);
       this.text(someBytes).bytes.set(new Uint8Array(buffer, address + done, someBytes));
@@ -449,15 +452,15 @@ export function discardRound({ memory, tables }: PackedCounts, round: number): v
 const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => number) =>
   all.reduce((sum, tables) => sum + of(tables), 0);
 
-const portionCount = 64;
+const portionCount = scaled(64, 3);
 /** Each portion leaves some objects to the garbage collector, so it is not made smaller than this. */
-const leastPortionSlots = 256;
+const leastPortionSlots = scaled(256, 3);
 /** Slots that are read at once behind a run, where the next free one is near. */
-const tailSlots = 64;
-const mostPortionSlots = 1 << 16;
+const tailSlots = scaled(64, 2);
+const mostPortionSlots = scaled(1 << 16, 8);
 /** Slots added, and calls of `listWords`, between two yields. */
-const slotsAtOnce = 1 << 16;
-const listCallsAtOnce = 16;
+const slotsAtOnce = scaled(1 << 16, 8);
+const listCallsAtOnce = scaled(16, 1);
 const slotBytes = [16, 24] as const;
 const recordHeadBytes = 16;
 /** Of the record of a short or middle word, with what is written behind it. */
@@ -466,7 +469,7 @@ const recordBytesOfSlot = 40;
 const firstRecordByte = 8;
 
 /** The first call to the system takes 2 ms: small tables are left to the garbage collector. */
-const worthGivingBackBytes = 16e6;
+const worthGivingBackBytes = scaled(16e6, 1);
 
 /** Among distinct words of 1 to 7 bytes, as short as can be: 256 of one byte, 65,536 of two, the others of three. */
 const leastShortBytes = 2.8;

@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
+import { isSmallScale } from "../../src/runtime/scale.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
 import { joinTables, sliceRounds, WordCounter } from "../../src/words/word-counter.ts";
-import { randomNumbers } from "../random.ts";
+import { pick, randomNumbers } from "../random.ts";
 import { isThorough, places, rounds } from "../rounds.ts";
 import { bytesOf, countPretokens, entriesOf, NaiveCounter, pretokensOf } from "./generators.ts";
+
+/** Beginnings of a short and of a middle word. */
+const kinds = ["", "middle word"];
 
 function countOf(words: readonly Uint8Array[], counter = new WordCounter()): WordCounter {
   return countPretokens(counter, pretokensOf(words));
@@ -267,7 +271,7 @@ test("tables that begin with two slots are right at every size, whatever wraps a
   }
 });
 
-test("a table grows although all its keys but one have wrapped around its end", () => {
+test.skipIf(isSmallScale)("a table grows although all its keys but one have wrapped around its end", () => {
   const multiplier = 0x9e3779b97f4a7c15n;
   let inverse = 1n;
   for (let i = 0; i < 6; i++) inverse = BigInt.asUintN(64, inverse * (2n - multiplier * inverse));
@@ -422,6 +426,27 @@ describe("absorbing", () => {
       expectCounts(counter, naive, `${count} slices`);
     }
   }, 600_000);
+
+  test("in slices gives each word once, where all free slots of a table are in one slice", () => {
+    const firstSlotBits = { short: 1, middle: 1, long: 1 };
+    for (let seed = 1; seed <= rounds(200); seed++) {
+      const count = 2 + (seed % 4);
+      const random = randomNumbers(seed);
+      const words = Array.from({ length: 1 + random(5) }, () => bytesOf(pick(random, kinds) + random(1000)));
+      const naive = new NaiveCounter();
+      const all = Array.from({ length: count }, () => {
+        naive.count(words);
+        return countOf(words, new WordCounter(1e6, firstSlotBits, 99)).pack();
+      });
+      const slices = all.map((own, index) => {
+        const counter = WordCounter.forSlice(own, { index, count });
+        const tables = all.map((packed) => packed.tables);
+        for (let round = 0; round < sliceRounds; round++) runToEnd(counter.addSliceOf(tables, round));
+        return counter.toWordTable();
+      });
+      expect({ seed, words: entriesOf(joinTables(slices)) }).toEqual({ seed, words: naive.sorted() });
+    }
+  });
 
   test("moves all words to another counter and begins anew", () => {
     const naive = new NaiveCounter();
