@@ -43,9 +43,7 @@ const definesOf = (scale: Scale) => ({
 async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });
   const { outputs } = await Bun.build({
-    entrypoints: ["pipeline/worker.ts", "cli/report-worker.ts"].map(
-      (path) => `${import.meta.dir}/src/${path}`,
-    ),
+    entrypoints: [`${import.meta.dir}/src/pipeline/worker.ts`],
     outdir,
     naming: { entry: "[name].[ext]" },
     define: definesOf(scale),

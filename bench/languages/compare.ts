@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Evaluation } from "../../src/evaluation/evaluation.ts";
-import { launchChromium } from "../../test/report/chromium.ts";
+import { launchChromium } from "../../test/pages/chromium.ts";
 import { table } from "../markdown.ts";
 import { languages, writeManuals, writeRanks, writeTexts } from "./texts.ts";
 

@@ -55,16 +55,10 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
     await writeStdout(`${inspection}\n`);
   } else if (text !== undefined) await writeLines(describeText(parts, text));
   if (reportPath === undefined) return;
-  const { writeInspectReport } = await import("./inspect-report.ts");
+  const { writeInspectionPage } = await import("./vocabulary-page.ts");
   const command = shellLine(["bpe", "inspect", ...invocation.typed]);
-  await writeInspectReport(reportPath, {
-    command,
-    name,
-    parts,
-    rows,
-    statistics,
-    text,
-  });
+  const inspection = inspectionOf(described, statistics, text);
+  await writeInspectionPage(reportPath, { command, name, parts, rows, statistics, text, inspection });
   output.succeed(writtenLine(reportPath), {});
 }
 

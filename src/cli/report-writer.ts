@@ -2,11 +2,11 @@ import { closeSync } from "node:fs";
 import { basename } from "node:path";
 import { type Input, openFile } from "../corpus/input.ts";
 import { readHead } from "../corpus/inspect-input.ts";
-import type { ReportTokenizer, Sample } from "../report/report-data.ts";
+import type { CutText } from "../evaluation/excerpts.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { textsOfShared } from "../tokenizer/token-keys.ts";
 import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
-import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 
@@ -15,18 +15,6 @@ export const deflate = (bytes: Uint8Array<ArrayBuffer>) => Bun.deflateSync(bytes
 
 /** A path as charts name it: its last part. */
 export const shortName = (path: string) => basename(path) || path;
-
-/** A loaded tokenizer as reports draw it. */
-export function reportTokenizer(
-  name: string,
-  parts: TokenizerParts,
-  known: Pick<ReportTokenizer, "counts" | "ledger">,
-): ReportTokenizer {
-  const { tokens, model } = parts;
-  const lengths = new Uint32Array(tokens.idLimit);
-  for (let id = 0; id < tokens.idLimit; id++) lengths[id] = tokens.starts[id + 1]! - tokens.starts[id]!;
-  return { name, tokens, lengths, addedTokens: allAddedTokens(parts), merges: model.merges, ...known };
-}
 
 /** Bytes of a text that a report shows, cut into tokens. */
 const sampleBytesMax = 700;
@@ -90,7 +78,7 @@ function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
 export function cutSamples(
   texts: readonly SampleText[],
   cutters: readonly { readonly parts: TokenizerParts; readonly tokens: TokenTable }[],
-): Sample[] {
+): CutText[] {
   const encodings = cutters.map(({ parts, tokens }) => ({
     encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" }),
     tokens,

@@ -6,7 +6,6 @@ import type { ExtensionRecord, IdsRecord, LanguageRecord, TrainingRecord } from 
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import type { Extended, SuperwordFacts, TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import type { TrainedIds } from "../pipeline/train-ids.ts";
-import { lastLetters } from "../tokenizer/vocabulary-statistics.ts";
 import { type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
 import { copyTokenBytes, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import {
@@ -43,9 +42,6 @@ type Outcome = Form & {
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
-/** What a summary needs of a training. */
-export type Told = Pick<TrainedVocabulary, "vocabulary" | "statistics" | "superwordFacts">;
-
 /** A row of the full summary, and what the short one says there; "" is nothing. */
 type SummaryRow = readonly [name: string, full: Row[1], short: Row[1]];
 
@@ -78,21 +74,20 @@ export const trainingSummary = (
   return summaryLines(trainingRows(trained, record, model, outcome, shapes), outcome);
 };
 
-/** The full summary as names and texts, for its page, where the longest tokens have a section. */
+/** The full summary as names and texts, for the page, which has a table of all tokens. */
 export const pageSummary = (
-  trained: Told,
+  trained: TrainedVocabulary,
   record: TrainingRecord,
   model: ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
-  shapes: LearnedShapes,
 ): [name: string, text: string][] =>
-  trainingRows(trained, record, model, outcome, shapes).flatMap(([name, full]) => {
+  trainingRows(trained, record, model, outcome, undefined).flatMap(([name, full]) => {
     const text = [full].flat().join(" ");
-    return text === "" || name === "longest" ? [] : [[name, text]];
+    return text === "" ? [] : [[name, text]];
   });
 
 function trainingRows(
-  trained: Told,
+  trained: Pick<TrainedVocabulary, "vocabulary" | "statistics" | "superwordFacts">,
   record: TrainingRecord,
   model: ModelSettings,
   outcome: Omit<Outcome, keyof Form>,
@@ -387,19 +382,12 @@ type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: 
 
 const longestCount = 10;
 
-/** @param classes `scriptClasses` by id, if they are known and no token shares its id: most tokens need no look then */
-export function shapesOf(
-  { tokenBytes, mergeCount, tokenIds }: Vocabulary,
-  classes?: Uint8Array,
-): LearnedShapes {
+export function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
   const { lengths } = tokenBytes;
   const first = lengths.length - mergeCount;
   let [whitespaceCount, separatorCount] = [0, 0];
   const shapeAt = (token: number) => shapeOfToken(tokenBytes, token);
   for (let token = first; token < lengths.length; token++) {
-    // Calls for all tokens would take milliseconds.
-    const isLettered = classes !== undefined && classes[tokenIds[token]!]! <= lastLetters;
-    if (isLettered && lengths[token]! <= judgedBytes) continue;
     const shape = shapeAt(token);
     if (shape === "whitespace") whitespaceCount++;
     else if (shape === "separator") separatorCount++;

@@ -136,7 +136,8 @@ export type WrittenLedger = {
   readonly createdCounts: Float64Array;
   readonly endCounts: Float64Array;
   readonly tokensAfter: Float64Array;
-  readonly isIntermediate: (id: number) => boolean;
+  /** Occurrences of the last pair that was merged. */
+  readonly lastPairCount: number;
 };
 
 /**
@@ -172,7 +173,7 @@ export function* readWrittenLedger(parts: TokenizerParts): Generator<undefined, 
     left[id] !== none && endCounts[id]! < lastCount && endCounts[id]! < createdCounts[id]!;
   const residueCount = merges.merged.reduce((count, id) => count + Number(isIntermediate(id)), 0);
   if (residueCount !== facts.residueCount) return null;
-  return { facts, createdCounts, endCounts, tokensAfter, isIntermediate };
+  return { facts, createdCounts, endCounts, tokensAfter, lastPairCount: lastCount };
 }
 
 const none = -1;

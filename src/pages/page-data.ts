@@ -1,6 +1,10 @@
 import type { FullEvaluation } from "../evaluation/evaluation.ts";
+import type { Excerpt } from "../evaluation/excerpts.ts";
+import type { TrainingRecord } from "../formats/training-json.ts";
+import type { AddedToken } from "../text/cutting.ts";
+import type { Curve } from "./compression-curve.ts";
 
-// What a page holds as JSON: what `--json` prints, and where it comes from.
+// What a page holds as JSON: what `--json` or the record of a training says, tokens packed, and where it comes from.
 
 export type Fact = readonly [name: string, value: string];
 
@@ -11,4 +15,63 @@ export type EvalData = {
   readonly made: readonly Fact[];
 };
 
-export type PageData = EvalData;
+/** A tokenizer: that of a training, or one that is inspected. */
+export type VocabularyData = {
+  readonly view: "train" | "inspect";
+  /** `training.json` of a training that just ended. */
+  readonly record?: TrainingRecord;
+  /** What `bpe inspect --json` prints. */
+  readonly inspection?: unknown;
+  readonly vocabulary: PackedVocabulary;
+  readonly addedTokens: readonly AddedToken[];
+  /** What tokens were counted in, if it is not the corpus of the training. */
+  readonly textName: string | null;
+  readonly curve: Curve | null;
+  /** Beginnings of texts: lengths in bytes of their pretokens and added tokens, in which the page makes the merges. */
+  readonly samples: readonly {
+    readonly text: string;
+    readonly content: string;
+    readonly pieces: readonly number[];
+  }[];
+  /** Beginnings of texts, cut by the tokenizer. */
+  readonly excerpts: readonly Excerpt[];
+  readonly summary: readonly Fact[];
+  readonly made: readonly Fact[];
+};
+
+export type PageData = EvalData | VocabularyData;
+
+/**
+ * PackedVocabulary: the tokens and merges of a tokenizer, small enough for a page.
+ *
+ * `data` is `columns` one after the other, compressed by DEFLATE without a header, in base64. A column has a number for each
+ * merge, `width` bytes wide: first the lowest byte of all numbers, then the next one of all, and so on, so that equal bytes
+ * meet.
+ *
+ *   COLUMN   MEANING
+ *   step     from one more than the id that the merge before makes (at first 0) to the id that this one makes, modulo `idLimit`
+ *   left     id of the left half of the merge
+ *   right    id of its right half
+ *   created  occurrences in the corpus when its merge was made; only with a ledger
+ *   end      occurrences in the corpus at the end; only with a ledger
+ *   text     occurrences in a text; only with one
+ */
+export type PackedVocabulary = {
+  readonly mergeCount: number;
+  /** The tokens that no merge makes: the first 256 bytes as Latin-1, and counts as in the columns. */
+  readonly leaves: readonly (readonly [
+    id: number,
+    latin1: string,
+    lengthBytes: number,
+    created: number | null,
+    end: number | null,
+    text: number | null,
+  ])[];
+  readonly idLimit: number;
+  /** Tokens of the corpus before the first merge, if `created` says how many each merge takes away; null if not. */
+  readonly tokensBefore: number | null;
+  /** Occurrences of the last pair that was merged; null without a ledger. */
+  readonly lastPairCount: number | null;
+  readonly columns: readonly { readonly name: string; readonly width: number }[];
+  readonly data: string;
+};

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { patterns } from "../pattern/named-patterns.ts";
-import pageStyle from "../report/browser/page-style.css" with { type: "text" };
-import { type Html, html, type Section, sectionHtml, trustedHtml } from "../report/html.ts";
+import pageStyle from "./browser/page-style.css" with { type: "text" };
 import ownStyle from "./browser/playground-style.css" with { type: "text" };
+import { type Html, html, type Section, sectionHtml, trustedHtml } from "./html-parts.ts";
 
 /** The page as one file: the report's style and parts, the views' places, and the script, which its policy lets in by its hash. */
 export function playgroundPage(script: string, text: string): Html {

@@ -4,15 +4,7 @@ declare module "*.wasm" {
   export default path;
 }
 
-/** The script and the style sheets of pages, as text. */
-declare module "*/page-script.js" {
-  const text: string;
-  export default text;
-}
-declare module "*/page-tips.js" {
-  const text: string;
-  export default text;
-}
+/** The style sheets of the playground, as text. */
 declare module "*/page-style.css" {
   const text: string;
   export default text;

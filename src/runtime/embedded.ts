@@ -9,29 +9,19 @@ const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.s
 // The binary keeps the entry of its workers, and the files that were built into it, beside its own entry, whichever module
 // asks. In the source tree that depends on the module, so this one is the only one that asks.
 
-const entryUrl = (directory: string, name: string) =>
-  new URL(isEmbedded ? `./${name}` : `../${directory}/${name}`, import.meta.url).href;
-const workerUrl = entryUrl("pipeline", "worker.ts");
+const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../pipeline/worker.ts", import.meta.url).href;
 
 let workerCount = 0;
 
-function openWorker(url: string): WorkerThread {
-  checkOpenFiles(workerCount + 1);
-  const worker = new Worker(url);
-  workerCount++;
-  worker.addEventListener("close", () => workerCount--);
-  return worker as WorkerThread;
-}
-
 /** Starts a worker. It loads the code of its job, and then serves the messages that came meanwhile. */
 export function startWorker(job: JobName): WorkerThread {
-  const worker = openWorker(workerUrl);
+  checkOpenFiles(workerCount + 1);
+  const worker = new Worker(workerUrl);
+  workerCount++;
+  worker.addEventListener("close", () => workerCount--);
   worker.postMessage({ job });
-  return worker;
+  return worker as WorkerThread;
 }
-
-/** Starts a worker of the command line. The libraries have none. */
-export const startCliWorker = (name: "report-worker.ts") => openWorker(entryUrl("cli", name));
 
 /** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { cutPieces } from "../../src/pages/app/merge-pieces.ts";
+import { isIntermediate } from "../../src/pages/app/observations.ts";
+import { unpack } from "../../src/pages/app/unpacked.ts";
 import { bpe, put, scratch } from "../binary.ts";
 
 const directory = scratch();
@@ -9,45 +12,48 @@ const tokenizer = join(directory, "tokenizer");
 expect(bpe(["train", text, "-n", "280", "-o", tokenizer, "-q"]).code).toBe(0);
 
 const dataOf = (page: string) => JSON.parse(/id="data">(.*?)<\/script>/s.exec(page)![1]!);
-const sections = (page: string) => [...page.matchAll(/<section id="(\w+)"/g)].map(([, id]) => id);
+const headlineOf = (page: string) => /<h1>(.*?)<\/h1>/s.exec(page)![1]!;
 
-test("with a text, the page has frequencies and the text cut into tokens", () => {
+test("inspect --report holds what --json prints, counts of the text, and the text cut into tokens", () => {
   const path = join(directory, "with-text.html");
-  expect(bpe(["inspect", tokenizer, "--text", text, "--report", path]).code).toBe(0);
+  const args = ["inspect", tokenizer, "--text", text];
+  const { stdout } = bpe([...args, "--json", "--report", path]);
   const page = readFileSync(path, "utf8");
-  expect(sections(page)).toEqual(
-    "summary compression merges frequency lengths intermediate samples tree provenance".split(" "),
+  const data = dataOf(page);
+  expect(data.view).toBe("inspect");
+  expect(data.inspection).toEqual(JSON.parse(stdout));
+  expect(data.textName).toBe("text.txt");
+  expect(headlineOf(page)).toBe(
+    `tokenizer has ${data.inspection.vocabularySize} tokens, ${data.inspection.text.bytesPerToken.toFixed(2)} bytes each in text.txt.`,
   );
-  expect(page).toContain("How often the tokens occur in text.txt");
-  const shown = [...page.matchAll(/<i data-id="\d+" data-n="\d+">([^<]*)<\/i>/g)].map(([, token]) => token);
-  const repeated = "low lower lowest newest widest ".repeat(40).replaceAll(" ", "␣");
-  expect(shown.join("")).toBe(repeated.slice(0, shown.join("").length));
-  expect(shown.join("").length).toBeGreaterThan(300);
+  const [{ text: name, content, cuts }] = data.excerpts;
+  expect(name).toBe(text);
+  expect("low lower lowest newest widest ".repeat(40)).toStartWith(content);
+  expect(content.length).toBeGreaterThan(300);
+  expect(cuts[0].lengths.reduce((sum: number, length: number) => sum + length, 0)).toBe(content.length);
 });
 
-test("inspect --report draws of a training what train --report drew", () => {
+test("inspect --report draws of a training what train --report drew", async () => {
   const corpus = put(directory, "corpus.txt", "occur occurs occurred a aaa aaaa lower lowest ".repeat(30));
   const variants = [["--compat", "huggingface"], ["-s", "<|end|>", "--pad-to", "64"], []];
   for (const [i, more] of variants.entries()) {
     const [output, path] = [join(directory, `again${i}`), join(directory, `again${i}.html`)];
-    const args = ["train", corpus, "-n", "276", "-o", output, "--report", path, "-q", ...more];
+    const args = ["train", corpus, "-n", "276", "-o", output, "--report", path, "-q", "--ledger", ...more];
     expect(bpe(args)).toMatchObject({ code: 0, stderr: "" });
-    const trained = readFileSync(path, "utf8");
+    const trained = dataOf(readFileSync(path, "utf8"));
     for (const of of [output, join(output, "tokenizer.json")]) {
       expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
-      const inspected = readFileSync(path, "utf8");
-      for (const id of ["compression", "intermediate"]) {
-        const section = new RegExp(`<section id="${id}".*?</section>`, "s");
-        expect(section.exec(inspected)?.[0]).toBe(section.exec(trained)![0]);
-      }
+      const inspected = dataOf(readFileSync(path, "utf8"));
+      expect(inspected.curve).toEqual(trained.curve);
+      expect({ ...inspected.vocabulary, lastPairCount: 0 }.data).toBe(trained.vocabulary.data);
     }
   }
 });
 
-test("a table of tokens that is not of this tokenizer is left out", () => {
+test("a table of tokens that is not of this tokenizer is left out, and the record has ten points of the curve", () => {
   const other = join(directory, "left-out");
   const path = join(directory, "left-out.html");
-  expect(bpe(["train", text, "-n", "280", "-o", other, "-q"]).code).toBe(0);
+  expect(bpe(["train", text, "-n", "280", "-o", other, "-q", "--ledger"]).code).toBe(0);
   const tablePath = join(other, "tokens.tsv");
   const whole = readFileSync(tablePath, "utf8");
   const lines = whole.split("\n");
@@ -60,14 +66,18 @@ test("a table of tokens that is not of this tokenizer is left out", () => {
     whole.replace(/^270\t.*$/m, (row) => row.replace(/\t\d+\t\d+\t\d+\t\d+$/, "\t9\t9\t1\t2")),
     whole.replace(/^270\t/m, "271\t"),
   ];
+  const inspect = () => {
+    expect(bpe(["inspect", other, "--report", path]).code).toBe(0);
+    return dataOf(readFileSync(path, "utf8"));
+  };
   for (const content of wrong) {
     put(other, "tokens.tsv", content);
-    expect(bpe(["inspect", other, "--report", path]).code).toBe(0);
-    expect(sections(readFileSync(path, "utf8"))).not.toContain("intermediate");
+    const { vocabulary, curve } = inspect();
+    expect([vocabulary.lastPairCount, vocabulary.tokensBefore]).toEqual([null, null]);
+    expect(curve.points.length).toBeWithin(2, 11);
   }
   put(other, "tokens.tsv", whole);
-  expect(bpe(["inspect", other, "--report", path]).code).toBe(0);
-  expect(sections(readFileSync(path, "utf8"))).toContain("intermediate");
+  expect(inspect().vocabulary.lastPairCount).toBeGreaterThan(0);
 });
 
 test("records show the text of the first one", () => {
@@ -77,7 +87,7 @@ test("records show the text of the first one", () => {
     code: 0,
     stderr: `written ${path}\n`,
   });
-  expect(readFileSync(path, "utf8")).toContain("&lt;</i>");
+  expect(dataOf(readFileSync(path, "utf8")).excerpts[0].content).toBe("lowest <b>");
 });
 
 test("a report that can be written nowhere is an error before any work", () => {
@@ -105,26 +115,44 @@ const trainedPage = (name: string, ...more: string[]) => {
   };
 };
 
-test("train --report writes the curve, intermediate tokens and counts of the training", () => {
+test("train --report holds the record, the curve and the counts of the training, and the finding comes first", async () => {
   const { page, record } = trainedPage("trained");
-  expect(sections(page)).toEqual(
-    "summary compression merges frequency lengths intermediate samples tree provenance".split(" "),
-  );
-  expect(page).toContain(`270 tokens: ${record.bytesPerToken.toFixed(3)} bytes per token"`);
+  const data = dataOf(page);
+  expect(data.record).toEqual(record);
+  expect(headlineOf(page)).toBe(`270 tokens, ${record.bytesPerToken.toFixed(2)} bytes each.`);
+  expect(data.curve.points.at(-1)).toEqual({ size: 270, bytesPerToken: record.bytesPerToken });
+  expect(page).toContain(`<th scope="row">270</th><td>${record.bytesPerToken.toFixed(3)}</td>`);
   // The merges add up to the tokens that are left.
-  const left = [...page.matchAll(/<td>([\d,]+)<svg class="bar/g)].map(([, count]) =>
-    count!.replace(/,/g, ""),
-  );
-  expect(left).toHaveLength(record.mergeCount);
-  expect(Number(left.at(-1))).toBe(record.tokenCount);
-  expect(page).toContain(`<strong>${record.residueCount}</strong> of ${record.mergeCount} learned tokens`);
-  expect(page).toContain(record.mergesSha256);
-  // All that the summary says in full, but for what has a section.
-  const names = [...page.matchAll(/<dt>([^<]*)<\/dt><dd>/g)].map(([, name]) => name!);
+  const { merged } = await unpack(data.vocabulary);
+  expect(merged).toHaveLength(record.mergeCount);
+  expect(merged.at(-1)!.tokensLeft).toBe(record.tokenCount);
+  const { lastPairCount } = data.vocabulary;
+  expect(merged.filter((token) => isIntermediate(token, lastPairCount))).toHaveLength(record.residueCount);
+  expect(data.made.flat()).toContain(record.mergesSha256);
+  const names = data.summary.map(([name]: [string]) => name);
   for (const name of ["corpus", "pattern", "pretokens", "absorbed", "time", "memory", "written"])
     expect(names).toContain(name);
-  expect(names).not.toContain("longest");
   expect(readdirSync(join(directory, "trained")).sort()).toEqual([...record.files].sort());
+  // A vocabulary that is four times as large as its bytes has an estimate for twice its size.
+  const words = Array.from({ length: 900 }, (_, i) => `w${(i * 7919) % 10_007} `.repeat(1 + (i % 5))).join(
+    "",
+  );
+  const [output, path] = [join(directory, "estimated"), join(directory, "estimated.html")];
+  const args = [
+    "train",
+    put(directory, "words.txt", words),
+    "-n",
+    "1100",
+    "-o",
+    output,
+    "--report",
+    path,
+    "-q",
+  ];
+  expect(bpe(args).code).toBe(0);
+  expect(headlineOf(readFileSync(path, "utf8"))).toMatch(
+    /^1,100 tokens, [\d.]+ bytes each; 2,200 would need about [\d.]+ % fewer for the same text\.$/,
+  );
 });
 
 test("a report alone asks for no table of tokens", () => {
@@ -133,28 +161,52 @@ test("a report alone asks for no table of tokens", () => {
 });
 
 test("any number of workers makes the same page, but for the times", () => {
-  const pages = ["1", "2", "7"].map((workers) => trainedPage(`w${workers}`, "-w", workers).page);
-  const plain = pages.map((page) =>
-    page
-      .replace(/<section id="(summary|provenance)".*?<\/section>/gs, "")
-      .replace(/<dt>time<\/dt><dd>[^<]*<\/dd><dd class="quiet">[^<]*/, "")
-      .replaceAll(/\bw[127]\b/g, "w"),
-  );
-  expect(new Set(plain.map((page) => Bun.hash(page))).size).toBe(1);
+  const pages = ["1", "2", "7"].map((workers) => dataOf(trainedPage(`w${workers}`, "-w", workers).page));
+  const plain = pages.map(({ record: _, summary: __, made: ___, ...shown }) => shown);
+  expect(plain[1]).toEqual(plain[0]!);
+  expect(plain[2]).toEqual(plain[0]!);
 });
 
-test("the text is cut as bpe encode cuts it, also where HF's trainer cuts otherwise, and with superwords", () => {
-  const lines = put(directory, "lines.txt", "low\n\n\nlower low\n\n\nlowest\n\n".repeat(20));
-  const variants = [["--compat", "huggingface"], ["--superwords-from", "262"], []];
+test("the page cuts a text as bpe encode does, also where HF's trainer cuts otherwise, and with superwords", async () => {
+  const lines = put(directory, "lines.txt", "low\n\n\nlower <|end|>low\n\n\nlowest naïve\n\n".repeat(20));
+  const variants = [
+    ["--compat", "huggingface"],
+    ["--superwords-from", "262"],
+    ["-s", "<|end|>"],
+    ["--compat", "huggingface", "-s", "<|end|>", "--pattern", "llama3"],
+    ["--normalize", "nfd", "-s", "<|end|>"],
+    [],
+  ];
   for (const [i, more] of variants.entries()) {
     const [output, path] = [join(directory, `cut${i}`), join(directory, `cut${i}.html`)];
-    expect(bpe(["train", lines, "-n", "266", "-o", output, "--report", path, "-q", ...more]).code).toBe(0);
-    const ids = [...readFileSync(path, "utf8").matchAll(/<i data-id="(\d+)"/g)].map(([, id]) => id);
-    const encoded = bpe(["encode", lines, "--tokenizer", output, "-q"]).stdout.trim().split(" ");
+    expect(bpe(["train", lines, "-n", "270", "-o", output, "--report", path, "-q", ...more])).toMatchObject({
+      code: 0,
+    });
+    const { samples, vocabulary, addedTokens } = dataOf(readFileSync(path, "utf8"));
+    const [{ content, pieces }] = samples;
+    const added = new Map(
+      addedTokens.map(({ content, id }: { content: string; id: number }) => [content, id]),
+    );
+    const { ids, lengths } = cutPieces(
+      await unpack(vocabulary),
+      content,
+      pieces,
+      added as Map<string, number>,
+    );
+    const shown = put(directory, "shown.txt", content);
+    const encoded = bpe(["encode", shown, "--tokenizer", output, "-q"]).stdout.trim().split(" ").map(Number);
     expect(ids.length).toBeGreaterThan(50);
-    // The text is all of the file: it is shorter than what a report shows.
-    expect(ids).toEqual(encoded);
+    expect([more, ids]).toEqual([more, encoded]);
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(Buffer.byteLength(content));
   }
+});
+
+test("inputs that are gone, or are no text, are left out of the page", () => {
+  const bad = put(directory, "bad.txt", Buffer.from([0x61, 0xff, 0x62, 0x0a]));
+  const [output, path] = [join(directory, "bad"), join(directory, "bad.html")];
+  expect(bpe(["train", bad, text, "-n", "262", "-o", output, "--report", path, "-q"]).code).toBe(0);
+  const { samples } = dataOf(readFileSync(path, "utf8"));
+  expect(samples.map(({ text }: { text: string }) => text)).toEqual([text]);
 });
 
 test("eval --report writes the measures that it prints, and how each tokenizer cuts each text", () => {

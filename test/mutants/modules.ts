@@ -88,7 +88,6 @@ export const modules: readonly Module[] = [
     tests: ["test/pages"],
     executableTests: ["test/cli/report.test.ts"],
   },
-  { name: "report", tests: ["test/report"], executableTests: ["test/cli/report.test.ts"] },
   { name: "playground", tests: ["test/playground"] },
   {
     name: "kernel",

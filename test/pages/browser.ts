@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { bpe, put, scratch } from "../binary.ts";
-import { launchChromium } from "../report/chromium.ts";
-import { hostileTexts } from "../report/hostile-texts.ts";
+import { launchChromium } from "./chromium.ts";
+import { hostileTexts } from "./hostile-texts.ts";
 import { coloursOf, openPage, overlaps, seenTexts, unfold, widthOf } from "./page-probes.ts";
 
 const directory = scratch();
@@ -30,7 +30,7 @@ const tokenizers = ["280", "320", "400"].map((size) => {
 
 /** Opens a page and waits until its program has drawn it. */
 const open = (path: string, options: Parameters<typeof browser.newPage>[0] = {}) =>
-  openPage(browser, path, options.javaScriptEnabled === false ? null : "main section", options);
+  openPage(browser, path, options.javaScriptEnabled === false ? null : "#more", options);
 
 function reportOf(name: string, ...args: string[]): string {
   const path = join(directory, `${name}.html`);
@@ -46,12 +46,32 @@ const eight = reportOf(
   ...Array.from({ length: 8 }, (_, i) => `number${i}=${tokenizers[i % 3]}`),
   ...["--text", text, hostileLine, "--model", "d=64,layers=2", "--term", "tower", "--numbers"],
 );
+const trained = reportOf(
+  "trained",
+  ...["train", text, "-n", "400", "-s", "<|end|>", "--ledger", "-o", join(directory, "trained")],
+);
+const sizes = reportOf(
+  "sizes",
+  ...["train", text, put(directory, "other.txt", story), "-n", "400,300,310,320,350,390"],
+  ...["-o", join(directory, "sizes")],
+);
+const toyText =
+  "low low low low low lower lower widest widest widest newest newest newest newest newest newest\n";
+const toy = reportOf(
+  "toy",
+  ...["train", put(directory, "toy.txt", toyText), "-n", "258", "-o", join(directory, "toy")],
+);
+const inspected = reportOf("inspected", "inspect", tokenizers[2]!, "--text", hostileLine);
 const alone = reportOf("alone", "eval", tokenizers[2]!, "--text", text, hostileLine);
 
 const pages = [
   ["a comparison", compared],
   ["eight tokenizers", eight],
   ["one tokenizer", alone],
+  ["a training", trained],
+  ["several sizes", sizes],
+  ["a toy", toy],
+  ["an inspection", inspected],
 ] as const;
 
 for (const [name, path] of pages) {
@@ -86,7 +106,7 @@ for (const [name, path] of pages) {
       const { page } = await open(path, { viewport: { width, height: 800 }, colorScheme });
       await unfold(page);
       const seen = await seenTexts(page);
-      expect(seen.length).toBeGreaterThan(60);
+      expect(seen.length).toBeGreaterThan(40);
       expect(seen.filter(({ size }) => size < 12)).toEqual([]);
       expect(seen.filter(({ contrast }) => contrast < 4.5)).toEqual([]);
       expect(await overlaps(page)).toEqual([]);
@@ -264,6 +284,23 @@ test("what a mark or a token says is beside it at once: under the pointer and by
   }
   expect(await page.locator("title, [title]").count()).toBe(1);
   await page.close();
+  const other = (await open(trained, { hasTouch: true, reducedMotion: "reduce" })).page;
+  const dots = other.locator("#curve .dot");
+  const sizesSaid = await dots.evaluateAll((all) => all.map((dot) => (dot as SVGElement).dataset.tip!));
+  // Near a dot is enough.
+  const box = (await dots.nth(5).boundingBox())!;
+  await other.mouse.move(box.x + 3, box.y + 20);
+  expect(await other.locator(".tip").textContent()).toBe(sizesSaid[5]!);
+  // At the edges it stays on the screen.
+  await other.setViewportSize({ width: 320, height: 600 });
+  for (const place of [dots.first(), dots.last()]) {
+    await place.scrollIntoViewIfNeeded();
+    await place.hover();
+    const { x, width } = (await other.locator(".tip").boundingBox())!;
+    expect(x).toBeGreaterThanOrEqual(0);
+    expect(x + width).toBeLessThanOrEqual(320);
+  }
+  await other.close();
 });
 
 /** Tabs through a page: everything that can be used is reached, and is marked while it has the focus. */
@@ -324,5 +361,157 @@ test("pages print on white paper, with dark screens, too", async () => {
     "rgb(255, 255, 255)",
   );
   expect((await page.pdf()).length).toBeGreaterThan(10_000);
+  await page.close();
+});
+
+test("the finding of a training is first, the curve is seen, and what is odd is named", async () => {
+  const { page } = await open(trained);
+  expect(await page.locator("h1").innerText()).toMatch(/^2\d\d tokens, \d\.\d\d bytes each/);
+  const seen = await coloursOf(browser, await page.locator("#curve figure").screenshot());
+  expect(seen.get("122,60,192") ?? 0).toBeGreaterThan(200);
+  expect(await page.locator("#curve figcaption").innerText()).toBe("tokens in the vocabulary");
+  expect(await page.locator("#look li").allInnerTexts()).toContainEqual(
+    expect.stringMatching(/tokens are intermediate\. .*Usual: 6 to 20/s),
+  );
+  expect(await page.locator("#samples .text i").count()).toBeGreaterThan(30);
+  await page.close();
+});
+
+/** The rows of tokens.tsv, without its head. */
+const ledgerOf = (output: string) =>
+  readFileSync(join(directory, output, "tokens.tsv"), "utf8")
+    .split("\n")
+    .slice(1, -1)
+    .map((line) => line.split("\t"));
+
+const waitForToken = (page: Page, id: number) =>
+  page.waitForFunction(
+    (id) => document.querySelector("#tree .facts-line")?.textContent?.includes(` id ${id},`),
+    id,
+  );
+
+test("the tree of each token has its halves down to bytes, with the counts of the ledger", async () => {
+  const ledger = ledgerOf("trained");
+  const treeOf = (id: number): unknown => {
+    const [left, right] = ledger[id]!.slice(5);
+    return left === "" ? id : [id, treeOf(Number(left)), treeOf(Number(right))];
+  };
+  const { page } = await open(trained);
+  for (let id = 65; id < ledger.length; id += 7) {
+    await page.fill("#tree input", `#${id}`);
+    await waitForToken(page, id);
+    const drawn = await page.evaluate(() => {
+      const idOf = (node: Element) =>
+        Number(/id (\d+)/.exec((node.firstElementChild as HTMLElement).dataset.tip!)![1]);
+      const read = (node: Element): unknown => {
+        const below = [...(node.querySelector(":scope > .halves")?.children ?? [])];
+        return below.length === 0 ? idOf(node) : [idOf(node), ...below.map(read)];
+      };
+      return read(document.querySelector(".tree > .node")!);
+    });
+    expect(drawn).toEqual(treeOf(id));
+    const [, , bytes, created, end, left] = ledger[id]!;
+    if (left === "") continue;
+    const facts = (await page.locator("#tree .facts-line").textContent())!.replaceAll(",", "");
+    const times = (count: string) => (count === "1" ? "once" : `${count} times`);
+    expect(facts).toContain(`${bytes} bytes merge`);
+    expect(facts).toContain(`made ${times(created!)} ${times(end!)} at the end`);
+  }
+  await page.close();
+});
+
+test("a search finds the token itself first, then with a space, then what begins with it", async () => {
+  const { page } = await open(trained);
+  await page.fill("#tree input", "the");
+  await page.waitForSelector("#tree .found button");
+  const found = (await page.locator("#tree .found button .t").allTextContents()).map((token) =>
+    token.replaceAll("␣", " "),
+  );
+  const classOf = (token: string) =>
+    token === "the" ? 0 : token === " the" ? 1 : token.startsWith("the") ? 2 : token.includes("the") ? 3 : 4;
+  expect(found.map(classOf)).toEqual(found.map(classOf).sort());
+  expect(found).toContain(" the");
+  expect(Math.max(...found.map(classOf))).toBeLessThan(4);
+  await page.locator("#tree .found button").last().click();
+  expect((await page.locator("#tree .facts-line .t").textContent())!.replaceAll("␣", " ")).toBe(
+    found.at(-1)!,
+  );
+  await page.fill("#tree input", "<img src=x onerror=globalThis.harmed=1>");
+  expect(await page.locator("#tree .found").innerText()).toBe("no such token here");
+  await page.close();
+});
+
+test("all tokens are in a table, page by page, in the order of merges or sorted, and each leads to its tree", async () => {
+  const { page } = await open(trained);
+  await page.locator("#more summary").first().click();
+  let tokensLeft = story.length * 60;
+  const merges = ledgerOf("trained")
+    .filter(([, , , , , left]) => left !== "")
+    .map(([id, , bytes, created, end], rank) => {
+      tokensLeft -= Number(created);
+      return [rank + 1, Number(bytes), Number(id), Number(created), Number(end), tokensLeft];
+    });
+  const table = page.locator("#more .table").first();
+  const rows = () =>
+    table
+      .locator("tbody tr")
+      .evaluateAll((all) =>
+        all.map((row) =>
+          [0, 3, 4, 5, 6, 7].map((i) => Number(row.children[i]!.textContent!.replace(/,/g, ""))),
+        ),
+      );
+  expect(await rows()).toEqual(merges.slice(0, 20));
+  const turn = (name: string) => table.locator(`[aria-label="${name}"]`).click();
+  await turn("next rows");
+  expect(await rows()).toEqual(merges.slice(20, 40));
+  expect(await table.locator(".pages span").innerText()).toMatch(/^21 to 40 of \d+$/);
+  await turn("rows before");
+  expect(await rows()).toEqual(merges.slice(0, 20));
+  // By count when made, with the keyboard: the most first, then the fewest. What no merge makes has counts, too.
+  const head = table.locator("thead button").nth(4);
+  expect(await head.innerText()).toBe("when made");
+  await head.focus();
+  await page.keyboard.press("Enter");
+  const made = ledgerOf("trained").map(([, , , created]) => Number(created));
+  const counts = async () => (await rows()).map(([, , , created]) => created);
+  expect(await counts()).toEqual(made.toSorted((a, b) => b - a).slice(0, 20));
+  await table.locator("thead button").nth(2).click();
+  const lengths = ledgerOf("trained").map(([, , bytes]) => Number(bytes));
+  expect((await rows()).map(([, bytes]) => bytes)).toEqual(lengths.toSorted((a, b) => b - a).slice(0, 20));
+  const link = table.locator("tbody tr a.token").first();
+  const id = Number((await link.getAttribute("href"))!.slice("#token-".length));
+  await link.click();
+  await waitForToken(page, id);
+  // The link can be kept.
+  await page.reload();
+  await waitForToken(page, id);
+  await page.close();
+});
+
+test("special tokens that are scripts are found, drawn and not run", async () => {
+  const specials = hostileTexts.slice(0, 4).flatMap((special) => ["-s", special]);
+  const output = join(directory, "<script>globalThis.harmed=1<");
+  const path = reportOf("specials", "train", text, "-n", "300", ...specials, "-o", output);
+  const { page, problems } = await open(path);
+  for (const special of hostileTexts.slice(0, 4)) {
+    await page.fill("#tree input", special);
+    await page.waitForFunction(
+      (wanted) => document.querySelector("#tree .facts-line .t")?.textContent === wanted,
+      special.replaceAll(" ", "␣"),
+    );
+  }
+  await unfold(page);
+  expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+test("what was counted in a text, and where its bytes are no characters, is said", async () => {
+  const { page } = await open(inspected);
+  await page.locator("#more summary").first().click();
+  expect(await page.locator("#more thead").first().innerText()).toContain("in line.txt");
+  expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
+  const shown = (await page.locator("#samples .text").first().innerText()).replaceAll("␣", " ");
+  expect(shown).toContain("</script><script>globalThis.harmed=1</script>");
   await page.close();
 });

@@ -10,7 +10,7 @@ import {
   pageMark,
   titleSlot,
 } from "../../src/pages/page-file.ts";
-import { hostileTexts } from "../report/hostile-texts.ts";
+import { hostileTexts } from "./hostile-texts.ts";
 
 const template = readFileSync(join(import.meta.dir, "../../dist/pages/report.html"), "utf8");
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

@@ -8,11 +8,11 @@ import { compileLibrary } from "../../scripts/npm/compile.ts";
 import { TextTokenizer } from "../../src/pipeline/text-tokenizer.ts";
 import { scratch } from "../binary.ts";
 import { randomFile, told as toldBy } from "../formats/random-files.ts";
+import { launchChromium } from "../pages/chromium.ts";
 import { randomText } from "../pattern/random-patterns.ts";
 import { randomNumbers } from "../random.ts";
 import { commonTexts } from "../real/texts.ts";
 import { realTokenizers } from "../real/tokenizers.ts";
-import { launchChromium } from "../report/chromium.ts";
 
 const directory = scratch();
 const browser = await launchChromium();

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { bpe, put, scratch } from "../binary.ts";
+import { launchChromium } from "../pages/chromium.ts";
+import { hostileTexts } from "../pages/hostile-texts.ts";
 import { randomNumbers } from "../random.ts";
-import { launchChromium } from "../report/chromium.ts";
-import { hostileTexts } from "../report/hostile-texts.ts";
 
 const directory = scratch();
 const browser = await launchChromium();

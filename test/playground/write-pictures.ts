@@ -1,7 +1,7 @@
 // Makes the pictures of docs/learn.md from the page: `npm run docs:pictures`. README shows the first.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { launchChromium } from "../report/chromium.ts";
+import { launchChromium } from "../pages/chromium.ts";
 
 const root = join(import.meta.dir, "../..");
 /** What of an element is used here; this file is checked without the types of browsers. */

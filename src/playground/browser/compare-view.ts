@@ -1,9 +1,9 @@
 import { grouped } from "../../bytes/quantities.ts";
 import { differingPassages } from "../../evaluation/passages.ts";
-import { keyHtml } from "../../report/charts.ts";
-import { type Cell, type Html, html, tableHtml } from "../../report/html.ts";
-import { passageHtml } from "../../report/text-sections.ts";
 import { type ComparedPart, comparedParts, sumsByScript } from "../cut-comparison.ts";
+import { keyHtml } from "../html-charts.ts";
+import { type Cell, type Html, html, tableHtml } from "../html-parts.ts";
+import { passageHtml } from "../html-passages.ts";
 import type { CompareAnswer } from "../playground-job.ts";
 import { at, messageOf, show } from "./page-parts.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
-import { type Html, html } from "../../report/html.ts";
 import type { Question } from "../exercise-list.ts";
+import { type Html, html } from "../html-parts.ts";
 import { at, show } from "./page-parts.ts";
 import type { Session, Thread } from "./session.ts";
 

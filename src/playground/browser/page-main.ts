@@ -1,4 +1,4 @@
-import "../../report/browser/page-tips.js";
+import "../../pages/app/page-tips.js";
 import { servePlayground } from "../playground-job.ts";
 import { CompareView } from "./compare-view.ts";
 import { ExerciseView } from "./exercise-view.ts";

@@ -1,10 +1,10 @@
 import { grouped } from "../../bytes/quantities.ts";
-import { type Html, html, tokenHtml } from "../../report/html.ts";
+import { type Html, html, tokenHtml } from "../html-parts.ts";
 import { bytesOfToken, type Learned } from "../learned.ts";
 
 /*
  * What the views share. Data reaches the page in two ways: as text of elements that a view makes, and as `Html` of the report's
- * parts, whose values are escaped (src/report/html.ts). The policy of the page lets nothing else be made HTML.
+ * parts, whose values are escaped (src/playground/html-parts.ts). The policy of the page lets nothing else be made HTML.
  */
 
 type Policy = { createHTML(text: string): string; createScriptURL(url: string): string };

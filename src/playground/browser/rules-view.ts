@@ -1,6 +1,6 @@
 import { grouped } from "../../bytes/quantities.ts";
 import type { Compat } from "../../merge/merges.ts";
-import { type Html, html, tableHtml, tokenHtml } from "../../report/html.ts";
+import { type Html, html, tableHtml, tokenHtml } from "../html-parts.ts";
 import type { RuleAnswer } from "../playground-job.ts";
 import type { Choice, PairBytes } from "../rule-parting.ts";
 import { at, messageOf, show } from "./page-parts.ts";

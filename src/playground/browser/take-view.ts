@@ -1,5 +1,5 @@
 import { bytes as sizeText } from "../../bytes/quantities.ts";
-import { html } from "../../report/html.ts";
+import { html } from "../html-parts.ts";
 import { commandOf, hashOf } from "../shared-link.ts";
 import { at, messageOf, onClick, show } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";

@@ -1,5 +1,5 @@
 import { grouped } from "../../bytes/quantities.ts";
-import { type Html, html, tokenHtml } from "../../report/html.ts";
+import { type Html, html, tokenHtml } from "../html-parts.ts";
 import { byteCount } from "../joined-text.ts";
 import { absorbersOf, bytesOfToken, idOfToken, type Learned } from "../learned.ts";
 import { at, onClick, show, times, tokenButton } from "./page-parts.ts";

@@ -1,7 +1,7 @@
 import { grouped, seconds, bytes as sizeText } from "../../bytes/quantities.ts";
 import { linearAxis } from "../../pages/axes.ts";
-import { type Line, lineChart } from "../../report/charts.ts";
-import { type Html, html } from "../../report/html.ts";
+import { type Line, lineChart } from "../html-charts.ts";
+import { type Html, html } from "../html-parts.ts";
 import { byteCount } from "../joined-text.ts";
 import type { Corpus, Settings } from "../playground-job.ts";
 import { type AskedSettings, readHash } from "../shared-link.ts";

@@ -1,7 +1,7 @@
 import { escapeBytes } from "../../bytes/escape.ts";
 import { grouped } from "../../bytes/quantities.ts";
-import { barChart } from "../../report/charts.ts";
-import { html } from "../../report/html.ts";
+import { barChart } from "../html-charts.ts";
+import { html } from "../html-parts.ts";
 import { byteCount, placesOfMerges, tokenCountOf } from "../joined-text.ts";
 import { bytesOfToken, idOfToken, type Learned, mergeCountOf } from "../learned.ts";
 import { at, onClick, show, times } from "./page-parts.ts";

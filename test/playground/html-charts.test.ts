@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { barChart, histograms, lineChart } from "../../src/report/charts.ts";
+import { barChart, lineChart } from "../../src/playground/html-charts.ts";
 
 test("bars are as long as their values, and the longest fills its cell", () => {
   const groups = [1, 4, 3].map((value) => ({ name: "abc", values: [value], texts: ["x"] }));
@@ -19,16 +19,4 @@ test("an upright line has its name above it if it is far enough from the next on
   ]);
   expect(text.match(/class="mark"/g)).toHaveLength(4);
   expect(text).toContain('data-tip="&lt;a&gt;"');
-});
-
-test("small pictures have one scale, and of several tokenizers the outline of their mean", () => {
-  const panel = (name: string, ...shares: number[]) => ({ name, note: "n", shares, colour: 0 });
-  const two = histograms("bytes", ["1", "2"], [panel("p", 1, 0), panel("q", 0.5, 0.5)]).text;
-  expect([...two.matchAll(/height="([\d.]+)%" data-tip=/g)].map(([, height]) => Number(height))).toEqual([
-    100, 0, 50, 50,
-  ]);
-  expect(two.match(/d="M0 250H500V750H1000"/g)).toHaveLength(2);
-  const low = histograms("bytes", ["1", "2"], [panel("p", 0.5, 0.5), panel("q", 0.25, 0.5)]).text;
-  expect(low).toContain('d="M0 250H500V0H1000"');
-  expect(histograms("bytes", ["1", "2"], [panel("p", 1, 0)]).text).not.toContain("line mean");
 });

@@ -7,8 +7,8 @@ import {
   tokenHtml,
   tokenText,
   trustedHtml,
-} from "../../src/report/html.ts";
-import { hostileTexts } from "./hostile-texts.ts";
+} from "../../src/playground/html-parts.ts";
+import { hostileTexts } from "../pages/hostile-texts.ts";
 
 test("values in a template are escaped, and HTML stays HTML", () => {
   const inner = html`<b>${"<i>"}</b>`;

@@ -1,5 +1,5 @@
-import { type Axis, percent, placeOn, tickNames } from "../pages/axes.ts";
-import { type Html, html } from "./html.ts";
+import { type Axis, placeOn, tickNames } from "../pages/axes.ts";
+import { type Html, html } from "./html-parts.ts";
 
 export type Point = {
   readonly x: number;
@@ -108,42 +108,6 @@ export const legendHtml = (lines: readonly Pick<Line, "name" | "colour" | "isEst
 
 const round = (value: number) => Math.round(value * 10) / 10;
 
-/** A row of a dot plot: a dot for each tokenizer, null where it has no value. */
-export type DotRow = { readonly name: string; readonly dots: readonly (Point | null)[] };
-
-/** Dots that are so near each other, as a share of the axis, stand above and below the line by turns. */
-const dotShare = 0.02;
-
-/** Values of tokenizers on one axis, a row for each text. Of a point `x` is the value; `y` is not looked at. */
-export function dotPlot(x: Axis, rows: readonly DotRow[]): Html {
-  const at = (value: number) => `${round(100 * placeOn(x, value))}%`;
-  return html`<div class="dots" tabindex="0" role="group" aria-label="${x.title}">${rows.map(
-    ({
-      name,
-      dots,
-    }) => html`<div><span>${name}</span><svg class="chart" width="100%" height="26" role="img" aria-label="${dots.map((dot) => dot?.label ?? "").join("; ")}">
-<line class="grid" x2="100%" y1="50%" y2="50%"/>
-${x.ticks.map((tick) => html`<line class="grid" x1="${at(tick)}" x2="${at(tick)}" y2="100%"/>`)}
-${dotsOf(x, dots)}
-</svg></div>
-`,
-  )}<div><span></span><svg class="chart" width="100%" height="20" aria-hidden="true">${tickNames(x).map((name, i) => html`<text x="${at(x.ticks[i]!)}" y="14" text-anchor="middle">${name}</text>`)}</svg></div>
-<div class="x-title">${x.title}</div></div>`;
-}
-
-function dotsOf(x: Axis, dots: DotRow["dots"]): Html[] {
-  const sorted = dots
-    .flatMap((dot, i) => (dot === null ? [] : [{ ...dot, at: placeOn(x, dot.x), colour: colourClass(i) }]))
-    .sort((a, b) => a.at - b.at);
-  const isNear = (i: number) => i > 0 && i < sorted.length && sorted[i]!.at - sorted[i - 1]!.at < dotShare;
-  let isAbove = false;
-  return sorted.map(({ at, label, colour }, i) => {
-    isAbove = !(isNear(i) && isAbove);
-    const up = isNear(i) || isNear(i + 1) ? (isAbove ? "28%" : "72%") : "50%";
-    return html`<circle class="dot ${colour}" cx="${round(100 * at)}%" cy="${up}" r="5" data-tip="${label}"/>`;
-  });
-}
-
 /** A lying bar from 0, as long as its share of the place. */
 export const barHtml = (share: number, colour: number) =>
   html`<svg class="bar ${colourClass(colour)}"><rect width="${round(100 * share)}%" height="100%"/></svg>`;
@@ -155,13 +119,6 @@ export type BarGroup = {
   /** What each bar says beside it. */
   readonly texts: readonly string[];
 };
-
-/** A group of shares, which stand beside their bars in per cent. */
-export const barGroup = (name: string, values: readonly number[]): BarGroup => ({
-  name,
-  values,
-  texts: values.map(percent),
-});
 
 export type BarChart = {
   readonly title: string;
@@ -188,49 +145,4 @@ export function barChart({ title, kind, series, groups }: BarChart): Html {
 `,
   )}</tbody>
 </table></div>`;
-}
-
-/** Shares of one tokenizer by a number, such as the length of its tokens. */
-export type Histogram = {
-  readonly name: string;
-  /** What stands behind the name. */
-  readonly note: string;
-  readonly shares: readonly number[];
-  readonly colour: number;
-};
-
-/** Few tokenizers have larger pictures, so that they fill the place beside another section. */
-const panelHeights = [150, 190, 92];
-
-/** A small picture of upright bars for each tokenizer, all of one scale; of several each has an outline of their mean. */
-export function histograms(kind: string, names: readonly string[], panels: readonly Histogram[]): Html {
-  const largest = Math.max(...panels.flatMap(({ shares }) => shares), 1e-9);
-  const means = names.map((_, i) => panels.reduce((sum, { shares }) => sum + shares[i]!, 0) / panels.length);
-  const height = panelHeights[Math.min(panels.length, panelHeights.length) - 1]!;
-  const step = 100 / names.length;
-  const outline = means.map((mean, i) => {
-    const up = Math.round(square * (1 - mean / largest));
-    return `${i === 0 ? "M0 " : "V"}${up}H${Math.round((square * (i + 1)) / names.length)}`;
-  });
-  const shownNames = names.map((name, i) =>
-    i === names.length - 1 || (i % 3 === 0 && i < names.length - 2) ? name : "",
-  );
-  return html`<div class="panels">${panels.map(
-    ({
-      name,
-      note,
-      shares,
-      colour,
-    }) => html`<figure><figcaption>${panels.length > 1 ? html`${keyHtml(colour)}${name} ` : undefined}<span class="quiet">${note}</span></figcaption>
-<svg class="chart panel ${colourClass(colour)}" width="100%" height="${height}" role="img" aria-label="${`${name}: ${note}`}" tabindex="0">
-${shares.map(
-  (share, i) =>
-    html`<rect x="${round(i * step + step / 10)}%" y="${round(100 - (100 * share) / largest)}%" width="${round(step * 0.8)}%" height="${round((100 * share) / largest)}%" data-tip="${names[i]!} ${kind}: ${percent(share)}"/>`,
-)}
-${panels.length > 1 ? html`<svg viewBox="0 0 ${square} ${square}" preserveAspectRatio="none" width="100%" height="100%"><path class="line mean" d="${outline.join("")}"/></svg>` : undefined}
-<line class="base" x2="100%" y1="100%" y2="100%"/>
-${shownNames.map((shown, i) => (shown === "" ? undefined : html`<text x="${round((i + 0.5) * step)}%" y="100%" dy="15" text-anchor="middle">${shown}</text>`))}
-</svg></figure>
-`,
-  )}</div>`;
 }

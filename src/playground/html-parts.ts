@@ -67,9 +67,6 @@ export type Section = {
   readonly table?: DataTable | undefined;
 };
 
-/** A section that is made, and what the index says of it. */
-export type PageSection = Pick<Section, "id" | "title"> & { readonly html: Html };
-
 /** A section of the page: a heading, what it says, the picture, and the table behind it. */
 export function sectionHtml({ id, title, isWide, text, content, table }: Section): Html {
   return html`

@@ -1,0 +1,158 @@
+import { grouped } from "../../bytes/quantities.ts";
+import { shapeOf } from "../../bytes/token-shape.ts";
+import { percent } from "../axes.ts";
+import { usual } from "../yardsticks.ts";
+import { bytesOf, type Token } from "./unpacked.ts";
+
+// What is odd in a vocabulary, found in its tokens and their counts.
+
+/** `token`: an example. */
+export type Observation = {
+  readonly what: string;
+  readonly why: string;
+  readonly token?: Token;
+  readonly figure: string;
+};
+
+type Looked = {
+  /** What the merges make, in their order. */
+  readonly merged: readonly Token[];
+  readonly lastPairCount: number | null;
+};
+
+export function observationsOf({ merged, lastPairCount }: Looked): Observation[] {
+  return [
+    ...repetition(merged),
+    ...unused(merged),
+    ...intermediate(merged, lastPairCount),
+    ...separators(merged),
+    ...partsOfCharacters(merged),
+  ];
+}
+
+/** The longest tokens that hold a letter. */
+export function longestOf(tokens: readonly Token[], count: number): Token[] {
+  const longest: Token[] = [];
+  for (const token of tokens.toSorted((a, b) => b.length - a.length || a.id - b.id)) {
+    if (longest.length === count) break;
+    const bytes = bytesOf(token);
+    if (shapeOf(bytes, 0, bytes.length) === "letters") longest.push(token);
+  }
+  return longest;
+}
+
+const longestLookedAt = 20;
+/** Tokens that share this many bytes come from the same sentence. */
+const sharedBytes = 12;
+const repeatedLeast = 3;
+
+/** Long tokens that overlap come from a text that repeats itself: a licence, a footer, a template. */
+function repetition(merged: readonly Token[]): Observation[] {
+  const longest = longestOf(merged, longestLookedAt).filter(({ length }) => length >= sharedBytes);
+  const groups = longest.map((token) => longest.filter((other) => share(token.text, other.text)));
+  const largest = groups.reduce((a, b) => (b.length > a.length ? b : a), []);
+  if (largest.length < repeatedLeast) return [];
+  return [
+    {
+      what: "A text repeats itself.",
+      why: `${largest.length} of the ${longest.length} longest tokens overlap, so they come from the same sentences, e.g.`,
+      token: largest[0]!,
+      figure: countOf(largest[0]!),
+    },
+  ];
+}
+
+/** Whether two texts have a piece of `sharedBytes` in common. */
+function share(a: string, b: string): boolean {
+  for (let start = 0; start + sharedBytes <= a.length; start++)
+    if (b.includes(a.slice(start, start + sharedBytes))) return true;
+  return false;
+}
+
+const countOf = ({ end, inText }: Token) => {
+  const count = end ?? inText;
+  return count === null ? "" : `${grouped(count)} times`;
+};
+
+function unused(merged: readonly Token[]): Observation[] {
+  const never = merged.filter(({ end }) => end === 0);
+  if (never.length === 0) return [];
+  return [
+    {
+      what: `${grouped(never.length)} learned ${never.length === 1 ? "token occurs" : "tokens occur"} nowhere.`,
+      why: "Later merges took all their places; bpe prune can give their ids back, e.g.",
+      token: longestOf(never, 1)[0] ?? never[0]!,
+      figure: percent(never.length / merged.length),
+    },
+  ];
+}
+
+export const isIntermediate = ({ created, end }: Token, lastPairCount: number) =>
+  end !== null && end < lastPairCount && end < created!;
+
+function intermediate(merged: readonly Token[], lastPairCount: number | null): Observation[] {
+  if (lastPairCount === null || merged.length === 0) return [];
+  const count = merged.filter((token) => isIntermediate(token, lastPairCount)).length;
+  return [
+    {
+      what: `${grouped(count)} tokens are intermediate.`,
+      why: `Longer tokens absorbed them, and now they are rarer than the last pair that was merged. Usual: ${usual.intermediates}.`,
+      figure: percent(count / merged.length),
+    },
+  ];
+}
+
+/** This many bytes of one sign are a line that someone drew. */
+const separatorBytes = 8;
+
+function separators(merged: readonly Token[]): Observation[] {
+  const found = merged.filter((token) => {
+    const bytes = bytesOf(token);
+    const shape = token.length < separatorBytes ? "other" : shapeOf(bytes, 0, bytes.length);
+    return shape === "separator" || shape === "whitespace";
+  });
+  if (found.length === 0) return [];
+  const longest = found.reduce((a, b) => (b.length > a.length ? b : a));
+  return [
+    {
+      what: `${grouped(found.length)} ${found.length === 1 ? "token is a line" : "tokens are lines"} of one sign or of white space.`,
+      why: `They have ${separatorBytes} bytes and more; the longest has ${grouped(longest.length)}:`,
+      token: longest,
+      figure: percent(found.length / merged.length),
+    },
+  ];
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true });
+
+function isWhole(token: Token): boolean {
+  if (token.length > token.text.length || /^[\x00-\x7f]*$/.test(token.text)) return true;
+  try {
+    strict.decode(bytesOf(token));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function partsOfCharacters(merged: readonly Token[]): Observation[] {
+  const parts = merged.filter((token) => !isWhole(token));
+  if (parts.length === 0) return [];
+  return [
+    {
+      what: `${grouped(parts.length)} learned ${parts.length === 1 ? "token is" : "tokens are"} parts of characters.`,
+      why: `Alone they are no valid UTF-8. Usual: ${usual.notUtf8}. E.g.`,
+      token: parts[0]!,
+      figure: percent(parts.length / merged.length),
+    },
+  ];
+}
+
+/** A token that is worth looking at first: it is long, it occurs, and it is no repetition. */
+export function firstShown(merged: readonly Token[], tokens: readonly Token[]): Token {
+  const occurs = (token: Token) => (token.end ?? token.inText ?? 1) > 0;
+  const isVaried = (token: Token) => new Set(token.text).size > token.text.length / 2;
+  const longest = longestOf(merged, 200);
+  const chosen = longest.find((token) => occurs(token) && isVaried(token)) ?? longest.find(occurs);
+  return chosen ?? merged.at(-1) ?? tokens[0]!;
+}

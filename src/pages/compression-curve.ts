@@ -1,0 +1,82 @@
+/**
+ * Bytes per token over the size of the vocabulary: with k merges the vocabulary has `baseSize + k` tokens, and the corpus is
+ * cut into `tokensAfter[k]` of them. `tokensAfter[0]` is its length in bytes.
+ */
+export type Compression = {
+  readonly baseSize: number;
+  readonly tokensAfter: Float64Array;
+};
+
+/** A vocabulary of this size, and the bytes of the corpus that one of its tokens holds. */
+export type CurvePoint = { readonly size: number; readonly bytesPerToken: number };
+
+/** What a page shows of the compression. */
+export type Curve = {
+  /** At equal factors from each other; the last is the chosen size. */
+  readonly points: readonly CurvePoint[];
+  /** The chosen size, its half, its quarter …, and smaller sizes that were chosen, too. */
+  readonly table: readonly CurvePoint[];
+  /** An estimate for twice the size. */
+  readonly doubled: CurvePoint | null;
+  readonly smallerSizes: readonly number[];
+};
+
+const pointsOnCurve = 48;
+
+export function curveOf(compression: Compression, smallerSizes: readonly number[] = []): Curve {
+  const { baseSize, tokensAfter } = compression;
+  const last = baseSize + tokensAfter.length - 1;
+  const at = (size: number) => curvePoint(compression, size);
+  return {
+    points: curveSizes(baseSize, last).map(at),
+    table: tableSizes(baseSize, last, smallerSizes).map(at),
+    doubled: estimateDoubled(compression),
+    smallerSizes,
+  };
+}
+
+export function curvePoint({ baseSize, tokensAfter }: Compression, size: number): CurvePoint {
+  return { size, bytesPerToken: tokensAfter[0]! / tokensAfter[size - baseSize]! };
+}
+
+/** Sizes at equal factors from each other, the first and the last included. */
+function curveSizes(first: number, last: number): number[] {
+  const sizes = new Set<number>();
+  for (let i = 0; i < pointsOnCurve; i++) {
+    sizes.add(Math.round(first * (last / first) ** (i / (pointsOnCurve - 1))));
+  }
+  return [...sizes];
+}
+
+const fewSizes = 4;
+
+/** The last size, its half, its quarter … down to the size without merges; of few merges half of them, a quarter … */
+function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
+  const base = last < 4 * first ? first : 0;
+  const sizes = new Set(smaller);
+  for (let more = last - base; base + more > first; more = Math.floor(more / 2)) {
+    sizes.add(base + more);
+    if (base === first && sizes.size > fewSizes) break;
+  }
+  if (base === first) sizes.add(first);
+  return [...sizes].sort((a, b) => a - b);
+}
+
+/**
+ * An estimate of bytes per token at twice the size: the last doubling brought a part of what the one before it brought, and
+ * the next one brings the same part of the last, but not more than the last did. Null where the curve is too short, or does
+ * not rise. docs/evaluate.md has its error on five corpora.
+ */
+export function estimateDoubled(compression: Compression): CurvePoint | null {
+  const { baseSize, tokensAfter } = compression;
+  const size = baseSize + tokensAfter.length - 1;
+  const [half, quarter] = [Math.floor(size / 2), Math.floor(size / 4)];
+  if (quarter < baseSize) return null;
+  const [whole, atHalf, atQuarter] = [size, half, quarter].map(
+    (size) => curvePoint(compression, size).bytesPerToken,
+  );
+  const lastGain = whole! - atHalf!;
+  const formerGain = atHalf! - atQuarter!;
+  if (lastGain <= 0 || formerGain <= 0) return null;
+  return { size: 2 * size, bytesPerToken: whole! + lastGain * Math.min(1, lastGain / formerGain) };
+}

@@ -1,0 +1,196 @@
+import { spareThirdTier } from "../runtime/host.ts";
+import type { RankedMerges } from "../tokenizer/encoding-model.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
+import { mergesInIds, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { Ledger } from "../vocabulary/ledger.ts";
+import { copyTokenBytes, isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import type { PackedVocabulary } from "./page-data.ts";
+
+export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
+
+/**
+ * What is packed of a tokenizer.
+ *
+ *   ARRAY        TYPE          LENGTH          MEANING
+ *   created      Float64Array  mergeCount      occurrences in the corpus of what a merge makes, when it was made
+ *   end          Float64Array  mergeCount      the same when all merges are made
+ *   text         Float64Array  mergeCount      the same in a text
+ *   tokensAfter  Float64Array  mergeCount + 1  tokens of the corpus after this many merges
+ */
+type Source = {
+  readonly idLimit: number;
+  readonly merges: RankedMerges;
+  readonly leaves: PackedVocabulary["leaves"];
+  readonly ledger: MergeLedger | null;
+  readonly text: Float64Array | null;
+};
+
+type MergeLedger = {
+  readonly created: Float64Array;
+  readonly end: Float64Array;
+  readonly tokensAfter: Float64Array;
+  readonly lastPairCount: number;
+};
+
+/** What a training knows of the tokens by id. */
+export type LedgerById = {
+  readonly createdCounts: Float64Array;
+  readonly endCounts: Float64Array;
+  readonly tokensAfter: Float64Array;
+  readonly lastPairCount: number;
+};
+
+const leafBytesMax = 256;
+
+/** Packs a vocabulary that was just trained. */
+export function packTrained(vocabulary: Vocabulary, ledger: Ledger, deflate: Deflate): PackedVocabulary {
+  const { size, mergeCount, left, right, tokenIds } = vocabulary;
+  const startCount = tokenIds.length - mergeCount;
+  const isNumbered = tokenIds.length === size && tokenIds.every((id, token) => id === token);
+  const { createdCounts, endCounts, pairCounts, tokensAfter } = ledger;
+  return pack(
+    {
+      idLimit: size,
+      // Ids that are the numbers of the tokens need no copies.
+      merges: isNumbered ? { left, right, merged: tokenIds.subarray(startCount) } : mergesInIds(vocabulary),
+      leaves: trainedLeaves(vocabulary, ledger),
+      ledger: {
+        created: createdCounts.subarray(startCount),
+        end: endCounts.subarray(startCount),
+        tokensAfter,
+        lastPairCount: pairCounts.at(-1) ?? 0,
+      },
+      text: null,
+    },
+    deflate,
+  );
+}
+
+/** Bytes and special tokens, in the order of ids. A special token that shares its id with another one is that one. */
+function trainedLeaves(
+  vocabulary: Vocabulary,
+  { createdCounts, endCounts }: Ledger,
+): PackedVocabulary["leaves"] {
+  const { tokenIds, tokenBytes, mergeCount, entries, specialTokens } = vocabulary;
+  const startCount = tokenIds.length - mergeCount;
+  const leaves: PackedVocabulary["leaves"][number][] = [];
+  for (let token = 0; token < startCount; token++) {
+    const latin1 = latin1Of(copyTokenBytes(tokenBytes, token, leafBytesMax));
+    const counts = [createdCounts[token]!, endCounts[token]!, null] as const;
+    leaves.push([tokenIds[token]!, latin1, tokenBytes.lengths[token]!, ...counts]);
+  }
+  const others = new Set(tokenIds);
+  for (let id = 0; id < entries.length; id++) {
+    if (!isSpecialEntry(entries[id]!) || others.has(id)) continue;
+    const bytes = new TextEncoder().encode(specialTokens[specialOfEntry(entries[id]!)]);
+    leaves.push([id, latin1Of(bytes), bytes.length, null, null, null]);
+  }
+  return leaves.sort(([a], [b]) => a - b);
+}
+
+const latin1Of = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, leafBytesMax)).toString("latin1");
+
+/** Packs a loaded tokenizer, with the table of its training, and counts of a text by id, if there are any. */
+export function packLoaded(
+  { tokens, model }: TokenizerParts,
+  known: { readonly ledger?: LedgerById | undefined; readonly textCounts?: Float64Array | undefined },
+  deflate: Deflate,
+): PackedVocabulary {
+  const { merges } = model;
+  const { ledger, textCounts } = known;
+  const byMerge = (byId: Float64Array) => Float64Array.from(merges.merged, (id) => byId[id]!);
+  const isMade = new Uint8Array(tokens.idLimit);
+  for (const id of merges.merged) isMade[id] = 1;
+  const leaves: PackedVocabulary["leaves"][number][] = [];
+  for (let id = isMade.indexOf(0); id >= 0; id = isMade.indexOf(0, id + 1)) {
+    const bytes = tokenBytesOf(tokens, id);
+    if (bytes.length === 0) continue;
+    const counts = [ledger?.createdCounts[id] ?? null, ledger?.endCounts[id] ?? null] as const;
+    leaves.push([id, latin1Of(bytes), bytes.length, ...counts, textCounts?.[id] ?? null]);
+  }
+  return pack(
+    {
+      idLimit: tokens.idLimit,
+      merges,
+      leaves,
+      ledger:
+        ledger === undefined
+          ? null
+          : {
+              ...ledger,
+              created: byMerge(ledger.createdCounts),
+              end: byMerge(ledger.endCounts),
+            },
+      text: textCounts === undefined ? null : byMerge(textCounts),
+    },
+    deflate,
+  );
+}
+
+function pack({ idLimit, merges, leaves, ledger, text }: Source, deflate: Deflate): PackedVocabulary {
+  const { left, right, merged } = merges;
+  const columns = [
+    { name: "step", numbers: stepsOf(merged, idLimit), width: widthOf(idLimit - 1) },
+    { name: "left", numbers: left, width: widthOf(idLimit - 1) },
+    { name: "right", numbers: right, width: widthOf(idLimit - 1) },
+    ...(ledger === null ? [] : [countsColumn("created", ledger.created), countsColumn("end", ledger.end)]),
+    ...(text === null ? [] : [countsColumn("text", text)]),
+  ];
+  const raw = new Uint8Array(columns.reduce((sum, { width }) => sum + width * merged.length, 0));
+  let pos = 0;
+  for (const { numbers, width } of columns) pos = putColumn(numbers, width, raw, pos);
+  return {
+    mergeCount: merged.length,
+    leaves,
+    idLimit,
+    tokensBefore: ledger === null ? null : tokensBeforeOf(ledger),
+    lastPairCount: ledger?.lastPairCount ?? null,
+    columns: columns.map(({ name, width }) => ({ name, width })),
+    data: Buffer.from(deflate(raw)).toString("base64"),
+  };
+}
+
+/** Most ids follow one another: their steps are 0. */
+function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
+  const steps = new Int32Array(ids.length);
+  let expected = 0;
+  for (let k = 0; k < ids.length; k++) {
+    const id = ids[k]!;
+    if (id !== expected) steps[k] = (id - expected + idLimit) % idLimit;
+    expected = id + 1;
+  }
+  return steps;
+}
+
+/** Each merge takes away as many tokens as it makes: what is left adds up, if all merges are there, each with its own id. */
+function tokensBeforeOf({ created, tokensAfter }: MergeLedger): number | null {
+  let left = tokensAfter[0]!;
+  for (let k = 0; k < created.length; k++) left -= created[k]!;
+  return left === tokensAfter.at(-1) ? tokensAfter[0]! : null;
+}
+
+function countsColumn(name: string, numbers: Float64Array) {
+  let largest = 0;
+  for (let k = 0; k < numbers.length; k++) if (numbers[k]! > largest) largest = numbers[k]!;
+  return { name, numbers, width: widthOf(largest) };
+}
+
+/** How many bytes whole numbers up to this one need. */
+function widthOf(largest: number): number {
+  let width = 1;
+  while (largest >= 256 ** width) width++;
+  return width;
+}
+
+/** Writes the planes of a column; returns the position after them. */
+function putColumn(numbers: Int32Array | Float64Array, width: number, into: Uint8Array, pos: number): number {
+  for (let plane = 0; plane < width; plane++) {
+    // A store into bytes keeps the lowest one. Numbers may have more bits than shifts reach.
+    const shift = 8 * (plane % 4);
+    const unit = plane < 4 ? 1 : 2 ** 32;
+    for (let i = 0; i < numbers.length; i++) into[pos++] = (numbers[i]! / unit) >>> shift;
+  }
+  return pos;
+}
+
+spareThirdTier(putColumn);

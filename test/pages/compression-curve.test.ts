@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { curveOf, curvePoint, estimateDoubled } from "../../src/pages/compression-curve.ts";
+
+/** A corpus whose bytes per token are given by the size of the vocabulary. */
+const compressionOf = (baseSize: number, size: number, bytesPerToken: (size: number) => number) => ({
+  baseSize,
+  tokensAfter: Float64Array.from(
+    { length: size - baseSize + 1 },
+    (_, k) => 1e9 / bytesPerToken(baseSize + k),
+  ),
+});
+
+test("bytes per token come from the tokens that are left after so many merges", () => {
+  const compression = { baseSize: 256, tokensAfter: Float64Array.of(100, 80, 50) };
+  expect([256, 257, 258].map((size) => curvePoint(compression, size).bytesPerToken)).toEqual([1, 1.25, 2]);
+});
+
+test("the estimate for twice the size continues doublings that bring a fixed part of the one before", () => {
+  // 5 - 4·0.5^d: each doubling brings half of what the one before brought.
+  const halving = compressionOf(250, 4000, (size) => 5 - 4 * 0.5 ** Math.log2(size / 250));
+  expect(estimateDoubled(halving)!.size).toBe(8000);
+  expect(estimateDoubled(halving)!.bytesPerToken).toBeCloseTo(5 - 4 * 0.5 ** 5, 3);
+  // A curve that rises faster and faster is continued by what the last doubling brought.
+  expect(estimateDoubled(compressionOf(256, 4096, (size) => size / 256))!.bytesPerToken).toBeCloseTo(24, 9);
+});
+
+test("there is no estimate for a curve that is too short, or does not rise", () => {
+  expect(estimateDoubled(compressionOf(256, 1000, (size) => Math.sqrt(size / 256)))).toBeNull();
+  expect(estimateDoubled(compressionOf(256, 4096, () => 1))).toBeNull();
+});
+
+test("the table has the chosen size, its half, its quarter …, and smaller sizes that were chosen", () => {
+  const { table, points, doubled, smallerSizes } = curveOf(
+    compressionOf(256, 4096, (size) => 5 - 4 * 0.5 ** Math.log2(size / 256)),
+    [3000],
+  );
+  expect(table.map(({ size }) => size)).toEqual([512, 1024, 2048, 3000, 4096]);
+  expect(table.find(({ size }) => size === 2048)!.bytesPerToken).toBeCloseTo(4.5, 9);
+  expect([points[0]!.size, points.at(-1)!.size, doubled!.size]).toEqual([256, 4096, 8192]);
+  expect(smallerSizes).toEqual([3000]);
+});
+
+test("of few merges the table has half of them, a quarter …", () => {
+  const sizesOf = (first: number, last: number) =>
+    curveOf(compressionOf(first, last, (size) => size / 256)).table.map(({ size }) => size);
+  expect(sizesOf(256, 266)).toEqual([256, 257, 258, 261, 266]);
+  expect(sizesOf(257, 1000)).toEqual([257, 303, 349, 442, 628, 1000]);
+  expect(sizesOf(256, 256)).toEqual([256]);
+});

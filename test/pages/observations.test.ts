@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { firstShown, observationsOf } from "../../src/pages/app/observations.ts";
+import type { Token } from "../../src/pages/app/unpacked.ts";
+
+const tokenOf = (text: string, counts: Partial<Token> = {}): Token => ({
+  ...{ id: 0, rank: 0, created: null, end: null, inText: null, tokensLeft: null },
+  text: Buffer.from(text).toString("latin1"),
+  length: Buffer.byteLength(text),
+  ...counts,
+});
+
+const whats = (merged: readonly Token[], lastPairCount: number | null = null) =>
+  observationsOf({ merged, lastPairCount }).map(({ what, figure }) => `${what} ${figure}`.trim());
+
+test("long tokens that overlap are one observation, and others are none", () => {
+  const sentence = "All rights reserved by the owner of this site";
+  const parts = [0, 3, 6, 9].map((start) => tokenOf(sentence.slice(start, start + 30), { end: 12 }));
+  const others = ["internationalization", "uncharacteristically"].map((text) => tokenOf(text));
+  expect(whats([...parts, ...others])).toEqual(["A text repeats itself. 12 times"]);
+  expect(observationsOf({ merged: [...parts, ...others], lastPairCount: null })[0]!.why).toContain(
+    "4 of the 6 longest",
+  );
+  expect(whats([...parts.slice(0, 2), ...others])).toEqual([]);
+});
+
+test("tokens that occur nowhere, intermediate ones, lines of one sign and parts of characters are counted", () => {
+  const merged = [
+    tokenOf("gone", { created: 9, end: 0 }),
+    tokenOf("rare", { created: 9, end: 2 }),
+    tokenOf("kept", { created: 9, end: 9 }),
+    // As rare as the last pair, but never absorbed.
+    tokenOf("late", { created: 3, end: 3 }),
+  ];
+  expect(whats(merged, 5)).toEqual([
+    "1 learned token occurs nowhere. 25 %",
+    "2 tokens are intermediate. 50 %",
+  ]);
+  expect(whats([tokenOf("-".repeat(20)), tokenOf(" ".repeat(9)), tokenOf("a".repeat(9))])).toEqual([
+    "2 tokens are lines of one sign or of white space. 67 %",
+  ]);
+  const half = { ...tokenOf("ab"), text: "\xe2\x80", length: 2 };
+  expect(whats([half, tokenOf("naïve")])).toEqual(["1 learned token is parts of characters. 50 %"]);
+  expect(whats([])).toEqual([]);
+});
+
+test("the token that is shown first is long, occurs, and is no repetition", () => {
+  const tokens = [
+    tokenOf("aaaaaaaaaaaaaaaa", { end: 5 }),
+    tokenOf("thousandfold", { end: 0 }),
+    tokenOf(" weather", { end: 3 }),
+    tokenOf("--------------------", { end: 9 }),
+  ];
+  expect(firstShown(tokens, tokens).text).toBe(" weather");
+  expect(firstShown([], [tokenOf("a")]).text).toBe("a");
+});

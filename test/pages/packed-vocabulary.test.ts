@@ -1,0 +1,133 @@
+import { expect, test } from "bun:test";
+import type { Compat } from "../../src/merge/merges.ts";
+import { trainMerges } from "../../src/merge/train-merges.ts";
+import { type Token, unpack } from "../../src/pages/app/unpacked.ts";
+import { packLoaded, packTrained } from "../../src/pages/packed-vocabulary.ts";
+import { runToEnd } from "../../src/runtime/turns.ts";
+import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
+import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
+import { makeLedger } from "../../src/vocabulary/ledger.ts";
+import {
+  buildVocabulary,
+  copyTokenBytes,
+  isSpecialEntry,
+  specialOfEntry,
+} from "../../src/vocabulary/vocabulary.ts";
+import { wordTableOf } from "../words/generators.ts";
+
+const specialTokens = ["<|end|>", "th", "x"];
+
+function learned(text: string, mergeCount: number, compat: Compat) {
+  const counts = new Map<string, number>();
+  for (const word of text.split(/(?= )/)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const words = wordTableOf([...counts].map(([word, count]) => [Buffer.from(word), count] as const));
+  const specials = compat === "huggingface" ? specialTokens : ["<|end|>"];
+  const merges = runToEnd(trainMerges(words, { mergeCount, specialTokens: specials, compat }));
+  const vocabulary = buildVocabulary({ merges, specialTokens: specials, compat, padTo: 8 });
+  return { vocabulary, ledger: makeLedger(merges) };
+}
+
+const texts = {
+  english: "the other thing that they thought of then was there with them ".repeat(3),
+  // Tokens longer than what a page keeps of them.
+  repetitive: `${"a".repeat(5000)} ${"ab".repeat(3000)} ${"é".repeat(900)}`,
+};
+
+const latin1 = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, 256)).toString("latin1");
+
+for (const compat of ["cs336", "huggingface", "rustbpe"] as const) {
+  for (const [name, text] of Object.entries(texts)) {
+    test(`${compat}, ${name}: each id has the bytes, halves and counts of its token`, async () => {
+      const { vocabulary, ledger } = learned(text, 60, compat);
+      const { size, entries, tokenIds, tokenBytes, left, right, mergeCount } = vocabulary;
+      const packed = packTrained(vocabulary, ledger, Bun.deflateSync);
+      const { byId, merged } = await unpack(packed);
+      expect(byId.size).toBe(size);
+      for (let id = 0; id < size; id++) {
+        const entry = entries[id]!;
+        const bytes = isSpecialEntry(entry)
+          ? new TextEncoder().encode(vocabulary.specialTokens[specialOfEntry(entry)]!)
+          : copyTokenBytes(tokenBytes, entry);
+        expect([id, byId.get(id)!.text, byId.get(id)!.length]).toEqual([id, latin1(bytes), bytes.length]);
+      }
+      for (let token = 0; token < 256; token++) {
+        const { created, end } = byId.get(tokenIds[token]!)!;
+        expect([created, end]).toEqual([ledger.createdCounts[token]!, ledger.endCounts[token]!]);
+      }
+      expect(merged).toHaveLength(mergeCount);
+      for (const [k, made] of merged.entries()) {
+        expect([made.left!.id, made.right!.id, made.id, made.rank]).toEqual([
+          tokenIds[left[k]!]!,
+          tokenIds[right[k]!]!,
+          tokenIds[256 + k]!,
+          k,
+        ]);
+        expect([made.created, made.end]).toEqual([
+          ledger.createdCounts[256 + k]!,
+          ledger.endCounts[256 + k]!,
+        ]);
+        if (packed.tokensBefore !== null) expect(made.tokensLeft).toBe(ledger.tokensAfter[k + 1]!);
+      }
+      expect(packed.lastPairCount).toBe(ledger.pairCounts.at(-1)!);
+    });
+  }
+}
+
+/** A loaded tokenizer of the 256 bytes and these merges, whose results have the given ids. */
+function loaded(pairs: readonly (readonly [left: number, right: number, id: number])[]): TokenizerParts {
+  const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [byte, Uint8Array.of(byte)]));
+  for (const [left, right, id] of pairs)
+    bytes.set(id, Uint8Array.of(...bytes.get(left)!, ...bytes.get(right)!));
+  const column = (i: 0 | 1 | 2) => Int32Array.from(pairs, (pair) => pair[i]);
+  const merges = { left: column(0), right: column(1), merged: column(2) };
+  return { tokens: buildTokenTable(bytes), model: { merges } } as unknown as TokenizerParts;
+}
+
+test("ids in any order and counts of any size come out as they went in", async () => {
+  const parts = loaded([
+    [116, 104, 300],
+    [300, 101, 256],
+    [32, 256, 70_000],
+    [97, 98, 299],
+  ]);
+  const ids = [300, 256, 70_000, 299];
+  const counts = (values: readonly number[]) => {
+    const byId = new Float64Array(70_001);
+    for (const [k, id] of ids.entries()) byId[id] = values[k]!;
+    return byId;
+  };
+  const values = {
+    created: [2 ** 50 + 3, 2 ** 40 - 1, 2 ** 32 - 1, 255],
+    end: [0, 256, 65_535, 1],
+    inText: [7, 0, 1, 2 ** 33],
+  };
+  const packed = packLoaded(
+    parts,
+    {
+      ledger: {
+        createdCounts: counts(values.created),
+        endCounts: counts(values.end),
+        tokensAfter: Float64Array.of(9, 8, 7, 6, 5),
+        lastPairCount: 3,
+      },
+      textCounts: counts(values.inText),
+    },
+    Bun.deflateSync,
+  );
+  const { merged } = await unpack(packed);
+  const column = (name: keyof Token) => merged.map((token) => token[name]);
+  expect(merged.map(({ id }) => id)).toEqual(ids);
+  expect(merged.map(({ text }) => text)).toEqual(["th", "the", " the", "ab"]);
+  for (const name of ["created", "end", "inText"] as const) expect(column(name)).toEqual(values[name]);
+  // What does not add up is not shown.
+  expect([packed.tokensBefore, packed.lastPairCount]).toEqual([null, 3]);
+});
+
+test("without counts there are none, and a tokenizer without merges is packed, too", async () => {
+  const packed = packLoaded(loaded([[97, 98, 256]]), {}, Bun.deflateSync);
+  expect(packed.columns.map(({ name }) => name)).toEqual(["step", "left", "right"]);
+  const { merged } = await unpack(packed);
+  expect(merged[0]).toMatchObject({ text: "ab", created: null, end: null, inText: null, tokensLeft: null });
+  const none = await unpack(packLoaded(loaded([]), {}, Bun.deflateSync));
+  expect([none.merged.length, none.tokens.length]).toEqual([0, 256]);
+});
