@@ -203,6 +203,9 @@ test("what bpe train would read in another way is refused in a browser, and so a
     [{ texts: ["a"], vocabSize: [300, 400] }, /vocabSize is .*: it must be a whole number$/],
     [{ texts: ["a"], vocabSise: 300 }, /has no option "vocabSise"$/],
     [{ texts: ["a"], vocabSize: 200 }, /^UserError: vocabSize 200 is too small/],
+    [undefined as never, /^UserError: trainTokenizer: options is missing: it must be a plain object$/],
+    [{ texts: ["a", null], vocabSize: 300 }, /^UserError: texts: a text is null: it must be a string$/],
+    [{ files: 5, vocabSize: 300 }, /^UserError: trainTokenizer: files is 5: it must be a File, a Blob/],
     [{ files: ["a.txt"], vocabSize: 300 }, /files has "a.txt": in a browser it has File or Blob objects$/],
     [{ texts: [Uint8Array.of(1)], vocabSize: 300 }, /texts: a text is .*: it must be a string$/],
   ];

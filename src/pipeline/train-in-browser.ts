@@ -1,4 +1,4 @@
-import { described } from "../bytes/schema.ts";
+import { checkArgument, described, objectArgument } from "../bytes/schema.ts";
 import { betweenPairs } from "../bytes/text.ts";
 import { compressionOf, contentOf, headBytesMax, notText } from "../corpus/content.ts";
 import type { Texts } from "../corpus/given-texts.ts";
@@ -74,10 +74,15 @@ export const trainTokenizer = (options: BrowserTrainingOptions): Promise<Trained
   inLibrary(() => trainHere(options));
 
 async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
+  checkArgument("trainTokenizer: options", options, objectArgument);
   const { files: given, ...others } = options;
+  if (given != null && typeof given !== "object")
+    throw usageError(
+      `trainTokenizer: files is ${described(given)}: it must be a File, a Blob, or a list of them`,
+    );
   const files = given == null ? [] : isBlob(given) ? [given] : Array.from(given);
   const training = readOptions(others, files);
-  const { texts, signal, onProgress, onWarning } = options;
+  const { texts, signal, onProgress, onWarning } = others;
   signal?.throwIfAborted();
   for (const file of files) await checkFile(file);
   const isAllKnown = texts === undefined || Array.isArray(texts);

@@ -357,6 +357,14 @@ test("an output stays free where another one is being written", async () => {
   expect(existsSync(counts)).toBe(true);
 });
 
+test("a text that is none is an error with its place, wherever it is", async () => {
+  for (const wrong of [null, undefined, 5, {}]) {
+    const texts = ["a", wrong] as string[];
+    const training = trainTokenizer({ texts, vocabSize: 300 });
+    await expect(training).rejects.toThrow("texts: text 1 is ");
+  }
+});
+
 test("lists of options have no holes, and what is done to them later changes nothing", async () => {
   const tokens = [special, "<|pad|>"];
   const training = trainTokenizer({ texts: documents, vocabSize: 300, specialTokens: tokens });
