@@ -47,7 +47,20 @@ if (files.length === 0) {
   process.exit(1);
 }
 /** Those that run at small scale, too. */
-const atSmallScale = ["test/text/edges", "test/text/last-character", "test/words/word-counter"]
+const atSmallScale = [
+  "test/corpus/records/",
+  "test/count/mapped-files",
+  "test/merge/",
+  "test/pipeline/train.",
+  "test/superwords/learn-superwords",
+  "test/text/",
+  "test/tokenizer/never-merged",
+  "test/tokenizer/offsets",
+  "test/tokenizer/text-cuts",
+  "test/tokenizer/text-encoding",
+  "test/tokenizer/whole-tokens",
+  "test/words/",
+]
   .flatMap((start) => files.filter((name) => name.startsWith(start)))
   .map((name) => `${name}${smallScale}`);
 /** Scripts of package.json that check the whole tree; they take their turns as a file of tests does. */

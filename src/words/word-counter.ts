@@ -232,6 +232,8 @@ export class WordCounter {
   /** Gives the words away, to be absorbed by another counter, and begins anew. */
   pack(): PackedCounts {
     const { memory } = this.kernel;
+    // Nobody may write where a file is mapped.
+    this.openedWindow?.clear();
     if (this.textBytes > worthGivingBackBytes) {
       giveBack(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
       this.textBytes = 0;

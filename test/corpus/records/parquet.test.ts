@@ -14,6 +14,7 @@ import {
 import { planInputPages, unpackLz4, unpackLz4Block } from "../../../src/corpus/records/parquet/plan-pages.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { countCorpus } from "../../../src/pipeline/count-corpus.ts";
+import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { put, scratch } from "../../binary.ts";
 import { writeTinyRows } from "../../faults/bombs.ts";
@@ -144,7 +145,7 @@ describe("the texts of a Parquet file", () => {
     expect(count).toBe(500);
   });
 
-  test("are taken in small portions where a page has many empty ones", () => {
+  test.skipIf(isSmallScale)("are taken in small portions where a page has many empty ones", () => {
     const path = writeTinyRows(join(directory, "empty.parquet"), "", 200_000, 2);
     const [input] = findInputs([path]) as [Input];
     const source = new FileSource(openInput(input), input);
