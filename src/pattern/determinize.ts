@@ -49,8 +49,20 @@ export function buildAutomata(
   );
   const lineEnd = membership[newline]?.indexOf(1) ?? -1;
   return programs.map((program) =>
-    explore(classes, lineEnd, buildThreadTable(program, symbolSets, symbolCount, steps), steps),
+    explore(classes, lineEnd, buildThreadTable({ program, symbolSets, symbolCount }, steps), steps),
   );
+}
+
+/**
+ * The automaton of a program with long looks, whose symbols say where these lead to a match. Throws BeyondAutomaton and Unusable.
+ */
+export function buildLookAutomaton(
+  classes: CharacterClasses,
+  lineEnd: number,
+  asked: ThreadProgram,
+  steps: CompileSteps,
+): Automaton {
+  return explore(classes, lineEnd, buildThreadTable(asked, steps), steps);
 }
 
 /** The automaton of one split. */
@@ -257,12 +269,8 @@ const setCountMax = 5000;
 const followCountMax = 1 << 25;
 
 /** `symbolSets[set][symbol]` is 1 where the program's set holds the symbol. Throws BeyondAutomaton. */
-function buildThreadTable(
-  nfa: Nfa,
-  symbolSets: readonly Uint8Array[],
-  symbolCount: number,
-  steps: CompileSteps,
-): ThreadTable {
+function buildThreadTable(asked: ThreadProgram, steps: CompileSteps): ThreadTable {
+  const { program: nfa, symbolSets, symbolCount } = asked;
   const invalid = symbolCount - 2;
   const edge = symbolCount - 1;
   const contexts = new Contexts(nfa, symbolSets, edge);
@@ -273,7 +281,7 @@ function buildThreadTable(
     threadSets.idOf({ context: contexts.of(symbol === invalid ? edge : symbol, threads), threads });
   const nextSets: number[] = [];
   const accepts: number[] = [];
-  const follower = new Follower(nfa, symbolSets, steps);
+  const follower = new Follower(asked, steps);
 
   const startSets = new Int32Array(symbolCount);
   for (let symbol = edge; symbol >= 0; symbol--)
@@ -293,10 +301,26 @@ function buildThreadTable(
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    isSure: findSureSets(table, steps),
+    // A character leads to such an instruction only where it leads to a match.
+    isSure: findSureSets(
+      table,
+      threadSets.items.map(({ threads }) =>
+        threads.some((i) => i !== nfa.startInstruction && asked.holds?.has(i)),
+      ),
+      steps,
+    ),
     startSets,
   };
 }
+
+/** What threads follow. */
+export type ThreadProgram = {
+  readonly program: Nfa;
+  readonly symbolSets: readonly Uint8Array[];
+  readonly symbolCount: number;
+  /** For instructions that lead to a match only by a long look: 1 at the symbols before which they lead to one. */
+  readonly holds?: ReadonlyMap<number, Uint8Array>;
+};
 
 /** Follows threads of a program over one symbol at a time. */
 class Follower {
@@ -307,12 +331,12 @@ class Follower {
   private followCount = 0;
 
   constructor(
-    private readonly nfa: Nfa,
-    private readonly symbolSets: readonly Uint8Array[],
+    private readonly asked: ThreadProgram,
     private readonly steps: CompileSteps,
   ) {
-    this.followedAt = new Int32Array(nfa.ops.length);
-    this.reachedAt = new Int32Array(nfa.ops.length);
+    const { length } = asked.program.ops;
+    this.followedAt = new Int32Array(length);
+    this.reachedAt = new Int32Array(length);
   }
 
   /** Adds the threads behind the symbol to `reached`; true where the pattern matches before it. */
@@ -326,8 +350,9 @@ class Follower {
 
   /** Takes all ways from an instruction to the next character; true once the match is reached. */
   private followOne(instruction: number, context: number, symbol: number, reached: number[]): boolean {
-    const { nfa, symbolSets, stamp } = this;
-    if (this.followedAt[instruction] === stamp) return false;
+    const { stamp } = this;
+    const { program: nfa, symbolSets, holds } = this.asked;
+    if (this.followedAt[instruction] === stamp || holds?.get(instruction)?.[symbol] === 0) return false;
     if (++this.followCount > followCountMax)
       throw new BeyondAutomaton("its automaton takes too long to make");
     this.followedAt[instruction] = stamp;
@@ -348,6 +373,10 @@ class Follower {
         return symbolSets[a]![context] === 1 && this.followOne(b, context, symbol, reached);
       case nfaOp.match:
         return true;
+      case nfaOp.look:
+      case nfaOp.lookNot:
+        // It leads to a match here, so its body is as it shall be.
+        return this.followOne(b, context, symbol, reached);
       default:
         throw new Error("bug: a body of a look in a pattern's program");
     }
@@ -402,18 +431,22 @@ class Contexts {
 }
 
 /** The greatest set of thread sets that match at the end and on every character either match or stay among them. */
-function findSureSets({ symbolCount, nextSets, accepts }: ThreadEntries, steps: CompileSteps): boolean[] {
+function findSureSets(
+  { symbolCount, nextSets, accepts }: ThreadEntries,
+  areKnown: readonly (boolean | undefined)[],
+  steps: CompileSteps,
+): boolean[] {
   const setCount = nextSets.length / symbolCount;
   const classCount = symbolCount - 2;
   const isSure = Array.from(
     { length: setCount },
-    (_, set) => accepts[set * symbolCount + symbolCount - 1] === 1,
+    (_, set) => areKnown[set] || accepts[set * symbolCount + symbolCount - 1] === 1,
   );
   for (let changed = true; changed; ) {
     changed = false;
     steps.add(setCount);
     for (let set = 0; set < setCount; set++) {
-      if (!isSure[set]) continue;
+      if (!isSure[set] || areKnown[set]) continue;
       for (let entry = set * symbolCount; entry < set * symbolCount + classCount; entry++) {
         if (accepts[entry] === 1 || isSure[nextSets[entry]!]) continue;
         isSure[set] = false;

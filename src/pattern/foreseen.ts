@@ -12,7 +12,7 @@ import {
   Unusable,
 } from "./automaton.ts";
 import { notQuiet, type PatternTables } from "./compiled-pattern.ts";
-import { buildAutomata } from "./determinize.ts";
+import { buildAutomata, buildLookAutomaton } from "./determinize.ts";
 import { buildNfa, type Nfa, nfaOp, SymbolSets } from "./nfa.ts";
 import type { Split } from "./parse-pattern.ts";
 import { buildScanTables, firstClassColumn } from "./scan-tables.ts";
@@ -52,7 +52,91 @@ const nothing: Action = { commitCount: 0, writes: [] };
 const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 
 /** The first split, fused with those behind it, which are not foreseen. Throws BeyondAutomaton and Unusable. */
-export function foreseen([split, ...rest]: readonly Split[], steps = new CompileSteps()): PatternTables {
+export function foreseen(splits: readonly Split[], steps = new CompileSteps()): PatternTables {
+  return readingShadows(splits, steps, (program, { backward, pairs, classes, lineEnd }) =>
+    explore(program.startInstruction, classes, pairs, backward, lineEnd, steps),
+  );
+}
+
+/**
+ * The same for a split of which only some alternatives look far ahead. The shadow says where the instructions of these lead to a
+ * match, so most characters stay as they are: of numbers that are grouped from the right, all but digits. The second pass has
+ * levels, as that of a split without long looks; threads that lead to no match are left out.
+ */
+export function foreseenLooks(splits: readonly Split[], steps = new CompileSteps()): PatternTables {
+  return readingShadows(
+    splits,
+    steps,
+    (program, { backward, pairs, classes, lineEnd, symbolSets, roots }) => {
+      const edge = backward.symbolCount - 1;
+      const ofPairs = (valueAt: (symbol: number, behind: number) => number, atEdge: number) =>
+        Uint8Array.from([...pairs.map(({ c, behind }) => valueAt(c, behind)), 0, atEdge]);
+      const holds = roots.map((root) => {
+        const value = (symbol: number, behind: number) => backward.holds(root, symbol, behind);
+        return [root, ofPairs(value, value(edge, -1))] as const;
+      });
+      const sets = symbolSets.map((row) => ofPairs((symbol) => row[symbol]!, row[edge]!));
+      const lineEndPair = lineEnd < 0 ? -1 : pairs.findIndex(({ c }) => c === lineEnd);
+      const asked = { program, symbolSets: sets, symbolCount: pairs.length + 2, holds: new Map(holds) };
+      return buildLookAutomaton(classes, lineEndPair, asked, steps);
+    },
+    partsWithLooks,
+  );
+}
+
+type Part = { readonly program: Nfa; readonly roots: readonly number[] };
+
+/**
+ * The instructions that lead to a match only by a long look, as `roots`, and the program of these and of all that they lead to.
+ * Throws BeyondAutomaton where more than looks is waited for.
+ */
+function partsWithLooks(program: Nfa): Part {
+  const { ops, first, second } = program;
+  const isLook = (i: number) => ops[i] === nfaOp.look || ops[i] === nfaOp.lookNot;
+  const onlyByLook = ops.map((op) => op !== nfaOp.match);
+  for (let changed = true; changed; ) {
+    changed = false;
+    ops.forEach((op, i) => {
+      if (!onlyByLook[i] || isLook(i)) return;
+      if (onlyByLook[second[i]!] && (op !== nfaOp.fork || onlyByLook[first[i]!])) return;
+      onlyByLook[i] = false;
+      changed = true;
+    });
+  }
+  const roots = ops.flatMap((_, i) => (onlyByLook[i] ? [i] : []));
+  const isInPart = new Set<number>();
+  const pending = [...roots];
+  for (let i = pending.pop(); i !== undefined; i = pending.pop()) {
+    if (isInPart.has(i)) continue;
+    isInPart.add(i);
+    const op = ops[i]!;
+    if (op === nfaOp.lookbehind) throw new BeyondAutomaton("what looks ahead in it looks behind");
+    if (op === nfaOp.match) continue;
+    if (op === nfaOp.fork || isLook(i)) pending.push(first[i]!);
+    pending.push(second[i]!);
+  }
+  if (ops.includes(nfaOp.atomic)) throw new BeyondAutomaton("it gives nothing back");
+  return { program: { ...program, ops: ops.map((op, i) => (isInPart.has(i) ? op : nfaOp.match)) }, roots };
+}
+
+/** What the second pass reads. */
+type Shadows = {
+  readonly backward: Backward;
+  readonly pairs: readonly Pair[];
+  readonly classes: CharacterClasses;
+  readonly lineEnd: number;
+  readonly symbolSets: readonly Uint8Array[];
+  /** Instructions whose values a symbol says. */
+  readonly roots: readonly number[];
+};
+
+/** `explored` makes the second pass. The first one reads the program, or what `partOf` takes of it. */
+function readingShadows(
+  [split, ...rest]: readonly Split[],
+  steps: CompileSteps,
+  explored: (program: Nfa, shadows: Shadows) => Automaton,
+  partOf?: (program: Nfa) => Part,
+): PatternTables {
   const { tree, isLinewise } = split!;
   const sets = new SymbolSets();
   const lineEndSet = isLinewise ? sets.idOf({ set: codePointRange(10), edge: false }) : -1;
@@ -64,8 +148,11 @@ export function foreseen([split, ...rest]: readonly Split[], steps = new Compile
   );
   const symbolSets = membership.map((row, set) => Uint8Array.from([...row, sets.items[set]!.edge ? 1 : 0]));
   const lineEnd = membership[lineEndSet]?.indexOf(1) ?? -1;
-  const backward = readBackwards(program, symbolSets, lineEnd, steps);
-  const alphabet = new Numbering<Pair>(({ c, behind }) => `${c} ${backward.matters(c, behind)}`);
+  const part = partOf?.(program);
+  const backward = readBackwards(part?.program ?? program, symbolSets, lineEnd, steps);
+  const valuesAt = (c: number, behind: number) =>
+    part?.roots.map((root) => backward.holds(root, c, behind)).join("") ?? backward.matters(c, behind);
+  const alphabet = new Numbering<Pair>(({ c, behind }) => `${c} ${valuesAt(c, behind)}`);
   const pairOf = Array.from({ length: backward.stateCount }, (_, state) =>
     Array.from({ length: classes.classCount }, (_, c) =>
       alphabet.idOf({ c, behind: c === lineEnd ? 0 : state }),
@@ -73,7 +160,14 @@ export function foreseen([split, ...rest]: readonly Split[], steps = new Compile
   );
   const pairs = alphabet.items;
   if (pairs.length > symbolCountMax) throw new BeyondAutomaton("it looks ahead for too many things at once");
-  const exact = explore(program.startInstruction, classes, pairs, backward, lineEnd, steps);
+  const exact = explored(program, {
+    backward,
+    pairs,
+    classes,
+    lineEnd,
+    symbolSets,
+    roots: part?.roots ?? [],
+  });
   const whole = others.reduce(
     (before, other) => fuseAutomata(before, withSymbols(other, pairs), steps),
     exact,
@@ -406,6 +500,8 @@ type Backward = {
    * character that it takes; or `itMatches`, or `noWay`. `behind` is no state where the text ends.
    */
   readonly wayFrom: (instruction: number, before: number, symbol: number, behind: number) => number;
+  /** 1 where an instruction that looks at nothing before it leads to a match, else 0. */
+  readonly holds: (instruction: number, symbol: number, behind: number) => number;
 };
 
 const itMatches = -1;
@@ -444,6 +540,8 @@ function readBackwards(
     matters: (symbol, behind) => reader.matters(symbol, states.items[behind]!),
     wayFrom: (instruction, before, symbol, behind) =>
       reader.wayFrom(instruction, memberOf[before]!, symbol, states.items[behind]),
+    holds: (instruction, symbol, behind) =>
+      reader.wayFrom(instruction, memberOf[0]!, symbol, states.items[behind]) === noWay ? 0 : 1,
   };
 }
 

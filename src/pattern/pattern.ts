@@ -2,10 +2,15 @@ import { exitCode, UserError } from "../errors.ts";
 import { embeddedDirectory } from "../runtime/embedded.ts";
 import { nearest } from "../runtime/hints.ts";
 import { type Automaton, BeyondAutomaton, CompileSteps, fuseAutomata, Unusable } from "./automaton.ts";
-import type { CompiledPattern, CompileOptions, PatternTables } from "./compiled-pattern.ts";
+import {
+  type CompiledPattern,
+  type CompileOptions,
+  notQuiet,
+  type PatternTables,
+} from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
 import { type Dialect, fancyRegex } from "./dialect.ts";
-import { foreseen } from "./foreseen.ts";
+import { foreseen, foreseenLooks } from "./foreseen.ts";
 import { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 import { isLongLook } from "./nfa.ts";
 import { canBeEmpty, nodesIn, parseSplit, type Split } from "./parse-pattern.ts";
@@ -150,17 +155,29 @@ const takesNothingHint =
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
   const foresee = (some: readonly Split[]) => [foreseen(some, steps)];
+  const foreseeLooks = (some: readonly Split[]) => [foreseenLooks(some, steps)];
   const automata: PatternTables[] = [];
   for (let from = 0; from < splits.length; ) {
     const next = areFar.indexOf(true, from + 1);
     const rest = splits.slice(from, next < 0 ? splits.length : next);
-    const most =
-      (areFar[from] ? undefined : mostOf(rest, (some) => fuse(some, steps))) ?? mostOf(rest, foresee);
+    const most = areFar[from]
+      ? quieter(mostOf(rest, foresee), mostOf(rest, foreseeLooks))
+      : (mostOf(rest, (some) => fuse(some, steps)) ?? mostOf(rest, foresee));
     // What no automaton can do is refused in the words of the one that can do most.
     automata.push(...(most?.made ?? foresee(rest.slice(0, 1))));
     from += most?.count ?? 1;
   }
   return automata;
+}
+
+type Most = { readonly made: PatternTables[]; readonly count: number } | undefined;
+
+/** The one of two ways whose shadow leaves more characters as they are; the first one, if both are alike. */
+function quieter(first: Most, second: Most): Most {
+  const liveCount = ({ made }: NonNullable<Most>) =>
+    made[0]!.shadow!.quiet.reduce((count, state) => count + (state === notQuiet ? 1 : 0), 0);
+  if (first === undefined || second === undefined) return first ?? second;
+  return second.count >= first.count && liveCount(second) < liveCount(first) ? second : first;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { UserError } from "../../src/errors.ts";
 import { BeyondAutomaton, Unusable } from "../../src/pattern/automaton.ts";
-import type { PatternTables } from "../../src/pattern/compiled-pattern.ts";
-import { foreseen } from "../../src/pattern/foreseen.ts";
+import { notQuiet, type PatternTables } from "../../src/pattern/compiled-pattern.ts";
+import { foreseen, foreseenLooks } from "../../src/pattern/foreseen.ts";
 import { parseSplit, type Split } from "../../src/pattern/parse-pattern.ts";
 import { compilePattern, findSafeCut, patterns } from "../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../random.ts";
@@ -109,10 +109,10 @@ test("ordinary patterns cut all of Unicode and invalid bytes as RegExp does, als
   expect(cutCount).toBeGreaterThan(rounds(200));
 });
 
-/** The tables, if the pattern can be foreseen. */
-function foreseenTables(split: Split): PatternTables | undefined {
+/** The tables, if the pattern can be foreseen in this way. */
+function tablesBy(foresee: typeof foreseen, split: Split): PatternTables | undefined {
   try {
-    return foreseen([split]);
+    return foresee([split]);
   } catch (error) {
     if (error instanceof BeyondAutomaton || error instanceof Unusable) return undefined;
     throw error;
@@ -132,8 +132,10 @@ test("random patterns are foreseen as the textbook matcher cuts, also those that
       expect(error).toBeInstanceOf(UserError);
       continue;
     }
-    const tables = foreseenTables(split);
-    if (tables === undefined) continue;
+    const ways = [tablesBy(foreseen, split), tablesBy(foreseenLooks, split)].filter(
+      (way) => way !== undefined,
+    );
+    if (ways.length === 0) continue;
     for (let trial = 0; trial < 12; trial++) {
       const parts = random(3) > 0 ? [randomText(random, 14)] : [randomText(random, 9), 0xff, "a \n"];
       const bytes = Buffer.concat(
@@ -146,12 +148,66 @@ test("random patterns are foreseen as the textbook matcher cuts, also those that
         if (error instanceof TooSlow || error instanceof EmptyMatch) break;
         throw error;
       }
+      for (const tables of ways) {
+        const found = pretokenEnds({ automata: [tables] }, bytes);
+        expect({ source, lineWise, parts, found }).toEqual({ source, lineWise, parts, found: wanted });
+      }
+      trialCount++;
+    }
+  }
+  expect(trialCount).toBeGreaterThan(rounds(200));
+});
+
+test("alternatives that look far ahead are foreseen alone, and the others keep their characters", () => {
+  const random = randomNumbers(seed + 2);
+  const heads = ["1{1,3}", "[12]{1,3}", "a1?", "a+", "1+?2", "b?1{2}", "(?:a|1)+"];
+  const looks = [
+    "(?=(?:1{3})*(?:[^1]|$))",
+    "(?=a*b)",
+    "(?!1*b)",
+    "(?=[12]*(?!a))",
+    "(?=a(?!b*1))",
+    "(?=1*$)",
+  ];
+  const tails = ["", "", "1?", "b*", "(?=b|1{2})"];
+  const others = ["a+b?", "[^1]+", "12|1", "\\s+(?!\\S)", "b(?!1)", "[\\s\\S]", "ab*|b"];
+  let [trialCount, quietCount] = [0, 0];
+  for (let round = 0; round < rounds(150); round++) {
+    const far = pick(random, heads) + pick(random, looks) + pick(random, tails);
+    const some = Array.from({ length: 1 + random(3) }, () => pick(random, others));
+    some.splice(random(some.length + 1), 0, far);
+    const source = some.join("|");
+    const lineWise = random(4) === 0;
+    const split = parseSplit(source, lineWise);
+    const tables = tablesBy(foreseenLooks, split);
+    if (tables === undefined) continue;
+    if (tables.shadow!.quiet[" ".charCodeAt(0)] !== notQuiet) quietCount++;
+    for (let trial = 0; trial < 20; trial++) {
+      const text = Array.from({ length: random(14) }, () => "111122aab \n"[random(11)]!).join("");
+      const parts = random(3) > 0 ? [text] : [text, 0xff, "11a \n1"];
+      const bytes = Buffer.concat(
+        parts.map((part) => (typeof part === "number" ? Uint8Array.of(part) : Buffer.from(part))),
+      );
+      const wanted = textbookEnds([source], parts, lineWise);
       const found = pretokenEnds({ automata: [tables] }, bytes);
       expect({ source, lineWise, parts, found }).toEqual({ source, lineWise, parts, found: wanted });
       trialCount++;
     }
   }
-  expect(trialCount).toBeGreaterThan(rounds(200));
+  expect(trialCount).toBeGreaterThan(rounds(1000));
+  expect(quietCount).toBeGreaterThan(rounds(40));
+});
+
+test("of numbers that are grouped from the right only digits depend on what follows", () => {
+  const number = "\\p{N}{1,3}(?=(?:\\p{N}{3})*(?:\\P{N}|$))";
+  for (const name of ["llama3", "gpt2", "o200k", "tekken"] as const) {
+    const source = patterns[name].sources[0]!.replace(/ \?\\p\{N\}\+|\\p\{N\}(?:\{1,3\})?(?=\|)/, number);
+    const [tables, ...more] = compilePattern([source]).automata;
+    const live = Array.from({ length: 128 }, (_, byte) => byte).filter(
+      (byte) => tables!.shadow!.quiet[byte] === notQuiet,
+    );
+    expect([name, String.fromCharCode(...live), more]).toEqual([name, "0123456789", []]);
+  }
 });
 
 test("a class of one character can say many things, with characters that are seldom met", () => {
