@@ -240,8 +240,8 @@ def train(
     ``ledger``: Write tokens.tsv: how often each token occurs. It has the occurrences when the token was
         created and at the end, and the two tokens that were merged into it. Without this option it is written
         if it is below 1 MB and ``formats`` is not given.
-    ``report``: Write charts, tables and tokens as one HTML page. The page needs no network, and nothing in
-        the texts that it shows can run as code. It holds all tokens, and shows the merge tree of each.
+    ``report``: Write charts, tables and tokens as one HTML page. It begins with what was found, needs no
+        network, and nothing in the texts that it shows can run as code.
     ``workers``: Number of threads. The main thread is one of them. The default is all cores that this process
         may use, and 1 for small inputs. The result does not depend on it. At least 1. Default: all cores.
     ``memory_limit``: Memory to use; the rest goes to disk. A size such as 800MB, 2GB or 1.5GiB. The result

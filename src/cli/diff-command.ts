@@ -3,12 +3,14 @@ import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import type { Difference, MergeWithRank, TextDifference, TokenizerFacts } from "../evaluation/difference.ts";
 import type { NamedTokenizer } from "../evaluation/evaluation.ts";
+import { differenceOfTwo, type Finding, spelled } from "../evaluation/finding.ts";
 import { piecesTsv } from "../formats/tokens-tsv.ts";
 import { recordedReading } from "../formats/training-json.ts";
 import { comparing } from "../options/command-tables.ts";
 import { readNamed } from "../options/kinds.ts";
 import { readTyped } from "../options/option.ts";
 import { compareTokenizers } from "../pipeline/evaluate.ts";
+import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
 import type { Invocation } from "./arguments.ts";
@@ -16,6 +18,7 @@ import { lockFiles, writeChunks, writeJson, writeLines } from "./data-output.ts"
 import { piecesText } from "./eval-text.ts";
 import { nameOfText, openTexts, readTexts } from "./input-options.ts";
 import { type Line, type Output, piece } from "./output.ts";
+import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { openTokenizers } from "./tokenizer-options.ts";
 
@@ -31,6 +34,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     first === undefined ? [] : readTexts(files.map((path) => ({ name: nameOfText(first), path })));
   const piecesPath = piecesPathOf(pieces);
   await lockFiles(output, piecesPath);
+  await takeReportPlace(asked.report, output);
   const budget = new MemoryBudget(memoryLimit);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
@@ -56,9 +60,18 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   output.endStage();
   await (json ? writeJson(difference) : writeLines(differenceText(difference, [a, b])));
   if (piecesPath !== undefined) await writeChunks(piecesPath, piecesTsv(a.parts, b.parts));
+  if (asked.report !== undefined) {
+    const { writeDiffPage } = await import("./diff-page.ts");
+    const command = shellLine(["bpe", "diff", ...invocation.typed]);
+    await writeDiffPage(asked.report, { difference, tokenizers: [a, b], texts, command });
+  }
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;
-  output.succeed(`compared ${a.name} with ${b.name} in ${seconds(elapsedMs / 1000)}`, {
+  const told = [
+    `compared ${a.name} with ${b.name} in ${seconds(elapsedMs / 1000)}`,
+    ...writtenLine(asked.report),
+  ];
+  output.succeed(told, {
     tokensOnlyInA: tokens.onlyInA.length,
     tokensOnlyInB: tokens.onlyInB.length,
     movedTokens: tokens.moved.length,
@@ -82,10 +95,15 @@ type Names = readonly [a: string, b: string];
 type Pair = readonly [a: NamedTokenizer, b: NamedTokenizer];
 
 /** What differs between two tokenizers, for people. Lists show the first of each kind; `--json` has all. */
-function differenceText({ a, b, tokens, merges, text }: Difference, [first, second]: Pair): Line[] {
+function differenceText(difference: Difference, [first, second]: Pair): Line[] {
+  const { a, b, tokens, merges, text } = difference;
   const names = [first.name, second.name] as const;
   const token = (of: { token: string; id: number }) => `${of.id} ${quoted(of.token)}`;
+  const found = differenceOfTwo(difference);
+  const sentences = [found.sentence, found.more].filter((parts) => parts.length > 0);
+  const spell = (parts: Finding["sentence"]) => spelled(parts, { tokenizers: [first, second] });
   return [
+    ...sentences.map((parts, i) => (i === 0 ? heading(spell(parts)) : spell(parts))),
     `${names[0]}: ${factsText(a)}`,
     `${names[1]}: ${factsText(b)}`,
     ...(samePattern(a, b) ? [] : ["they cut text by different patterns"]),

@@ -54,7 +54,7 @@ async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetai
 }
 
 /** How each tokenizer cuts the beginning of each of the first texts. */
-function cutBeginnings(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]) {
+export function cutBeginnings(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]) {
   const bytesMax = tokenizers.length > 1 ? headBytesMax : undefined;
   const sampled = texts.flatMap(({ name, inputs }) => {
     const text = inputs.map((input) => sampleTextOf(input, bytesMax)).find((text) => text !== null);

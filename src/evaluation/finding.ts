@@ -1,4 +1,5 @@
-import { bytes, grouped } from "../bytes/quantities.ts";
+import { bytes, counted, grouped } from "../bytes/quantities.ts";
+import type { Difference } from "./difference.ts";
 import type { Evaluation, TokenizerResult } from "./evaluation.ts";
 
 // What an evaluation found, as sentences. The terminal prints them, and the page begins with them.
@@ -122,6 +123,38 @@ export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
 const listed = (names: readonly string[]) =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 
+/** What two tokenizers differ in, a (0) and b (1). */
+export function differenceOfTwo({ tokens, merges, text }: Difference): Finding {
+  const own = [tokens.onlyInA.length, tokens.onlyInB.length] as const;
+  const isSame = own[0] + own[1] + tokens.moved.length === 0;
+  const vocabulary: FindingPart[] = isSame
+    ? [0, " and ", 1, ` have the same ${counted(tokens.inBoth, "token")} and ids`]
+    : [
+        0,
+        " and ",
+        1,
+        ` share ${counted(tokens.inBoth, "token")}; `,
+        0,
+        ` has ${grouped(own[0])} of its own, `,
+        1,
+        ` ${grouped(own[1])}`,
+      ];
+  const order =
+    isSame && merges.moved.length > 0
+      ? `, and ${counted(merges.moved.length, "merge")} in another order`
+      : "";
+  if (text === null || text.tokensA === 0 || text.tokensB === 0)
+    return { sentence: [...vocabulary, `${order}.`], more: [] };
+  const cut =
+    text.differentWords === 0
+      ? "; every word is cut alike."
+      : `; ${((100 * text.differentWords) / text.words).toFixed(1)} % of its words are cut differently.`;
+  const needs = comparison(0, 1, text.tokensA / text.tokensB);
+  return { sentence: [`On ${text.name}, `, ...needs, cut], more: [...vocabulary, `${order}.`] };
+}
+
 /** A sentence with the names of the tokenizers. */
-export const spelled = (parts: readonly FindingPart[], { tokenizers }: Pick<Evaluation, "tokenizers">) =>
-  parts.map((part) => (typeof part === "number" ? tokenizers[part]!.name : part)).join("");
+export const spelled = (
+  parts: readonly FindingPart[],
+  { tokenizers }: { readonly tokenizers: readonly { readonly name: string }[] },
+) => parts.map((part) => (typeof part === "number" ? tokenizers[part]!.name : part)).join("");

@@ -406,7 +406,7 @@ export const comparing = tableOf({
     description: "write what each token of <b> is in <a>, for embeddings",
     details: "A table: new, the id in <b>; old, that or those of its pieces in <a>; token.",
   },
-  ...{ workers, memoryLimit, ...everywhere },
+  ...{ report, workers, memoryLimit, ...everywhere },
 });
 
 /** Of `bpe prune`. */

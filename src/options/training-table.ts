@@ -454,7 +454,7 @@ export const trainingOptions = tableOf({
     excludes: [notExtending],
     description: "write charts, tables and tokens as one HTML page",
     details:
-      "The page needs no network, and nothing in the texts that it shows can run as code. It holds all tokens, and shows the merge tree of each.",
+      "It begins with what was found, needs no network, and nothing in the texts that it shows can run as code.",
   },
   noLedger: {
     name: "no-ledger",

@@ -1,3 +1,4 @@
+import type { Difference } from "../evaluation/difference.ts";
 import type { FullEvaluation } from "../evaluation/evaluation.ts";
 import type { Excerpt } from "../evaluation/excerpts.ts";
 import type { TrainingRecord } from "../formats/training-json.ts";
@@ -39,7 +40,30 @@ export type VocabularyData = {
   readonly made: readonly Fact[];
 };
 
-export type PageData = EvalData | VocabularyData;
+/** Two tokenizers, a and b. */
+export type DiffData = {
+  readonly view: "diff";
+  readonly names: readonly [a: string, b: string];
+  /** What `bpe diff --json` prints; of long lists the first `listMax` entries. */
+  readonly difference: Difference;
+  /** How long each list is. */
+  readonly counts: Readonly<Record<ListName, number>>;
+  readonly excerpts: readonly Excerpt[];
+  readonly made: readonly Fact[];
+};
+
+export type ListName =
+  | "tokensOnlyInA"
+  | "tokensOnlyInB"
+  | "movedTokens"
+  | "mergesOnlyInA"
+  | "mergesOnlyInB"
+  | "movedMerges";
+
+/** Entries of a list that a page holds; `--json` has all. */
+export const listMax = 500;
+
+export type PageData = EvalData | VocabularyData | DiffData;
 
 /**
  * PackedVocabulary: the tokens and merges of a tokenizer, small enough for a page.

@@ -58,8 +58,11 @@ ${cautions.map((caution) => html`<p class="caution">${caution}</p>\n`)}
 
 const phraseHtml = (phrase: Phrase) =>
   typeof phrase === "string"
-    ? html`${phrase}`
+    ? html`${unbroken(phrase)}`
     : html`<span class="name c${phrase.colour % 8}">${phrase.text}</span>`;
+
+/** A line does not end between a number and its sign. */
+const unbroken = (text: string) => text.replaceAll(/(?<=\d) %/g, "\u00a0%");
 
 const rowHtml = ([heading, ...cells]: readonly string[]) =>
   html`<tr><th scope="row">${heading}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;

@@ -151,7 +151,7 @@ test("train --report holds the record, the curve and the counts of the training,
   ];
   expect(bpe(args).code).toBe(0);
   expect(headlineOf(readFileSync(path, "utf8"))).toMatch(
-    /^1,100 tokens, [\d.]+ bytes each; 2,200 would need about [\d.]+ % fewer for the same text\.$/,
+    /^1,100 tokens, [\d.]+ bytes each; 2,200 would need about [\d.]+\u00a0% fewer for the same text\.$/,
   );
 });
 
@@ -291,4 +291,34 @@ test("a report takes the place of an earlier one or of an empty file, and of no 
       expect(readFileSync(other)).toEqual(before);
     }
   }
+});
+
+test("diff --report holds what --json prints, and the same text cut by both", () => {
+  const other = join(directory, "other-of-diff");
+  expect(bpe(["train", text, "-n", "262", "-o", other, "-q"]).code).toBe(0);
+  const path = join(directory, "diff.html");
+  const args = ["diff", `<b>one=${tokenizer}`, `two=${other}`, "--text", text];
+  const done = bpe([...args, "--json", "--report", path]);
+  expect(done.stderr).toEndWith(`\nwritten ${path}\n`);
+  const page = readFileSync(path, "utf8");
+  const { view, difference, counts, excerpts, names } = dataOf(page);
+  const whole = JSON.parse(done.stdout);
+  expect([view, names]).toEqual(["diff", ["<b>one", "two"]]);
+  expect(difference).toEqual(whole);
+  expect(counts.tokensOnlyInA).toBe(whole.tokens.onlyInA.length);
+  expect(excerpts[0].cuts).toHaveLength(2);
+  expect(headlineOf(page)).toMatch(
+    /^On text, <span class="name c0">&lt;b&gt;one<\/span> needs [\d.]+.% fewer tokens than/,
+  );
+  // The terminal says the same first.
+  expect(bpe(args).stdout).toMatch(/^On text, <b>one needs [\d.]+ % fewer tokens than two; /);
+  expect(bpe(["diff", tokenizer, other, "--report", text]).code).toBe(1);
+  // Long lists are cut.
+  const large = join(directory, "large-of-diff");
+  const words = Array.from({ length: 1500 }, (_, i) => `v${(i * 7919) % 10_007} `.repeat(2)).join("");
+  expect(bpe(["train", put(directory, "v.txt", words), "-n", "1200", "-o", large, "-q"]).code).toBe(0);
+  expect(bpe(["diff", large, other, "--report", path]).code).toBe(0);
+  const cut = dataOf(readFileSync(path, "utf8"));
+  expect(cut.difference.tokens.onlyInA).toHaveLength(500);
+  expect(cut.counts.tokensOnlyInA).toBeGreaterThan(500);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import type { Difference } from "../../src/evaluation/difference.ts";
 import type { Evaluation } from "../../src/evaluation/evaluation.ts";
-import { cautionsOf, findingOf, spelled } from "../../src/evaluation/finding.ts";
+import { cautionsOf, differenceOfTwo, findingOf, spelled } from "../../src/evaluation/finding.ts";
 
 /** Tokens of each tokenizer on each text; texts are called t0, t1 … and have 100 kB. */
 function evaluationOf(tokens: Record<string, readonly number[]>, facts: object[] = []): Evaluation {
@@ -90,4 +91,37 @@ test("short texts and texts that a tokenizer was trained on are named", () => {
     "t1 is among the inputs that a, b and c learned from: its number is too good.",
   ]);
   expect(cautionsOf(evaluationOf({ a: [1] }))).toEqual([]);
+});
+
+test("two tokenizers differ in how they cut a text, else in what they hold", () => {
+  const lists = (onlyInA: number, onlyInB: number, moved: number) => ({
+    inBoth: 300,
+    ...{ onlyInA: new Array(onlyInA), onlyInB: new Array(onlyInB), moved: new Array(moved) },
+  });
+  const found = (tokens: ReturnType<typeof lists>, moved: number, text: object | null) => {
+    const difference = { tokens, merges: lists(0, 0, moved), text } as unknown as Difference;
+    const { sentence, more } = differenceOfTwo(difference);
+    return [sentence, more].map((parts) => spelled(parts, { tokenizers: [{ name: "a" }, { name: "b" }] }));
+  };
+  expect(found(lists(2, 1000, 5), 0, null)).toEqual([
+    "a and b share 300 tokens; a has 2 of its own, b 1,000.",
+    "",
+  ]);
+  expect(found(lists(0, 0, 0), 0, null)).toEqual(["a and b have the same 300 tokens and ids.", ""]);
+  expect(found(lists(0, 0, 0), 2, null)).toEqual([
+    "a and b have the same 300 tokens and ids, and 2 merges in another order.",
+    "",
+  ]);
+  const text = { name: "x", tokensA: 90, tokensB: 100, words: 80, differentWords: 8 };
+  expect(found(lists(2, 1, 0), 0, text)).toEqual([
+    "On x, a needs 10 % fewer tokens than b; 10.0 % of its words are cut differently.",
+    "a and b share 300 tokens; a has 2 of its own, b 1.",
+  ]);
+  const alike = { ...text, tokensA: 100, differentWords: 0 };
+  expect(found(lists(0, 0, 0), 0, alike)[0]).toBe(
+    "On x, a and b need equally many tokens; every word is cut alike.",
+  );
+  expect(found(lists(0, 0, 0), 0, { ...text, tokensA: 0 })[0]).toBe(
+    "a and b have the same 300 tokens and ids.",
+  );
 });

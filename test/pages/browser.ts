@@ -62,6 +62,10 @@ const toy = reportOf(
   ...["train", put(directory, "toy.txt", toyText), "-n", "258", "-o", join(directory, "toy")],
 );
 const inspected = reportOf("inspected", "inspect", tokenizers[2]!, "--text", hostileLine);
+const differing = reportOf(
+  "differing",
+  ...["diff", `<i>one=${tokenizers[0]}`, tokenizers[2]!, "--text", text, hostileLine],
+);
 const alone = reportOf("alone", "eval", tokenizers[2]!, "--text", text, hostileLine);
 
 const pages = [
@@ -72,6 +76,7 @@ const pages = [
   ["several sizes", sizes],
   ["a toy", toy],
   ["an inspection", inspected],
+  ["two tokenizers", differing],
 ] as const;
 
 for (const [name, path] of pages) {

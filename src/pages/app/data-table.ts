@@ -65,7 +65,7 @@ class TableView<Row> {
       : tip === undefined
         ? head
         : h("span", { "data-tip": tip }, head);
-    return h(isText ? "th.text" : "th", { scope: "col" }, content) as HTMLTableCellElement;
+    return h(isText ? "th.left" : "th", { scope: "col" }, content) as HTMLTableCellElement;
   }
 
   private sort(i: number): void {
@@ -93,7 +93,7 @@ class TableView<Row> {
         "tr",
         {},
         columns.map(({ cell, isText }, i) =>
-          i === 0 ? h("th", { scope: "row" }, cell(row)) : h(isText ? "td.text" : "td", {}, cell(row)),
+          i === 0 ? h("th", { scope: "row" }, cell(row)) : h(isText ? "td.left" : "td", {}, cell(row)),
         ),
       );
     replace(this.body, shown.map(rowOf));

@@ -1,5 +1,6 @@
 import "./page-tips.js";
 import type { PageData } from "../page-data.ts";
+import { diffView } from "./diff-view.ts";
 import { append } from "./dom.ts";
 import { evalView } from "./eval-view.ts";
 import { vocabularyView } from "./vocabulary-view.ts";
@@ -9,4 +10,5 @@ import { vocabularyView } from "./vocabulary-view.ts";
 const data = JSON.parse(document.getElementById("data")!.textContent!) as PageData;
 const main = document.querySelector("main")!;
 if (data.view === "eval") append(main, evalView(data));
+else if (data.view === "diff") append(main, diffView(data));
 else void vocabularyView(main, data);

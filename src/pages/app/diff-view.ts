@@ -1,0 +1,136 @@
+import { grouped } from "../../bytes/quantities.ts";
+import type { Difference } from "../../evaluation/difference.ts";
+import { type DiffData, listMax } from "../page-data.ts";
+import { type Column, dataTable } from "./data-table.ts";
+import { type Child, factList, fold, h, section } from "./dom.ts";
+import { key } from "./dot-plot.ts";
+import { stackedExcerpts } from "./excerpt-view.ts";
+import { signsNote, tokenCode, withSigns } from "./token-text.ts";
+
+/** The view of `bpe diff`: the same text cut by both, words that are cut differently, and what is new or moved. */
+export function diffView({ names, difference, counts, excerpts, made }: DiffData): Child {
+  const { tokens, merges, text } = difference;
+  const [a, b] = names;
+  const only = (name: string) => `only in ${name}`;
+  return [
+    h("section", { id: "counts", "aria-label": "What they share" }, countTable(names, difference, counts)),
+    excerpts.length > 0 &&
+      section(
+        "differences",
+        "The same text, cut by both",
+        `Where they differ most, in the first 16 KB. Plain text is cut alike; elsewhere the tokens of one are above those of the other. ${signsNote}`,
+        stackedExcerpts(names, excerpts, [0, 1]),
+      ),
+    text !== null && text.mostFrequent.length > 0 && wordSection(names, text),
+    h(
+      "section.folds",
+      { id: "more", "aria-label": "More" },
+      list(`Tokens ${only(a)}`, counts.tokensOnlyInA, tokens.onlyInA, tokenColumns),
+      list(`Tokens ${only(b)}`, counts.tokensOnlyInB, tokens.onlyInB, tokenColumns),
+      list("Tokens with another id", counts.movedTokens, tokens.moved, [
+        tokenColumn,
+        number(`id in ${a}`, ({ idA }) => idA),
+        number(`id in ${b}`, ({ idB }) => idB),
+      ]),
+      list(`Merges ${only(a)}`, counts.mergesOnlyInA, merges.onlyInA, mergeColumns),
+      list(`Merges ${only(b)}`, counts.mergesOnlyInB, merges.onlyInB, mergeColumns),
+      list("Merges in another order", counts.movedMerges, merges.moved, [
+        pairColumn,
+        number(`merge in ${a}`, ({ rankA }) => rankA + 1),
+        number(`merge in ${b}`, ({ rankB }) => rankB + 1),
+      ]),
+      fold("Where this comes from", () => factList(made)),
+    ),
+  ];
+}
+
+type CountRow = { readonly name: string; readonly counts: readonly number[] };
+
+function countTable(names: DiffData["names"], { tokens, merges }: Difference, counts: DiffData["counts"]) {
+  const { tokensOnlyInA, tokensOnlyInB, movedTokens, mergesOnlyInA, mergesOnlyInB, movedMerges } = counts;
+  const heads = ["in both", "of these moved", ...names.map((name, t) => [key(t), `only in ${name}`])];
+  return dataTable<CountRow>({
+    label: "What they share",
+    columns: [
+      { head: "", cell: ({ name }) => name },
+      ...heads.map((head, i): Column<CountRow> => ({ head, cell: ({ counts }) => grouped(counts[i]!) })),
+    ],
+    rows: [
+      { name: "tokens", counts: [tokens.inBoth, movedTokens, tokensOnlyInA, tokensOnlyInB] },
+      { name: "merges", counts: [merges.inBoth, movedMerges, mergesOnlyInA, mergesOnlyInB] },
+    ],
+  });
+}
+
+const pageRows = 20;
+
+type Word = NonNullable<Difference["text"]>["mostFrequent"][number];
+
+function wordSection(names: DiffData["names"], text: NonNullable<Difference["text"]>): HTMLElement {
+  const pieces = (of: readonly string[]) =>
+    h(
+      "span.pieces",
+      { dir: "auto" },
+      of.map((piece) => h("i", {}, withSigns(piece))),
+    );
+  return section(
+    "words",
+    "Words that are cut differently",
+    `${grouped(text.differentWords)} of ${grouped(text.words)} words, ${grouped(text.distinctDifferentWords)} of them distinct; the most frequent first.`,
+    dataTable<Word>({
+      label: "Words that are cut differently",
+      columns: [
+        { head: "times", key: ({ count }) => count, cell: ({ count }) => grouped(count) },
+        { head: [key(0), names[0]], isText: true, cell: ({ piecesA }) => pieces(piecesA) },
+        { head: [key(1), names[1]], isText: true, cell: ({ piecesB }) => pieces(piecesB) },
+      ],
+      rows: text.mostFrequent,
+      pageRows: 10,
+    }),
+  );
+}
+
+/** A list behind a click; nothing if it is empty. */
+function list<Row>(
+  title: string,
+  count: number,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): Child {
+  if (count === 0) return null;
+  return fold(`${title}: ${grouped(count)}`, () => [
+    count > rows.length && h("p.lead", {}, `The first ${grouped(listMax)}; bpe diff --json has all.`),
+    dataTable<Row>({ label: title, columns, rows, pageRows }),
+  ]);
+}
+
+const number = <Row>(head: string, of: (row: Row) => number): Column<Row> => ({
+  head,
+  key: of,
+  isAscending: true,
+  cell: (row) => grouped(of(row)),
+});
+
+type WithToken = { readonly token: string; readonly isSpecial: boolean };
+const tokenColumn: Column<WithToken> = {
+  head: "token",
+  key: ({ token }) => token,
+  isAscending: true,
+  cell: ({ token, isSpecial }) => [tokenCode(withSigns(token)), isSpecial && h("span.quiet", {}, " special")],
+};
+const tokenColumns: readonly Column<WithToken & { readonly id: number }>[] = [
+  tokenColumn,
+  number("id", ({ id }) => id),
+];
+
+type Pair = { readonly left: string; readonly right: string };
+const pairColumn: Column<Pair> = {
+  head: "left + right",
+  key: ({ left, right }) => `${left} ${right}`,
+  isAscending: true,
+  cell: ({ left, right }) => [tokenCode(withSigns(left)), " + ", tokenCode(withSigns(right))],
+};
+const mergeColumns: readonly Column<Pair & { readonly rank: number }>[] = [
+  pairColumn,
+  number("merge", ({ rank }) => rank + 1),
+];
