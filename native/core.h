@@ -30,6 +30,8 @@ typedef struct {
   uint32_t count;
   uint32_t first[257];
   int lone_first; /* the byte that all of them begin with, or -1 */
+  uint32_t longest_bytes;
+  struct TokenTrie *trie; /* of a group with long tokens; else NULL (tokens.c) */
 } TokenGroup;
 
 typedef struct {
@@ -68,6 +70,29 @@ BPE_HIDDEN void image_close(Image *);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
 BPE_HIDDEN bool contains(const CodePointSet *, uint32_t code_point);
 
+/* ---- Stopping: what may take long asks now and then whether it is to go on ---- */
+
+typedef struct {
+  bool (*ask)(void *context); /* false: give up. NULL: nobody is asked */
+  void *context;
+  size_t unasked; /* steps since it was asked */
+  bool has_given_up;
+} Poll;
+
+/* Some 10 to 50 ms of work. */
+enum { POLL_STEPS = SCALED(1 << 20, 64) };
+
+/* After so many steps, each of a byte or some nanoseconds. False: give up. The poll may be NULL. */
+static inline bool goes_on(Poll *poll, size_t steps) {
+  if (poll == NULL || (poll->unasked += steps) < POLL_STEPS) return true;
+  poll->unasked = 0;
+  if (!poll->has_given_up && poll->ask != NULL) poll->has_given_up = !poll->ask(poll->context);
+  return !poll->has_given_up;
+}
+
+/* Whether the poll has given up: what was asked for is not done then. */
+static inline bool has_stopped(const Poll *poll) { return poll != NULL && poll->has_given_up; }
+
 /* NULL, or why this processor cannot run the kernel. To be asked before anything else. */
 BPE_HIDDEN const char *processor_obstacle(void);
 
@@ -86,6 +111,8 @@ BPE_HIDDEN void advise_huge(uint8_t *start, size_t size);
 
 /* Calls `work`, and turns a trap of the kernel into an error: then the instance can only be freed. */
 BPE_HIDDEN const char *instance_safely(const char *(*work)(void *), void *context);
+/* Whom the kernel asks, from now on, in calls that take long. */
+BPE_HIDDEN void instance_poll(Instance *, Poll *);
 
 /* A section of text goes into an instance in pieces. Its ids are taken piece by piece. */
 typedef struct {
@@ -115,7 +142,42 @@ BPE_HIDDEN const char *section_end(Section *, const uint8_t *behind, size_t behi
  * stretch that changes: where it begins and ends in the text, and in the normal form. NULL, or why not; then the instance can
  * only be freed. */
 typedef const char *(*NoteChange)(void *context, const uint32_t stretch[4]);
-BPE_HIDDEN const char *normalize(Instance *, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context);
+BPE_HIDDEN const char *normalize(Instance *, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context, Poll *);
+
+/* ---- tokens.c: added tokens in text ---- */
+
+typedef struct TokenTrie TokenTrie;
+
+/* Sets up what finds the tokens of a group. NULL, or why not. */
+BPE_HIDDEN const char *group_open(const Image *, TokenGroup *, uint32_t contents_size);
+BPE_HIDDEN void group_close(TokenGroup *);
+
+typedef struct {
+  size_t at;
+  uint32_t token; /* its number in the group */
+} TokenPlace;
+
+/* A search from the beginning of a text to its end. All zeros before the first one. */
+typedef struct {
+  const Image *image;
+  const TokenGroup *group;
+  const uint8_t *text;
+  size_t size;
+  Poll *poll;
+  /* Where tokens begin in the block that was read backwards last, from the last place to the first: `left` are still ahead. */
+  TokenPlace *places;
+  size_t left, capacity, block_end, block_bytes;
+  bool has_no_memory;
+  size_t searched;   /* `next_cut` goes on there */
+  size_t read_bytes; /* how many were compared, or read backwards; for tests */
+} TokenSearch;
+
+/* Begins a search; what it reads has to stay. */
+BPE_HIDDEN void search_open(TokenSearch *, const Image *, const TokenGroup *, const uint8_t *text, size_t size, Poll *);
+BPE_HIDDEN void search_close(TokenSearch *);
+/* The first token that begins in [from, stop): where; `stop` without one, without memory, or where the poll has given up. From call
+ * to call `from` does not decrease, and is not within the token that was found. */
+BPE_HIDDEN size_t find_token(TokenSearch *, size_t from, size_t stop, const AddedToken **);
 
 /* ---- encode.c ---- */
 
@@ -150,28 +212,28 @@ typedef struct {
   size_t behind_size;
   Ids *out;
   size_t id_limit;           /* stop when there are more ids than that; SIZE_MAX: never */
-  bool (*poll)(void *);      /* asked now and then; false: give up. May be NULL */
-  void *poll_context;
-  size_t unpolled;           /* bytes since it was asked */
+  Poll poll;
   Notes *notes;              /* or NULL */
+  TokenSearch searches[2];   /* of early and late tokens */
 } Encoding;
 
 /* Appends the ids of a text. NULL, or why it failed; then the instance can only be freed. */
 BPE_HIDDEN const char *encode_text(Encoding *);
 BPE_HIDDEN extern const char gave_up[];
 
-/* Where a long text may be cut for several threads: the first place from `from` on, with no token across it; `size` without one.
- * `is_all`: the text ends there. `*searched` is where the search for tokens goes on; 0 at first. */
-BPE_HIDDEN size_t next_cut(const Image *, bool specials_as_text, const uint8_t *text, size_t from, size_t size, bool is_all, size_t *searched);
+/* Begins to look for places where a long text may be cut for several threads. */
+BPE_HIDDEN void cuts_open(TokenSearch *, const Image *, const uint8_t *text, size_t size, Poll *);
+/* The first place from `from` on with no token across it; the text's size without one. `is_all`: the text ends there. */
+BPE_HIDDEN size_t next_cut(TokenSearch *, bool specials_as_text, size_t from, bool is_all);
 
 /* ---- offsets.c ---- */
 
 /* Where each token begins in the text, and where the last one ends: one number more than there are ids. A token within a
  * stretch that its form changes is somewhere in it. With an `id_limit`, those up to it are right. NULL, or why not. */
-BPE_HIDDEN const char *find_starts(const Encoding *, const Ids *ids, size_t *starts);
+BPE_HIDDEN const char *find_starts(Encoding *, const Ids *ids, size_t *starts);
 
 /* Where each of the ids begins and ends in the text: starts[i], ends[i]; `starts` has room for one more. In characters as HF has it. NULL, or why not. */
-BPE_HIDDEN const char *find_offsets(const Encoding *, const Ids *ids, bool in_characters, size_t *starts, size_t *ends);
+BPE_HIDDEN const char *find_offsets(Encoding *, const Ids *ids, bool in_characters, size_t *starts, size_t *ends);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {
   return id_bytes == 2 ? ((const uint16_t *)ids)[index] : ((const uint32_t *)ids)[index];

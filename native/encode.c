@@ -7,50 +7,7 @@
 
 const char gave_up[] = "stopped";
 
-/* ---- Added tokens: from the left, the longest at each place, not overlapping ---- */
-
-/* The longest token of the group at `at`, of `left` bytes that are there; or NULL. Those that share the bytes so far are
- * narrowed down byte by byte. */
-static const AddedToken *longest_at(const Image *image, const TokenGroup *group, const uint8_t *at, size_t left) {
-  const AddedToken *low = group->tokens + group->first[at[0]], *high = group->tokens + group->first[at[0] + 1], *longest = NULL;
-  for (size_t depth = 1; low < high; depth++) {
-    /* Of those that begin alike the shortest is the first. */
-    if (low->size == depth) longest = low++;
-    if (depth == left) break;
-    const AddedToken *first = low, *end = high;
-    while (first < end) {
-      const AddedToken *middle = first + (end - first) / 2;
-      if (image->contents[middle->start + depth] < at[depth]) first = middle + 1;
-      else end = middle;
-    }
-    low = first, end = high;
-    while (first < end) {
-      const AddedToken *middle = first + (end - first) / 2;
-      if (image->contents[middle->start + depth] <= at[depth]) first = middle + 1;
-      else end = middle;
-    }
-    high = first;
-  }
-  return longest;
-}
-
-/* The first token from `from` on: where it begins; `size` without one. */
-static size_t find_token(const Image *image, const TokenGroup *group, const uint8_t *text, size_t from, size_t size, const AddedToken **token) {
-  if (group->count == 0) return size;
-  for (size_t at = from; at < size; at++) {
-    if (group->lone_first >= 0) {
-      const uint8_t *next = memchr(text + at, group->lone_first, size - at);
-      if (next == NULL) return size;
-      at = (size_t)(next - text);
-    } else {
-      while (at < size && group->first[text[at]] == group->first[text[at] + 1]) at++;
-      if (at == size) return size;
-    }
-    *token = longest_at(image, group, text + at, size - at);
-    if (*token != NULL) return at;
-  }
-  return size;
-}
+/* ---- Added tokens ---- */
 
 static bool is_word_at(const Image *image, int32_t code_point) { return code_point >= 0 && contains(&image->words, (uint32_t)code_point); }
 
@@ -63,22 +20,25 @@ static bool counts(const Encoding *encoding, const AddedToken *token, const uint
          !is_word_at(encoding->image, code_point_at(text + end, size - end, &ignored));
 }
 
+/* What a character costs, as steps of a poll. */
+enum { SPACE_STEPS = 16 };
+
 /* Where the white space that ends at `end` begins, not before `least`. */
-static size_t space_start(const Image *image, const uint8_t *text, size_t least, size_t end) {
-  while (end > least) {
+static size_t space_start(Encoding *encoding, const uint8_t *text, size_t least, size_t end) {
+  while (end > least && goes_on(&encoding->poll, SPACE_STEPS)) {
     size_t length;
     int32_t code_point = code_point_before(text, end, &length);
-    if (code_point < 0 || !contains(&image->spaces, (uint32_t)code_point)) break;
+    if (code_point < 0 || !contains(&encoding->image->spaces, (uint32_t)code_point)) break;
     end -= length;
   }
   return end;
 }
 
-static size_t space_end(const Image *image, const uint8_t *text, size_t at, size_t size) {
-  while (at < size) {
+static size_t space_end(Encoding *encoding, const uint8_t *text, size_t at, size_t size) {
+  while (at < size && goes_on(&encoding->poll, SPACE_STEPS)) {
     size_t length;
     int32_t code_point = code_point_at(text + at, size - at, &length);
-    if (code_point < 0 || !contains(&image->spaces, (uint32_t)code_point)) break;
+    if (code_point < 0 || !contains(&encoding->image->spaces, (uint32_t)code_point)) break;
     at += length;
   }
   return at;
@@ -121,23 +81,16 @@ static const char *push_id(Encoding *encoding, uint32_t id, size_t size) {
 
 /* ---- Sections: the text between two added tokens ---- */
 
-/* How much goes in between two looks at whether it is to go on; with a limit some bytes for each id that is missing. */
-enum { POLL_BYTES = SCALED(1 << 21, 64), BYTES_OF_ID = 4, LEAST_POLL_BYTES = SCALED(1 << 10, 4) };
+/* How much goes in at a time; with a limit some bytes for each id that is missing. */
+enum { PART_BYTES = SCALED(1 << 18, 64), BYTES_OF_ID = 4, LEAST_PART_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {
-  size_t most = POLL_BYTES, count = encoding->out->size / encoding->image->id_bytes;
-  if (encoding->id_limit < POLL_BYTES / BYTES_OF_ID) {
+  size_t most = PART_BYTES, count = encoding->out->size / encoding->image->id_bytes;
+  if (encoding->id_limit < PART_BYTES / BYTES_OF_ID) {
     most = encoding->id_limit > count ? BYTES_OF_ID * (encoding->id_limit - count) : 0;
-    if (most < LEAST_POLL_BYTES) most = LEAST_POLL_BYTES;
+    if (most < LEAST_PART_BYTES) most = LEAST_PART_BYTES;
   }
   return size < most ? size : most;
-}
-
-static bool goes_on(Encoding *encoding, size_t taken) {
-  encoding->unpolled += taken;
-  if (encoding->unpolled < POLL_BYTES || encoding->poll == NULL) return true;
-  encoding->unpolled = 0;
-  return encoding->poll(encoding->poll_context);
 }
 
 /* A piece of text without added tokens. `behind`: the character that follows, if the text is cut there. */
@@ -159,7 +112,7 @@ static const char *encode_piece(Encoding *encoding, const uint8_t *text, size_t 
     error = section_push(&section, text, part);
     text += part;
     size -= part;
-    if (error == NULL && !goes_on(encoding, part)) return gave_up;
+    if (error == NULL && !goes_on(&encoding->poll, part)) return gave_up;
     if (size == 0 || error != NULL) break;
     if (encoding->id_limit != SIZE_MAX) error = section_settle(&section);
     if (encoding->out->size / section.id_bytes > encoding->id_limit) return error;
@@ -172,22 +125,26 @@ typedef const char *(*TakeText)(Encoding *, const uint8_t *text, size_t size, co
 /* Cuts a text at the tokens of a group; `take` gets what is between them. */
 static const char *cut_at_tokens(Encoding *encoding, const TokenGroup *group, const uint8_t *text, size_t size, const uint8_t *behind, size_t behind_size, TakeText take) {
   const Image *image = encoding->image;
+  TokenSearch *search = &encoding->searches[group == &image->late];
   bool stays_text = encoding->specials_as_text && image->all_special;
   size_t done = 0, from = 0, at;
   const AddedToken *token = NULL;
-  while (!stays_text && (at = find_token(image, group, text, from, size, &token)) < size) {
+  search_open(search, image, group, text, size, &encoding->poll);
+  while (!stays_text && (at = find_token(search, from, size, &token)) < size) {
     size_t end = at + token->size;
     from = end;
     if (!counts(encoding, token, text, at, size)) continue;
-    size_t start = token->flags & TOKEN_LSTRIP ? space_start(image, text, done, at) : at;
+    size_t start = token->flags & TOKEN_LSTRIP ? space_start(encoding, text, done, at) : at;
     const char *error = start > done ? take(encoding, text + done, start - done, NULL, 0) : NULL;
     if (error != NULL) return error;
-    done = token->flags & TOKEN_RSTRIP ? space_end(image, text, end, size) : end;
+    done = token->flags & TOKEN_RSTRIP ? space_end(encoding, text, end, size) : end;
     if (done > from) from = done;
     error = push_id(encoding, token->id, done - start);
     if (error != NULL) return error;
     if (encoding->out->size / image->id_bytes > encoding->id_limit) return NULL;
   }
+  if (search->has_no_memory) return no_memory;
+  if (encoding->poll.has_given_up) return gave_up;
   return size > done ? take(encoding, text + done, size - done, behind, behind_size) : NULL;
 }
 
@@ -220,7 +177,8 @@ static const char *take_as_it_is(Encoding *encoding, const uint8_t *text, size_t
   SectionNotes section = {encoding->notes, (size_t)(text - encoding->text)};
   const uint8_t *changed;
   size_t changed_size;
-  const char *error = normalize(encoding->instance, text, size, &changed, &changed_size, encoding->notes == NULL ? NULL : note_change, &section);
+  NoteChange note = encoding->notes == NULL ? NULL : note_change;
+  const char *error = normalize(encoding->instance, text, size, &changed, &changed_size, note, &section, &encoding->poll);
   return error == NULL ? take_in_form(encoding, changed, changed_size, NULL, 0) : error;
 }
 
@@ -229,7 +187,13 @@ static const char *encode_all(void *context) {
   return cut_at_tokens(encoding, &encoding->image->early, encoding->text, encoding->size, encoding->behind, encoding->behind_size, take_as_it_is);
 }
 
-const char *encode_text(Encoding *encoding) { return instance_safely(encode_all, encoding); }
+const char *encode_text(Encoding *encoding) {
+  instance_poll(encoding->instance, &encoding->poll);
+  const char *error = instance_safely(encode_all, encoding);
+  instance_poll(encoding->instance, NULL);
+  for (int i = 0; i < 2; i++) search_close(&encoding->searches[i]);
+  return error;
+}
 
 /* ---- Cuts for threads ---- */
 
@@ -241,27 +205,32 @@ static bool is_safe(const Image *image, uint8_t before, uint8_t behind) {
   return before < 128 && behind < 128 && (image->cuts[pair >> 3] >> (pair & 7) & 1);
 }
 
-size_t next_cut(const Image *image, bool specials_as_text, const uint8_t *text, size_t from, size_t size, bool is_all, size_t *searched) {
-  const TokenGroup *group = image->early.count > 0 ? &image->early : &image->late;
-  bool has_tokens = group->count > 0 && !(specials_as_text && image->all_special);
+void cuts_open(TokenSearch *search, const Image *image, const uint8_t *text, size_t size, Poll *poll) {
+  search_open(search, image, image->early.count > 0 ? &image->early : &image->late, text, size, poll);
+}
+
+size_t next_cut(TokenSearch *search, bool specials_as_text, size_t from, bool is_all) {
+  const Image *image = search->image;
+  const uint8_t *text = search->text;
+  size_t size = search->size, longest = search->group->longest_bytes;
+  bool has_tokens = search->group->count > 0 && !(specials_as_text && image->all_special);
   if (!image->may_be_cut || (specials_as_text && !image->all_special)) return size;
-  size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size, longest = 0;
-  for (uint32_t i = 0; i < group->count; i++)
-    if (group->tokens[i].size > longest) longest = group->tokens[i].size;
+  size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size;
   for (size_t at = from > 0 ? from : 1; at < stop; at++) {
     if (!is_safe(image, text[at - 1], text[at])) continue;
     if (!is_all && size - at < longest) break;
     /* Tokens that begin before the cut, one after the other: does the last one end behind it? One that begins at the cut ends
      * the text before it, so what follows that is no character that a pattern may look at. */
-    size_t end = *searched, seen = size - at > longest ? at + longest : size;
+    size_t end = search->searched;
     while (has_tokens && end <= at) {
       const AddedToken *token = NULL;
-      size_t start = find_token(image, group, text, end, seen, &token);
-      if (start > at || token == NULL) break;
-      *searched = end = start + token->size;
+      size_t start = find_token(search, end, at + 1, &token);
+      if (search->has_no_memory || has_stopped(search->poll)) return size;
+      if (start > at) break;
+      search->searched = end = start + token->size;
     }
     if (end <= at) {
-      *searched = at;
+      search->searched = at;
       return at;
     }
     at = end;

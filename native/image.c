@@ -96,6 +96,9 @@ static const char *open_tokens(Image *image, const uint32_t sizes[PART_COUNT], c
   if (early_count > count || !open_group(image, &image->early, tokens, early_count, sizes[CONTENTS]) ||
       !open_group(image, &image->late, tokens + early_count, count - early_count, sizes[CONTENTS]))
     return damaged;
+  const char *error = group_open(image, &image->early, sizes[CONTENTS]);
+  if (error == NULL) error = group_open(image, &image->late, sizes[CONTENTS]);
+  if (error != NULL) return error;
   image->all_special = true;
   for (uint32_t i = 0; i < count; i++) image->all_special = image->all_special && (tokens[i].flags & TOKEN_SPECIAL);
   image->words = (CodePointSet){(const uint32_t *)parts[WORDS], sizes[WORDS] / 8};
@@ -161,6 +164,8 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
 }
 
 void image_close(Image *image) {
+  group_close(&image->early);
+  group_close(&image->late);
   free(image->is_added);
   image->is_added = NULL;
 }

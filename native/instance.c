@@ -20,9 +20,17 @@
 
 static _Thread_local jmp_buf *trap_target;
 
+/* What `longjmp` brings where a poll has given up: no trap has this number. */
+enum { GIVEN_UP = 100 };
+
 void wasm_rt_trap(wasm_rt_trap_t trap) { longjmp(*trap_target, (int)trap); }
 
 wasm_rt_memory_t *w2c_env_memory(struct w2c_env *env) { return (wasm_rt_memory_t *)env; }
+
+/* The kernel asks within a call that takes long (src/kernel/env.ts). */
+void w2c_env_poll(struct w2c_env *env) {
+  if (!goes_on(((wasm_rt_memory_t *)env)->poll, POLL_STEPS)) longjmp(*trap_target, GIVEN_UP);
+}
 
 static char *reserve(uint64_t size) {
   if (size > SIZE_MAX) return NULL;
@@ -73,6 +81,7 @@ static wasm_rt_memory_t *memory_new(void) {
   memory->size = PAGE;
   memory->pages = 1;
   memory->limit = limit;
+  memory->poll = NULL;
   return memory;
 }
 
@@ -115,9 +124,13 @@ static const char damaged[] = "the image is damaged";
 const char *instance_safely(const char *(*work)(void *), void *context) {
   jmp_buf target, *outer = trap_target;
   const char *volatile error = "the kernel has left its memory: the image is damaged";
-  if (setjmp(target) == 0) {
-    trap_target = &target;
-    error = work(context);
+  switch (setjmp(target)) {
+    case 0:
+      trap_target = &target;
+      error = work(context);
+      break;
+    case GIVEN_UP: error = gave_up; break;
+    default: break;
   }
   trap_target = outer;
   return error;
@@ -212,6 +225,11 @@ void instance_free(Instance *instance) {
   if (instance->normalizer_memory != NULL) memory_free(instance->normalizer_memory);
   free(instance->normalized.bytes);
   free(instance);
+}
+
+void instance_poll(Instance *instance, Poll *poll) {
+  instance->memory->poll = poll;
+  if (instance->normalizer_memory != NULL) instance->normalizer_memory->poll = poll;
 }
 
 bool instance_is_large(const Instance *instance) {
@@ -347,7 +365,7 @@ const char *section_end(Section *section, const uint8_t *behind, size_t behind_s
 /* How much of a text goes into the normalizer at a time. */
 enum { PIECE = 1 << 16 };
 
-const char *normalize(Instance *instance, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context) {
+const char *normalize(Instance *instance, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context, Poll *poll) {
   w2c_text *normalizer = &instance->normalizer;
   wasm_rt_memory_t *memory = instance->normalizer_memory;
   Ids *to = &instance->normalized;
@@ -371,6 +389,7 @@ const char *normalize(Instance *instance, const uint8_t *text, size_t size, cons
       const char *error = note(context, (const uint32_t *)(memory->data + log) + 4 * i);
       if (error != NULL) return error;
     }
+    if (!goes_on(poll, count)) return gave_up;
     text += count;
     size -= count;
   } while (!is_last);

@@ -40,6 +40,9 @@ static void trim(size_t *start, size_t *end, Spaces spaces, bool keeps_one) {
   *start = from;
 }
 
+/* What an id costs, as steps of a poll. */
+enum { STEPS_OF_ID = 8 };
+
 static const char unspelled[] = "the tokens of this text do not spell it, so it has no offsets";
 
 /* Positions in the text with its sections in their form, as positions in the text as it was given. */
@@ -59,11 +62,12 @@ static void in_text(const Notes *notes, size_t *positions, size_t count) {
   }
 }
 
-const char *find_starts(const Encoding *encoding, const Ids *ids, size_t *starts) {
+const char *find_starts(Encoding *encoding, const Ids *ids, size_t *starts) {
   const Image *image = encoding->image;
   const Notes *notes = encoding->notes;
   size_t count = ids->size / image->id_bytes, at = 0, next_found = 0, next_space = 0;
   for (size_t i = 0; i < count; i++) {
+    if (!goes_on(&encoding->poll, STEPS_OF_ID)) return gave_up;
     uint32_t id = id_at(ids->bytes, image->id_bytes, i);
     if (id >= image->id_limit) return unspelled;
     size_t size = image->starts[id + 1] - image->starts[id];
@@ -82,7 +86,7 @@ const char *find_starts(const Encoding *encoding, const Ids *ids, size_t *starts
   return !is_whole || starts[count] == encoding->size ? NULL : unspelled;
 }
 
-const char *find_offsets(const Encoding *encoding, const Ids *ids, bool in_characters, size_t *starts, size_t *ends) {
+const char *find_offsets(Encoding *encoding, const Ids *ids, bool in_characters, size_t *starts, size_t *ends) {
   const Image *image = encoding->image;
   size_t count = ids->size / image->id_bytes;
   const char *error = find_starts(encoding, ids, starts);
@@ -93,6 +97,7 @@ const char *find_offsets(const Encoding *encoding, const Ids *ids, bool in_chara
   const uint8_t *text = encoding->text;
   size_t at = 0, characters = 0, next_found = 0;
   for (size_t i = 0; i < count; i++) {
+    if (!goes_on(&encoding->poll, STEPS_OF_ID + ends[i] - starts[i])) return gave_up;
     size_t start_byte = starts[i], end_byte = ends[i];
     bool is_found = next_found < notes->found_count && notes->found[next_found].index == i;
     next_found += is_found;

@@ -2,6 +2,7 @@
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #include <Python.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core.h"
@@ -115,9 +116,15 @@ static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
 static bool serve_signals(void *context) {
   PyThreadState **thread = context;
   PyEval_RestoreThread(*thread);
-  bool goes_on = PyErr_CheckSignals() == 0;
+  bool is_well = PyErr_CheckSignals() == 0;
   *thread = PyEval_SaveThread();
-  return goes_on;
+  return is_well;
+}
+
+/* The same for work that holds the GIL. */
+static bool serve_signals_held(void *context) {
+  (void)context;
+  return PyErr_CheckSignals() == 0;
 }
 
 /* Encodes a text; false where it failed, which it has raised. The ids are appended to `out`. */
@@ -134,10 +141,10 @@ static bool encode(Model *self, Encoding *encoding) {
     error = encode_text(encoding);
   } else {
     PyThreadState *thread = PyEval_SaveThread();
-    encoding->poll = serve_signals;
-    encoding->poll_context = &thread;
+    encoding->poll = (Poll){.ask = serve_signals, .context = &thread};
     error = encode_text(encoding);
     PyEval_RestoreThread(thread);
+    encoding->poll = (Poll){.ask = serve_signals_held};
   }
   release(self, idle, error);
   if (error != NULL) raise(self, error);
@@ -193,19 +200,35 @@ static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t i
   return i;
 }
 
+/* So many objects are made between two looks at signals. */
+enum { OBJECTS_AT_ONCE = 1 << 16, IDS_AT_ONCE = 1 << 22 };
+
+/* Whether signals are to be served now, after `done` objects, and a handler has raised. */
+static bool is_interrupted(size_t done) { return done % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 && PyErr_CheckSignals() != 0; }
+
 /* Python's cyclic collector passes over the list, whose numbers lead nowhere: where lists are kept it took a fifth of the time. */
 static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   uint32_t id_bytes = self->image.id_bytes, id_limit = self->image.id_limit;
   size_t count = size / id_bytes;
   PyObject *list = PyList_New((Py_ssize_t)count);
   if (list != NULL) PyObject_GC_UnTrack(list);
-  for (size_t i = 0; list != NULL && i < count; i++) {
+  for (size_t i = 0, stop = 0; list != NULL && i < count; i++) {
+    if (i >= stop) {
+      if (stop > 0 && PyErr_CheckSignals() != 0) {
+        Py_CLEAR(list);
+        break;
+      }
+      stop = count - i < IDS_AT_ONCE ? count : i + IDS_AT_ONCE;
+    }
     if (knows_lists) {
       PyObject **items = ((List *)list)->ob_item + i;
       const uint8_t *from = ids + i * id_bytes;
-      i += id_bytes == 2 ? fill_known(items, self->numbers, id_limit, from, 2, count - i)
-                         : fill_known(items, self->numbers, id_limit, from, 4, count - i);
-      if (i == count) break;
+      i += id_bytes == 2 ? fill_known(items, self->numbers, id_limit, from, 2, stop - i)
+                         : fill_known(items, self->numbers, id_limit, from, 4, stop - i);
+      if (i == stop) {
+        i--;
+        continue;
+      }
     }
     PyObject *object = number(self, id_at(ids, id_bytes, i));
     if (object == NULL) Py_CLEAR(list);
@@ -250,8 +273,9 @@ static PyObject *model_count(Model *self, PyObject *args) {
 /* Pairs of numbers. */
 static PyObject *spans_of(const size_t *starts, const size_t *ends, size_t count) {
   PyObject *spans = PyList_New((Py_ssize_t)count);
+  if (spans != NULL) PyObject_GC_UnTrack(spans); /* A handler of a signal must not find it half made. */
   for (size_t i = 0; spans != NULL && i < count; i++) {
-    PyObject *span = Py_BuildValue("(nn)", (Py_ssize_t)starts[i], (Py_ssize_t)ends[i]);
+    PyObject *span = is_interrupted(i) ? NULL : Py_BuildValue("(nn)", (Py_ssize_t)starts[i], (Py_ssize_t)ends[i]);
     if (span == NULL) Py_CLEAR(spans);
     else PyList_SetItem(spans, (Py_ssize_t)i, span);
   }
@@ -261,8 +285,9 @@ static PyObject *spans_of(const size_t *starts, const size_t *ends, size_t count
 /* A list of numbers. */
 static PyObject *numbers_of(const size_t *numbers, size_t count) {
   PyObject *list = PyList_New((Py_ssize_t)count);
+  if (list != NULL) PyObject_GC_UnTrack(list);
   for (size_t i = 0; list != NULL && i < count; i++) {
-    PyObject *number = PyLong_FromSize_t(numbers[i]);
+    PyObject *number = is_interrupted(i) ? NULL : PyLong_FromSize_t(numbers[i]);
     if (number == NULL) Py_CLEAR(list);
     else PyList_SetItem(list, (Py_ssize_t)i, number);
   }
@@ -324,9 +349,22 @@ static PyObject *model_starts(Model *self, PyObject *args) {
   return tell(self, given, as_text, limit < 0 ? SIZE_MAX : (size_t)limit, STARTS);
 }
 
+/* A list of what is given, or that list itself. `PySequence_List` would serve no signals. */
+static PyObject *listed(PyObject *given) {
+  if (PyList_CheckExact(given)) return Py_NewRef(given);
+  PyObject *items = PyObject_GetIter(given), *list = items == NULL ? NULL : PyList_New(0), *item;
+  for (size_t i = 0; list != NULL && (item = PyIter_Next(items)) != NULL; i++) {
+    if (is_interrupted(i) || PyList_Append(list, item) < 0) Py_CLEAR(list);
+    Py_DECREF(item);
+  }
+  if (list != NULL && PyErr_Occurred() != NULL) Py_CLEAR(list);
+  Py_XDECREF(items);
+  return list;
+}
+
 /* decode(ids) -> bytes */
 static PyObject *model_decode(Model *self, PyObject *given) {
-  PyObject *ids = PyList_CheckExact(given) ? Py_NewRef(given) : PySequence_List(given);
+  PyObject *ids = listed(given);
   if (ids == NULL) return NULL;
   const Image *image = &self->image;
   size_t size = 0, capacity = 256;
@@ -334,6 +372,7 @@ static PyObject *model_decode(Model *self, PyObject *given) {
   if (bytes == NULL) PyErr_NoMemory();
   /* The list may change while an object is asked for its number. */
   for (Py_ssize_t i = 0; bytes != NULL && i < PyList_Size(ids); i++) {
+    if (is_interrupted((size_t)i)) goto failed;
     PyObject *object = PyList_GetItem(ids, i);
     Py_INCREF(object);
     PyObject *whole = PyNumber_Index(object);
@@ -413,6 +452,7 @@ typedef struct {
   size_t array_size, expected_parts;
   Py_ssize_t placed;
   Ids spare; /* memory for the ids of a part */
+  atomic_bool is_stopped; /* no thread goes on: one has failed, or the caller gives up */
 } Batch;
 
 static void batch_dealloc(Batch *self) {
@@ -442,19 +482,20 @@ static bool add_part(Batch *self, Part part) {
   return true;
 }
 
-/* Slices of a long text that end at safe cuts. */
+/* Slices of a long text that end at safe cuts. False without memory, or where the handler of a signal has raised. */
 static bool add_slices(Batch *self, Py_ssize_t which) {
   const Text *text = &self->each[which];
-  size_t from = 0, searched = 0;
-  while (from < text->size) {
-    size_t to = text->size - from < 2 * PART_BYTES
-                    ? text->size
-                    : next_cut(&self->model->image, self->specials_as_text, (const uint8_t *)text->utf8, from + PART_BYTES, text->size, true, &searched);
+  Poll poll = {.ask = serve_signals_held};
+  TokenSearch search = {0};
+  cuts_open(&search, &self->model->image, (const uint8_t *)text->utf8, text->size, &poll);
+  bool has_room = true;
+  for (size_t from = 0, to; from < text->size && has_room && goes_on(&poll, PART_BYTES / 8); from = to) {
+    to = text->size - from < 2 * PART_BYTES ? text->size : next_cut(&search, self->specials_as_text, from + PART_BYTES, true);
     Part slice = {.first = which, .end = which + 1, .slice = text->utf8 + from, .size = to - from, .goes_on = to < text->size};
-    if (!add_part(self, slice)) return false;
-    from = to;
+    has_room = !search.has_no_memory && add_part(self, slice);
   }
-  return true;
+  search_close(&search);
+  return has_room && !poll.has_given_up;
 }
 
 static bool plan_parts(Batch *self, bool cuts_texts) {
@@ -514,7 +555,7 @@ static PyObject *model_batch(Model *self, PyObject *args) {
     batch->each[i].size = (size_t)size;
   }
   if (!plan_parts(batch, width > 1)) {
-    PyErr_NoMemory();
+    if (PyErr_Occurred() == NULL) PyErr_NoMemory();
     goto failed;
   }
   batch->expected_parts = (size_t)batch->part_count;
@@ -542,10 +583,17 @@ static PyObject *batch_add(Batch *self, PyObject *args) {
   Py_ssize_t id;
   if (!PyArg_ParseTuple(args, "Spn", &data, &is_end, &id)) return NULL;
   const char *text = PyBytes_AsString(data);
-  size_t size = (size_t)PyBytes_Size(data), searched = 0, to = size;
+  size_t size = (size_t)PyBytes_Size(data), to = size;
   if (!is_end) {
     size_t from = size / 2 > PART_BYTES ? size / 2 : PART_BYTES;
-    if (from < size) to = next_cut(&self->model->image, false, (const uint8_t *)text, from, size, false, &searched);
+    Poll poll = {.ask = serve_signals_held};
+    TokenSearch search = {0};
+    cuts_open(&search, &self->model->image, (const uint8_t *)text, size, &poll);
+    if (from < size) to = next_cut(&search, false, from, false);
+    bool has_room = !search.has_no_memory;
+    search_close(&search);
+    if (!has_room) return PyErr_NoMemory();
+    if (poll.has_given_up) return NULL;
     if (to == size) return PyLong_FromSize_t(0);
   }
   Py_INCREF(data);
@@ -555,8 +603,21 @@ static PyObject *batch_add(Batch *self, PyObject *args) {
   return PyErr_NoMemory();
 }
 
+/* A thread that works on a batch, and does not hold the GIL. */
+typedef struct {
+  Batch *batch;
+  PyThreadState *thread;
+  size_t unasked;
+} Worker;
+
+/* Only the main thread serves signals; the others stop where that has stopped. */
+static bool serve_batch(void *context) {
+  Worker *worker = context;
+  return !atomic_load(&worker->batch->is_stopped) && serve_signals(&worker->thread);
+}
+
 /* Encodes a text, or a slice with what goes on behind it; the GIL is not held. */
-static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, bool goes_on, Ids *out, PyThreadState **thread) {
+static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, bool goes_on, Ids *out, Worker *worker) {
   Encoding encoding = {.image = &self->model->image,
                        .instance = instance,
                        .specials_as_text = self->specials_as_text,
@@ -566,16 +627,17 @@ static const char *encode_piece(Batch *self, Instance *instance, const char *tex
                        .behind_size = goes_on, /* a safe cut is before ASCII */
                        .out = out,
                        .id_limit = SIZE_MAX,
-                       .poll = serve_signals,
-                       .poll_context = thread};
-  return encode_text(&encoding);
+                       .poll = {.ask = serve_batch, .context = worker, .unasked = worker->unasked}};
+  const char *error = encode_text(&encoding);
+  worker->unasked = encoding.poll.unasked; /* Short texts add up. */
+  return error;
 }
 
 /* The same for a part. */
-static const char *encode_part(Batch *self, Instance *instance, const Part *part, Ids *out, PyThreadState **thread) {
+static const char *encode_part(Batch *self, Instance *instance, const Part *part, Ids *out, Worker *worker) {
   size_t id_bytes = self->model->image.id_bytes;
   if (part->slice != NULL) {
-    const char *error = encode_piece(self, instance, part->slice, part->size, part->goes_on, out, thread);
+    const char *error = encode_piece(self, instance, part->slice, part->size, part->goes_on, out, worker);
     if (error != NULL || part->data == NULL || part->behind < 0) return error;
     if (!ids_reserve(out, id_bytes)) return no_memory;
     memcpy(out->bytes + out->size, &part->behind, id_bytes); /* little-endian, as the kernel's */
@@ -585,7 +647,7 @@ static const char *encode_part(Batch *self, Instance *instance, const Part *part
   for (Py_ssize_t i = part->first; i < part->end; i++) {
     Text *text = &self->each[i];
     size_t before = out->size;
-    const char *error = encode_piece(self, instance, text->utf8, text->size, false, out, thread);
+    const char *error = encode_piece(self, instance, text->utf8, text->size, false, out, worker);
     if (error != NULL) return error;
     text->id_count = (out->size - before) / id_bytes;
   }
@@ -653,6 +715,11 @@ static Py_ssize_t take_part(Batch *self, unsigned lane) {
   return number;
 }
 
+static void stop(Batch *self) {
+  atomic_store(&self->is_stopped, true);
+  self->next_part = self->part_count;
+}
+
 /* Works on some parts. Returns whether something is left; several threads may work. */
 static PyObject *batch_work(Batch *self, PyObject *unused) {
   (void)unused;
@@ -675,9 +742,9 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
     /* While the GIL is not held, the list of parts may grow, and move. */
     Part part = self->parts[number];
     ids.size = 0;
-    PyThreadState *thread = PyEval_SaveThread();
-    error = encode_part(self, idle->instance, &part, &ids, &thread);
-    PyEval_RestoreThread(thread);
+    Worker worker = {.batch = self, .thread = PyEval_SaveThread()};
+    error = encode_part(self, idle->instance, &part, &ids, &worker);
+    PyEval_RestoreThread(worker.thread);
     if (error != NULL) break;
     if (self->lists == NULL) {
       is_taken = place(self, number, &ids);
@@ -694,8 +761,16 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
   else free(ids.bytes);
   release(self->model, idle, error);
   if (error == NULL && is_taken) return PyBool_FromLong(self->next_part < self->part_count);
-  self->next_part = self->part_count;
+  stop(self);
+  if (error == gave_up && PyErr_Occurred() == NULL) return PyBool_FromLong(false); /* Another thread has stopped it. */
   return error == NULL ? NULL : raise(self->model, error);
+}
+
+/* stop(): the threads that work on it end soon */
+static PyObject *batch_stop(Batch *self, PyObject *unused) {
+  (void)unused;
+  stop(self);
+  return Py_NewRef(Py_None);
 }
 
 /* The slices of a text, as one list. */
@@ -813,6 +888,7 @@ static PyType_Spec model_spec = {"bpe_trainer._native.Model", sizeof(Model), 0, 
 static PyMethodDef batch_methods[] = {
     {"add", (PyCFunction)batch_add, METH_VARARGS, NULL},
     {"work", (PyCFunction)batch_work, METH_NOARGS, NULL},
+    {"stop", (PyCFunction)batch_stop, METH_NOARGS, NULL},
     {"check", (PyCFunction)batch_check, METH_NOARGS, NULL},
     {"lists", (PyCFunction)batch_lists, METH_NOARGS, NULL},
     {"arrays", (PyCFunction)batch_arrays, METH_NOARGS, NULL},

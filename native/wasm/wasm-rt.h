@@ -23,6 +23,7 @@ typedef struct {
   uint64_t size;  /* bytes that may be used */
   uint64_t pages; /* the same in pages of 64 KB */
   uint64_t limit; /* bytes that it may grow to */
+  void *poll;     /* whom the kernel asks whether it is to go on */
   uint8_t data[];
 } wasm_rt_memory_t;
 

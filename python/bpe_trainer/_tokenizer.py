@@ -36,6 +36,8 @@ Unit = Literal["characters", "bytes"]
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
+#: So much is decoded at a time.
+_DECODED_BYTES = 1 << 22
 
 
 _RECORD = "training.json"
@@ -546,7 +548,7 @@ class Tokenizer:
                 reading = Reading(paths, end_id)
                 wanted = _threads_for(workers, reading.size)
                 reading.batch = model.file(reading.size, wanted)
-                _in_threads(reading.work, wanted)
+                _in_threads(reading.work, wanted, reading.batch.stop)
                 reading.batch.check()
             except (Unfit, OSError):
                 return None
@@ -562,7 +564,15 @@ class Tokenizer:
                 ids = [id for id in ids if index(id) not in special]
             except TypeError as error:
                 raise TypeError(f"ids must be whole numbers: {error}") from None
-        return self.decode_bytes(ids).decode("utf-8", errors)
+        data = self.decode_bytes(ids)
+        if len(data) < _DECODED_BYTES or errors not in ("replace", "ignore"):
+            return data.decode("utf-8", errors)
+        # In pieces: one call that takes long would serve no signals.
+        import codecs
+
+        decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        ends = range(_DECODED_BYTES, len(data) + _DECODED_BYTES, _DECODED_BYTES)
+        return "".join(decoder.decode(data[end - _DECODED_BYTES : end], end >= len(data)) for end in ends)
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of ids. An id without a token raises BpeError."""
@@ -749,7 +759,7 @@ def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, 
         while goes_on() and batch.work():
             pass
 
-    _in_threads(work, wanted)
+    _in_threads(work, wanted, batch.stop)
     batch.check()
     return batch
 
@@ -758,8 +768,8 @@ def _threads_for(threads: Union[int, None], characters: int) -> int:
     return min(threads or _cores(), _THREADS_MAX, max(1, characters // _CHARACTERS_PER_THREAD))
 
 
-def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int) -> None:
-    """Has this thread and others do a share each; what it is given says whether all is well so far.
+def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: Callable[[], None]) -> None:
+    """Has this thread and others do a share each; what it is given says whether all is well so far. ``stop`` ends shares soon.
 
     Where a thread does not come to its share, for want of memory, the others do it.
     """
@@ -780,6 +790,7 @@ def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int) -> Non
     except BaseException:
         # Ctrl-C: the others stop soon.
         errors[0] = errors[0] or BpeError("stopped")
+        stop()
         raise
     error = errors.pop()
     try:

@@ -59,7 +59,7 @@ export const readNativeKernels = () => [readEncodingKernel(), readTextKernel()];
 export function createEncodingKernel(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const code = hasSimd() ? readEncodingKernel() : readKernel("kernel-encode-baseline");
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } });
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory, poll() {} } });
   return { exports: exports as KernelExports, memory };
 }
 
@@ -71,7 +71,7 @@ let compiledText: WebAssembly.Module | undefined;
 export function createTextKernel(): TextKernel {
   compiledText ??= new WebAssembly.Module(readTextKernel());
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
-  const { exports } = new WebAssembly.Instance(compiledText, { env: { memory } });
+  const { exports } = new WebAssembly.Instance(compiledText, { env: { memory, poll() {} } });
   return { exports: exports as TextKernelExports, memory };
 }
 

@@ -258,6 +258,62 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     compare(load(json), [...across.slice(0, 3), long[2]!, out], {}, asked(1));
   });
 
+  /** A tokenizer with these added tokens alone. */
+  function withAdded(contents: readonly string[], flags: object = {}): TokenizerParts {
+    const json = jsonOf(writeTokenizer("gpt2"));
+    for (const { content } of json.added_tokens) delete json.model.vocab[content as string];
+    const usual = { special: true, normalized: false, lstrip: false, rstrip: false, single_word: false };
+    json.added_tokens = contents.map((content, i) => ({ ...usual, ...flags, id: 5000 + i, content }));
+    return load(json);
+  }
+
+  test("finds added tokens of any length where TypeScript does", () => {
+    for (let trial = 0; trial < rounds(30); trial++) {
+      const random = randomOf(trial);
+      const letters = Array.from({ length: 1 + random(3) }, () => pick(random, ["a", "b", "-", "漢"]));
+      const made = (most: number) =>
+        Array.from({ length: 1 + random(most) }, () => pick(random, letters)).join("");
+      const stem = made(60);
+      const contents = new Set(
+        Array.from({ length: 1 + random(6) }, () =>
+          pick(random, [made(3), stem + made(40), made(90) + stem, letters[0]!.repeat(1 + random(120))]),
+        ),
+      );
+      const flags = pick(random, [{}, {}, { lstrip: true }, { rstrip: true }, { single_word: true }]);
+      const parts = withAdded([...contents], { ...flags, normalized: random(3) === 0 });
+      const texts = Array.from({ length: 6 }, () =>
+        Buffer.from(
+          Array.from({ length: random(30) }, () => pick(random, [...contents, stem, made(9), " "])).join(""),
+        ),
+      );
+      compare(parts, texts, { seed, trial, contents: [...contents] }, ["encode", "slices", "offsets"]);
+    }
+  });
+
+  test("reads no byte of a text more than some times to find added tokens, however long they are", () => {
+    const size = 1 << 16;
+    const runs = ["a".repeat(10_000), "ab".repeat(5000), `${"a".repeat(999)}c`];
+    const added = [
+      [`${"a".repeat(10_000)}b`],
+      [`${"a".repeat(10_000)}b`, "a", "aa"],
+      [`${"ab".repeat(5000)}c`, "b"],
+      Array.from({ length: 300 }, (_, i) => `${"a".repeat(i)}b`),
+      Array.from({ length: 300 }, (_, i) => `<|reserved_special_token_of_this_model_${i}|>`),
+    ];
+    for (const contents of added) {
+      const texts = [...runs, contents.at(-1)!.slice(0, -1) || "b"].map((run) =>
+        Buffer.from(run.repeat(1 + size / run.length).slice(0, size)),
+      );
+      const answers = ask(
+        program,
+        withAdded(contents),
+        texts.map((bytes) => ({ kind: "search", bytes })),
+      );
+      for (const answer of answers)
+        expect(numbersOf(answer).at(-1)! / size, contents.at(-1)!.slice(-20)).toBeLessThan(35);
+    }
+  });
+
   const forms: readonly Normalization[] = [
     ...["NFC", "NFD", "NFKC", "NFKD", "lowercase", "NFKC,lowercase", "lowercase,NFC", "NFD,lowercase,NFC"],
     "NFKD,NFC",

@@ -125,9 +125,12 @@ static void use(const uint8_t *bytes, size_t size) {
   Encoding encoding = {.image = &image, .text = (const uint8_t *)text, .size = sizeof words - 1, .out = &ids, .id_limit = SIZE_MAX, .notes = &notes};
   encoding.instance = instance_new(&image, &error);
   if (encoding.instance != NULL && encode_text(&encoding) == NULL) {
-    size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 2) * sizeof *starts), searched = 0;
+    size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 2) * sizeof *starts);
+    TokenSearch search = {0};
     find_offsets(&encoding, &ids, true, starts, starts + count + 1);
-    next_cut(&image, false, encoding.text, 10, LONG, true, &searched);
+    cuts_open(&search, &image, encoding.text, LONG, NULL);
+    next_cut(&search, false, 10, true);
+    search_close(&search);
     free(starts);
   }
   if (encoding.instance != NULL) instance_free(encoding.instance);

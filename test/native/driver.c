@@ -8,7 +8,7 @@
 #include "bpe.h"
 #include "core.h"
 
-enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, FORM };
+enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, FORM, SEARCH };
 enum { AS_TEXT = 1, IN_CHARACTERS = 2 };
 
 typedef struct {
@@ -77,11 +77,13 @@ static const char *offsets(const Question *question, const uint8_t *text) {
 /* The ids of slices that end at safe cuts, `number` bytes or more each. */
 static const char *slices(const Question *question, const uint8_t *text) {
   Ids ids = {0};
-  size_t from = 0, searched = 0, size = question->size;
+  size_t from = 0, size = question->size;
   const char *error = NULL;
+  TokenSearch search = {0};
+  cuts_open(&search, &image, text, size, NULL);
   while (from < size && error == NULL) {
     size_t least = from + question->number;
-    size_t to = least >= size ? size : next_cut(&image, question->flags & AS_TEXT, text, least, size, true, &searched);
+    size_t to = least >= size ? size : next_cut(&search, question->flags & AS_TEXT, least, true);
     Encoding encoding = {.text = text + from,
                          .size = to - from,
                          .behind = to < size ? text + to : NULL,
@@ -91,6 +93,7 @@ static const char *slices(const Question *question, const uint8_t *text) {
     from = to;
   }
   if (error == NULL) answer_ids(&ids);
+  search_close(&search);
   free(ids.bytes);
   return error;
 }
@@ -104,7 +107,7 @@ static const char *normalize_question(void *context) {
   const Form *form = context;
   const uint8_t *out;
   size_t size;
-  const char *error = normalize(instance, form->text, form->question->size, &out, &size, NULL, NULL);
+  const char *error = normalize(instance, form->text, form->question->size, &out, &size, NULL, NULL, NULL);
   if (error == NULL) answer(true, out, size);
   return error;
 }
@@ -113,6 +116,23 @@ static const char *form(const Question *question, const uint8_t *text) {
   const char *error = NULL;
   if (instance == NULL) instance = instance_new(&image, &error);
   return error == NULL ? instance_safely(normalize_question, &(Form){question, text}) : error;
+}
+
+/* Where added tokens are and their ids, and at last how many bytes were read to find them. */
+static const char *search(const Question *question, const uint8_t *text) {
+  TokenSearch search = {0};
+  const AddedToken *token;
+  size_t count = 0, from = 0, at, size = question->size, *numbers = malloc((2 * size + 1) * sizeof *numbers);
+  search_open(&search, &image, image.early.count > 0 ? &image.early : &image.late, text, size, NULL);
+  for (; (at = find_token(&search, from, size, &token)) < size; from = at + token->size) {
+    numbers[count++] = at;
+    numbers[count++] = token->id;
+  }
+  numbers[count++] = search.read_bytes;
+  answer_numbers(numbers, count);
+  search_close(&search);
+  free(numbers);
+  return NULL;
 }
 
 static const char *reply(const Question *question, const uint8_t *text) {
@@ -142,6 +162,7 @@ static const char *reply(const Question *question, const uint8_t *text) {
     }
     case OFFSETS: return offsets(question, text);
     case SLICES: return slices(question, text);
+    case SEARCH: return search(question, text);
     default: return form(question, text);
   }
 }

@@ -18,6 +18,7 @@ const core = [
   "test_cs336",
   "test_cuts",
   "test_files",
+  "test_interrupts",
   "test_image",
   "test_memory",
   "test_object",

@@ -1,3 +1,4 @@
+import { pollAtStep } from "../env";
 import { reserveTable, reserveTo } from "../regions";
 import { characterIn, hasCharacters, spacedCharacterIn, useCharacters } from "./characters";
 import { droppedByte, EncodingModel } from "./model-layout";
@@ -192,9 +193,14 @@ function mergeHeaped(ids: usize, symbolCount: u32, room: usize): u32 {
   for (let pos: u32 = 0; pos + 1 < symbolCount; pos++) {
     const rank = findPair(load<i32>(ids + (pos << 2)), load<i32>(ids + (pos << 2), 4));
     if (rank !== noRank) setEntry(heap, size++, entryOf(rank, pos));
+    pollAtStep(pos);
   }
-  for (let i = <i32>(size >> 1) - 1; i >= 0; i--) sink(heap, <u32>i, size);
-  while (size > 0) {
+  for (let i = <i32>(size >> 1) - 1; i >= 0; i--) {
+    sink(heap, <u32>i, size);
+    pollAtStep(<u32>i);
+  }
+  for (let step: u32 = 0; size > 0; step++) {
+    pollAtStep(step);
     const top = entryAt(heap, 0);
     size--;
     if (size > 0) {

@@ -1,3 +1,4 @@
+import { pollAtStep } from "../env";
 import { reserveTo } from "../regions";
 import {
   beginNormalization,
@@ -333,6 +334,7 @@ function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   const start = to;
   let roomEnd = to;
   for (; from < fromEnd; from += 4) {
+    pollAtStep(<u32>((fromEnd - from) >> 2));
     const codePoint = load<u32>(from) & 0x1fffff;
     // A character becomes 18 at most; asked for many at once.
     if (to + 4 * 18 > roomEnd) {
@@ -424,6 +426,7 @@ function compose(start: usize, count: u32): u32 {
   /** The class of the last character after the starter that stayed; without one, the starter is right before. */
   let classBefore: u32 = 0;
   for (let at = start; at < end; at += 4) {
+    pollAtStep(<u32>((at - start) >> 2));
     const character = load<u32>(at);
     const combiningClass = character >> 24;
     if (lastStarter !== 0 && (classBefore < combiningClass || to === lastStarter + 4)) {
