@@ -369,6 +369,7 @@ const char *normalize(Instance *instance, const uint8_t *text, size_t size, cons
   w2c_text *normalizer = &instance->normalizer;
   wasm_rt_memory_t *memory = instance->normalizer_memory;
   Ids *to = &instance->normalized;
+  if (note != NULL && size > UINT32_MAX) return "a text that is normalized has offsets only below 4 GB";
   to->size = 0;
   bool is_last;
   do {

@@ -3,12 +3,14 @@ import { randomSource } from "../../bench/random.ts";
 import {
   type Normalization,
   type NormalizedStretch,
+  normalizationSteps,
   normalize,
   TextNormalizer,
 } from "../../src/bytes/normalization.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { compilePattern, patterns, resolvePattern } from "../../src/pattern/pattern.ts";
 import { type CountOptions, countCorpus } from "../../src/pipeline/count-corpus.ts";
+import { createTextKernel } from "../../src/runtime/kernel.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { Normalizer } from "../../src/text/links.ts";
 import { put, scratch } from "../binary.ts";
@@ -134,6 +136,18 @@ describe("text is normalized as a whole, however it comes", () => {
       spelled += kept(text.subarray(pos));
       expect({ seed, trial, spelled }).toEqual({ seed, trial, spelled: normalized.toString("latin1") });
     }
+  });
+
+  test("what no memory has room for is refused, and the next text is right", () => {
+    const { exports, memory } = createTextKernel();
+    new Uint8Array(memory.buffer)[exports.beginNormalization()] = normalizationSteps.indexOf("NFC");
+    expect(exports.useNormalization(1, true)).toBe(1);
+    for (const byteCount of [2 ** 32 - 1, 2 ** 31, 2 ** 29]) expect(exports.inputAddress(byteCount)).toBe(0);
+    const text = Buffer.from("e\u0301");
+    new Uint8Array(memory.buffer).set(text, exports.inputAddress(text.length));
+    const size = exports.normalize(text.length, true);
+    const start = exports.normalizedAddress();
+    expect(Buffer.from(memory.buffer.slice(start, start + size)).toString()).toBe("é");
   });
 
   test("a million marks out of order take no longer than their number", () => {

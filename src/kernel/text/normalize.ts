@@ -97,7 +97,7 @@ export function inputAddress(byteCount: u32): usize {
   if (inputEnd + byteCount > inputStart + inputCapacity) {
     moveInput();
     // Twice the room that is needed: so moving takes linear time.
-    const wanted = (inputEnd - inputStart + byteCount) << 1;
+    const wanted = (<u64>(inputEnd - inputStart) + byteCount) << 1;
     if (wanted > inputCapacity && !resize(wanted)) return 0;
   }
   return inputEnd;
@@ -174,13 +174,16 @@ function moveInput(): void {
   boundary -= distance;
 }
 
-/** Gives the input this capacity. Log and output are empty. */
-function resize(capacity: usize): bool {
-  inputCapacity = (capacity + 63) & ~63;
+/** Gives the input this capacity, or leaves it as it is and returns false without room. Log and output are empty. */
+function resize(capacity: u64): bool {
+  const rounded = (capacity + 63) & ~63;
+  // A stretch that is logged has two bytes or more.
+  const end = inputStart + rounded + (keepsLog ? 8 * rounded + 64 : 0);
+  if (!reserveTo(end + 64)) return false;
+  inputCapacity = <usize>rounded;
   logStart = inputStart + inputCapacity;
-  // A stretch that changes its length has two bytes or more.
-  outputStart = keepsLog ? logStart + 8 * inputCapacity + 64 : logStart;
-  return reserveTo(outputStart + 64);
+  outputStart = <usize>end;
+  return true;
 }
 
 /** Scans to the end of the input, or to a character whose bytes are not all there. Normalizes each stretch that may change. */
@@ -332,13 +335,13 @@ function takeStep(step: u32, work: usize, count: u32): i32 {
 function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   const fromEnd = from + (count << 2);
   const start = to;
-  let roomEnd = to;
+  let roomEnd: u64 = to;
   for (; from < fromEnd; from += 4) {
     pollAtStep(<u32>((fromEnd - from) >> 2));
     const codePoint = load<u32>(from) & 0x1fffff;
     // A character becomes 18 at most; asked for many at once.
-    if (to + 4 * 18 > roomEnd) {
-      roomEnd = to + 4 * (18 + 2 * ((fromEnd - from) >> 2));
+    if (<u64>to + 4 * 18 > roomEnd) {
+      roomEnd = <u64>to + 4 * 18 + 2 * <u64>(fromEnd - from);
       if (!reserveTo(roomEnd)) return -1;
     }
     const syllable = syllableOf(codePoint);
