@@ -94,7 +94,7 @@ export function useNormalization(count: u32, logs: bool): bool {
 
 /** The address to which the next `byteCount` bytes of the text are written; 0 without room. */
 export function inputAddress(byteCount: u32): usize {
-  if (inputEnd + byteCount > inputStart + inputCapacity) {
+  if (<usize>byteCount > inputStart + inputCapacity - inputEnd) {
     moveInput();
     // Twice the room that is needed: so moving takes linear time.
     const wanted = (<u64>(inputEnd - inputStart) + byteCount) << 1;
