@@ -11,21 +11,15 @@ export type Point = {
 export type Line = {
   readonly name: string;
   readonly points: readonly Point[];
-  /** Broken, with open dots: it was not measured. */
-  readonly isEstimate?: boolean;
   /** Its colour, one of `colourCount`. */
   readonly colour: number;
 };
-
-/** An upright line at a value of the x axis, with its name above it. */
-export type Mark = { readonly x: number; readonly name: string };
 
 export type LineChart = {
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
   readonly lines: readonly Line[];
-  readonly marks?: readonly Mark[];
 };
 
 /** Colours of tokenizers, c0 … in the style sheet; more tokenizers than colours use them again. */
@@ -40,12 +34,11 @@ const square = 1000;
  * A chart as wide as its place. Places are percentages of the plot, and only the lines are stretched: letters and dots have
  * one size on every screen.
  */
-export function lineChart({ title, x, y, lines, marks = [] }: LineChart): Html {
+export function lineChart({ title, x, y, lines }: LineChart): Html {
   const atX = (value: number) => `${round(100 * placeOn(x, value))}%`;
   const atY = (value: number) => `${round(100 - 100 * placeOn(y, value))}%`;
-  const isNamed = namedMarks(x, marks);
   const [xNames, yNames] = [tickNames(x), tickNames(y)];
-  return html`<div class="plot"><div class="y-title${marks.length > 0 ? " marked" : ""}">${y.title}</div>
+  return html`<div class="plot"><div class="y-title">${y.title}</div>
 <svg class="chart" width="100%" height="${plotHeight}" role="img" aria-label="${title}" tabindex="0">
 ${x.ticks.map(
   (tick, i) => html`<line class="grid" x1="${atX(tick)}" x2="${atX(tick)}" y2="100%"/>
@@ -55,23 +48,17 @@ ${y.ticks.map(
   (tick, i) => html`<line class="grid" x2="100%" y1="${atY(tick)}" y2="${atY(tick)}"/>
 <text y="${atY(tick)}" dx="-6" dy="4" text-anchor="end">${yNames[i]!}</text>`,
 )}
-${marks.map(
-  ({ x, name }, i) => html`<line class="mark" x1="${atX(x)}" x2="${atX(x)}" y2="100%"/>
-${isNamed[i] ? html`<text class="value" x="${atX(x)}" dy="-6" text-anchor="middle">${name}</text>` : undefined}`,
-)}
 <svg viewBox="0 0 ${square} ${square}" preserveAspectRatio="none" width="100%" height="100%">${lines.map(
-    ({ points, isEstimate, colour }) =>
-      html`<path class="line ${colourClass(colour)}${isEstimate ? " estimate" : ""}" d="${pathOf(points, x, y)}"/>`,
+    ({ points, colour }) => html`<path class="line ${colourClass(colour)}" d="${pathOf(points, x, y)}"/>`,
   )}</svg>
-${lines.map(({ points, isEstimate, colour }) =>
+${lines.map(({ points, colour }) =>
   points.map(
     (point) =>
-      html`<circle class="dot ${colourClass(colour)}${isEstimate ? " estimate" : ""}" cx="${atX(point.x)}" cy="${atY(point.y)}" r="2.5" data-tip="${point.label}"/>`,
+      html`<circle class="dot ${colourClass(colour)}" cx="${atX(point.x)}" cy="${atY(point.y)}" r="2.5" data-tip="${point.label}"/>`,
   ),
 )}
 </svg>
-<div class="x-title">${x.title}</div></div>
-${lines.length > 1 ? legendHtml(lines) : undefined}`;
+<div class="x-title">${x.title}</div></div>`;
 }
 
 function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
@@ -82,29 +69,8 @@ function pathOf(points: readonly Point[], x: Axis, y: Axis): string {
   return `M${places.join("L")}`;
 }
 
-/** The share of the plot that a name takes on a telephone. */
-const nameShare = 0.19;
-
-/** Which marks have room for their names: the last one, and each that is far enough before the next named one. */
-function namedMarks(x: Axis, marks: readonly Mark[]): boolean[] {
-  const isNamed = marks.map(() => false);
-  let free = Infinity;
-  for (let i = marks.length - 1; i >= 0; i--) {
-    const at = placeOn(x, marks[i]!.x);
-    if (at > free) continue;
-    isNamed[i] = true;
-    free = at - nameShare;
-  }
-  return isNamed;
-}
-
-/** The colour of a tokenizer beside its name; that of an estimate is hollow, as its dots are. */
-export const keyHtml = (tokenizer: number, isEstimate = false) =>
-  html`<i class="key ${colourClass(tokenizer)}${isEstimate ? " estimate" : ""}"></i>`;
-
-/** Which colour is which; names may be long, so it stands below the picture. */
-export const legendHtml = (lines: readonly Pick<Line, "name" | "colour" | "isEstimate">[]) =>
-  html`<ul class="legend">${lines.map(({ name, colour, isEstimate }) => html`<li>${keyHtml(colour, isEstimate)}${name}</li>`)}</ul>`;
+/** The colour of a tokenizer beside its name. */
+export const keyHtml = (tokenizer: number) => html`<i class="key ${colourClass(tokenizer)}"></i>`;
 
 const round = (value: number) => Math.round(value * 10) / 10;
 

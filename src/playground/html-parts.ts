@@ -51,8 +51,6 @@ export type Cell = Html | string | number;
 export type DataTable = {
   readonly head: readonly Cell[];
   readonly rows: readonly (readonly Cell[])[];
-  /** With a script, a click on a head sorts the rows. */
-  readonly isSortable?: boolean;
 };
 
 export type Section = {
@@ -64,23 +62,21 @@ export type Section = {
   /** What the section says, in a sentence or two. */
   readonly text?: Html | string | undefined;
   readonly content: Html;
-  readonly table?: DataTable | undefined;
 };
 
 /** A section of the page: a heading, what it says, the picture, and the table behind it. */
-export function sectionHtml({ id, title, isWide, text, content, table }: Section): Html {
+export function sectionHtml({ id, title, isWide, text, content }: Section): Html {
   return html`
 <section id="${id}"${isWide ? html` class="wide"` : undefined}>
 <h2>${title}</h2>
 ${text === undefined ? undefined : html`<p>${text}</p>`}
 ${content}
-${table && html`<details><summary>Table</summary>${tableHtml(table, title)}</details>`}
 </section>`;
 }
 
 /** `name`: what it is called for who cannot see it; a table that is wider than its place is scrolled with the keyboard, too. */
-export function tableHtml({ head, rows, isSortable }: DataTable, name = "table"): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}"><table${isSortable ? html` class="sortable"` : undefined}>
+export function tableHtml({ head, rows }: DataTable, name = "table"): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}"><table>
 <thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>${rows.map(rowHtml)}</tbody>
 </table></div>`;

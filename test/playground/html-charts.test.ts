@@ -9,14 +9,14 @@ test("bars are as long as their values, and the longest fills its cell", () => {
   ]);
 });
 
-test("an upright line has its name above it if it is far enough from the next one, and the last one always", () => {
+test("a line goes through its points, whose names are escaped", () => {
   const axis = { title: "", scale: "linear", first: 0, last: 100, ticks: [] } as const;
-  const lines = [{ name: "n", colour: 0, points: [{ x: 1, y: 1, label: "<a>" }] }];
-  const marks = [10, 60, 75, 90].map((x) => ({ x, name: `at ${x}` }));
-  const { text } = lineChart({ title: "t", x: axis, y: axis, lines, marks });
-  expect([...text.matchAll(/<text class="value"[^>]*>([^<]*)</g)].map(([, name]) => name)).toEqual([
-    ...["at 10", "at 60", "at 90"],
-  ]);
-  expect(text.match(/class="mark"/g)).toHaveLength(4);
+  const points = [
+    { x: 0, y: 0, label: "<a>" },
+    { x: 50, y: 100, label: "b" },
+  ];
+  const { text } = lineChart({ title: "t", x: axis, y: axis, lines: [{ name: "n", colour: 0, points }] });
+  expect(text).toContain('d="M0 1000L500 0"');
+  expect(text).toContain('cx="50%" cy="0%"');
   expect(text).toContain('data-tip="&lt;a&gt;"');
 });
