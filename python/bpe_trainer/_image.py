@@ -34,7 +34,7 @@ class Image:
         if fields[:2] != (b"bpeimage", _VERSION):
             raise BpeError("this is no image of a tokenizer, or one of another version of bpe")
         self.data = data
-        self._parts = fields[10:]
+        self._flags, self._parts = fields[4:10], fields[10:]
         self.facts: dict[str, Any] = json.loads(self._part(_FACTS).decode("utf-8"))
         self._vocabulary: Union[Vocabulary, None] = None
         self._model: Any = None
@@ -58,6 +58,15 @@ class Image:
             added = {id: text for name in ("addedTokens", "specialTokens") for text, id in self.facts[name].items()}
             self._vocabulary = Vocabulary(starts, texts, self._part(_TOKENS), added, self.facts["nameObstacle"])
         return self._vocabulary
+
+    def is_same(self, other: "Image") -> bool:
+        """Whether both encode and decode alike, whatever their files say besides."""
+        names = ("specialTokens", "addedTokens", "around")
+        return (
+            all(self.facts[name] == other.facts[name] for name in names)
+            and self._flags == other._flags
+            and all(self._part(i) == other._part(i) for i in range(_STARTS, len(self._parts) // 2))
+        )
 
     def is_of(self, directory: str) -> bool:
         """Whether the files that decide what is loaded are those that it was made of: all of them, and no others.

@@ -69,7 +69,7 @@ class Source:
         """What `unpickled` takes: the same bytes each time, so that caches that go by them work."""
         if self.has_place:
             return self.path, tuple(self.options), self.fingerprint, None
-        files = self.files if self.home is None else _files_below(self.home.name)
+        files = self.files if self.home is None else files_below(self.home.name)
         path = self.path if self.home is None else os.path.relpath(self.path, self.home.name)
         return path, tuple(self.options), None, files
 
@@ -95,9 +95,12 @@ class Place:
         self._check()
         return source.path
 
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, _: object) -> None:
         if self._home is not None:
             self._home.cleanup()
+            if isinstance(error, BpeError):
+                # Nobody knows the directory that the files were in.
+                error.args = (str(error).replace(f"{self._home.name}{os.sep}", ""),)
         if kind is None:
             self._check()
 
@@ -132,7 +135,7 @@ def look_at(path: str) -> tuple[object, ...]:
     return tuple(seen)
 
 
-def _files_below(home: str) -> Files:
+def files_below(home: str) -> Files:
     files: list[tuple[str, bytes]] = []
     for directory, _, names in os.walk(home):
         for name in names:
@@ -151,4 +154,4 @@ def _lasting(record: bytes) -> bytes:
     return json.dumps(kept, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
 
 
-__all__ = ["Files", "Place", "Source", "look_at", "unpickled"]
+__all__ = ["Files", "Place", "Source", "files_below", "look_at", "unpickled"]

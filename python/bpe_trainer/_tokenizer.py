@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import get_ident
 from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 from ._arguments import is_iterable, items_of, path_of, refuse, text_of, whole_number
 from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, in_thread
-from ._image import Image, Vocabulary, save_image
-from ._source import Place, Source, unpickled
+from ._image import Image, Vocabulary, refuse_irregular, save_image
+from ._source import Place, Source, files_below, unpickled
 
 if TYPE_CHECKING:
     from typing import overload
@@ -41,6 +42,11 @@ _DECODED_BYTES = 1 << 22
 
 
 _RECORD = "training.json"
+#: Files that `save` writes alone, by their endings: the format, and what it is called in a directory.
+_FORMATS = {
+    **{".json": ("huggingface", "tokenizer.json"), ".tiktoken": ("tiktoken", "tokenizer.tiktoken")},
+    ".gguf": ("gguf", "tokenizer.gguf"),
+}
 _OF_TRANSFORMERS = ("text_pair", "padding", "truncation", "max_length", "stride", "return_tensors")
 _BY_TRANSFORMERS = "transformers' AutoTokenizer.from_pretrained(DIRECTORY) does that with a saved directory"
 #: What other packages' tokenizers have, and where it is here.
@@ -85,15 +91,54 @@ class Tokenizer:
         ``pattern`` and ``special_tokens`` are for files that do not hold them. What cannot be reproduced exactly raises
         BpeError.
         """
-        options = [] if pattern is None else [f"--pattern={text_of('pattern', pattern)}"]
-        for text, id in [] if special_tokens is None else items_of("special_tokens", "a dict of ids by text", special_tokens):
-            text_of("special_tokens: a text", text)
-            options.append(f"--special-token={text}={whole_number(f'special_tokens: the id of {text!r}', id, 0)}")
-        self = cls._of(Source(path_of("path", path), None, options))
+        self = cls._of(Source(path_of("path", path), None, _beside(pattern, special_tokens)))
         self._loaded()
         return self
 
     from_file = load
+
+    @classmethod
+    def from_str(cls, json: str) -> "Tokenizer":
+        """A tokenizer from the content of a tokenizer.json. It has no place on disk."""
+        content = text_of("json", json).encode("utf-8")
+        self = cls._of(Source("tokenizer.json", files=(("tokenizer.json", content),)))
+        self._loaded()
+        return self
+
+    @classmethod
+    def from_ranks(
+        cls, ranks: Mapping[bytes, int], pattern: str, special_tokens: Union[Mapping[str, int], None] = None
+    ) -> "Tokenizer":
+        """A tokenizer from ranks as ``tiktoken`` has them: ids by the bytes of tokens. It has no place on disk.
+
+        ``pattern`` is a regular expression, or a name such as "cl100k".
+        """
+        from base64 import b64encode
+
+        rows: dict[int, bytes] = {}
+        for token, rank in items_of("ranks", "a dict of ids by bytes", ranks):
+            if not isinstance(token, bytes):
+                refuse("ranks: a token", "bytes", token)
+            if rows.setdefault(whole_number(f"ranks: the id of {token!r}", rank, 0), token) is not token:
+                raise ValueError(f"ranks: {rows[rank]!r} and {token!r} have one id, {rank}")
+        options = _beside(pattern, special_tokens)
+        home = Home()
+        try:
+            path = os.path.join(home.name, "ranks.tiktoken")
+            with open(path, "wb") as file:
+                file.writelines(b"%b %d\n" % (b64encode(rows[rank]), rank) for rank in sorted(rows))
+            made = os.path.join(home.name, "tokenizer")
+            try:
+                Run(["convert", "--quiet", f"--output={made}", *options, "--", path], answers=True).finish()
+            except BpeError as error:
+                raise BpeError(str(error).replace(f'"{path}"', "ranks")) from None
+            # No path of this home: the same tokenizer is always pickled alike.
+            files = tuple((name, data.replace(f"{home.name}{os.sep}".encode(), b"")) for name, data in files_below(made))
+        finally:
+            home.cleanup()
+        self = cls._of(Source("tokenizer", files=tuple((f"tokenizer/{name}", data) for name, data in files)))
+        self._loaded()
+        return self
 
     @classmethod
     def from_pretrained(cls, directory: Union[str, "os.PathLike[str]"]) -> "Tokenizer":
@@ -600,15 +645,46 @@ class Tokenizer:
         self._refuse_closed()
         return Place(self._source)
 
-    def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
-        """Writes the files of the tokenizer into a directory, as a whole or not at all.
+    def to_str(self) -> str:
+        """The content of its tokenizer.json, or of one that is made where it has none. BpeError where none can hold it."""
+        return self._file("huggingface", "tokenizer.json").decode("utf-8")
 
-        It may be absent, empty, or the result of an earlier training, which is replaced. Raises BpeError for anything else,
+    def _file(self, format: str, name: str) -> bytes:
+        """One file, as `bpe convert` writes it: its own tokenizer.json where nothing beside that counts."""
+        with self._place() as path:
+            if format == "huggingface":
+                own = os.path.join(path, name) if os.path.isdir(path) else path
+                text = _tokenizer_json(own)
+                if text is not None and Tokenizer.from_str(text)._loaded().is_same(self._loaded()):
+                    return text.encode("utf-8")
+            home = Home()
+            try:
+                output = os.path.join(home.name, "out")
+                options = [f"--format={format}", "--quiet", f"--output={output}", *self._source.options]
+                Run(["convert", *options, "--", path], answers=True).finish()
+                with open(os.path.join(output, name), "rb") as file:
+                    return file.read()
+            finally:
+                home.cleanup()
+
+    def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
+        """Writes the files of the tokenizer into a directory, as a whole or not at all; or one file, by the ending of its name.
+
+        The file is x.json as HF's tokenizer.json, x.tiktoken, x.gguf or tekken.json; what it cannot hold raises BpeError. A
+        file of ranks has neither pattern nor special tokens: `load` takes these.
+
+        A directory may be absent, empty, or the result of an earlier training, which is replaced. Raises BpeError for anything else,
         and where its files do not hold all of it: a pattern or special tokens were given to ``load``, or the path named one
         file of several. With ``image``, the image that `load` makes otherwise is put beside them, so that loading runs no
         other program; it is used as long as the files are those that it was made of.
         """
         name = path_of("directory", directory)
+        format = None if os.path.isdir(name) else _format_of(name)
+        if format is not None:
+            if image:
+                raise ValueError("image is for a directory, where it is put beside the files")
+            _replace(name, self._file(*format))
+            return
         with self._place() as path:
             place = os.path.join(os.getcwdb(), os.fsencode(name))
             arguments = ["convert", "--copy", "--quiet", f"--output={os.fsdecode(place)}", *self._source.options, "--", path]
@@ -730,6 +806,56 @@ class Tokenizer:
             return f"<bpe_trainer.Tokenizer{place}, not loaded>"
         tokens, special = facts["tokenCount"], len(facts["specialTokens"])
         return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
+
+
+def _beside(pattern: Union[str, None], special_tokens: Union[Mapping[str, int], None]) -> list[str]:
+    """Options of `bpe` for what files do not hold."""
+    options = [] if pattern is None else [f"--pattern={text_of('pattern', pattern)}"]
+    for text, id in [] if special_tokens is None else items_of("special_tokens", "a dict of ids by text", special_tokens):
+        text_of("special_tokens: a text", text)
+        options.append(f"--special-token={text}={whole_number(f'special_tokens: the id of {text!r}', id, 0)}")
+    return options
+
+
+def _format_of(path: str) -> "tuple[str, str] | None":
+    """The format of one file, by its name, and how a directory calls that; None of a directory."""
+    name = os.path.basename(path)
+    if name in ("vocab.json", "merges.txt"):
+        raise BpeError(f'"{name}" is one of two files\nhint: save(DIRECTORY) writes both')
+    if name == "tekken.json":
+        return "tekken", name
+    ending = os.path.splitext(name)[1].lower()
+    if ending in (".txt", ".model", ".vocab", ".bin", ".pkl", ".pickle", ".image"):
+        raise BpeError(f'"{name}" is called as a file that is not written\nhint: save("x.json") writes one file, save(DIRECTORY) all')
+    return _FORMATS.get(ending)
+
+
+def _tokenizer_json(path: str) -> Union[str, None]:
+    """The content of a file, if it is one of HF's."""
+    import json
+
+    try:
+        refuse_irregular(path, os.stat(path))
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+        root = json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return text if isinstance(root, dict) and isinstance(root.get("model"), dict) else None
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Writes a file as a whole, or leaves what is there."""
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    new = f"{path}.{os.getpid()}-{get_ident()}.new"
+    try:
+        with open(new, "xb") as file:
+            file.write(data)
+        os.replace(new, path)
+    except BaseException:
+        if os.path.exists(new):
+            os.remove(new)
+        raise
 
 
 def _is_ranks(path: str) -> bool:

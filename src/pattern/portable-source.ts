@@ -160,9 +160,14 @@ export function exportForm(pattern: {
   return { kind: "splits", regexes, sources, mayLeaveGaps: sources.some(mayLeaveGaps) };
 }
 
-/** Patterns that HF's files say alike are one: what these files say. */
+/** Patterns that HF's files say alike are one: what these files say. So is one typed out that has a name. */
 export function commonForm({ name, sources }: { name: string | null; sources: readonly string[] }) {
-  const form = exportForm({ name: name === "gpt2" ? "r50k" : name, sources });
+  const typed = JSON.stringify(sources);
+  const same = Object.entries<NamedPattern>(patterns).find(
+    ([, other]) => JSON.stringify(other.sources) === typed,
+  );
+  const known = name ?? same?.[0] ?? null;
+  const form = exportForm({ name: known === "gpt2" ? "r50k" : known, sources });
   return form.kind === "splits" ? form.regexes : [];
 }
 

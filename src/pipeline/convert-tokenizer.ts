@@ -3,6 +3,7 @@ import { UserError } from "../errors.ts";
 import { formats } from "../formats/formats.ts";
 import { likeAt } from "../formats/like.ts";
 import { loadTokenizerParts, tokenizerFileOf } from "../formats/load-tokenizer.ts";
+import { nameOf } from "../formats/pre-tokenizer.ts";
 import { recordName, trainingFile } from "../formats/training-json.ts";
 import { exportForm } from "../pattern/pattern.ts";
 import { describeCounts } from "../store/content-hash.ts";
@@ -35,7 +36,7 @@ export function convertingJob() {
       return {
         vocabulary: vocabularyOf(parts, derived),
         normalization: parts.normalization,
-        exportForm: exportForm({ name, sources }),
+        exportForm: exportForm({ name: name ?? nameOf(sources), sources }),
         model: settleModelLike(like, specials, {}),
         like,
       };

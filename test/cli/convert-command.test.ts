@@ -105,6 +105,15 @@ describe("other people's files", () => {
     await expectSameIds(before, back, patterns.cl100k.sources);
   });
 
+  test("an expression that has a name may be typed out", () => {
+    const ranks = converted(alone("tokenizer.json", JSON.stringify(json)), "--format", "tiktoken");
+    // Without its record, which has the pattern.
+    const path = alone("typed.tiktoken", read(ranks, "tokenizer.tiktoken"));
+    const names = readdirSync(converted(path, "--pattern", patterns.cl100k.sources[0]!));
+    expect(names).toContain("tokenizer.json");
+    expect(names).toContain("tokenizer.tiktoken");
+  });
+
   test("tekken.json: special tokens first, and the same ids from what is made of it", async () => {
     const text = (id: number) => `<|${id}|>`;
     const texts = new Map([...Object.entries(ordinary)].map(([token, id]) => [token, id + 3]));

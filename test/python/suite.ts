@@ -14,6 +14,7 @@ const isCore = process.env.BPE_TEST_CORE !== undefined;
 const core = [
   "test_arguments",
   "test_bpe",
+  "test_calls",
   "test_commands",
   "test_cs336",
   "test_cuts",

@@ -1,0 +1,120 @@
+"""Calls by the names that other packages have: files and texts of one tokenizer, tiktoken's names, decoding, vocabularies."""
+
+import json
+import os
+import pickle
+import random
+import tempfile
+import unittest
+from pathlib import Path
+
+import tiktoken
+from tokenizers import Tokenizer
+
+import bpe_trainer as bpe
+from test_bpe import END, made_texts
+
+SPECIAL = [END, "<|pad|>", "<|é|>"]
+#: The expression of a named pattern, and those of its texts on which mistakes show.
+PATTERN = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+
+
+def mixed_texts(count: int) -> list[str]:
+    draw = random.Random(3)
+    texts = made_texts(count)
+    return [text + "".join(draw.choices([*SPECIAL, " ", "é", "<|", "\n"], k=draw.randrange(4))) for text in texts]
+
+
+class Trained(unittest.TestCase):
+    """One tokenizer for all tests of a class."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.home = Path(cls.kept.name)
+        cls.texts = mixed_texts(60)
+        cls.tokenizer = bpe.train(texts=cls.texts, vocab_size=340, special_tokens=SPECIAL, pattern="cl100k")
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.tokenizer.close()
+        cls.kept.cleanup()
+
+    def same(self, ours: bpe.Tokenizer, theirs: bpe.Tokenizer) -> None:
+        self.assertEqual(ours.encode_batch(self.texts), theirs.encode_batch(self.texts))
+        self.assertEqual(ours.special_tokens, theirs.special_tokens)
+
+
+class OneFile(Trained):
+    def test_the_ending_says_which_file_is_written(self) -> None:
+        path = self.home / "new" / "x.json"
+        self.tokenizer.save(path)
+        self.tokenizer.save(str(path))
+        self.assertTrue(path.is_file())
+        self.assertEqual(os.listdir(path.parent), ["x.json"])
+        theirs = Tokenizer.from_file(str(path))
+        self.assertEqual([theirs.encode(text).ids for text in self.texts], self.tokenizer.encode_batch(self.texts))
+        self.assertEqual(path.read_bytes(), (Path(self.tokenizer._path) / "tokenizer.json").read_bytes())
+        ranks = self.home / "x.tiktoken"
+        self.tokenizer.save(ranks)
+        with bpe.Tokenizer.load(ranks, pattern="cl100k", special_tokens=self.tokenizer.special_tokens) as loaded:
+            self.same(loaded, self.tokenizer)
+            loaded.save(self.home / "again.json")
+            with bpe.Tokenizer.load(self.home / "again.json") as again:
+                self.same(again, self.tokenizer)
+
+    def test_an_ending_of_another_kind_is_an_error_and_a_directory_stays_one(self) -> None:
+        for name in ("vocab.json", "merges.txt", "x.model"):
+            with self.assertRaisesRegex(bpe.BpeError, r"(two files|not written)\n.*save\(DIRECTORY\)"):
+                self.tokenizer.save(self.home / name)
+        with self.assertRaises(bpe.BpeError):
+            self.tokenizer.save(self.home / "tekken.json")
+        with self.assertRaisesRegex(ValueError, "directory"):
+            self.tokenizer.save(self.home / "y.json", image=True)
+        self.assertFalse((self.home / "y.json").exists())
+        directory = self.home / "d.json"
+        directory.mkdir()
+        self.tokenizer.save(directory)
+        self.assertTrue((directory / "tokenizer.json").is_file())
+
+
+class InMemory(Trained):
+    def test_a_text_is_a_tokenizer_and_back(self) -> None:
+        text = self.tokenizer.to_str()
+        with bpe.Tokenizer.from_str(text) as ours:
+            self.same(ours, self.tokenizer)
+            self.assertEqual(ours.to_str(), text)
+            self.assertEqual(Tokenizer.from_str(text).to_str(), ours.to_hf().to_str())
+            with pickle.loads(pickle.dumps(ours)) as copied:
+                self.same(copied, ours)
+        # What counts beside tokenizer.json is in the text, too.
+        with self.assertRaisesRegex(bpe.BpeError, '^"tokenizer.json"'):
+            bpe.Tokenizer.from_str(json.dumps({"model": {"type": "WordPiece"}}))
+        with self.assertRaisesRegex(TypeError, "json must be a string"):
+            bpe.Tokenizer.from_str(b"{}")
+
+    def test_ranks_are_those_of_tiktoken(self) -> None:
+        ranks = self.tokenizer.to_tiktoken()._mergeable_ranks
+        special = {END: 400, "<|pad|>": 402, "<|é|>": 401}
+        theirs = tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=special)
+        made = [bpe.Tokenizer.from_ranks(ranks, pattern, special) for pattern in ("cl100k", PATTERN)]
+        for ours in made:
+            expected = [theirs.encode(text, allowed_special="all") for text in self.texts]
+            self.assertEqual(ours.encode_batch(self.texts), expected)
+            self.assertEqual(ours.special_tokens, special)
+            self.assertEqual(ours.to_tiktoken().encode(self.texts[0], allowed_special="all"), expected[0])
+        self.assertEqual(pickle.dumps(made[0]), pickle.dumps(bpe.Tokenizer.from_ranks(ranks, "cl100k", special)))
+        with bpe.Tokenizer.from_str(made[0].to_str()) as ours:
+            self.same(ours, made[0])
+        for error, words, wrong in [
+            (TypeError, "found 'a'", {"a": 0}),
+            (TypeError, "whole number", {b"a": 0.5}),
+            (ValueError, "one id, 0", {b"a": 0, b"b": 0}),
+            (bpe.BpeError, "^ranks", {b"a": 0}),
+        ]:
+            with self.assertRaisesRegex(error, words):
+                bpe.Tokenizer.from_ranks(wrong, "cl100k")
+
+
+if __name__ == "__main__":
+    unittest.main()
