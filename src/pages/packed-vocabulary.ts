@@ -3,7 +3,7 @@ import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { mergesInIds, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Ledger } from "../vocabulary/ledger.ts";
-import { copyTokenBytes, isSpecialEntry, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { copyTokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { PackedVocabulary } from "./page-data.ts";
 
 export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
@@ -71,7 +71,7 @@ function trainedLeaves(
   vocabulary: Vocabulary,
   { createdCounts, endCounts }: Ledger,
 ): PackedVocabulary["leaves"] {
-  const { tokenIds, tokenBytes, mergeCount, entries, specialTokens } = vocabulary;
+  const { tokenIds, tokenBytes, mergeCount, specialTokens, specialIds } = vocabulary;
   const startCount = tokenIds.length - mergeCount;
   const leaves: PackedVocabulary["leaves"][number][] = [];
   for (let token = 0; token < startCount; token++) {
@@ -79,10 +79,10 @@ function trainedLeaves(
     const counts = [createdCounts[token]!, endCounts[token]!, null] as const;
     leaves.push([tokenIds[token]!, latin1, tokenBytes.lengths[token]!, ...counts]);
   }
-  const others = new Set(tokenIds);
-  for (let id = 0; id < entries.length; id++) {
-    if (!isSpecialEntry(entries[id]!) || others.has(id)) continue;
-    const bytes = new TextEncoder().encode(specialTokens[specialOfEntry(entries[id]!)]);
+  for (const [s, content] of specialTokens.entries()) {
+    const id = specialIds[s]!;
+    if (tokenIds.includes(id)) continue;
+    const bytes = new TextEncoder().encode(content);
     leaves.push([id, latin1Of(bytes), bytes.length, null, null, null]);
   }
   return leaves.sort(([a], [b]) => a - b);
