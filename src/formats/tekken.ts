@@ -186,6 +186,9 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
+/** No rule of a training numbers special tokens first and then the bytes in order. */
+const wayOut = "train without special tokens, or use tokenizer.json instead";
+
 /** Why a tokenizer cannot be written in this format, or null. mistral-common hands the merging to tiktoken. */
 function obstacle(tokenizer: FinishedTokenizer): string | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
@@ -193,9 +196,9 @@ function obstacle(tokenizer: FinishedTokenizer): string | null {
   if (patternCount !== 1) return `it has one regular expression, and this pattern has ${patternCount}`;
   const specialCount = specialIds.length;
   if (specialIds.some((id) => id >= specialCount))
-    return "its special tokens have the first ids, and here other tokens have some of these";
+    return `its special tokens have the first ids, and here other tokens have some of these; ${wayOut}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return "the 256 bytes, in their order, have the ids behind those of special tokens, and here they have others";
+    return `its 256 bytes have the next ids after the special tokens, in order, and here they have others; ${wayOut}`;
   if (
     entries.some((entry) => isSpecialEntry(entry) && bytesOfEntry(tokenizer.vocabulary, entry) === undefined)
   )

@@ -203,7 +203,7 @@ describe("other people's files", () => {
       "bytes in another order",
       { added_tokens: [], model: { ...json.model, vocab: bytesTurned } },
       "tekken",
-      "the 256 bytes, in their order, have the ids behind those of special tokens",
+      "its 256 bytes have the next ids after the special tokens, in order",
     ],
     [
       "ids without a token",
