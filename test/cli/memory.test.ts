@@ -300,7 +300,7 @@ describe("what was made to fill the memory is done within 1.2 times the limit, o
 
   test("a run of marks in a record, as one in a text", () => {
     trained("composing", ["--normalize", "NFC,NFD"]);
-    const marks = "\u0344".repeat(150_000);
+    const marks = "\u0344".repeat(1_500_000);
     put(home, "marks.jsonl", `{"text":"a"}\n${JSON.stringify({ text: `a${marks} b` })}\n`);
     const encode = (limit: string) =>
       run(["tokens", "marks.jsonl", "--tokenizer", "composing", "-w", "1", "--memory-limit", limit]);

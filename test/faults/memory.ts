@@ -50,7 +50,7 @@ export const hostileInputs: readonly HostileInput[] = [
   {
     name: "decomposing.txt",
     normalize: "NFC,NFD,NFKC,NFKD,lowercase",
-    write: (path, limit) => writeFileSync(path, "\u0344".repeat(3600 * limit)),
+    write: (path, limit) => writeFileSync(path, "\u0344".repeat(15_000 * limit)),
   },
   {
     name: "marks.txt",
