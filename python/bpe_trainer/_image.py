@@ -21,7 +21,10 @@ _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
 _HEAD = struct.Struct("<8s2I16s6I22I")
 _VERSION = 2
-_FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
+_FACTS, _STARTS, _TOKENS, _TEXTS, _ADDED = range(5)
+_FORMS = 8
+#: Flags of the image, and of an added token.
+_ADDS_SPACE, _SPECIAL = 2, 8
 
 
 class Image:
@@ -58,6 +61,13 @@ class Image:
             added = {id: text for name in ("addedTokens", "specialTokens") for text, id in self.facts[name].items()}
             self._vocabulary = Vocabulary(starts, texts, self._part(_TOKENS), added, self.facts["nameObstacle"])
         return self._vocabulary
+
+    @property
+    def has_plain_sections(self) -> bool:
+        """Whether a text between added tokens is encoded as if it were alone, and they are found as they are."""
+        return not (self._flags[0] & _ADDS_SPACE or self._part(_FORMS)) and not any(
+            flags & ~_SPECIAL for *_, flags in struct.iter_unpack("<4I", self._part(_ADDED))
+        )
 
     def is_same(self, other: "Image") -> bool:
         """Whether both encode and decode alike, whatever their files say besides."""
@@ -213,6 +223,7 @@ class Vocabulary:
         self._added, self._obstacle = added, obstacle
         self._characters: Union[str, None] = None
         self._ids: Union[dict[str, int], None] = None
+        self._by_bytes: Union[dict[bytes, int], None] = None
 
     def bytes_of(self, id: int) -> bytes:
         """Empty where no token has the id."""
@@ -244,3 +255,15 @@ class Vocabulary:
                     raise BpeError(f"the tokens {ids[token]} and {id} are both spelled {token!r}, so their names are not unique")
             self._ids = ids
         return self._ids
+
+    @property
+    def by_bytes(self) -> Mapping[bytes, int]:
+        """The ids of all tokens. Where two have the same bytes, that of a learned one."""
+        if self._by_bytes is None:
+            ids = sorted(range(len(self._starts) - 1), key=lambda id: id in self._added)
+            found: dict[bytes, int] = {}
+            for id in ids:
+                found.setdefault(self.bytes_of(id), id)
+            found.pop(b"", None)
+            self._by_bytes = found
+        return self._by_bytes

@@ -28,9 +28,14 @@ class Source:
         files: Union[Files, None] = None,
         fingerprint: Union[str, None] = None,
         seen: Union[tuple[object, ...], None] = None,
+        is_typed: bool = False,
+        as_text: bool = False,
     ) -> None:
+        """``is_typed``: nothing is at the path. It may be a name, for which `load` finds a path."""
         #: From the root: this process may go to another directory. Of files in memory: their names in no directory.
-        self.path = path if files is not None or os.path.isabs(path) else os.path.join(os.getcwd(), path)
+        self.path = path if files is not None or is_typed or os.path.isabs(path) else os.path.join(os.getcwd(), path)
+        #: Whether special tokens in a text are text, where a call does not say.
+        self.as_text = as_text
         self.options = list(options)
         self.home = home
         self.files = files
@@ -43,6 +48,11 @@ class Source:
     def has_place(self) -> bool:
         return self.home is None and self.files is None
 
+    @property
+    def encoding_options(self) -> list[str]:
+        """For commands of `bpe` that encode."""
+        return [*self.options, *(["--special-tokens-as-text"] if self.as_text else [])]
+
     def load(self) -> Image:
         """The image of what is there. BpeError where it is another tokenizer than before."""
         with Place(self, is_checked=False) as path:
@@ -53,6 +63,9 @@ class Source:
             self.agree(image.facts["fingerprint"])
             if seen is not None and seen != look_at(path):
                 raise self.is_another()
+        if "foundAt" in image.facts:
+            self.path = os.path.join(os.getcwd(), str(image.facts["foundAt"]))
+            seen = look_at(self.path)
         self.seen = seen
         return image
 
@@ -67,11 +80,12 @@ class Source:
 
     def pickled(self) -> "tuple[object, ...]":
         """What `unpickled` takes: the same bytes each time, so that caches that go by them work."""
+        more = (True,) if self.as_text else ()
         if self.has_place:
-            return self.path, tuple(self.options), self.fingerprint, None
+            return self.path, tuple(self.options), self.fingerprint, None, *more
         files = self.files if self.home is None else files_below(self.home.name)
         path = self.path if self.home is None else os.path.relpath(self.path, self.home.name)
-        return path, tuple(self.options), None, files
+        return path, tuple(self.options), None, files, *more
 
 
 class Place:
@@ -111,12 +125,18 @@ class Place:
             source.load()
 
 
-def unpickled(path: str, options: Sequence[str], fingerprint: Union[str, None], files: Union[Files, None]) -> Source:
+def unpickled(
+    path: str,
+    options: Sequence[str],
+    fingerprint: Union[str, None],
+    files: Union[Files, None],
+    as_text: bool = False,
+) -> Source:
     for name in () if files is None else (path, *(name for name, _ in files)):
         parts = name.replace(os.sep, "/").split("/")
         if not name or os.path.isabs(name) or os.path.splitdrive(name)[0] or ".." in parts:
             raise BpeError(f"the pickled tokenizer has {name[:200]!r}, which is not a name of a file in its directory")
-    return Source(path, None, options, files=files, fingerprint=fingerprint)
+    return Source(path, None, options, files=files, fingerprint=fingerprint, as_text=as_text)
 
 
 def look_at(path: str) -> tuple[object, ...]:

@@ -9,9 +9,9 @@ import os
 import sys
 from _thread import get_ident
 from operator import index
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
-from ._arguments import is_iterable, items_of, path_of, refuse, text_of, whole_number
+from ._arguments import flag_of, is_iterable, items_of, path_of, refuse, refuse_text, text_of, whole_number
 from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, in_thread
 from ._image import Image, Vocabulary, refuse_irregular, save_image
 from ._source import Place, Source, files_below, unpickled
@@ -33,6 +33,8 @@ else:
 #: Where each token of a text begins and ends in it.
 Spans = list[tuple[int, int]]
 Unit = Literal["characters", "bytes"]
+#: Special tokens by their texts, or all that there are.
+Special = Union[Literal["all"], Collection[str]]
 #: A thread is not worth starting for less text.
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
@@ -56,7 +58,7 @@ _ELSEWHERE = {
         "extend(special_tokens=[...], seed_tokens=[...]) gives a new tokenizer with more tokens",
     ),
     **dict.fromkeys(("pad", "enable_padding", "enable_truncation", "apply_chat_template"), _BY_TRANSFORMERS),
-    **{"batch_decode": "decode_batch decodes several", "encode_ordinary": "encode(text, special_tokens_as_text=True) does that"},
+    **{"batch_decode": "decode_batch decodes several"},
     **{"convert_tokens_to_ids": "token_to_id has one at a time", "convert_ids_to_tokens": "id_to_token has one at a time"},
     "train_new_from_iterator": "bpe.train_new_from_iterator(tokenizer, texts, vocab_size) does that",
 }
@@ -85,13 +87,18 @@ class Tokenizer:
         *,
         pattern: Union[str, None] = None,
         special_tokens: Union[Mapping[str, int], None] = None,
+        special_tokens_as_text: Union[bool, None] = False,
     ) -> "Tokenizer":
         """Loads a directory of `bpe train`, HF's tokenizer.json, GPT-2's files, tiktoken's ranks, Mistral's tekken.json.
 
-        ``pattern`` and ``special_tokens`` are for files that do not hold them. What cannot be reproduced exactly raises
-        BpeError.
+        A name such as "gpt-4o" stands for what tiktoken or Hugging Face's hub has fetched to this machine. ``pattern`` and
+        ``special_tokens`` are for files that do not hold them. With ``special_tokens_as_text`` a special token in a text is
+        encoded as the text it is, where a call does not say otherwise. What cannot be reproduced exactly raises BpeError.
         """
-        self = cls._of(Source(path_of("path", path), None, _beside(pattern, special_tokens)))
+        name = path_of("path", path)
+        options = _beside(pattern, special_tokens)
+        as_text = flag_of("special_tokens_as_text", special_tokens_as_text)
+        self = cls._of(Source(name, None, options, is_typed=not os.path.lexists(name), as_text=as_text))
         self._loaded()
         return self
 
@@ -183,7 +190,7 @@ class Tokenizer:
         return image
 
     def _take(self, image: Image) -> None:
-        model = image.native_model()
+        model: Any = _AsText(image.native_model()) if self._source.as_text else image.native_model()
         self._image, self._model = image, model
         # From now on a call of it does not go through this class.
         self.__dict__["_encode"] = model.encode
@@ -204,7 +211,7 @@ class Tokenizer:
         if self._is_closed:
             raise BpeError("the tokenizer is closed")
 
-    def _encode(self, text: str, as_text: bool) -> list[int]:
+    def _encode(self, text: str, as_text: Union[bool, None]) -> list[int]:
         """Of one that is not loaded, or closed."""
         ids: list[int] = self._encoder().encode(text, as_text)
         return ids
@@ -229,6 +236,20 @@ class Tokenizer:
     def n_vocab(self) -> int:
         """As ``tiktoken`` has it: `id_limit`."""
         return self.id_limit
+
+    @property
+    def max_token_value(self) -> int:
+        """As ``tiktoken`` has it: the largest id."""
+        return self.id_limit - 1
+
+    @property
+    def eot_token(self) -> int:
+        """As ``tiktoken`` has it: the id of <|endoftext|>. KeyError if there is none."""
+        return self.special_tokens["<|endoftext|>"]
+
+    @property
+    def special_tokens_set(self) -> set[str]:
+        return set(self.special_tokens)
 
     def get_vocab_size(self) -> int:
         """As ``tokenizers`` has it: `vocab_size`."""
@@ -291,22 +312,40 @@ class Tokenizer:
             raise BpeError(f"id {id} stands for no token")
         return found
 
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """`token_bytes`; as with ``tiktoken``, an id without a token raises KeyError."""
+        found = self._vocabulary().bytes_of(whole_number("token", token))
+        if not found:
+            raise KeyError(token)
+        return found
+
+    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+        """`decode_single_token_bytes` of each."""
+        _refuse_no_ids(tokens, "tokens")
+        return [self.decode_single_token_bytes(token) for token in tokens]
+
     def encode(
         self,
         text: str,
         *,
         add_special_tokens: bool = False,
-        special_tokens_as_text: bool = False,
+        special_tokens_as_text: Union[bool, None] = None,
         threads: Union[int, None] = None,
+        allowed_special: Union[Special, None] = None,
+        disallowed_special: Union[Special, None] = None,
     ) -> list[int]:
         """The ids of a text. Special tokens in it become their ids, unless they are to be encoded as the text they are.
 
+        With ``allowed_special`` or ``disallowed_special``, "all" or texts of them, they are as ``tiktoken`` has them: those
+        allowed become ids, others are text, and one that is disallowed raises ValueError: by default all others.
         ``add_special_tokens`` puts those around it that tokenizer.json puts there, such as bos. A long text is encoded by
         several threads where it can be cut for that: by all cores, or by ``threads``.
         """
         if threads is not None:
             _refuse_threads(threads)
-        if threads == 1 or text.__class__ is not str or len(text) < _LONG_CHARACTERS:
+        if allowed_special is not None or disallowed_special is not None:
+            ids = self._encode_allowed(text, allowed_special, disallowed_special, special_tokens_as_text, threads)
+        elif text.__class__ is not str or len(text) < _LONG_CHARACTERS or threads == 1:
             ids = self._encode(text, special_tokens_as_text)
         else:
             (ids,) = self._encode_all([text], special_tokens_as_text, threads)
@@ -315,7 +354,52 @@ class Tokenizer:
             return [*before, *ids, *after]
         return ids
 
-    def tokenize(self, text: str, *, special_tokens_as_text: bool = False) -> list[str]:
+    def _encode_allowed(
+        self,
+        text: str,
+        allowed_special: Union[Special, None],
+        disallowed_special: Union[Special, None],
+        as_text: Union[bool, None],
+        threads: Union[int, None],
+    ) -> list[int]:
+        """As ``tiktoken.Encoding.encode``, whose defaults are none allowed and all others disallowed."""
+        if as_text is not None:
+            raise ValueError("special_tokens_as_text says the same as allowed_special and disallowed_special: give one of them")
+        text_of("text", text)
+        special = self.special_tokens
+        allowed = _special_of("allowed_special", () if allowed_special is None else allowed_special, special)
+        wrong = _special_of("disallowed_special", "all" if disallowed_special is None else disallowed_special, special)
+        if disallowed_special is None or isinstance(disallowed_special, str):
+            wrong -= allowed
+        for found in () if not wrong else _any_of(wrong).finditer(text):
+            raise ValueError(
+                f"text has the special token {found[0]!r}, which is not allowed: allowed_special={{{found[0]!r}}} gives it its id, "
+                "disallowed_special=() takes all that are not allowed for text"
+            )
+        inner = [each for each in special if each in text]
+        if allowed.isdisjoint(inner) or allowed.issuperset(inner):
+            return self.encode(text, special_tokens_as_text=allowed.isdisjoint(inner), threads=threads)
+        if not self._loaded().has_plain_sections:
+            raise BpeError("this text has special tokens that are allowed and others, and its tokenizer normalizes or strips")
+        ids: list[int] = []
+        for number, part in enumerate(_any_of(allowed & special.keys()).split(text)):
+            ids += [special[part]] if number % 2 else self.encode(part, special_tokens_as_text=True, threads=threads)
+        return ids
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """As ``tiktoken`` has it: special tokens in the text are text."""
+        return self.encode(text, special_tokens_as_text=True)
+
+    def encode_ordinary_batch(self, text: Sequence[str], *, num_threads: Union[int, None] = None) -> list[list[int]]:
+        """`encode_ordinary` of each text."""
+        return self.encode_batch(text, special_tokens_as_text=True, threads=num_threads)
+
+    def encode_single_token(self, text_or_bytes: Union[str, bytes]) -> int:
+        """The id of a token, by its text or its bytes. KeyError if there is none."""
+        token = text_or_bytes.encode("utf-8") if isinstance(text_or_bytes, str) else text_or_bytes
+        return self._vocabulary().by_bytes[token]
+
+    def tokenize(self, text: str, *, special_tokens_as_text: Union[bool, None] = None) -> list[str]:
         """The tokens of a text, spelled as in `get_vocab`."""
         spelled = self._vocabulary().spelled
         return [spelled(id) or "" for id in self._encode(text, special_tokens_as_text)]
@@ -330,7 +414,7 @@ class Tokenizer:
 
         data = text_of("text", text).encode("utf-8")
         with self._place() as path:
-            arguments = ["explain", "--only-pieces", "--quiet", *self._source.options, "--", path, "-"]
+            arguments = ["explain", "--only-pieces", "--quiet", *self._source.encoding_options, "--", path, "-"]
             pieces: list[str] = json.loads(Run(arguments, takes_input=True, answers=True).finish(data))
         return pieces
 
@@ -342,9 +426,11 @@ class Tokenizer:
             texts: Sequence[str],
             *,
             add_special_tokens: bool = ...,
-            special_tokens_as_text: bool = ...,
+            special_tokens_as_text: Union[bool, None] = ...,
             threads: Union[int, None] = ...,
             as_array: Literal[False] = ...,
+            allowed_special: Union[Special, None] = ...,
+            disallowed_special: Union[Special, None] = ...,
         ) -> list[list[int]]: ...
         @overload
         def encode_batch(
@@ -352,7 +438,7 @@ class Tokenizer:
             texts: Sequence[str],
             *,
             add_special_tokens: bool = ...,
-            special_tokens_as_text: bool = ...,
+            special_tokens_as_text: Union[bool, None] = ...,
             threads: Union[int, None] = ...,
             as_array: Literal[True],
         ) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]": ...
@@ -362,9 +448,11 @@ class Tokenizer:
         texts: Sequence[str],
         *,
         add_special_tokens: bool = False,
-        special_tokens_as_text: bool = False,
+        special_tokens_as_text: Union[bool, None] = None,
         threads: Union[int, None] = None,
         as_array: bool = False,
+        allowed_special: Union[Special, None] = None,
+        disallowed_special: Union[Special, None] = None,
     ) -> Any:
         """The ids of each text, as by `encode`.
 
@@ -374,17 +462,23 @@ class Tokenizer:
         texts = _list_of(texts)
         _refuse_threads(threads)
         before, after = self._around(add_special_tokens)
+        if as_array and (allowed_special is not None or disallowed_special is not None):
+            raise ValueError("as_array takes special_tokens_as_text, not allowed_special or disallowed_special")
         if as_array:
             return self._arrays(texts, special_tokens_as_text, threads, before, after)
-        batch = self._encode_all(texts, special_tokens_as_text, threads)
+        if allowed_special is not None or disallowed_special is not None:
+            given = (allowed_special, disallowed_special, special_tokens_as_text, threads)
+            batch = [self._encode_allowed(text, *given) for text in texts]
+        else:
+            batch = self._encode_all(texts, special_tokens_as_text, threads)
         return [[*before, *ids, *after] for ids in batch] if add_special_tokens else batch
 
-    def _encode_all(self, texts: Sequence[str], as_text: bool, threads: Union[int, None]) -> list[list[int]]:
+    def _encode_all(self, texts: Sequence[str], as_text: Union[bool, None], threads: Union[int, None]) -> list[list[int]]:
         batch: list[list[int]] = _worked(self._encoder(), texts, as_text, True, threads).lists()
         return batch
 
     def _arrays(
-        self, texts: Sequence[str], as_text: bool, threads: Union[int, None], before: list[int], after: list[int]
+        self, texts: Sequence[str], as_text: Union[bool, None], threads: Union[int, None], before: list[int], after: list[int]
     ) -> "tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]]":
         numpy = _numpy()
         if not before and not after:
@@ -396,7 +490,7 @@ class Tokenizer:
         flat = [id for ids in batch for id in ids]
         return numpy.array(flat, dtype=numpy.uint16 if self.id_limit <= 1 << 16 else numpy.uint32), offsets
 
-    def count(self, text: str, limit: Union[int, None] = None, *, special_tokens_as_text: bool = False) -> int:
+    def count(self, text: str, limit: Union[int, None] = None, *, special_tokens_as_text: Union[bool, None] = None) -> int:
         """How many ids `encode` gives. With a limit, no more of a long text is read than it takes to know that there are more;
         then the answer is ``limit + 1``: ``t.count(text, n) <= n`` says whether a text has at most n ids.
         """
@@ -409,7 +503,7 @@ class Tokenizer:
         limit: int,
         *,
         keep: Literal["start", "end"] = "start",
-        special_tokens_as_text: bool = False,
+        special_tokens_as_text: Union[bool, None] = None,
     ) -> str:
         """The beginning of a text that has at most ``limit`` ids, or its end. A text that has no more is returned as it is.
 
@@ -426,7 +520,7 @@ class Tokenizer:
         return _cuts.truncated(self._cuts_of(text, limit if keep == "start" else -1, special_tokens_as_text), limit, keep)
 
     def chunks(
-        self, text: str, size: int, overlap: int = 0, *, special_tokens_as_text: bool = False
+        self, text: str, size: int, overlap: int = 0, *, special_tokens_as_text: Union[bool, None] = None
     ) -> list[str]:
         """The text in pieces of at most ``size`` ids each, in order. Without ``overlap`` the pieces, joined, are the text.
 
@@ -445,7 +539,7 @@ class Tokenizer:
         cuts = self._cuts_of(text, -1, special_tokens_as_text)
         return [cuts.slice(start, end) for start, end in cuts.parts(size, overlap)]
 
-    def _cuts_of(self, text: str, limit: int, as_text: bool) -> "_cuts.TextCuts":
+    def _cuts_of(self, text: str, limit: int, as_text: Union[bool, None]) -> "_cuts.TextCuts":
         if not self._description()["hasAllBytes"]:
             raise BpeError("this text cannot be cut: the vocabulary lacks some bytes, so not all of it is in its tokens")
         model = self._encoder()
@@ -463,7 +557,7 @@ class Tokenizer:
         *,
         unit: Unit = "characters",
         add_special_tokens: bool = False,
-        special_tokens_as_text: bool = False,
+        special_tokens_as_text: Union[bool, None] = None,
     ) -> tuple[list[int], Spans]:
         """The ids of a text, and where the token of each begins and ends in it.
 
@@ -487,7 +581,7 @@ class Tokenizer:
         text: Union[str, Sequence[str]],
         *,
         add_special_tokens: bool = True,
-        special_tokens_as_text: bool = False,
+        special_tokens_as_text: Union[bool, None] = None,
         return_offsets_mapping: bool = False,
         **others: Any,
     ) -> dict[str, Any]:
@@ -536,7 +630,7 @@ class Tokenizer:
         if not is_iterable(texts):
             refuse("texts", "an iterable of strings", texts)
         encode = self._encoder().encode
-        return itertools.chain.from_iterable(encode(text, False) for text in texts)
+        return itertools.chain.from_iterable(encode(text, None) for text in texts)
 
     def encode_file(
         self,
@@ -567,7 +661,7 @@ class Tokenizer:
         try:
             with self._place() as place:
                 output = os.path.join(home.name, "ids.npy")
-                arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._source.options]
+                arguments = ["encode", f"--tokenizer={place}", f"--output={output}", "--quiet", *self._source.encoding_options]
                 arguments += [] if append_token is None else [f"--append-token={append_token}"]
                 arguments += [] if workers is None else [f"--workers={workers}"]
                 Run([*arguments, "--", *paths]).finish()
@@ -587,7 +681,7 @@ class Tokenizer:
         with self._place():
             model = self._encoder()
             end_id = -1 if append_token is None else self.special_tokens.get(append_token)
-            if end_id is None:
+            if end_id is None or self._source.as_text:
                 return None
             try:
                 reading = Reading(paths, end_id)
@@ -768,7 +862,7 @@ class Tokenizer:
         self._refuse_closed()
         of = self._source
         copied = Tokenizer._of(
-            Source(of.path, of.home, of.options, files=of.files, fingerprint=of.fingerprint, seen=of.seen)
+            Source(of.path, of.home, of.options, files=of.files, fingerprint=of.fingerprint, seen=of.seen, as_text=of.as_text)
         )
         if self._image is not None:
             copied._take(self._image)
@@ -806,6 +900,39 @@ class Tokenizer:
             return f"<bpe_trainer.Tokenizer{place}, not loaded>"
         tokens, special = facts["tokenCount"], len(facts["specialTokens"])
         return f"<bpe_trainer.Tokenizer{place} of {tokens:,} tokens, {special:,} of them special>"
+
+
+#: Which argument of a model's methods says whether special tokens are text.
+_AS_TEXT_AT = {"encode": 1, "batch": 1, "count": 2, "starts": 2, "encode_with_offsets": 2}
+
+
+class _AsText:
+    """A model of the native module for which special tokens are text where nothing is said."""
+
+    def __init__(self, model: Any) -> None:
+        def with_default(call: Callable[..., Any], at: int) -> Callable[..., Any]:
+            return lambda *given: call(*given[:at], given[at] is None or given[at], *given[at + 1 :])
+
+        self.decode, self.file = model.decode, model.file
+        for name, at in _AS_TEXT_AT.items():
+            setattr(self, name, with_default(getattr(model, name), at))
+
+
+def _special_of(name: str, given: Special, special: Mapping[str, int]) -> set[str]:
+    if isinstance(given, str) and given == "all":
+        return set(special)
+    if isinstance(given, (str, bytes)):
+        raise TypeError(f'{name} is a string: give "all", or a set, as in {{{given!r}}}')
+    texts = list(given) if is_iterable(given) else refuse(name, '"all" or a set of strings', given)
+    refuse_text(name, texts)
+    return set(texts)
+
+
+def _any_of(texts: Iterable[str]) -> Any:
+    """An expression that finds each of them, the longest first."""
+    import re
+
+    return re.compile(f"({'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})")
 
 
 def _beside(pattern: Union[str, None], special_tokens: Union[Mapping[str, int], None]) -> list[str]:
@@ -872,7 +999,7 @@ def _ranks_of(path: str) -> dict[bytes, int]:
         return {b64decode(token): int(rank) for token, rank in rows}
 
 
-def _worked(model: Any, texts: Sequence[str], as_text: bool, wants_lists: bool, threads: Union[int, None]) -> Any:
+def _worked(model: Any, texts: Sequence[str], as_text: Union[bool, None], wants_lists: bool, threads: Union[int, None]) -> Any:
     """A batch of the native module that is encoded, by this thread and others."""
     try:
         characters = sum(map(len, texts)) if threads != 1 else 0

@@ -1,5 +1,6 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { roleTokensAt } from "../formats/model-files.ts";
+import { findTokenizer } from "../formats/named-tokenizers.ts";
 import { converting, imaging } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
@@ -72,7 +73,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
 
 /** `bpe image`: what encodes in the process of another program, as one file. */
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
-  const path = invocation.files[0]!;
+  const { name, path } = findTokenizer(invocation.files[0]!);
   const asked = readTyped(imaging, invocation.options);
   const file = asked.output;
   await lockFiles(output, file);
@@ -81,7 +82,8 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   // The image has both ways of reading special tokens.
   const { specialTokensAsText: _, ...parts } = opened;
   const isAsItIs = beside.pattern === undefined && beside.specialTokens.length === 0;
-  const image = tokenizerImage(parts, imageFactsOf(parts, roleTokensAt(path), path, isAsItIs));
+  const facts = imageFactsOf(parts, roleTokensAt(path), path, isAsItIs);
+  const image = tokenizerImage(parts, name === undefined ? facts : { ...facts, foundAt: path });
   await writeChunks(file, [image]);
   output.succeed(`wrote an image of ${bytes(image.length)}`, {
     sizeBytes: image.length,

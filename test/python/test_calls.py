@@ -1,11 +1,13 @@
 """Calls by the names that other packages have: files and texts of one tokenizer, tiktoken's names, decoding, vocabularies."""
 
+import copy
 import json
 import os
 import pickle
 import random
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import tiktoken
@@ -114,6 +116,91 @@ class InMemory(Trained):
         ]:
             with self.assertRaisesRegex(error, words):
                 bpe.Tokenizer.from_ranks(wrong, "cl100k")
+
+
+class TiktokensNames(Trained):
+    def test_special_tokens_are_allowed_and_disallowed_as_in_tiktoken(self) -> None:
+        ours, theirs = self.tokenizer, self.tokenizer.to_tiktoken()
+        draw = random.Random(4)
+        choices = [None, "all", set(), {END}, {END, "<|pad|>"}, {"<|é|>"}]
+        raised = 0
+        for text in self.texts * 3:
+            given = {"allowed_special": draw.choice(choices), "disallowed_special": draw.choice([*choices, ()])}
+            given = {name: value for name, value in given.items() if value is not None} or {"allowed_special": "all"}
+            try:
+                expected = theirs.encode(text, **given)
+            except ValueError:
+                raised += 1
+                for call in (lambda: ours.encode(text, **given), lambda: ours.encode_batch([text], **given)):
+                    with self.assertRaisesRegex(ValueError, r"special token '<\|"):
+                        call()
+            else:
+                self.assertEqual(ours.encode(text, **given), expected)
+                self.assertEqual(ours.encode_batch([text], **given), [expected])
+        self.assertGreater(raised, 5)
+        for error, given in [
+            (TypeError, {"allowed_special": END}),
+            (TypeError, {"disallowed_special": END}),
+            (ValueError, {"allowed_special": "all", "special_tokens_as_text": True}),
+        ]:
+            with self.assertRaises(error):
+                ours.encode("a", **given)
+
+    def test_the_other_names_are_tiktokens(self) -> None:
+        ours, theirs = self.tokenizer, self.tokenizer.to_tiktoken()
+        for name in ("n_vocab", "max_token_value", "eot_token", "special_tokens_set"):
+            self.assertEqual(getattr(ours, name), getattr(theirs, name))
+        self.assertEqual(ours.encode_ordinary_batch(self.texts), theirs.encode_ordinary_batch(self.texts))
+        ids = [ours.encode_ordinary(text) for text in self.texts]
+        self.assertEqual(ids, [theirs.encode_ordinary(text) for text in self.texts])
+        for each in ids:
+            self.assertEqual(ours.decode_tokens_bytes(each), theirs.decode_tokens_bytes(each))
+        for id in range(ours.n_vocab):
+            token = ours.decode_single_token_bytes(id)
+            self.assertEqual(token, theirs.decode_single_token_bytes(id))
+            self.assertEqual(ours.encode_single_token(token), id)
+        self.assertEqual(ours.encode_single_token(END), ours.eot_token)
+        for call in (lambda: ours.encode_single_token("no such"), lambda: ours.decode_single_token_bytes(10_000)):
+            with self.assertRaises(KeyError):
+                call()
+
+    def test_special_tokens_are_text_by_default_where_loading_says_so(self) -> None:
+        with bpe.Tokenizer.load(self.tokenizer._path, special_tokens_as_text=True) as ours:
+            text = f"a{END}b"
+            ids = self.tokenizer.encode_ordinary(text)
+            self.assertNotEqual(ids, self.tokenizer.encode(text))
+            with pickle.loads(pickle.dumps(ours)) as copied, copy.copy(ours) as other:
+                for each in (ours, copied, other):
+                    self.assertEqual(each.encode(text), ids)
+                    self.assertEqual(each.encode_batch([text, text]), [ids, ids])
+                    self.assertEqual(each([text])["input_ids"], [ids])
+                    self.assertEqual((each.count(text), len(each.tokenize(text))), (len(ids), len(ids)))
+                    self.assertEqual([*each.encode_iterable([text])], ids)
+                    self.assertEqual(each.encode_with_offsets(text)[0], ids)
+                    self.assertEqual(each.encode(text, special_tokens_as_text=False), self.tokenizer.encode(text))
+                    self.assertEqual(each.encode(text, allowed_special="all"), self.tokenizer.encode(text))
+            path = self.home / "special.txt"
+            path.write_text(text, "utf-8")
+            self.assertEqual(ours.encode_file(path).tolist(), ids)
+            self.assertNotIn(END, ours.pre_tokenize(text))
+            ours.save(self.home / "as-text")
+
+    def test_a_name_is_looked_for_as_on_the_command_line(self) -> None:
+        with self.assertRaisesRegex(bpe.BpeError, "(?s)gpt-4o.*no tokenizer in the caches.*curl"):
+            with unittest.mock.patch.dict(os.environ, {"TIKTOKEN_CACHE_DIR": str(self.home)}):
+                bpe.Tokenizer.load("gpt-4o")
+        hub = self.home / "hub"
+        at = hub / "models--some--model"
+        self.tokenizer.save(at / "snapshots" / "abc")
+        (at / "refs").mkdir()
+        (at / "refs" / "main").write_text("abc")
+        with unittest.mock.patch.dict(os.environ, {"HF_HUB_CACHE": str(hub)}):
+            loaded = bpe.Tokenizer.load("some/model")
+        with loaded as ours, pickle.loads(pickle.dumps(loaded)) as copied:
+            self.same(ours, self.tokenizer)
+            self.same(copied, self.tokenizer)
+            self.assertEqual(ours._path, str(at / "snapshots" / "abc"))
+            self.assertEqual(ours.to_tiktoken().n_vocab, ours.n_vocab)
 
 
 if __name__ == "__main__":
