@@ -58,7 +58,6 @@ _ELSEWHERE = {
         "extend(special_tokens=[...], seed_tokens=[...]) gives a new tokenizer with more tokens",
     ),
     **dict.fromkeys(("pad", "enable_padding", "enable_truncation", "apply_chat_template"), _BY_TRANSFORMERS),
-    **{"batch_decode": "decode_batch decodes several"},
     **{"convert_tokens_to_ids": "token_to_id has one at a time", "convert_ids_to_tokens": "id_to_token has one at a time"},
     "train_new_from_iterator": "bpe.train_new_from_iterator(tokenizer, texts, vocab_size) does that",
 }
@@ -546,10 +545,20 @@ class Tokenizer:
         starts, changes = model.starts(text, limit, as_text)
         return _cuts.TextCuts(text, starts, changes, lambda part, most: int(model.count(part, most, as_text)))
 
-    def stream(self) -> "_cuts.StreamDecoder":
-        """Decodes ids as they come: ``decoder.push(id)`` gives text that never ends within a character."""
+    def stream(self, *, skip_special_tokens: bool = False, ids: Sequence[int] = ()) -> "_cuts.StreamDecoder":
+        """Decodes ids as they come: ``decoder.push(id)`` gives text that never ends within a character.
+
+        ``ids`` are those before, such as a prompt's: their text is not given, but a character that they begin is.
+        """
         self._loaded()
-        return _cuts.StreamDecoder(self.decode_bytes)
+
+        def decode(ids: Sequence[int]) -> bytes:
+            return self.decode_bytes(self._ordinary(ids) if skip_special_tokens else ids)
+
+        _refuse_no_ids(ids)
+        decoder = _cuts.StreamDecoder(decode)
+        decoder.push(ids)
+        return decoder
 
     def encode_with_offsets(
         self,
@@ -697,12 +706,7 @@ class Tokenizer:
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
         """The text of ids; ``errors`` is for bytes that are not UTF-8, as in ``bytes.decode``."""
         if skip_special_tokens:
-            special = set(self._description()["specialTokens"].values())
-            _refuse_no_ids(ids)
-            try:
-                ids = [id for id in ids if index(id) not in special]
-            except TypeError as error:
-                raise TypeError(f"ids must be whole numbers: {error}") from None
+            ids = self._ordinary(ids)
         data = self.decode_bytes(ids)
         if len(data) < _DECODED_BYTES or errors not in ("replace", "ignore"):
             return data.decode("utf-8", errors)
@@ -712,6 +716,28 @@ class Tokenizer:
         decoder = codecs.getincrementaldecoder("utf-8")(errors)
         ends = range(_DECODED_BYTES, len(data) + _DECODED_BYTES, _DECODED_BYTES)
         return "".join(decoder.decode(data[end - _DECODED_BYTES : end], end >= len(data)) for end in ends)
+
+    def _ordinary(self, ids: Sequence[int]) -> list[int]:
+        """The ids without those of special tokens."""
+        special = set(self._description()["specialTokens"].values())
+        _refuse_no_ids(ids)
+        try:
+            return [id for id in ids if index(id) not in special]
+        except TypeError as error:
+            raise TypeError(f"ids must be whole numbers: {error}") from None
+
+    def decode_with_offsets(self, ids: Sequence[int]) -> tuple[str, list[int]]:
+        """As ``tiktoken`` has it: the text, and the character in it that each token begins with, or begins within.
+
+        Bytes that are not UTF-8 raise UnicodeDecodeError.
+        """
+        _refuse_no_ids(ids)
+        tokens = self.decode_tokens_bytes([whole_number("ids", id) for id in ids])
+        end, offsets = 0, []
+        for token in tokens:
+            offsets.append(max(0, end - (token[0] & 0xC0 == 0x80)))
+            end += sum(byte & 0xC0 != 0x80 for byte in token)
+        return b"".join(tokens).decode("utf-8"), offsets
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The bytes of ids. An id without a token raises BpeError."""
@@ -733,6 +759,8 @@ class Tokenizer:
         """The bytes of each."""
         _refuse_no_ids(batch, "batch", "a list of lists of ids")
         return [self.decode_bytes(ids) for ids in batch]
+
+    batch_decode, decode_bytes_batch = decode_batch, decode_batch_bytes
 
     def _place(self) -> Place:
         """Where its files are, for as long as a block lasts."""

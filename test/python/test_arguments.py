@@ -35,7 +35,7 @@ class Given(unittest.TestCase):
     def refused(self, error: Exception, name: str, value: object) -> None:
         """With the name of the parameter, or of one that is told apart by it."""
         names = {"files": "files|texts", "text": "text", "token": "token", "text_iterator": "texts?", "self": "text"}
-        names.update(dict.fromkeys(("texts", "languages"), "texts?|languages?"), batch="batch|ids", input_path="input_path")
+        names.update(dict.fromkeys(("texts", "languages"), "texts?|languages?"), batch="batch|ids", tokens="tokens?", input_path="input_path")
         if isinstance(error, bpe.BpeError):
             return
         self.assertIsInstance(error, (TypeError, ValueError), (name, value))
@@ -79,7 +79,7 @@ class Given(unittest.TestCase):
         }
         methods = (
             "encode tokenize encode_batch count truncate chunks encode_with_offsets __call__ encode_iterable decode decode_bytes"
-            " decode_batch decode_batch_bytes token_to_id id_to_token token_bytes"
+            " decode_batch decode_batch_bytes decode_with_offsets decode_tokens_bytes encode_ordinary stream token_to_id id_to_token token_bytes"
         )
         with bpe.train(texts=["the cat sat"], vocab_size=260) as tokenizer:
             for method in methods.split():

@@ -10,6 +10,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
+import numpy
 import tiktoken
 from tokenizers import Tokenizer
 
@@ -201,6 +202,40 @@ class TiktokensNames(Trained):
             self.same(copied, self.tokenizer)
             self.assertEqual(ours._path, str(at / "snapshots" / "abc"))
             self.assertEqual(ours.to_tiktoken().n_vocab, ours.n_vocab)
+
+
+class Decoding(Trained):
+    def test_special_tokens_are_left_out_on_request(self) -> None:
+        theirs = self.tokenizer.to_tiktoken()
+        special = {*self.tokenizer.special_tokens.values()}
+        batch = self.tokenizer.encode_batch(self.texts)
+        for skips in (True, False):
+            expected = theirs.decode_batch([[id for id in ids if not skips or id not in special] for ids in batch])
+            self.assertEqual(self.tokenizer.batch_decode(batch, skip_special_tokens=skips), expected)
+            for ids, text in zip(batch, expected):
+                decoder = self.tokenizer.stream(skip_special_tokens=skips)
+                self.assertEqual("".join(map(decoder.push, ids)) + decoder.end(), text)
+        self.assertEqual(self.tokenizer.decode_bytes_batch(batch), [text.encode() for text in self.texts])
+
+    def test_a_stream_goes_on_where_a_prompt_ends(self) -> None:
+        for text in ["", "abc", "é😀é", f"a{END}é"]:
+            ids = self.tokenizer.encode(text)
+            for cut in range(len(ids) + 1):
+                for prompt in (ids[:cut], numpy.array(ids[:cut], dtype=int)):
+                    decoder = self.tokenizer.stream(ids=prompt)
+                    rest = "".join(map(decoder.push, ids[cut:])) + decoder.end()
+                    whole = self.tokenizer.decode_bytes(ids[:cut]).decode("utf-8", "ignore")
+                    self.assertEqual(whole + rest, text)
+        with self.assertRaisesRegex(bpe.BpeError, "9999"):
+            self.tokenizer.stream(ids=[9999])
+
+    def test_offsets_are_tiktokens(self) -> None:
+        theirs = self.tokenizer.to_tiktoken()
+        for text in [*self.texts, "", "é😀é", "你好"]:
+            ids = self.tokenizer.encode(text)
+            self.assertEqual(self.tokenizer.decode_with_offsets(ids), theirs.decode_with_offsets(ids))
+        with self.assertRaises(UnicodeDecodeError):
+            self.tokenizer.decode_with_offsets([self.tokenizer.encode_single_token(b"\xff")])
 
 
 if __name__ == "__main__":
