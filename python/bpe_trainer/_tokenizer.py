@@ -12,6 +12,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 from ._arguments import flag_of, is_iterable, items_of, path_of, refuse, refuse_text, text_of, whole_number
+from ._characters import byte_of
 from ._executable import BpeError, Home, Later, Run, _undisturbed, await_end, in_thread
 from ._image import Image, Vocabulary, refuse_irregular, save_image
 from ._source import Place, Source, files_below, unpickled
@@ -58,9 +59,18 @@ _ELSEWHERE = {
         "extend(special_tokens=[...], seed_tokens=[...]) gives a new tokenizer with more tokens",
     ),
     **dict.fromkeys(("pad", "enable_padding", "enable_truncation", "apply_chat_template"), _BY_TRANSFORMERS),
-    **{"convert_tokens_to_ids": "token_to_id has one at a time", "convert_ids_to_tokens": "id_to_token has one at a time"},
     "train_new_from_iterator": "bpe.train_new_from_iterator(tokenizer, texts, vocab_size) does that",
 }
+
+
+class Encoded(dict[str, Any]):
+    """What a call of a tokenizer gives. Its keys are attributes, too: ``encoded.input_ids``."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 class Tokenizer:
@@ -250,9 +260,9 @@ class Tokenizer:
     def special_tokens_set(self) -> set[str]:
         return set(self.special_tokens)
 
-    def get_vocab_size(self) -> int:
-        """As ``tokenizers`` has it: `vocab_size`."""
-        return self.vocab_size
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        """As ``tokenizers`` has it: `vocab_size`, or the size of `get_vocab`."""
+        return self.vocab_size if with_added_tokens else len(self.get_vocab(False))
 
     def __len__(self) -> int:
         return self.vocab_size
@@ -290,9 +300,57 @@ class Tokenizer:
         text = self.special_tokens_map.get(role)
         return None if text is None else self.token_to_id(text)
 
-    def get_vocab(self) -> dict[str, int]:
-        """The ids of all tokens, special ones too, by their text as HF has it: in GPT-2's characters, `Ġthe` for ` the`."""
-        return dict(self._vocabulary().ids)
+    def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
+        """The ids of all tokens, special ones too, by their text as HF has it: in GPT-2's characters, `Ġthe` for ` the`.
+
+        Without added tokens it is, as with HF, what the model of tokenizer.json has; that may have special tokens, too.
+        """
+        return dict(self._vocabulary().ids if with_added_tokens else self._model_of_json()["vocab"])
+
+    def _model_of_json(self) -> Any:
+        import json
+
+        return json.loads(self.to_str())["model"]
+
+    @property
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """What was learned: pairs of tokens, in their order. Read from tokenizer.json at each call."""
+
+        def bytes_of(text: str) -> bytes:
+            return text.translate(byte_of).encode("latin-1")
+
+        pairs = (each.split(" ") if isinstance(each, str) else each for each in self._model_of_json()["merges"])
+        return [(bytes_of(left), bytes_of(right)) for left, right in pairs]
+
+    def ranks(self) -> dict[bytes, int]:
+        """Ids by the bytes of tokens, without special ones, as ``tiktoken`` has them. BpeError where its ranks do not fit."""
+        return _ranks_of(self._file("tiktoken", "tokenizer.tiktoken").splitlines())
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression by which text is cut. BpeError where there are several, or none."""
+        import json
+
+        with self._place() as path:
+            arguments = ["inspect", "--json", "--quiet", *self._source.options, "--", path]
+            sources: list[str] = json.loads(Run(arguments, answers=True).finish())["patternSources"]
+        if len(sources) != 1:
+            raise BpeError(f"text is cut by {len(sources)} expressions, not by one")
+        return sources[0]
+
+    def convert_tokens_to_ids(self, tokens: Union[str, Sequence[str]]) -> Any:
+        """As ``transformers`` has it: the id of a token, or of each; `unk_token_id` where there is none."""
+        if not isinstance(tokens, str):
+            return [self.convert_tokens_to_ids(token) for token in _list_of(tokens, "tokens")]
+        id = self.token_to_id(tokens)
+        return self.unk_token_id if id is None else id
+
+    def convert_ids_to_tokens(self, ids: Union[int, Sequence[int]]) -> Any:
+        """As ``transformers`` has it: the token with an id, or with each; None where there is none."""
+        if not isinstance(ids, Iterable):
+            return self.id_to_token(whole_number("ids", ids))
+        _refuse_no_ids(ids)
+        return [self.id_to_token(whole_number("ids", id)) for id in ids]
 
     def token_to_id(self, token: str) -> Union[int, None]:
         """The id of a token of `get_vocab`; None if there is none."""
@@ -472,6 +530,8 @@ class Tokenizer:
             batch = self._encode_all(texts, special_tokens_as_text, threads)
         return [[*before, *ids, *after] for ids in batch] if add_special_tokens else batch
 
+    encode_batch_fast = encode_batch
+
     def _encode_all(self, texts: Sequence[str], as_text: Union[bool, None], threads: Union[int, None]) -> list[list[int]]:
         batch: list[list[int]] = _worked(self._encoder(), texts, as_text, True, threads).lists()
         return batch
@@ -593,7 +653,7 @@ class Tokenizer:
         special_tokens_as_text: Union[bool, None] = None,
         return_offsets_mapping: bool = False,
         **others: Any,
-    ) -> dict[str, Any]:
+    ) -> Encoded:
         """What a tokenizer of ``transformers`` gives: a dict of ``input_ids`` and ``attention_mask``, of a text or of several.
 
         As there, special tokens such as bos are put around a text. ``return_offsets_mapping`` adds ``offset_mapping``: offsets
@@ -617,7 +677,7 @@ class Tokenizer:
         else:
             batch["input_ids"] = self.encode_batch(texts, **given)
         batch["attention_mask"] = [[1] * len(ids) for ids in batch["input_ids"]]
-        return {name: values[0] for name, values in batch.items()} if isinstance(text, str) else batch
+        return Encoded({name: values[0] for name, values in batch.items()} if isinstance(text, str) else batch)
 
     def _around(self, is_wanted: bool) -> tuple[list[int], list[int]]:
         """The ids that tokenizer.json puts before a text, and behind it."""
@@ -861,7 +921,8 @@ class Tokenizer:
                     options = json.load(file)["options"]
                 pattern, compat, is_extended = options["pattern"], options.get("compat"), "newTokens" in options
                 regex, name = pattern["regex"], pattern["name"]
-                mergeable_ranks = _ranks_of(os.path.join(place, ranks))
+                with open(os.path.join(place, ranks), "rb") as file:
+                    mergeable_ranks = _ranks_of(file)
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 raise BpeError(f'"{self._path}": {_RECORD} or {ranks} is damaged') from None
         if not isinstance(regex, str):
@@ -1018,13 +1079,11 @@ def _is_ranks(path: str) -> bool:
     return path.endswith(".tiktoken") and os.path.isfile(path)
 
 
-def _ranks_of(path: str) -> dict[bytes, int]:
-    """Reads a file of ranks: `load_tiktoken_bpe` would answer from a cache in which it keeps files by their paths."""
+def _ranks_of(rows: Iterable[bytes]) -> dict[bytes, int]:
+    """Reads the rows of a file of ranks: `load_tiktoken_bpe` would answer from a cache in which it keeps files by their paths."""
     from base64 import b64decode
 
-    with open(path, "rb") as file:
-        rows = map(bytes.split, file)
-        return {b64decode(token): int(rank) for token, rank in rows}
+    return {b64decode(token): int(rank) for token, rank in map(bytes.split, rows)}
 
 
 def _worked(model: Any, texts: Sequence[str], as_text: Union[bool, None], wants_lists: bool, threads: Union[int, None]) -> Any:
@@ -1119,7 +1178,8 @@ def _list_of(texts: Iterable[str], name: str = "texts") -> Sequence[str]:
 
 def _refuse_no_ids(ids: object, name: str = "ids", wanted: str = "a list of ids") -> None:
     if isinstance(ids, (str, bytes, bytearray, dict)):
-        raise TypeError(f"{name} is a {type(ids).__name__}: give {wanted}")
+        kind = "dict" if isinstance(ids, dict) else type(ids).__name__
+        raise TypeError(f"{name} is a {kind}: give {wanted}")
     if isinstance(ids, type) or not (hasattr(ids, "__iter__") or hasattr(ids, "__getitem__")):
         refuse(name, wanted, ids)
 

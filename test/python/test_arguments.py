@@ -79,7 +79,7 @@ class Given(unittest.TestCase):
         }
         methods = (
             "encode tokenize encode_batch count truncate chunks encode_with_offsets __call__ encode_iterable decode decode_bytes"
-            " decode_batch decode_batch_bytes decode_with_offsets decode_tokens_bytes encode_ordinary stream token_to_id id_to_token token_bytes"
+            " decode_batch decode_batch_bytes decode_with_offsets decode_tokens_bytes encode_ordinary stream convert_tokens_to_ids convert_ids_to_tokens token_to_id id_to_token token_bytes"
         )
         with bpe.train(texts=["the cat sat"], vocab_size=260) as tokenizer:
             for method in methods.split():

@@ -238,5 +238,49 @@ class Decoding(Trained):
             self.tokenizer.decode_with_offsets([self.tokenizer.encode_single_token(b"\xff")])
 
 
+class Learned(Trained):
+    def test_what_was_learned_makes_the_same_tokenizer(self) -> None:
+        ours, theirs = self.tokenizer, self.tokenizer.to_tiktoken()
+        self.assertEqual(ours.ranks(), theirs._mergeable_ranks)
+        self.assertEqual(ours.pattern, theirs._pat_str)
+        with bpe.Tokenizer.from_ranks(ours.ranks(), ours.pattern, ours.special_tokens) as again:
+            self.same(again, ours)
+        merges = ours.merges
+        self.assertEqual([ours.encode_single_token(left + right) for left, right in merges], [*range(256, 256 + len(merges))])
+        lines = (Path(ours._path) / "merges.txt").read_text("utf-8").splitlines()[1:]
+        spelled = [f"{ours.id_to_token(ours.encode_single_token(a))} {ours.id_to_token(ours.encode_single_token(b))}" for a, b in merges]
+        self.assertEqual(spelled, lines)
+        for pattern, vocab_size in (("gpt2", 256), (r"\w+|\W", 280)):
+            with bpe.train(texts=self.texts, vocab_size=vocab_size, pattern=pattern) as other:
+                self.assertEqual(len(other.merges), vocab_size - 256)
+                with bpe.Tokenizer.from_ranks(other.ranks(), other.pattern) as again:
+                    self.assertEqual(again.encode_batch(self.texts), other.encode_batch(self.texts))
+        with bpe.train(texts=self.texts, vocab_size=280, pattern="deepseek-v3") as several:
+            with self.assertRaisesRegex(bpe.BpeError, "expressions, not by one"):
+                several.pattern
+
+    def test_vocabularies_are_those_of_hf(self) -> None:
+        text = json.loads(self.tokenizer.to_str())
+        flags = {flag: False for flag in ("lstrip", "rstrip", "single_word", "normalized", "special")}
+        text["added_tokens"].append({"id": 340, "content": "<new>", **flags})
+        with bpe.Tokenizer.from_str(json.dumps(text)) as ours:
+            theirs = ours.to_hf()
+            for added in (True, False):
+                self.assertEqual(ours.get_vocab(with_added_tokens=added), theirs.get_vocab(added))
+                self.assertEqual(ours.get_vocab_size(added), theirs.get_vocab_size(added))
+
+    def test_calls_of_transformers(self) -> None:
+        ours = self.tokenizer
+        self.assertEqual(ours.convert_tokens_to_ids(END), ours.special_tokens[END])
+        self.assertEqual(ours.convert_tokens_to_ids(["a", "no such", END]), [ours.encode_single_token("a"), None, ours.special_tokens[END]])
+        self.assertEqual(ours.convert_ids_to_tokens(numpy.array([ours.encode_single_token("a"), 10_000])), ["a", None])
+        self.assertEqual(ours.convert_ids_to_tokens(numpy.int64(ours.encode_single_token("a"))), "a")
+        self.assertEqual(ours.encode_batch_fast(self.texts), ours.encode_batch(self.texts))
+        encoded = ours(self.texts)
+        self.assertEqual((encoded.input_ids, encoded.attention_mask), (encoded["input_ids"], encoded["attention_mask"]))
+        self.assertEqual(copy.copy(pickle.loads(pickle.dumps(encoded))).input_ids, encoded.input_ids)
+        self.assertFalse(hasattr(encoded, "offset_mapping") or hasattr(ours, "pad"))
+
+
 if __name__ == "__main__":
     unittest.main()
