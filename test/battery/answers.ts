@@ -91,13 +91,14 @@ async function fileOutput(path: string, directory: string): Promise<Output> {
   return outputOf(content);
 }
 
-/** What a page shows, without the program and the style that show it, and the day. */
+/** What a page shows, without the program and the style that show it, the day, and what a run measured of itself. */
 const withoutProgram = (page: string) =>
   page
     .replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "")
     .replace(/<style>.*?<\/style>/s, "")
     .replace(/<script type="module">.*?<\/script>/s, "")
-    .replace(/<p class="origin">.*?<\/p>/, "");
+    .replace(/<p class="origin">.*?<\/p>/, "")
+    .replace(/"(\w+)":("[^"]*"|[\d.]+)/g, (field, key) => (volatile.test(key) ? `"${key}":"…"` : field));
 
 /** The record is the last line; how far a stage is may be told any number of times. */
 const maskLog = (text: string, directory: string) =>
