@@ -70,10 +70,10 @@ def train_new_from_iterator(
         made = _with_method(method, learner, special_tokens_map or {})(tokenizer, text_iterator, vocab_size, **asked, **trainer)
     else:
         given = (text_iterator, options, learner, new_special_tokens, special_tokens_map)
-        if hasattr(tokenizer, "to_str") and hasattr(type(tokenizer), "from_str"):
-            made = _of_tokenizers(tokenizer, *given)
-        elif hasattr(tokenizer, "encode_file"):
+        if hasattr(tokenizer, "encode_file"):
             made = _of_ours(tokenizer, *given)
+        elif hasattr(tokenizer, "to_str") and hasattr(type(tokenizer), "from_str"):
+            made = _of_tokenizers(tokenizer, *given)
         else:
             raise _refused(tokenizer)
     shown_warnings(learner.warned)

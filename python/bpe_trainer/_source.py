@@ -34,6 +34,7 @@ class Source:
         """``is_typed``: nothing is at the path. It may be a name, for which `load` finds a path."""
         #: From the root: this process may go to another directory. Of files in memory: their names in no directory.
         self.path = path if files is not None or is_typed or os.path.isabs(path) else os.path.join(os.getcwd(), path)
+        self._is_typed = is_typed
         #: Whether special tokens in a text are text, where a call does not say.
         self.as_text = as_text
         self.options = list(options)
@@ -63,8 +64,10 @@ class Source:
             self.agree(image.facts["fingerprint"])
             if seen is not None and seen != look_at(path):
                 raise self.is_another()
-        if "foundAt" in image.facts:
-            self.path = os.path.join(os.getcwd(), str(image.facts["foundAt"]))
+        # Another image may be forged.
+        if self._is_typed and "foundAt" in image.facts:
+            self._is_typed = False
+            self.path = os.path.join(os.getcwd(), image.facts["foundAt"])
             seen = look_at(self.path)
         self.seen = seen
         return image

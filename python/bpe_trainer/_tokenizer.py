@@ -428,9 +428,10 @@ class Tokenizer:
         wrong = _special_of("disallowed_special", "all" if disallowed_special is None else disallowed_special, special)
         if disallowed_special is None or isinstance(disallowed_special, str):
             wrong -= allowed
-        for found in () if not wrong else _any_of(wrong).finditer(text):
+        first = _any_of(wrong).search(text) if wrong else None
+        if first is not None:
             raise ValueError(
-                f"text has the special token {found[0]!r}, which is not allowed: allowed_special={{{found[0]!r}}} gives it its id, "
+                f"text has the special token {first[0]!r}, which is not allowed: allowed_special={{{first[0]!r}}} gives it its id, "
                 "disallowed_special=() takes all that are not allowed for text"
             )
         inner = [each for each in special if each in text]
@@ -439,9 +440,15 @@ class Tokenizer:
         if not self._loaded().has_plain_sections:
             raise BpeError("this text has special tokens that are allowed and others, and its tokenizer normalizes or strips")
         ids: list[int] = []
-        for number, part in enumerate(_any_of(allowed & special.keys()).split(text)):
-            ids += [special[part]] if number % 2 else self.encode(part, special_tokens_as_text=True, threads=threads)
-        return ids
+        start = at = 0
+        find = _any_of(special)
+        while found := find.search(text, at):
+            at = found.start() + 1
+            if found[0] in allowed:
+                ids += self.encode(text[start : found.start()], special_tokens_as_text=True, threads=threads)
+                ids.append(special[found[0]])
+                start = at = found.end()
+        return ids + self.encode(text[start:], special_tokens_as_text=True, threads=threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """As ``tiktoken`` has it: special tokens in the text are text."""

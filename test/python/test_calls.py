@@ -90,7 +90,10 @@ class InMemory(Trained):
             self.assertEqual(Tokenizer.from_str(text).to_str(), ours.to_hf().to_str())
             with pickle.loads(pickle.dumps(ours)) as copied:
                 self.same(copied, ours)
-        # What counts beside tokenizer.json is in the text, too.
+        path = Path(self.tokenizer._path)
+        for options in ({"path": path / "vocab.json"}, {"path": path / "tokenizer.tiktoken"}):
+            with bpe.Tokenizer.load(**options) as loaded, bpe.Tokenizer.from_str(loaded.to_str()) as ours:
+                self.same(ours, self.tokenizer)
         with self.assertRaisesRegex(bpe.BpeError, '^"tokenizer.json"'):
             bpe.Tokenizer.from_str(json.dumps({"model": {"type": "WordPiece"}}))
         with self.assertRaisesRegex(TypeError, "json must be a string"):
@@ -146,6 +149,24 @@ class TiktokensNames(Trained):
         ]:
             with self.assertRaises(error):
                 ours.encode("a", **given)
+
+    def test_a_special_token_that_begins_another_is_not_found_in_it(self) -> None:
+        with bpe.train(texts=["a b"], vocab_size=259, special_tokens=["<a>", "<a>b"]) as ours:
+            short, long = ours.special_tokens["<a>"], ours.special_tokens["<a>b"]
+            text = "<a>b<a><a"
+            tail = ours.encode_ordinary("<a")
+            given = {"disallowed_special": ()}
+            self.assertEqual(ours.encode(text, allowed_special="all"), [long, short, *tail])
+            self.assertEqual(ours.encode(text, allowed_special={"<a>"}, **given), [*ours.encode_ordinary("<a>b"), short, *tail])
+            self.assertEqual(ours.encode(text, allowed_special={"<a>b"}, **given), [long, *ours.encode_ordinary("<a><a")])
+            with self.assertRaisesRegex(ValueError, "'<a>b'"):
+                ours.encode(text, allowed_special={"<a>"})
+
+    def test_what_a_normal_form_may_change_is_not_cut_apart(self) -> None:
+        with bpe.train(texts=["a b"], vocab_size=259, special_tokens=["<a>", "<b>"], normalize="NFC", formats=["huggingface"]) as ours:
+            self.assertEqual(ours.encode("<a>", allowed_special={"<a>"}), [ours.special_tokens["<a>"]])
+            with self.assertRaisesRegex(bpe.BpeError, "normalizes or strips"):
+                ours.encode("<a><b>", allowed_special={"<a>"}, disallowed_special=())
 
     def test_the_other_names_are_tiktokens(self) -> None:
         ours, theirs = self.tokenizer, self.tokenizer.to_tiktoken()
