@@ -583,7 +583,7 @@ class Tokenizer:
         limit = whole_number("limit", limit, 0)
         if self.count(text, limit, special_tokens_as_text=special_tokens_as_text) <= limit:
             return text
-        return _cuts.truncated(self._cuts_of(text, limit if keep == "start" else -1, special_tokens_as_text), limit, keep)
+        return _cuts.truncated(self._cuts_of(text, limit if keep == "start" else None, special_tokens_as_text), limit, keep)
 
     def chunks(
         self, text: str, size: int, overlap: int = 0, *, special_tokens_as_text: Union[bool, None] = None
@@ -602,14 +602,18 @@ class Tokenizer:
             return []
         if self.count(text, size, special_tokens_as_text=special_tokens_as_text) <= size:
             return [text]
-        cuts = self._cuts_of(text, -1, special_tokens_as_text)
+        cuts = self._cuts_of(text, None, special_tokens_as_text)
         return [cuts.slice(start, end) for start, end in cuts.parts(size, overlap)]
 
-    def _cuts_of(self, text: str, limit: int, as_text: Union[bool, None]) -> "_cuts.TextCuts":
+    def _cuts_of(self, text: str, limit: Union[int, None], as_text: Union[bool, None]) -> "_cuts.TextCuts":
+        """With a ``limit`` only as much of the text as its first ``limit`` tokens and a character are in."""
         if not self._description()["hasAllBytes"]:
             raise BpeError("this text cannot be cut: the vocabulary lacks some bytes, so not all of it is in its tokens")
         model = self._encoder()
-        starts, changes = model.starts(text, limit, as_text)
+        starts, changes = model.starts(text, -1 if limit is None else limit, as_text)
+        if limit is not None:
+            # A character has a byte or more, and at most four. A long text is not copied for its beginning.
+            text = text[: starts[min(limit, len(starts) - 1)] + 4]
         return _cuts.TextCuts(text, starts, changes, lambda part, most: int(model.count(part, most, as_text)))
 
     def stream(self, *, skip_special_tokens: bool = False, ids: Sequence[int] = ()) -> "_cuts.StreamDecoder":

@@ -67,11 +67,19 @@ class Cuts(unittest.TestCase):
                     )
                     self.assertGreaterEqual(len(tokenizer.truncate(text, limit)), longest)
 
+    def test_only_the_beginning_of_a_long_text_is_copied(self) -> None:
+        text = "the cat sat é. " * 100_000
+        with bpe.train(texts=made_texts(200), vocab_size=400, special_tokens=[END]) as tokenizer:
+            for limit in (0, 1, 7, 100):
+                cuts, whole = tokenizer._cuts_of(text, limit, None), tokenizer._cuts_of(text, None, None)
+                self.assertLess(len(cuts.data), 64 * (limit + 1))
+                self.assertEqual(cuts.end_of_part(0, limit), whole.end_of_part(0, limit))
+
     def test_what_does_not_fit_is_not_tried_edge_by_edge(self) -> None:
         """A stretch that its form changes as a whole, and has more ids at its beginning than its share."""
         text = f"a{chr(0x344) * 2000}{chr(0x301) * 2000}"
         with bpe.train(texts=["ab"], vocab_size=257, normalize="NFC") as tokenizer:
-            cuts = tokenizer._cuts_of(text, -1, False)
+            cuts = tokenizer._cuts_of(text, None, False)
             count, read = cuts._count, 0
 
             def counted(part: str, limit: int) -> int:
