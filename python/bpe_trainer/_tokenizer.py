@@ -45,11 +45,13 @@ _DECODED_BYTES = 1 << 22
 
 
 _RECORD = "training.json"
-#: Files that `save` writes alone, by their endings: the format, and what it is called in a directory.
+#: Files that `save` writes alone, by their endings: the format, what it is called in a directory, and how such files begin.
 _FORMATS = {
-    **{".json": ("huggingface", "tokenizer.json"), ".tiktoken": ("tiktoken", "tokenizer.tiktoken")},
-    ".gguf": ("gguf", "tokenizer.gguf"),
+    ".json": ("huggingface", "tokenizer.json", rb'\s*\{\s*"(version|[a-z_]*token[a-z_]*|model|decoder|normalizer|padding|truncation|post_processor)"'),
+    ".tiktoken": ("tiktoken", "tokenizer.tiktoken", rb"[A-Za-z0-9+/]+={0,2} \d+\r?\n"),
+    ".gguf": ("gguf", "tokenizer.gguf", b"GGUF"),
 }
+_TEKKEN = ("tekken", "tekken.json", rb'\s*\{\s*"config"')
 _OF_TRANSFORMERS = ("text_pair", "padding", "truncation", "max_length", "stride", "return_tensors")
 _BY_TRANSFORMERS = "transformers' AutoTokenizer.from_pretrained(DIRECTORY) does that with a saved directory"
 #: What other packages' tokenizers have, and where it is here.
@@ -863,8 +865,8 @@ class Tokenizer:
     def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
         """Writes the files of the tokenizer into a directory, as a whole or not at all; or one file, by the ending of its name.
 
-        The file is x.json as HF's tokenizer.json, x.tiktoken, x.gguf or tekken.json; what it cannot hold raises BpeError. A
-        file of ranks has neither pattern nor special tokens: `load` takes these.
+        The file is x.json as HF's tokenizer.json, x.tiktoken, x.gguf or tekken.json; what it cannot hold raises BpeError, and
+        so does a file of that name that is none of these. A file of ranks has neither pattern nor special tokens: `load` takes these.
 
         A directory may be absent, empty, or the result of an earlier training, which is replaced. Raises BpeError for anything else,
         and where its files do not hold all of it: a pattern or special tokens were given to ``load``, or the path named one
@@ -876,7 +878,8 @@ class Tokenizer:
         if format is not None:
             if image:
                 raise ValueError("image is for a directory, where it is put beside the files")
-            _replace(name, self._file(*format))
+            _refuse_another(name, format[2])
+            _replace(name, self._file(*format[:2]))
             return
         with self._place() as path:
             place = os.path.join(os.getcwdb(), os.fsencode(name))
@@ -1044,15 +1047,31 @@ def _beside(pattern: Union[str, None], special_tokens: Union[Mapping[str, int], 
     return options
 
 
-def _format_of(path: str) -> "tuple[str, str] | None":
-    """The format of one file, by its name, and how a directory calls that; None of a directory."""
+def _refuse_another(path: str, head: bytes) -> None:
+    """Refuses to replace what is no file of a tokenizer: a text or a data set."""
+    import re
+
+    try:
+        refuse_irregular(path, os.stat(path))
+        with open(path, "rb") as file:
+            beginning = file.read(4096)
+    except FileNotFoundError:
+        if not os.path.lexists(path):
+            return
+        beginning = b"-"
+    if beginning and not re.match(head, beginning):
+        raise BpeError(f'"{path}" is no such file of a tokenizer, and is not replaced\nhint: remove it, or name another file')
+
+
+def _format_of(path: str) -> "tuple[str, str, bytes] | None":
+    """What `_FORMATS` has of one file, by its name; None of a directory."""
     name = os.path.basename(path)
     if name in ("vocab.json", "merges.txt"):
         raise BpeError(f'"{name}" is one of two files\nhint: save(DIRECTORY) writes both')
     if name == "tekken.json":
-        return "tekken", name
+        return _TEKKEN
     ending = os.path.splitext(name)[1].lower()
-    if ending in (".txt", ".model", ".vocab", ".bin", ".pkl", ".pickle", ".image"):
+    if ending in (".txt", ".model", ".vocab", ".bin", ".pkl", ".pickle", ".image") and not os.path.lexists(path):
         raise BpeError(f'"{name}" is called as a file that is not written\nhint: save("x.json") writes one file, save(DIRECTORY) all')
     return _FORMATS.get(ending)
 

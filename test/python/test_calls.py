@@ -59,7 +59,9 @@ class OneFile(Trained):
         self.assertEqual([theirs.encode(text).ids for text in self.texts], self.tokenizer.encode_batch(self.texts))
         self.assertEqual(path.read_bytes(), (Path(self.tokenizer._path) / "tokenizer.json").read_bytes())
         ranks = self.home / "x.tiktoken"
-        self.tokenizer.save(ranks)
+        for _ in range(2):
+            self.tokenizer.save(ranks)
+            self.tokenizer.save(self.home / "x.gguf")
         with bpe.Tokenizer.load(ranks, pattern="cl100k", special_tokens=self.tokenizer.special_tokens) as loaded:
             self.same(loaded, self.tokenizer)
             loaded.save(self.home / "again.json")
@@ -75,6 +77,11 @@ class OneFile(Trained):
         with self.assertRaisesRegex(ValueError, "directory"):
             self.tokenizer.save(self.home / "y.json", image=True)
         self.assertFalse((self.home / "y.json").exists())
+        for name in ("mine.json", "mine.tiktoken", "mine.gguf"):
+            (self.home / name).write_text('{"text": "a record"}\n')
+            with self.assertRaisesRegex(bpe.BpeError, "not replaced\nhint: "):
+                self.tokenizer.save(self.home / name)
+            self.assertEqual((self.home / name).read_text(), '{"text": "a record"}\n')
         directory = self.home / "d.json"
         directory.mkdir()
         self.tokenizer.save(directory)

@@ -448,7 +448,8 @@ class Calls(Made):
         one = self.tokenizer
         for words, calls in {
             "texts is a str: give a list of texts, or one text to encode": [lambda: one.encode_batch("text")],
-            "texts is a dict": [lambda: one.encode_batch({"text": ["a"]}), lambda: one({"text": ["a"]})],
+            "texts is a dict": [lambda: one.encode_batch({"text": ["a"]})],
+            "text is a dict": [lambda: one({"text": ["a"]})],
             "texts is a bytes": [lambda: one.encode_iterable(b"text")],
             "a text must be a string, found list": [lambda: one.encode(["a"]), lambda: one.count(["a"])],
             "ids is a str": [lambda: one.decode("ab")],
