@@ -51,6 +51,7 @@ const atSmallScale = [
   "test/corpus/records/",
   "test/count/mapped-files",
   "test/merge/",
+  "test/native/core",
   "test/pipeline/train.",
   "test/superwords/learn-superwords",
   "test/text/",

@@ -23,7 +23,12 @@ const objects = join(root, "dist/native/objects");
 export const modulePath = join(root, "python/bpe_trainer/_native.abi3.so");
 
 /** A C compiler for one platform, with what it is always told. */
-export type Compiler = { readonly command: readonly string[]; readonly flags: readonly string[] };
+export type Compiler = {
+  readonly command: readonly string[];
+  readonly flags: readonly string[];
+  /** For tests at small scale (native/scale.h). */
+  readonly isSmallScale?: boolean;
+};
 
 export type Linked = {
   /** Of native/; `generated` are those of wasm2c. */
@@ -42,14 +47,25 @@ export const libraryParts = [...core, "bpe"];
 /** Every access of the kernel is checked, so its C is compiled with what makes that cheap. */
 const usualFlags = ["-std=gnu11", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing"];
 const warnings = ["-Wall", "-Wextra", "-Werror"];
-const includes = [sources, join(sources, "wasm"), join(sources, "python"), generatedDirectory].map(
-  (directory) => `-I${directory}`,
-);
+
+/** What the compiler is told of the scale, and where headers are. */
+function scaleFlags({ isSmallScale = false }: Compiler): string[] {
+  const directories = [
+    sources,
+    join(sources, "wasm"),
+    join(sources, "python"),
+    generatedDirectory(isSmallScale),
+  ];
+  const defined = isSmallScale ? ["-DBPE_SMALL_SCALE"] : [];
+  return [...defined, ...directories.map((directory) => `-I${directory}`)];
+}
 
 /** Compiles parts of native/, and sources beside them, into one file. Throws what the compiler says. */
 export async function compile(compiler: Compiler, linked: Linked): Promise<void> {
   const beside =
-    linked.sources === undefined ? [] : [...usualFlags, ...warnings, ...includes, ...linked.sources];
+    linked.sources === undefined
+      ? []
+      : [...usualFlags, ...warnings, ...scaleFlags(compiler), ...linked.sources];
   const objects = await compileParts(compiler, linked.parts);
   mkdirSync(dirname(linked.output), { recursive: true });
   // Under its own name: linkers write that into a DLL, into what links to it, and into signatures.
@@ -68,21 +84,25 @@ export async function compile(compiler: Compiler, linked: Linked): Promise<void>
  * module and the library have most parts in common.
  */
 export async function compileParts(compiler: Compiler, parts: readonly string[]): Promise<string[]> {
-  await generateC();
+  const { command, flags, isSmallScale = false } = compiler;
+  const settings = { command, flags, isSmallScale };
+  const made = generatedDirectory(isSmallScale);
+  await generateC(isSmallScale);
   const [ofKernel, ofOthers] = [
-    [join(sources, "wasm"), generatedDirectory],
-    [sources, generatedDirectory],
-  ].map((read) => join(objects, digestOf(compiler, read))) as [string, string];
+    [join(sources, "wasm"), made],
+    [sources, made],
+  ].map((read) => join(objects, digestOf(settings, read))) as [string, string];
   for (const directory of [ofKernel, ofOthers]) mkdirSync(directory, { recursive: true });
   return parts.map((part) => {
     const isKernel = generated.includes(part);
     const object = join(isKernel ? ofKernel : ofOthers, `${part}.o`);
-    const source = join(isKernel ? generatedDirectory : sources, `${part}.c`);
+    const source = join(isKernel ? made : sources, `${part}.c`);
     if (existsSync(object)) return object;
     // Others may make the same.
-    const made = `${object}.${process.pid}.${Math.round(performance.now() * 1000)}`;
-    run(compiler, ...usualFlags, ...(isKernel ? ["-w"] : warnings), ...includes, "-c", source, "-o", made);
-    renameSync(made, object);
+    const written = `${object}.${process.pid}.${Math.round(performance.now() * 1000)}`;
+    const told = [...usualFlags, ...(isKernel ? ["-w"] : warnings), ...scaleFlags(compiler)];
+    run(compiler, ...told, "-c", source, "-o", written);
+    renameSync(written, object);
     return object;
   });
 }
@@ -105,9 +125,9 @@ export function compilerHere(): Compiler | undefined {
 export async function buildModule(): Promise<{ readonly path?: string; readonly obstacle?: string }> {
   const compiler = compilerHere();
   if (compiler === undefined) return { obstacle: "there is no C compiler (cc, gcc or clang)" };
-  await generateC();
+  await generateC(false);
   const stampPath = join(root, "dist/native/module.stamp");
-  const stamp = digestOf(compiler, [sources, generatedDirectory]);
+  const stamp = digestOf(compiler, [sources, generatedDirectory(false)]);
   if (existsSync(modulePath) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp)
     return { path: modulePath };
   const isMac = process.platform === "darwin";

@@ -6,31 +6,37 @@ import { imageDigest } from "../../src/tokenizer/image-name.ts";
 import { buildKernel } from "../build-kernel.ts";
 
 const root = join(import.meta.dir, "../..");
-/** Where the C, its header and the digest of the module lie. */
-export const generatedDirectory = join(root, "dist/native/generated");
+/** Where the C, its header and the digest of the module of a scale lie. */
+export const generatedDirectory = (isSmallScale: boolean) =>
+  join(root, "dist/native", isSmallScale ? "generated-small" : "generated");
 
 /** The modules by the names of their C, in the order of `readNativeKernels`. */
-const modules = { kernel: "kernel-encode.wasm", text: "kernel-text.wasm" };
+const modules = { kernel: "kernel-encode", text: "kernel-text" };
 
-/** Writes the C and the header of each module, and kernel-digest.h, once. Throws what wasm2c says. */
-export const generateC = () => (generated ??= generate());
-let generated: Promise<void> | undefined;
+/** Writes the C and the header of each module of a scale, and kernel-digest.h, once. Throws what wasm2c says. */
+export function generateC(isSmallScale: boolean): Promise<void> {
+  const made = generated.get(isSmallScale) ?? generate(isSmallScale);
+  generated.set(isSmallScale, made);
+  return made;
+}
+const generated = new Map<boolean, Promise<void>>();
 
-async function generate(): Promise<void> {
-  const paths = await buildKernel(join(root, "dist/kernel"));
-  const parts = Object.entries(modules).map(([name, file]) => ({
+async function generate(isSmallScale: boolean): Promise<void> {
+  const paths = await buildKernel(join(root, "dist/kernel"), isSmallScale);
+  const parts = Object.entries(modules).map(([name, module]) => ({
     name,
-    path: paths.find((path) => path.endsWith(`/${file}`))!,
+    path: paths.find((path) => path.endsWith(`/${module}${isSmallScale ? "-small" : ""}.wasm`))!,
   }));
   const digest = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest();
   const bytes = [...imageDigest(parts.map(({ path }) => readFileSync(path)))].join(", ");
   const head = `/* By ${digest(import.meta.path).toString("hex")} */\nstatic const unsigned char kernel_digest[16] = {${bytes}};\n`;
-  const headPath = join(generatedDirectory, "kernel-digest.h");
+  const target = generatedDirectory(isSmallScale);
+  const headPath = join(target, "kernel-digest.h");
   if (existsSync(headPath) && readFileSync(headPath, "utf8") === head) return;
   // Others may make it, or compile it, meanwhile: each file appears as a whole, the head last.
-  const directory = `${generatedDirectory}.${process.pid}`;
+  const directory = `${target}.${process.pid}`;
   mkdirSync(directory, { recursive: true });
-  mkdirSync(generatedDirectory, { recursive: true });
+  mkdirSync(target, { recursive: true });
   const wasm2c = join(root, "node_modules/wabt/bin/wasm2c");
   for (const { name, path } of parts) {
     const output = join(directory, `${name}.c`);
@@ -41,8 +47,7 @@ async function generate(): Promise<void> {
   }
   writeFileSync(join(directory, "kernel-digest.h"), head);
   const names = parts.flatMap(({ name }) => [`${name}.h`, `${name}.c`]);
-  for (const name of [...names, "kernel-digest.h"])
-    renameSync(join(directory, name), join(generatedDirectory, name));
+  for (const name of [...names, "kernel-digest.h"]) renameSync(join(directory, name), join(target, name));
   rmSync(directory, { recursive: true });
 }
 

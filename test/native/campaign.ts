@@ -1,5 +1,6 @@
 // The long tests of the core in C, `npm run test:native`: ten thousand damaged images, and as many as take a minute with gcc's
-// checks; threads with its check of races; and the tests of this directory with these checks. `-- --seed N --images N`
+// checks; threads with its check of races; and the tests of this directory with these checks, at both scales.
+// `-- --seed N --images N`
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,12 +89,14 @@ try {
   }
   attempt("threads", (await compiled("threads", "raced"))!, [made[0]!]);
   const tests = ["test", "--timeout", "600000", join(import.meta.dir, "core.test.ts")];
-  const { exitCode } = Bun.spawnSync([process.execPath, ...tests], {
-    env: { ...process.env, BPE_TEST_SANITIZED: "1", TEST_SEED: values.seed },
-    stdout: "inherit",
-    stderr: "inherit",
-  });
-  if (exitCode !== 0) failedCount++;
+  for (const define of [[], ["--define", "BPE_SMALL_SCALE=true"]]) {
+    const { exitCode } = Bun.spawnSync([process.execPath, ...tests, ...define], {
+      env: { ...process.env, BPE_TEST_SANITIZED: "1", TEST_SEED: values.seed },
+      stdout: "inherit",
+      stderr: "inherit",
+    });
+    if (exitCode !== 0) failedCount++;
+  }
 } finally {
   rmSync(home, { recursive: true });
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile, compilerHere, libraryParts } from "../../scripts/native/build.ts";
+import { isSmallScale } from "../../src/runtime/scale.ts";
 import { tokenizerImage } from "../../src/tokenizer/image.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 
@@ -14,7 +15,10 @@ const kindFlags = {
   raced: ["-g", "-O1", "-fsanitize=thread"],
 } as const;
 
-/** The path of a program of this directory, compiled with the core; undefined, which it says, where there is no C compiler. */
+/**
+ * The path of a program of this directory, compiled with the core at the scale of the tests; undefined, which it says, where
+ * there is no C compiler.
+ */
 export async function compiled(
   name: "driver" | "damage" | "threads",
   kind: keyof typeof kindFlags = "plain",
@@ -24,10 +28,10 @@ export async function compiled(
     console.error(`not tested: test/native/${name}.c needs a C compiler (cc, gcc or clang)`);
     return undefined;
   }
-  const output = join(root, "dist/native/test", `${name}-${kind}`);
+  const output = join(root, "dist/native/test", `${name}-${kind}${isSmallScale ? "-small" : ""}`);
   const flags = [...compiler.flags, ...kindFlags[kind]];
   await compile(
-    { command: compiler.command, flags },
+    { command: compiler.command, flags, isSmallScale },
     { parts: libraryParts, sources: [join(import.meta.dir, `${name}.c`)], linking: ["-pthread"], output },
   );
   return output;
