@@ -363,7 +363,7 @@ const char *section_end(Section *section, const uint8_t *behind, size_t behind_s
 /* ---- Normalization ---- */
 
 /* How much of a text goes into the normalizer at a time. */
-enum { PIECE = 1 << 16 };
+enum { PIECE = SCALED(1 << 16, 5) };
 
 const char *normalize(Instance *instance, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context, Poll *poll) {
   w2c_text *normalizer = &instance->normalizer;

@@ -201,7 +201,7 @@ static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t i
 }
 
 /* So many objects are made between two looks at signals. */
-enum { OBJECTS_AT_ONCE = 1 << 16, IDS_AT_ONCE = 1 << 22 };
+enum { OBJECTS_AT_ONCE = SCALED(1 << 16, 4), IDS_AT_ONCE = SCALED(1 << 22, 8) };
 
 /* Whether signals are to be served now, after `done` objects, and a handler has raised. */
 static bool is_interrupted(size_t done) { return done % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 && PyErr_CheckSignals() != 0; }
