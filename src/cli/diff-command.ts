@@ -9,7 +9,7 @@ import { recordedReading } from "../formats/training-json.ts";
 import { comparing } from "../options/command-tables.ts";
 import { readNamed } from "../options/kinds.ts";
 import { readTyped } from "../options/option.ts";
-import { compareTokenizers } from "../pipeline/evaluate.ts";
+import { compareTokenizers, evaluatingThreadsMax } from "../pipeline/evaluate.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
 import { ScratchDirectory } from "../store/scratch-directory.ts";
@@ -51,7 +51,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     {
       tokenizers: [a, b],
       text: texts[0] ?? null,
-      workerCountFor: workersFor(workers, budget.workerCountMax),
+      workerCountFor: workersFor(workers, evaluatingThreadsMax(budget)),
       budget,
       scratch,
     },

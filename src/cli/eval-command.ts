@@ -10,7 +10,7 @@ import { recordedInputs, recordedReading } from "../formats/training-json.ts";
 import { evaluating } from "../options/command-tables.ts";
 import { readTextFile } from "../options/kinds.ts";
 import { type Asked, readTyped } from "../options/option.ts";
-import { evaluate, type NamedText } from "../pipeline/evaluate.ts";
+import { evaluate, evaluatingThreadsMax, type NamedText } from "../pipeline/evaluate.ts";
 import { invalidBytes } from "../pipeline/warnings.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";
@@ -37,7 +37,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const { texts: opened, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
   const texts = withTrainedBy(opened, tokenizers);
   const budget = new MemoryBudget(memoryLimitBytes);
-  const workerCountFor = workersFor(workers, budget.workerCountMax);
+  const workerCountFor = workersFor(workers, evaluatingThreadsMax(budget));
   const { evaluation } = await evaluate(
     { tokenizers, texts, terms, numbers, model, workerCountFor, budget, scratch },
     (progress) => output.progress(progress),

@@ -16,6 +16,8 @@ import { placedAt, slicesOf, type TextWords, type WordSlice, wordAt } from "./te
 export type WordEncoding = {
   readonly parts: EncodingParts;
   readonly tokens: TokenTable;
+  /** The cache of words is 2^cacheShrinkBits times smaller than usual, where memory is short. */
+  readonly cacheShrinkBits: number;
 };
 
 type Ids = Uint16Array | Uint32Array;
@@ -38,8 +40,8 @@ export class WordEncoder {
   private readonly ends: number[] = [];
 
   constructor(readonly tokenizer: WordEncoding) {
-    const { parts } = tokenizer;
-    this.encoding = new TextEncoding(parts, this.found);
+    const { parts, cacheShrinkBits } = tokenizer;
+    this.encoding = new TextEncoding(parts, this.found, { cacheShrinkBits });
     this.addedTokens = new Map(parts.addedTokens.map((token) => [token.id, token]));
     this.isSpecial = new Uint8Array(tokenizer.tokens.idLimit);
     for (const { id, special } of parts.addedTokens) if (special) this.isSpecial[id] = 1;

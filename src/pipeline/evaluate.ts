@@ -24,16 +24,17 @@ import {
 } from "../evaluation/text-words.ts";
 import type { WordEncoding } from "../evaluation/word-encoder.ts";
 import { type CompiledPattern, compilePattern, patternDigest } from "../pattern/pattern.ts";
+import { collectGarbage } from "../runtime/host.ts";
 import { scaled } from "../runtime/scale.ts";
-import type { MemoryBudget } from "../runtime/system-limits.ts";
+import { type MemoryBudget, workerBytes } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import type { ScratchDirectory } from "../store/scratch-directory.ts";
 import { canBeCut, cuttingTokens, plainCutting } from "../text/cutting.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
+import { sizeOf as sizeOfTable, type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
 import { countWords } from "./count-words.ts";
 import { countIds, encodingBytesPerByte, encodingParts, isQuick } from "./encode-corpus.ts";
-import { EvaluationThreads } from "./evaluation-threads.ts";
+import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
 import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
 
@@ -67,8 +68,11 @@ export type EvaluateOptions = {
 
 /** A text that was read: its words, and what counts its tokens. */
 async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
-  const { budget, scratch, workerCountFor, tokenizers } = options;
+  const { scratch, workerCountFor, tokenizers } = options;
   const workerCount = workerCountFor(expectedTextBytes(inputs));
+  const encodingBytes = encodersBytes(options);
+  let budget = options.budget.beside(encodingBytes);
+  let neededFor = (size: TableSize) => tablesPerText * tableBytes(size) + factsBytes * size.wordCount;
   const count = async (
     pattern: CompiledPattern,
     sources: readonly string[],
@@ -80,15 +84,20 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
       countsOptions: { patterns: sources, specialTokens, isLinewise: false },
     };
     const check = (size: TableSize) =>
-      budget.check("measuring a text", tablesPerText * tableBytes(size), "measure a part of the text");
+      budget.check("measuring a text", neededFor(size), "measure a part of the text");
     const corpus = { inputs, cutting: plainCutting(pattern, specialTokens), workerCount, memory };
     const counted = await countWords(corpus, progress.passReport, check);
-    checkLongest(counted.words, options, workerCount);
+    checkLongest(counted.words, { budget, tokenizers }, workerCount);
     progress.endPass(sizeOf(inputs));
     return counted;
   };
   const counted = await count(compilePattern([placedWordPattern]), [placedWordPattern], []);
   const words = await inTurns(gatherTextWords(counted.words, options.numbers));
+  // The table that was counted, and that of equal words, are gone.
+  if (expectedTextBytes(inputs) > smallTextBytes) collectGarbage();
+  const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
+  budget = options.budget.beside(encodingBytes + wordsBytes);
+  neededFor = (size) => (tablesPerText - 1) * tableBytes(size);
   const invalidBytes = counted.statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
   const countPretokens: CountPretokens = async (...what) => (await count(...what)).words;
   const counting = { tokenizers, inputs, words, workerCount };
@@ -97,7 +106,11 @@ async function readText({ inputs }: NamedText, options: EvaluateOptions, progres
 }
 
 /** A UserError if a word is too long to be encoded beside the tables of its text. */
-function checkLongest(words: WordTable, { budget, tokenizers }: EvaluateOptions, threadCount: number): void {
+function checkLongest(
+  words: WordTable,
+  { budget, tokenizers }: Pick<EvaluateOptions, "budget" | "tokenizers">,
+  threadCount: number,
+): void {
   const { wordCount, starts, bytes } = words;
   let longestBytes = 0;
   for (let w = 0; w < wordCount; w++) longestBytes = Math.max(longestBytes, starts[w + 1]! - starts[w]!);
@@ -122,26 +135,60 @@ function startProgress(options: EvaluateOptions, report: Report): EvaluationProg
 /** The words with their white space and the pretokens, each as counted and as threads share it. */
 const tablesPerText = 4;
 
+/** What is known of each word beside the table, what a tokenizer makes of it, and what finds equal ones. */
+const factsBytes = 40;
+
 /** The threads that encode the words of all texts. The caller closes them. */
 function startThreads(options: EvaluateOptions) {
   const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
   // What takes long is done by workers, because it serves no signal meanwhile.
   const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => isQuick(parts));
-  const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts));
+  const cacheShrinkBits = cacheShrinkBitsOf(options);
+  const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, cacheShrinkBits));
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
 }
 
 /** One word of so much text is encoded in some 0.1 s. */
 const smallTextBytes = 4e6;
 
-function wordEncodingOf(parts: TokenizerParts): WordEncoding {
+/** What a cache of words takes that is not shrunk: src/kernel/encode/word-cache.ts. */
+const cacheBytes = 46e6;
+const cacheShrinkBitsMax = scaled(5, 0);
+
+const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
+  workerCountFor(Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs))));
+
+/** How much smaller the caches of the encoders have to be so that all of them take an eighth of the memory. */
+function cacheShrinkBitsOf(options: EvaluateOptions): number {
+  const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);
+  const sharedBytes = options.budget.shareBytes(1) / 8;
+  let bits = 0;
+  while (bits < cacheShrinkBitsMax && (cacheCount * cacheBytes) / 2 ** bits > sharedBytes) bits++;
+  return bits;
+}
+
+/** How many threads evaluate, at most, if their number is not asked for: counting takes a third of the memory. */
+export const evaluatingThreadsMax = (budget: MemoryBudget) =>
+  Math.max(1, Math.floor(budget.workerCountMax / 3));
+
+/** What the threads that encode take beside the words. A small text fills no cache, and has no thread of its own. */
+function encodersBytes(options: EvaluateOptions): number {
+  const { texts, tokenizers } = options;
+  const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
+  if (textBytes <= smallTextBytes) return 0;
+  const cachesBytes =
+    (Math.min(encodersMax, tokenizers.length) * cacheBytes) / 2 ** cacheShrinkBitsOf(options);
+  return threadCountOf(options) * (workerBytes + cachesBytes);
+}
+
+function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEncoding {
   const { idLimit, tokenCount, ...table } = parts.tokens;
   const starts = new Uint32Array(new SharedArrayBuffer(table.starts.byteLength));
   const bytes = new Uint8Array(new SharedArrayBuffer(table.bytes.byteLength));
   starts.set(table.starts);
   bytes.set(table.bytes);
-  return { parts: encodingParts(parts), tokens: { idLimit, tokenCount, bytes, starts } };
+  return { parts: encodingParts(parts), tokens: { idLimit, tokenCount, bytes, starts }, cacheShrinkBits };
 }
 
 export type Evaluated = {

@@ -9,6 +9,7 @@ import {
   type WordEncoding,
   wordCosts,
 } from "../evaluation/word-encoder.ts";
+import { collectGarbage } from "../runtime/host.ts";
 import { adoptKernelModule, kernelModule } from "../runtime/kernel.ts";
 import { scaled } from "../runtime/scale.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -59,7 +60,17 @@ export class EvaluationJob {
   }
 
   /** The tokens of pretokens, by id, and the numbers of words; with the last part, what the words of the text cost. */
-  *measure({ tokenizer, pretokens, words, placedTokens, part }: MeasureRequest) {
+  measure(request: MeasureRequest): Generator<undefined, Measured> {
+    return collecting(this.measureWords(request));
+  }
+
+  private *measureWords({
+    tokenizer,
+    pretokens,
+    words,
+    placedTokens,
+    part,
+  }: MeasureRequest): Generator<undefined, Measured> {
     const encoder = this.encoder(tokenizer);
     const tokenCounts = new Float64Array(this.tokenizers[tokenizer]!.tokens.idLimit);
     const numbers = new NumberCounts();
@@ -76,7 +87,15 @@ export class EvaluationJob {
   }
 
   /** The words that the first two tokenizers cut differently, with the last part. */
-  *compare({ words, isDifferent, part }: CompareRequest): Generator<undefined, DifferentWords | null> {
+  compare(request: CompareRequest): Generator<undefined, DifferentWords | null> {
+    return collecting(this.compareWords(request));
+  }
+
+  private *compareWords({
+    words,
+    isDifferent,
+    part,
+  }: CompareRequest): Generator<undefined, DifferentWords | null> {
     const encoders = [this.encoder(0), this.encoder(1)] as const;
     for (const slice of slicesOfPart(part, words.placed.wordCount)) {
       compareCuts(words, slice, encoders, isDifferent);
@@ -94,8 +113,21 @@ export class EvaluationJob {
   }
 }
 
-/** Each has tables of some 30 MB; two are compared. */
-const encodersMax = 2;
+/** Two are compared. */
+export const encodersMax = 2;
+
+/** Work on slices of words. Each word leaves garbage, which the runtime would let grow to several times the tables. */
+function* collecting<T>(work: Generator<undefined, T>): Generator<undefined, T> {
+  let step = work.next();
+  for (let done = 1; step.done !== true; step = work.next(), done++) {
+    yield;
+    if (done % slicesPerCollection === 0) collectGarbage();
+  }
+  return step.value;
+}
+
+/** A quarter of a million words, whose garbage takes some 20 MB. */
+const slicesPerCollection = 32;
 
 /** What a tokenizer makes of a text. */
 type Measured = {

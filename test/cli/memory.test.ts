@@ -56,6 +56,19 @@ describe("what has no end", () => {
 });
 
 describe("--memory-limit", () => {
+  test("of eval has room for its tokenizers, threads and words, or is refused before it is passed", async () => {
+    expect(run(["train", small, "-n", "290", "-o", "other", "-w", "1"]).code).toBe(0);
+    const evaluate = (limit: number) => {
+      const args = ["eval", at("learned"), at("other"), "--text", many, "-w", "1"];
+      return runLimited(binary, [...args, "--memory-limit", `${limit}MB`], home);
+    };
+    const refused = await evaluate(130);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/needs a.* \d+ MB of memory/)]);
+    expect(wrongOf(refused, 130e6)).toBeUndefined();
+    const measured = await evaluate(200);
+    expect([measured.code, wrongOf(measured, 200e6)]).toEqual([0, undefined]);
+  });
+
   test("is a size; what is none is wrong use", () => {
     for (const text of ["much", "12 elephants", "-5", "0"]) {
       const { code, stderr } = run(["train", small, "-n", "300", "-o", "x", `--memory-limit=${text}`]);
@@ -286,7 +299,9 @@ describe("what was made to fill the memory is done within 1.2 times the limit, o
       const limit = ["--memory-limit", `${limitMegabytes}MB`, "-w", "1"];
       const ended = await runLimited(binary, [...args, ...limit], home);
       expect([command, wrongOf(ended, limitMegabytes * 1e6)]).toEqual([command, undefined]);
-      const refused = expect.stringMatching(/^bpe: error: ("|the longest word of a text needs about)/);
+      const refused = expect.stringMatching(
+        /^bpe: error: ("|the longest word of a text needs about|counting needs at least)/,
+      );
       expect([command, ended.code, ended.stderr]).toEqual([command, 1, refused]);
     }
   });
