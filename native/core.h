@@ -82,7 +82,7 @@ typedef struct {
 /* Some 10 to 50 ms of work. */
 enum { POLL_STEPS = SCALED(1 << 20, 64) };
 
-/* After so many steps, each of a byte or some nanoseconds. False: give up. The poll may be NULL. */
+/* Counts `steps`, each a byte or some nanoseconds of work. Returns false to give up. The poll may be NULL. */
 static inline bool goes_on(Poll *poll, size_t steps) {
   if (poll == NULL || (poll->unasked += steps) < POLL_STEPS) return true;
   poll->unasked = 0;
@@ -168,7 +168,7 @@ typedef struct {
   TokenPlace *places;
   size_t left, capacity, block_end, block_bytes;
   bool has_no_memory;
-  size_t searched;   /* `next_cut` goes on there */
+  size_t searched;   /* `next_cut` continues there */
   size_t read_bytes; /* how many were compared, or read backwards; for tests */
 } TokenSearch;
 

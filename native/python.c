@@ -200,7 +200,7 @@ static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t i
   return i;
 }
 
-/* So many objects are made between two looks at signals. */
+/* How many objects are made between two checks for signals. */
 enum { OBJECTS_AT_ONCE = SCALED(1 << 16, 4), IDS_AT_ONCE = SCALED(1 << 22, 8) };
 
 /* Whether signals are to be served now, after `done` objects, and a handler has raised. */
@@ -452,7 +452,7 @@ typedef struct {
   size_t array_size, expected_parts;
   Py_ssize_t placed;
   Ids spare; /* memory for the ids of a part */
-  atomic_bool is_stopped; /* no thread goes on: one has failed, or the caller gives up */
+  atomic_bool is_stopped; /* every thread stops: one has failed, or the caller gives up */
 } Batch;
 
 static void batch_dealloc(Batch *self) {

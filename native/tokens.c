@@ -8,7 +8,7 @@
 #include <string.h>
 #include "core.h"
 
-/* So many bytes are compared at each place. A group without a longer token has no automaton. */
+/* How many bytes are compared at each position. A group without a longer token has no automaton. */
 enum { COMPARED_BYTES = SCALED(32, 3), BLOCK_MIN = SCALED(64, 4), BLOCK_MAX = SCALED(1 << 14, 16) };
 
 /* ---- The automaton: states in the order of their depths; 0 is the root ---- */
@@ -17,7 +17,7 @@ struct TokenTrie {
   uint32_t state_count, slot_mask;
   uint8_t *labels;      /* the byte that leads to a state */
   uint32_t *parents;    /* from this one */
-  uint32_t *fallbacks;  /* where it goes on if no child fits */
+  uint32_t *fallbacks;  /* where the search continues if no child fits */
   uint32_t *longest;    /* the longest token that ends there: its number + 1, or 0 */
   uint32_t *slots;      /* states by the hash of parent and label; 0 is free */
 };

@@ -121,7 +121,7 @@ def refuse_text(name: str, values: object) -> None:
 
 
 def texts_of(name: str, values: Any) -> list[str]:
-    """Strings in an order of their own, which a set does not have, and a dict seldom means."""
+    """Strings in a given order: a set has none, and a dict rarely means its own."""
     refuse_text(name, values)
     if not is_iterable(values) or isinstance(values, (dict, set, frozenset)):
         refuse(name, "a list of strings", values)

@@ -33,7 +33,7 @@ function roundStep(step: number): number {
   return factor * power;
 }
 
-/** An axis of whole decades that holds all values, which are above 0; marks are at most so many. */
+/** An axis of whole decades that holds all values, which are above 0, with few enough marks to read. */
 export function decadesAxis(title: string, values: readonly number[]): Axis {
   const first = Math.floor(Math.log10(Math.min(...values)) + 1e-9);
   const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values)) - 1e-9));
@@ -69,7 +69,7 @@ export function shortNumber(value: number, digits = 3): string {
   return `${Number((value / 1000 ** power).toPrecision(digits))}${units[power]}`;
 }
 
-/** The marks of an axis: so many digits that no two are alike. */
+/** The marks of an axis, with enough digits to tell them apart. */
 export function tickNames({ ticks }: Axis): string[] {
   for (let digits = 3; ; digits++) {
     const names = ticks.map((tick) => shortNumber(tick, digits));

@@ -166,7 +166,7 @@ function edgesOf(sets: readonly CodePointSet[]): Float64Array {
 }
 
 const stateCountMax = 4000;
-/** A symbol from a situation takes as long as so many short steps. */
+/** The cost of one symbol from one situation, in short steps. */
 const situationSteps = 32;
 /** The next state behind a symbol that never comes. */
 const never = -1;

@@ -40,7 +40,7 @@ const shard = fieldsOf({
 });
 export type Shard = Checked<typeof shard>;
 
-/** Where encoding goes on behind a shard: at a byte that is a safe cut, where so many ids and documents are in shards already. */
+/** Where encoding continues after a shard: a byte that is a safe cut, and the ids and documents in the shards before it. */
 const point = fieldsOf({
   /** Of the ranges that are encoded, in their order. */
   rangeIndex: count,
@@ -68,7 +68,7 @@ const manifestFields = fieldsOf({
   shards: listOf(shard),
   /** Null: all is encoded. */
   next: orNull(point),
-  /** At the end of ranges: the last document goes on behind them. */
+  /** At the end of ranges: the last document continues after them. */
   isOpen: optional(flag),
   /** What the columns of fields hold. */
   keptKinds: optional(listOf(orNull(oneOf(keptKinds)))),

@@ -1,6 +1,7 @@
 import { readSync } from "node:fs";
 import { zlib } from "../corpus/content.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
+import { scaled } from "../runtime/scale.ts";
 
 /** Heads that are overwritten at the end of writing are shorter. */
 const headBytesMax = 4096;
@@ -57,8 +58,8 @@ export class ChecksummedFile implements ByteSink {
 }
 
 /** Bytes read at a time, and between two yields. */
-const block = new Uint8Array(1 << 18);
-const sliceBytes = 1 << 22;
+const block = new Uint8Array(scaled(1 << 18, 16));
+const sliceBytes = scaled(1 << 22, 64);
 
 /** The checksum of a file that is open. Yields how many bytes were read since the last yield. */
 export function* checksumOf(fd: number): Generator<number, string> {

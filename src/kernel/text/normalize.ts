@@ -48,7 +48,7 @@ import {
  * MAYBE). One that may join stays all the same if it has no composite with the last starter, or if a character between them
  * blocks it; this is asked only of starters that have no decomposition, so that the last starter is what NFC would have there.
  *
- * Work is linear: the scan goes on where it stopped when more text comes, and marks are sorted by counting their classes.
+ * Work is linear: the scan continues where it stopped when more text comes, and marks are sorted by counting their classes.
  */
 let inputStart: usize = 0;
 let inputCapacity: usize = 0;

@@ -90,7 +90,7 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
   );
 }
 
-/** A list behind a click; nothing if it is empty. */
+/** A list that opens with a click; nothing if it is empty. */
 function list<Row>(
   title: string,
   count: number,

@@ -21,7 +21,7 @@ export function tokensOf(bytes: Uint8Array, { ids, lengths }: Cut): Token[] {
 /** A text that is cut into bytes has many. */
 const shownTokensMax = 400;
 
-/** A text cut by one tokenizer, with its ids behind a click. */
+/** A text cut by one tokenizer, with its ids in a fold that opens with a click. */
 export function cutText(tokens: readonly Token[]): Child {
   const shown = tokens.slice(0, shownTokensMax);
   const byteCount = tokens.reduce((sum, { bytes }) => sum + bytes.length, 0);
