@@ -152,7 +152,7 @@ async function buildIfChanged(): Promise<void> {
     stamp,
     executable,
     ...(isWindows ? [] : [warmPath]),
-    "dist/kernel/digest",
+    "dist/kernel/kernel.wasm",
     "dist/patterns",
     "dist/pages/report.html",
     "dist/playground/playground.html",

@@ -2,7 +2,7 @@
 // writes down the types of what they export: src/runtime/kernel-exports.ts (not in the repository).
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { generateMaskLoops } from "./generate-mask-loops.ts";
 import { generateUnicodeData } from "./generate-unicode-data.ts";
 
@@ -66,37 +66,43 @@ const smallFlavours = {
 };
 
 const flavours = { ...usualFlavours, ...smallFlavours };
+type ModuleName = keyof typeof flavours;
+
+/** The file beside a module that has the digest of what it was compiled from. */
+const digestPath = (path: string) => `${path}.digest`;
 
 /**
  * Puts the modules of a scale into `directory`, unless they are there already; returns their paths. Throws what the compiler
  * says.
  */
 export async function buildKernel(directory: string, isSmallScale = false): Promise<string[]> {
-  const pathsOf = (some: object) => Object.keys(some).map((name) => join(directory, name));
-  const paths = pathsOf(isSmallScale ? smallFlavours : usualFlavours);
+  const paths = Object.keys(isSmallScale ? smallFlavours : usualFlavours).map((name) =>
+    join(directory, name),
+  );
   // In a process of its own: the bundler does not see files that appear in a directory that this process has looked into.
   const { status } = spawnSync(process.execPath, [import.meta.path], { stdio: "inherit" });
   if (status !== 0) throw new Error("the sources that are made of others cannot be made");
-  const digestPath = join(directory, "digest");
-  const digest = digestOfSources();
   mkdirSync(directory, { recursive: true });
-  const isSame = existsSync(digestPath) && readFileSync(digestPath, "utf8") === digest;
-  // What is not compiled now is of other sources.
-  if (!isSame) for (const path of pathsOf(flavours)) if (!paths.includes(path)) rmSync(path, { force: true });
-  const missing = isSame ? paths.filter((path) => !existsSync(path)) : paths;
+  const digests = new Map(paths.map((path) => [path, digestOfModule(basename(path) as ModuleName)]));
+  const isBuilt = (path: string) =>
+    existsSync(path) &&
+    existsSync(digestPath(path)) &&
+    readFileSync(digestPath(path), "utf8") === digests.get(path);
+  const missing = paths.filter((path) => !isBuilt(path));
+  for (const path of missing) rmSync(digestPath(path), { force: true });
   // Each takes 20 s of a processor.
   const compilers = missing.map((path) =>
     Bun.spawn([process.execPath, import.meta.path, path], { stdio: ["ignore", "inherit", "inherit"] }),
   );
   const codes = await Promise.all(compilers.map(({ exited }) => exited));
   if (codes.some((code) => code !== 0)) throw new Error("the kernel does not compile");
-  writeFileSync(digestPath, digest);
+  for (const path of missing) writeFileSync(digestPath(path), digests.get(path)!);
   return paths;
 }
 
 /** Compiles the module that has the name of this file. */
 async function compile(path: string): Promise<void> {
-  const [entry, ...features] = flavours[basename(path) as keyof typeof flavours];
+  const [entry, ...features] = flavours[basename(path) as ModuleName];
   const output = ["--outFile", path];
   const { error, stderr } = await asc.main([
     join(sources, entry!),
@@ -124,7 +130,7 @@ async function declareExports(): Promise<void> {
   writeFileSync(path, `${head}${typesHead}${all}\n/** What src/kernel/text-module.ts exports. */\n${ofText}`);
 }
 
-async function declarationOf(type: string, name: keyof typeof flavours): Promise<string> {
+async function declarationOf(type: string, name: ModuleName): Promise<string> {
   let declared = "";
   const writeFile = (name: string, contents: string | Uint8Array) => {
     if (name.endsWith(".d.ts")) declared = String(contents);
@@ -154,13 +160,30 @@ const typesHead = `
 const doesNotCompile = (stderr: { toString(): string }) =>
   new Error(`the kernel does not compile:\n${stderr.toString()}`);
 
-/** A hash of everything that the modules are made from: when it changes they are made anew. */
-export function digestOfSources(): string {
-  const hash = new Bun.CryptoHasher("sha256");
+/** A hash of all sources of the kernel. */
+function digestOfSources(): string {
   const names = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".ts"),
   );
-  for (const name of names.sort()) hash.update(`${name}\n`).update(readFileSync(join(sources, name)));
+  return digestOf(names);
+}
+
+/** A hash of everything that a module is made from: when it changes, the module is compiled again. */
+export function digestOfModule(name: ModuleName): string {
+  const [entry] = flavours[name];
+  // The scale is declared for all of them, and imported by none.
+  const names = new Set([entry!, "scale.d.ts"]);
+  for (const name of names) {
+    const source = readFileSync(join(sources, name), "utf8");
+    for (const [, imported] of source.matchAll(/^(?:import|export|\}) [^;]*?from "(\.[^"]+)";/gm))
+      names.add(join(dirname(name), `${imported}.ts`));
+  }
+  return digestOf([...names]);
+}
+
+function digestOf(names: readonly string[]): string {
+  const hash = new Bun.CryptoHasher("sha256");
+  for (const name of [...names].sort()) hash.update(`${name}\n`).update(readFileSync(join(sources, name)));
   hash.update(readFileSync(import.meta.path)).update(readFileSync(join(root, "package-lock.json")));
   return hash.digest("hex");
 }
