@@ -6,6 +6,7 @@ import { buildKernel } from "./scripts/build-kernel.ts";
 import { closeVariables } from "./scripts/close-variables.ts";
 import { commonCode } from "./scripts/common-code.ts";
 import { signMachO } from "./scripts/sign-mach-o.ts";
+import { doorless } from "./scripts/without-doors.ts";
 
 /** The commit the binary is made from, marked where the tree differs from it; "unknown" outside a checkout. */
 export function commit(): string {
@@ -49,6 +50,7 @@ async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
     define: definesOf(scale),
     target: "bun",
     splitting: true,
+    plugins: [doorless],
   });
   // What is required on demand is written so that the bundler of the executable does not see it.
   for (const { path } of outputs) {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
+import { pathOfDoor, withoutDoors } from "./without-doors.ts";
 
 // Bun's bundler makes a file of all modules that the same entries reach, and whatever is imported on demand is an entry. So a
 // command would load 70 files. Here what is imported on demand asks for all modules that many commands load: then the same
@@ -51,7 +52,7 @@ export function commonCode(directory: string): BunPlugin {
     name: "common code",
     setup(build) {
       build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-        const text = readFileSync(path, "utf8");
+        const text = withoutDoors(path, readFileSync(path, "utf8"));
         const before = !onDemand.has(path) ? "" : isForStart(path) ? atStartOnly : all;
         return { loader: "ts", contents: before + text };
       });
@@ -61,11 +62,11 @@ export function commonCode(directory: string): BunPlugin {
 
 function scan(transpiler: Bun.Transpiler, path: string): Imports {
   const found = transpiler
-    .scanImports(readFileSync(path, "utf8"))
-    .filter((one) => one.path.startsWith(".") && one.path.endsWith(".ts"));
+    .scanImports(withoutDoors(path, readFileSync(path, "utf8")))
+    .filter((one) => one.path.startsWith("#") || (one.path.startsWith(".") && one.path.endsWith(".ts")));
   const pathsOf = (isLater: boolean) =>
     found
       .filter(({ kind }) => (kind !== "import-statement") === isLater)
-      .map((one) => resolve(dirname(path), one.path));
+      .map((one) => (one.path.startsWith("#") ? pathOfDoor(one.path) : resolve(dirname(path), one.path)));
   return { now: pathsOf(false), later: pathsOf(true) };
 }

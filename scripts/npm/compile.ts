@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:
 import { basename, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { buildKernel } from "../build-kernel.ts";
+import { doorless, withoutDoors } from "../without-doors.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const sources = join(root, "src");
@@ -51,7 +52,7 @@ const forBrowsers: BunPlugin = {
       loader: "js",
     }));
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-      const contents = readFileSync(path, "utf8");
+      const contents = withoutDoors(path, readFileSync(path, "utf8"));
       const usesBuffer = path !== buffer && /\bBuffer\./.test(contents);
       const lean = /\/(options\/[\w-]+|formats|content|chat-templates)\.ts$/.test(path)
         ? withPureTables(contents)
@@ -123,7 +124,7 @@ export async function compileLibrary(
       BPE_SMALL_SCALE: "false",
       ...(target === "browser" && { "process.platform": '"browser"' }),
     },
-    plugins: [takePlaces(suffixes), ...(target === "browser" ? [forBrowsers] : [])],
+    plugins: [takePlaces(suffixes), target === "browser" ? forBrowsers : doorless],
   });
   for (const log of result.logs) console.error(String(log));
   if (!result.success) throw new Error(`the library for ${target} does not compile`);

@@ -21,13 +21,13 @@ import {
   addSpecials,
   asLearned,
   checkReachable,
-  firstTokens,
   numberExtension,
   padExtension,
   ranksObstacle,
   renamedParts,
   seedsBeyond,
   startTokensOf,
+  truncateExtension,
 } from "../tokenizer/extend-vocabulary.ts";
 import { idsByKey } from "../tokenizer/token-keys.ts";
 import { haveAllBytes, tokenBytesOf } from "../tokenizer/token-table.ts";
@@ -181,7 +181,7 @@ export async function beyondBase(base: Base, training: Training, run: Corpus): P
         const extensions = newTokenCounts.map((count) =>
           padExtension(
             parts,
-            addSpecials(firstTokens(all, count, base.seedMerges.length), base.newSpecials),
+            addSpecials(truncateExtension(all, count, base.seedMerges.length), base.newSpecials),
             training.padTo,
           ),
         );

@@ -112,7 +112,7 @@ export function numberExtension(
  * The extension that a run for `count` new tokens ends with: the first merges of a run for more. All of the seed tokens' merges
  * are among them.
  */
-export function firstTokens(extension: Extension, count: number, seedMergeCount: number): Extension {
+export function truncateExtension(extension: Extension, count: number, seedMergeCount: number): Extension {
   const { tokens, merges } = extension;
   if (tokens.length <= count) return extension;
   const { id } = tokens[count]!;
