@@ -148,6 +148,24 @@ export class WordEncoder {
     return this.encoding.out.ids.subarray(0, idCount);
   }
 
+  /** Whether another tokenizer cuts a placed word into the same sequences of bytes. */
+  cutsLike(other: WordEncoder, words: TextWords, p: number): boolean {
+    const idCount = this.encode(words, p);
+    if (other.encode(words, p) !== idCount) return false;
+    const { bytes, starts } = this.tokenizer.tokens;
+    const { bytes: otherBytes, starts: otherStarts } = other.tokenizer.tokens;
+    const { ids } = this.encoding.out;
+    const { ids: otherIds } = other.encoding.out;
+    for (let i = 0; i < idCount; i++) {
+      const start = starts[ids[i]!]!;
+      const otherStart = otherStarts[otherIds[i]!]!;
+      const length = starts[ids[i]! + 1]! - start;
+      if (otherStarts[otherIds[i]! + 1]! - otherStart !== length) return false;
+      for (let j = 0; j < length; j++) if (bytes[start + j] !== otherBytes[otherStart + j]) return false;
+    }
+    return true;
+  }
+
   /** How many of the first ids are only what stands before the word. */
   private whitespaceCount(words: TextWords, p: number, idCount: number): number {
     if (idCount === 0) return 0;
@@ -218,48 +236,38 @@ export function compareCuts(
   [a, b]: readonly [WordEncoder, WordEncoder],
   isDifferent: Uint8Array,
 ): void {
-  const { tokens: tokensOfA } = a.tokenizer;
-  const { tokens: tokensOfB } = b.tokenizer;
-  for (let p = first; p < end; p++) {
-    isDifferent[p] = isSameCut(tokensOfA, a.idsOf(words, p), tokensOfB, b.idsOf(words, p)) ? 0 : 1;
-  }
-}
-
-function isSameCut(a: TokenTable, idsOfA: Ids, b: TokenTable, idsOfB: Ids): boolean {
-  if (idsOfA.length !== idsOfB.length) return false;
-  for (let i = 0; i < idsOfA.length; i++) {
-    const startOfA = a.starts[idsOfA[i]!]!;
-    const startOfB = b.starts[idsOfB[i]!]!;
-    const length = a.starts[idsOfA[i]! + 1]! - startOfA;
-    if (b.starts[idsOfB[i]! + 1]! - startOfB !== length) return false;
-    for (let j = 0; j < length; j++) {
-      if (a.bytes[startOfA + j] !== b.bytes[startOfB + j]) return false;
-    }
-  }
-  return true;
+  for (let p = first; p < end; p++) isDifferent[p] = a.cutsLike(b, words, p) ? 0 : 1;
 }
 
 /** How many of the words that are cut differently are listed. */
 const listedMax = 1000;
 
-/** The words that are marked as cut differently: of equally frequent ones the first by their bytes are listed first. */
-export function differentWords(
+/**
+ * The words that are marked as cut differently: of equally frequent ones the first by their bytes are listed first. Yields
+ * between slices of work.
+ */
+export function* differentWords(
   words: TextWords,
   isDifferent: Uint8Array,
   [a, b]: readonly [WordEncoder, WordEncoder],
-): DifferentWords {
+): Generator<undefined, DifferentWords> {
   const { counts } = words.placed;
-  const different: number[] = [];
-  let count = 0;
-  for (let p = 0; p < isDifferent.length; p++) {
-    if (isDifferent[p] === 0) continue;
-    different.push(p);
-    count += counts[p]!;
+  const isBefore = isMoreFrequent(words);
+  const listed: number[] = [];
+  let differentCount = 0;
+  let distinctCount = 0;
+  for (const { first, end } of slicesOf(isDifferent.length)) {
+    for (let p = first; p < end; p++) {
+      if (isDifferent[p] === 0) continue;
+      differentCount += counts[p]!;
+      distinctCount++;
+      insertAmongFirst(listed, p, isBefore, listedMax);
+    }
+    yield;
   }
-  const listed = different.toSorted(byFrequency(words)).slice(0, listedMax);
   return {
-    differentWords: count,
-    distinctDifferentWords: different.length,
+    differentWords: differentCount,
+    distinctDifferentWords: distinctCount,
     mostFrequent: listed.map((p) => ({
       word: escapeBytes(beginningOf(placedAt(words, p))),
       count: counts[p]!,
@@ -269,9 +277,46 @@ export function differentWords(
   };
 }
 
+type IsBefore = (item: number, other: number) => boolean;
+
+/** Inserts an item into an ordered list of the first `max` items, if it is one of them. */
+function insertAmongFirst(list: number[], item: number, isBefore: IsBefore, max: number): void {
+  let low = 0;
+  let high = list.length;
+  if (high === max && !isBefore(item, list[max - 1]!)) return;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(item, list[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  list.splice(low, 0, item);
+  if (list.length > max) list.length = max;
+}
+
 /** The order of placed words: the most frequent first, then by their bytes. */
-const byFrequency = (words: TextWords) => (p: number, q: number) =>
-  words.placed.counts[q]! - words.placed.counts[p]! || Buffer.compare(placedAt(words, p), placedAt(words, q));
+const isMoreFrequent =
+  (words: TextWords): IsBefore =>
+  (p, q) => {
+    const { counts } = words.placed;
+    return counts[p] === counts[q] ? compareBytes(words, p, 0, q, 0) < 0 : counts[p]! > counts[q]!;
+  };
+
+/** Compares the bytes of two placed words, without the given number of bytes at the start of each. */
+function compareBytes(
+  { placed: { bytes, starts } }: TextWords,
+  p: number,
+  skippedOfP: number,
+  q: number,
+  skippedOfQ: number,
+): number {
+  const end = starts[p + 1]!;
+  const otherEnd = starts[q + 1]!;
+  let pos = starts[p]! + skippedOfP;
+  let other = starts[q]! + skippedOfQ;
+  for (; pos < end && other < otherEnd; pos++, other++)
+    if (bytes[pos] !== bytes[other]) return bytes[pos]! - bytes[other]!;
+  return end - pos - (otherEnd - other);
+}
 
 /** How many of the words are listed whose tokens beyond the first are the most in all; of equal ones the first by their bytes. */
 export const costliestMax = 20;
@@ -304,8 +349,9 @@ export function* wordCosts(
   const costliest = yield* costliestOf(words, beyondFirst);
   const placesOf = new Map(costliest.map((word) => [word, [] as number[]]));
   for (let p = 0; p < placedCount; p++) placesOf.get(wordOf[p]!)?.push(p);
+  const isBefore = isMoreFrequent(words);
   const dearestWords = costliest.map((word) => {
-    const places = placesOf.get(word)!.sort(byFrequency(words));
+    const places = placesOf.get(word)!.sort((p, q) => (isBefore(p, q) ? -1 : 1));
     const sum = (numberOf: (p: number) => number) => places.reduce((all, p) => all + numberOf(p), 0);
     // It is shown as it is cut where it occurs most often.
     const bytes = wordAt(words, places[0]!);
@@ -323,19 +369,16 @@ export function* wordCosts(
 
 /** The numbers of the text words that cost most. */
 function* costliestOf(words: TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
-  const bytesOf = (word: number) => wordAt(words, words.firstPlaced[word]!);
-  const isCostlier = (a: number, b: number): boolean =>
-    beyondFirst[a] !== beyondFirst[b]
-      ? beyondFirst[a]! > beyondFirst[b]!
-      : Buffer.compare(bytesOf(a), bytesOf(b)) < 0;
+  const { firstPlaced, whitespaceBytes } = words;
+  const isCostlier = (a: number, b: number): boolean => {
+    if (beyondFirst[a] !== beyondFirst[b]) return beyondFirst[a]! > beyondFirst[b]!;
+    const [p, q] = [firstPlaced[a]!, firstPlaced[b]!];
+    return compareBytes(words, p, whitespaceBytes[p]!, q, whitespaceBytes[q]!) < 0;
+  };
   const costliest: number[] = [];
   for (const { first, end } of slicesOf(beyondFirst.length)) {
     for (let word = first; word < end; word++) {
-      if (beyondFirst[word] === 0) continue;
-      if (costliest.length === costliestMax && !isCostlier(word, costliest[costliestMax - 1]!)) continue;
-      const place = costliest.findIndex((other) => isCostlier(word, other));
-      costliest.splice(place < 0 ? costliest.length : place, 0, word);
-      costliest.length = Math.min(costliest.length, costliestMax);
+      if (beyondFirst[word] !== 0) insertAmongFirst(costliest, word, isCostlier, costliestMax);
     }
     yield;
   }

@@ -101,7 +101,7 @@ export class EvaluationJob {
       compareCuts(words, slice, encoders, isDifferent);
       yield;
     }
-    return isLast(part) ? differentWords(words, isDifferent, encoders) : null;
+    return isLast(part) ? yield* differentWords(words, isDifferent, encoders) : null;
   }
 
   private encoder(tokenizer: number): WordEncoder {

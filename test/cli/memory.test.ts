@@ -56,16 +56,19 @@ describe("what has no end", () => {
 });
 
 describe("--memory-limit", () => {
-  test("of eval has room for its tokenizers, threads and words, or is refused before it is passed", async () => {
+  test.each([
+    "eval",
+    "diff",
+  ])("of %s has room for its tokenizers, threads and words, or is refused before it is passed", async (command) => {
     expect(run(["train", small, "-n", "290", "-o", "other", "-w", "1"]).code).toBe(0);
-    const evaluate = (limit: number) => {
-      const args = ["eval", at("learned"), at("other"), "--text", many, "-w", "1"];
+    const measure = (limit: number) => {
+      const args = [command, at("learned"), at("other"), "--text", many, "-w", "1"];
       return runLimited(binary, [...args, "--memory-limit", `${limit}MB`], home);
     };
-    const refused = await evaluate(130);
+    const refused = await measure(130);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/needs a.* \d+ MB of memory/)]);
     expect(wrongOf(refused, 130e6)).toBeUndefined();
-    const measured = await evaluate(200);
+    const measured = await measure(200);
     expect([measured.code, wrongOf(measured, 200e6)]).toEqual([0, undefined]);
   });
 
