@@ -104,8 +104,13 @@ static void release(Model *self, Idle *idle, const char *error) {
 /* For so short a text other threads do not get the GIL. */
 enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
+/* The UTF-8 of a string, or bytes, which may be no UTF-8. */
 static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
+  if (PyBytes_Check(text)) {
+    *size = PyBytes_Size(text);
+    return PyBytes_AsString(text);
+  }
   PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(text), "__name__");
   if (name != NULL) PyErr_Format(PyExc_TypeError, "a text must be a string, found %S", name);
   Py_XDECREF(name);

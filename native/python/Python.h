@@ -54,7 +54,7 @@ typedef struct {
   PyType_Slot *slots;
 } PyType_Spec;
 enum { Py_tp_alloc = 47, Py_tp_dealloc = 52, Py_tp_methods = 64, Py_tp_new = 65, Py_tp_free = 74 };
-enum { Py_TPFLAGS_DEFAULT = 0, Py_TPFLAGS_DISALLOW_INSTANTIATION = 1 << 7, Py_TPFLAGS_UNICODE_SUBCLASS = 1 << 28 };
+enum { Py_TPFLAGS_DEFAULT = 0, Py_TPFLAGS_DISALLOW_INSTANTIATION = 1 << 7, Py_TPFLAGS_BYTES_SUBCLASS = 1 << 27, Py_TPFLAGS_UNICODE_SUBCLASS = 1 << 28 };
 
 typedef struct PyModuleDef_Slot {
   int slot;
@@ -158,6 +158,7 @@ static inline void bpe_py_xdecref(PyObject *object) {
     if (bpe_py_said) return bpe_py_said;                        \
   } while (0)
 #define PyList_CheckExact(object) (Py_TYPE(object) == &PyList_Type)
+#define PyBytes_Check(object) ((PyType_GetFlags(Py_TYPE(object)) & Py_TPFLAGS_BYTES_SUBCLASS) != 0)
 #define PyUnicode_Check(object) ((PyType_GetFlags(Py_TYPE(object)) & Py_TPFLAGS_UNICODE_SUBCLASS) != 0)
 #define Py_BEGIN_ALLOW_THREADS { PyThreadState *bpe_py_thread = PyEval_SaveThread();
 #define Py_END_ALLOW_THREADS PyEval_RestoreThread(bpe_py_thread); }

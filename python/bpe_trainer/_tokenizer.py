@@ -222,7 +222,7 @@ class Tokenizer:
         if self._is_closed:
             raise BpeError("the tokenizer is closed")
 
-    def _encode(self, text: str, as_text: Union[bool, None]) -> list[int]:
+    def _encode(self, text: Union[str, bytes], as_text: Union[bool, None]) -> list[int]:
         """Of one that is not loaded, or closed."""
         ids: list[int] = self._encoder().encode(text, as_text)
         return ids
@@ -385,21 +385,23 @@ class Tokenizer:
 
     def encode(
         self,
-        text: str,
-        *,
-        add_special_tokens: bool = False,
-        special_tokens_as_text: Union[bool, None] = None,
+        text: Union[str, bytes],
         threads: Union[int, None] = None,
         allowed_special: Union[Special, None] = None,
         disallowed_special: Union[Special, None] = None,
+        special_tokens_as_text: Union[bool, None] = None,
+        add_special_tokens: bool = False,
     ) -> list[int]:
-        """The ids of a text. Special tokens in it become their ids, unless they are to be encoded as the text they are.
+        """The ids of a text, also of its bytes in UTF-8. Give all other parameters by name.
 
-        With ``allowed_special`` or ``disallowed_special``, "all" or texts of them, they are as ``tiktoken`` has them: those
-        allowed become ids, others are text, and one that is disallowed raises ValueError: by default all others.
-        ``add_special_tokens`` puts those around it that tokenizer.json puts there, such as bos. A long text is encoded by
-        several threads where it can be cut for that: by all cores, or by ``threads``.
+        Special tokens in the text become their ids, unless ``special_tokens_as_text``. With ``allowed_special`` or
+        ``disallowed_special``, "all" or texts of them, they are as ``tiktoken`` has them: those allowed become ids, others are
+        text, and one that is disallowed raises ValueError: by default all others. ``add_special_tokens`` puts those around it
+        that tokenizer.json puts there, such as bos. A long text is encoded by several threads where it can be cut for that:
+        by all cores, or by ``threads``.
         """
+        # Python takes 50 ns longer to call a function whose parameters have no position. Their order refuses a second text,
+        # and flags by position.
         if threads is not None:
             _refuse_threads(threads)
         if allowed_special is not None or disallowed_special is not None:
@@ -415,7 +417,7 @@ class Tokenizer:
 
     def _encode_allowed(
         self,
-        text: str,
+        text: Union[str, bytes],
         allowed_special: Union[Special, None],
         disallowed_special: Union[Special, None],
         as_text: Union[bool, None],
@@ -424,7 +426,7 @@ class Tokenizer:
         """As ``tiktoken.Encoding.encode``, whose defaults are none allowed and all others disallowed."""
         if as_text is not None:
             raise ValueError("special_tokens_as_text says the same as allowed_special and disallowed_special: give one of them")
-        text_of("text", text)
+        text = _paired(text_of("text", text))
         special = self.special_tokens
         allowed = _special_of("allowed_special", () if allowed_special is None else allowed_special, special)
         wrong = _special_of("disallowed_special", "all" if disallowed_special is None else disallowed_special, special)
@@ -453,12 +455,13 @@ class Tokenizer:
         return ids + self.encode(text[start:], special_tokens_as_text=True, threads=threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """As ``tiktoken`` has it: special tokens in the text are text."""
-        return self.encode(text, special_tokens_as_text=True)
+        """As ``tiktoken`` has it: special tokens in the text are text, and halves of surrogate pairs U+FFFD."""
+        return self.encode(_paired(text), special_tokens_as_text=True)
 
     def encode_ordinary_batch(self, text: Sequence[str], *, num_threads: Union[int, None] = None) -> list[list[int]]:
         """`encode_ordinary` of each text."""
-        return self.encode_batch(text, special_tokens_as_text=True, threads=num_threads)
+        texts = [_paired(each) for each in _list_of(text, "text")]
+        return self.encode_batch(texts, special_tokens_as_text=True, threads=num_threads)
 
     def encode_single_token(self, text_or_bytes: Union[str, bytes]) -> int:
         """The id of a token, by its text or its bytes. KeyError if there is none."""
@@ -582,7 +585,7 @@ class Tokenizer:
         """
         if keep not in ("start", "end"):
             raise ValueError(f'keep is {keep!r}, and must be "start" or "end"')
-        limit = whole_number("limit", limit, 0)
+        text, limit = text_of("text", text), whole_number("limit", limit, 0)
         if self.count(text, limit, special_tokens_as_text=special_tokens_as_text) <= limit:
             return text
         return _cuts.truncated(self._cuts_of(text, limit if keep == "start" else None, special_tokens_as_text), limit, keep)
@@ -618,15 +621,19 @@ class Tokenizer:
             text = text[: starts[min(limit, len(starts) - 1)] + 4]
         return _cuts.TextCuts(text, starts, changes, lambda part, most: int(model.count(part, most, as_text)))
 
-    def stream(self, *, skip_special_tokens: bool = False, ids: Sequence[int] = ()) -> "_cuts.StreamDecoder":
+    def stream(
+        self, *, skip_special_tokens: bool = False, skip_unknown_ids: bool = False, ids: Sequence[int] = ()
+    ) -> "_cuts.StreamDecoder":
         """Decodes ids as they come: ``decoder.push(id)`` gives text that never ends within a character.
 
-        ``ids`` are those before, such as a prompt's: their text is not given, but a character that they begin is.
+        ``ids`` are those before, such as a prompt's: their text is not given, but a character that they begin is. With
+        ``skip_unknown_ids`` an id without a token has no text; otherwise it raises BpeError.
         """
-        self._loaded()
+        bytes_of = self._vocabulary().bytes_of
 
         def decode(ids: Sequence[int]) -> bytes:
-            return self.decode_bytes(self._ordinary(ids) if skip_special_tokens else ids)
+            ids = self._ordinary(ids) if skip_special_tokens else ids
+            return self.decode_bytes([id for id in ids if bytes_of(index(id))] if skip_unknown_ids else ids)
 
         _refuse_no_ids(ids)
         decoder = _cuts.StreamDecoder(decode)
@@ -647,6 +654,7 @@ class Tokenizer:
         is left out, and tokens around the text are at (0, 0). In "bytes" of UTF-8 the tokens follow each other without
         gaps. A tokenizer that normalizes text raises BpeError: its tokens are parts of another text.
         """
+        text_of("text", text)
         if unit not in ("characters", "bytes"):
             raise ValueError(f'unit is {unit!r}, and must be "characters" or "bytes"')
         before, after = self._around(add_special_tokens)
@@ -1029,6 +1037,17 @@ def _special_of(name: str, given: Special, special: Mapping[str, int]) -> set[st
     texts = list(given) if is_iterable(given) else refuse(name, '"all" or a set of strings', given)
     refuse_text(name, texts)
     return set(texts)
+
+
+def _paired(text: Any) -> Any:
+    """A text as ``tiktoken`` reads one with surrogates: a pair is its character, and half of one is U+FFFD."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    except AttributeError:
+        pass  # No string: what encodes refuses it.
+    return text
 
 
 def _any_of(texts: Iterable[str]) -> Any:

@@ -20,13 +20,14 @@ import { besideOf, openTokenizer } from "./tokenizer-options.ts";
 export async function runConvert(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options, files, typed } = invocation;
-  const path = files[0]!;
+  const found = findTokenizer(files[0]!);
+  const { path } = found;
   const asked = readTyped(converting, options);
   const formatNames = asked.formats;
   const directory = asked.output!;
   const loadOptions = besideOf(asked);
   if (asked.copy) {
-    const opened = await openTokenizer({ path, ...loadOptions }, true, output);
+    const opened = await openTokenizer({ ...found, ...loadOptions }, true, output);
     const { specialTokensAsText: _, ...parts } = opened;
     const names = await saveTokenizer({
       ...{ path, output: directory, guard: onStop },
@@ -39,7 +40,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
     return;
   }
   await lockDirectory(output, directory);
-  const parts = await openTokenizer({ path, ...loadOptions }, true, output);
+  const parts = await openTokenizer({ ...found, ...loadOptions }, true, output);
   if ((parts.controlTokens?.length ?? 0) > 0)
     output.warn("special tokens are never found in a text by tekken.json; by the new files they are");
   if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)

@@ -77,6 +77,8 @@ test("tiktoken's encodings are found in its cache, if they are the published fil
     const env = { [variable]: join(home, place.split("/")[0]!) };
     const found = run(env, "explain", "gpt2", "The lowest", "--json");
     expect([found.stderr, JSON.parse(found.stdout).ids]).toEqual(["", [464, 9016]]);
+    expect(run(env, "convert", "gpt2", "-o", `${place}/made`, "--format", "tiktoken", "-q").code).toBe(0);
+    expect(readFileSync(join(home, place, "made/tokenizer.tiktoken"), "utf8")).toBe(ranks);
     expect(run(env, "inspect", "gpt-2").stdout).toStartWith(
       `tokenizer       gpt-2 (${path}, rank file of r50k_base)\n`,
     );

@@ -16,7 +16,7 @@ static PyModuleDef module = {PyModuleDef_HEAD_INIT, "name", NULL, 0, NULL, NULL,
 int main(void) {
   SAY(METH_VARARGS), SAY(METH_NOARGS), SAY(METH_O), SAY(METH_FASTCALL);
   SAY(Py_tp_alloc), SAY(Py_tp_dealloc), SAY(Py_tp_methods), SAY(Py_tp_new), SAY(Py_tp_free), SAY(Py_mod_exec);
-  SAY(Py_TPFLAGS_DEFAULT), SAY(Py_TPFLAGS_DISALLOW_INSTANTIATION), SAY(Py_TPFLAGS_UNICODE_SUBCLASS);
+  SAY(Py_TPFLAGS_DEFAULT), SAY(Py_TPFLAGS_DISALLOW_INSTANTIATION), SAY(Py_TPFLAGS_BYTES_SUBCLASS), SAY(Py_TPFLAGS_UNICODE_SUBCLASS);
   SAY(sizeof(Py_ssize_t)), SAY(sizeof(PyObject)), SAY(sizeof(PyMethodDef)), SAY(sizeof(PyModuleDef)), SAY(sizeof(PyType_Spec));
   SAY(sizeof(PyModuleDef_Slot)), SAY(sizeof(PyType_Slot)), SAY(module.m_name != NULL);
   SAY_FIELD(PyObject, ob_refcnt), SAY_FIELD(PyObject, ob_type);

@@ -193,6 +193,46 @@ class TiktokensNames(Trained):
             with self.assertRaises(KeyError):
                 call()
 
+    def test_halves_of_surrogate_pairs_are_tiktokens_and_else_refused(self) -> None:
+        ours, theirs = self.tokenizer, self.tokenizer.to_tiktoken()
+        given = {"allowed_special": {END}, "disallowed_special": ()}
+        for text in ("\ud83d\udc4d", "\ud83d", "a\udc4d\ud83d b", f"\ud83d{END}\udc4d", "\ufeffa\ud83d"):
+            self.assertEqual(ours.encode_ordinary(text), theirs.encode_ordinary(text))
+            self.assertEqual(ours.encode_ordinary_batch([text, "a"]), theirs.encode_ordinary_batch([text, "a"]))
+            self.assertEqual(ours.encode(text, **given), theirs.encode(text, **given))
+            self.assertEqual(ours.encode_batch([text], **given), [theirs.encode(text, **given)])
+            for call in (lambda: ours.encode(text), lambda: ours.encode_batch([text])):
+                with self.assertRaisesRegex(UnicodeEncodeError, "surrogates not allowed"):
+                    call()
+        for call in (ours.encode_ordinary, lambda wrong: ours.encode_ordinary_batch([wrong])):
+            for wrong in (None, 3, ["a"]):
+                with self.assertRaisesRegex(TypeError, "must be a string, found"):
+                    call(wrong)
+
+    def test_bytes_are_text_that_may_be_damaged(self) -> None:
+        ours = self.tokenizer
+        for text in [*self.texts, "", "é" * 700_000]:
+            data, ids = text.encode("utf-8"), ours.encode(text)
+            self.assertEqual(ours.encode(data), ids)
+            self.assertEqual(ours.encode_batch([data, text]), [ids, ids])
+            self.assertEqual((ours.count(data), ours.encode(data, threads=3)), (len(ids), ids))
+        draw = random.Random(5)
+        for size in [*range(30), 1 << 20]:
+            data = bytes(draw.choices(b"\xff\x80\xc3\xed\xa0\xf4 a<|", k=size))
+            path = self.home / "damaged.txt"
+            path.write_bytes(b"a \n" + data)
+            self.assertEqual(ours.decode_bytes(ours.encode(data)), data)
+            self.assertEqual(ours.encode(path.read_bytes()), ours.encode_file(path).tolist())
+        calls = (lambda it: ours.truncate(it, 1), lambda it: ours.chunks(it, 1), ours.encode_with_offsets, ours.encode_batch)
+        for call in (*calls, lambda it: ours.encode(it, allowed_special="all"), lambda it: ours.encode(bytearray(it))):
+            with self.assertRaises(TypeError):
+                call(b"ab")
+
+    def test_what_others_give_by_position_is_refused(self) -> None:
+        for given in (("a second text",), (None, True), (None, None, False), (True,), (["a"],)):
+            with self.assertRaises(TypeError):
+                self.tokenizer.encode("a", *given)
+
     def test_special_tokens_are_text_by_default_where_loading_says_so(self) -> None:
         with bpe.Tokenizer.load(self.tokenizer._path, special_tokens_as_text=True) as ours:
             text = f"a{END}b"
@@ -256,6 +296,16 @@ class Decoding(Trained):
                     self.assertEqual(whole + rest, text)
         with self.assertRaisesRegex(bpe.BpeError, "9999"):
             self.tokenizer.stream(ids=[9999])
+
+    def test_unknown_ids_have_no_text_in_a_stream_on_request(self) -> None:
+        a, start, end = map(self.tokenizer.encode_single_token, (b"a", b"\xc3", b"\xa9"))
+        decoder = self.tokenizer.stream(skip_unknown_ids=True, ids=[10**30, start])
+        self.assertEqual([decoder.push(ids) for ids in (340, [-1, 10**30], end, [a, 9999, a])], ["", "", "é", "aa"])
+        self.assertEqual(decoder.end(), "")
+        with self.assertRaises(TypeError):
+            decoder.push(["a"])
+        with self.assertRaisesRegex(bpe.BpeError, "340"):
+            self.tokenizer.stream().push(340)
 
     def test_offsets_are_tiktokens(self) -> None:
         theirs = self.tokenizer.to_tiktoken()
