@@ -22,7 +22,7 @@ import { shellLine } from "../runtime/hints.ts";
 import { statOf } from "../runtime/system-error.ts";
 import { allowedCores, MemoryBudget } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
-import { SequenceMerger } from "../tokenizer/merge-by-rank.ts";
+import { SequenceMerger } from "../tokenizer/sequence-merger.ts";
 import type { Invocation, TypedOptions } from "./arguments.ts";
 import {
   checkHeadFits,

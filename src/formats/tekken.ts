@@ -6,7 +6,7 @@ import { type PatternExport, patterns } from "../pattern/pattern.ts";
 import { toBase64 } from "../runtime/host.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import type { PackedTokens } from "../tokenizer/encoding-model.ts";
-import { modelOfRanks } from "../tokenizer/merge-by-rank.ts";
+import { modelOfRanks } from "../tokenizer/model-of-ranks.ts";
 import { idLimitMax, joinTokens, tableOfPacked } from "../tokenizer/token-table.ts";
 import {
   allAddedTokens,

@@ -6,7 +6,7 @@ import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pat
 import { createSha256, toBase64 } from "../runtime/host.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { maxOf, type PackedTokens } from "../tokenizer/encoding-model.ts";
-import { modelOfRanks } from "../tokenizer/merge-by-rank.ts";
+import { modelOfRanks } from "../tokenizer/model-of-ranks.ts";
 import {
   idLimitMax,
   joinTokens,

@@ -18,6 +18,8 @@ export {
 export { limitMerging } from "./encode/merge-word";
 export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";
 export { beginCuts, cutEndsAddress, limitCuts, nextCuts } from "./encode/never-merged";
+export { mergeRanked, useRankedTokens } from "./encode/ranked-tokens";
+export { traceAddress, traceText } from "./encode/trace";
 export { cacheHeads } from "./encode/word-cache";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export { masksEnd, scanMasks } from "./masks/scan-masks";

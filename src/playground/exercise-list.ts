@@ -2,7 +2,7 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { counted } from "../bytes/quantities.ts";
 import { cutText } from "../pattern/cut-text.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
-import { byteCount, forEachToken, joinWords, pairsOfMerges } from "./joined-text.ts";
+import { byteCount, forEachToken, stays } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
 
 /** Text is text of the reader: it is shown as text, never as HTML. */
@@ -172,34 +172,49 @@ type HandMerges = {
   readonly pairs: RankedPair[];
   /** The pairs that were most frequent before each merge. */
   readonly ties: RankedPair[][];
+  /** The words, with these merges made. */
+  readonly joined: JoinedWords;
 };
 
 const handMergeCount = 10;
 
 /** The first merges of a few words by CS336's rule; null if there are none. */
 function learnByHand(words: HandWords): HandMerges | null {
-  const made: HandMerges = { left: [], right: [], pairs: [], ties: [] };
+  const made: HandMerges = { left: [], right: [], pairs: [], ties: [], joined: unjoined(words) };
   while (made.left.length < handMergeCount) {
-    const top = topPairs(countPairs(joined(words, made), made.left.length), 100);
+    const top = topPairs(countPairs(made.joined, made.left.length), 100);
     if (top.length === 0) break;
     const tied = top.filter(({ count }) => count === top[0]!.count);
     const best = tied.reduce((a, b) => (isGreater(b, a, made) ? b : a));
     made.ties.push(tied);
     made.pairs.push(best);
+    join(made.joined, made.left.length, best);
     made.left.push(best.left);
     made.right.push(best.right);
   }
   return made.left.length === 0 ? null : made;
 }
 
-function joined({ words, counts }: HandWords, { left, right }: HandMerges): JoinedWords {
+function unjoined({ words, counts }: HandWords): JoinedWords {
   const starts = Uint32Array.from({ length: words.length + 1 }, (_, w) =>
     words.slice(0, w).reduce((sum, word) => sum + word.length, 0),
   );
   const bytes = new Uint8Array(starts[words.length]!);
   for (const [w, word] of words.entries()) bytes.set(word, starts[w]);
-  const table = { wordCount: words.length, bytes, starts, counts: Float64Array.from(counts) };
-  return { ...table, ...joinWords(table, pairsOfMerges(Int32Array.from(left), Int32Array.from(right))) };
+  const joinedBy = new Int32Array(bytes.length).fill(stays);
+  return { bytes, joinedBy, starts, counts: Float64Array.from(counts) };
+}
+
+/** Makes the next merge in every word, from the left. */
+function join(text: JoinedWords, merge: number, { left, right }: RankedPair): void {
+  for (let w = 0; w < text.counts.length; w++) {
+    let before = -1;
+    forEachToken(text, merge, [text.starts[w]!, text.starts[w + 1]!], (token, start) => {
+      const joins = before === left && token === right;
+      if (joins) text.joinedBy[start] = merge;
+      before = joins ? -1 : token;
+    });
+  }
 }
 
 /** Hand words are ASCII, so texts are ordered as bytes are. */
@@ -217,8 +232,8 @@ function isGreater(a: RankedPair, b: RankedPair, made: HandMerges): boolean {
 const pairText = ({ left, right }: RankedPair, made: HandMerges) =>
   `${textOf(left, made)} ${textOf(right, made)}`;
 
-const tokensOf = (words: HandWords, made: HandMerges, w: number, merges: number) => {
-  const text = joined(words, made);
+const tokensOf = (made: HandMerges, w: number, merges: number) => {
+  const text = made.joined;
   const tokens: string[] = [];
   const range = [text.starts[w]!, text.starts[w + 1]!] as const;
   forEachToken(text, merges, range, (token) => tokens.push(textOf(token, made)));
@@ -226,13 +241,13 @@ const tokensOf = (words: HandWords, made: HandMerges, w: number, merges: number)
 };
 
 const listed = (words: HandWords, made: HandMerges, merges: number) =>
-  words.words.map((_, w) => `${tokensOf(words, made, w, merges).join(" ")}   ${words.counts[w]} times`);
+  words.words.map((_, w) => `${tokensOf(made, w, merges).join(" ")}   ${words.counts[w]} times`);
 
 function mergeExercises(words: HandWords, made: HandMerges): Exercise[] {
   const [first] = made.pairs as [RankedPair];
-  const table = countPairs(joined(words, made), 0);
+  const table = countPairs(made.joined, 0);
   const count = countOfPair(table, first.left, first.right);
-  const inside = words.words.findIndex((_, w) => tokensOf(words, made, w, 1).length < words.words[w]!.length);
+  const inside = words.words.findIndex((_, w) => tokensOf(made, w, 1).length < words.words[w]!.length);
   // The first merge is told above.
   const tieAt = made.ties.findIndex((tied, i) => i > 0 && tied.length > 1 && tied.length < 6);
   const exercises: Exercise[] = [
@@ -248,8 +263,8 @@ function mergeExercises(words: HandWords, made: HandMerges): Exercise[] {
       id: "merge",
       title: "One merge by hand",
       question: `The most frequent pair is merged: ${pairText(first, made)} becomes one token, everywhere. Write this word with a space between its tokens.`,
-      given: [tokensOf(words, made, inside, 0).join(" ")],
-      ...asTokens(tokensOf(words, made, inside, 1), " "),
+      given: [tokensOf(made, inside, 0).join(" ")],
+      ...asTokens(tokensOf(made, inside, 1), " "),
     },
   ];
   if (tieAt >= 0) exercises.push(tieExercise(words, made, tieAt));
@@ -298,12 +313,14 @@ function rankExercise(words: HandWords, made: HandMerges): Exercise {
   const word = words.words[longest]!;
   // A word that was not trained on is cut by the same merges.
   const unseen: HandWords = { words: [encoder.encode(`${textOfBytes(word)}est`)], counts: [1] };
+  const joined = unjoined(unseen);
+  for (const [merge, pair] of made.pairs.entries()) join(joined, merge, pair);
   return {
     id: "rank",
     title: "Encode by rank",
     question: `To encode a word, begin with its bytes. Of all pairs that stand side by side, merge the one that was learned first, everywhere; then again, until no pair is in the list. Write ${textOfBytes(unseen.words[0]!)} with a space between its tokens.`,
     given: made.pairs.map((pair, i) => `${i + 1}.  ${pairText(pair, made)}`),
-    ...asTokens(tokensOf(unseen, made, 0, merges), " "),
+    ...asTokens(tokensOf({ ...made, joined }, 0, merges), " "),
   };
 }
 

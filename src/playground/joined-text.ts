@@ -1,7 +1,8 @@
 import { cutText } from "../pattern/cut-text.ts";
 import type { Cutting } from "../text/cutting.ts";
+import { WordMerger } from "../tokenizer/encoding-kernel.ts";
+import { buildModel } from "../tokenizer/encoding-model.ts";
 import { sectionsOf } from "../tokenizer/explain.ts";
-import { addPair, allocatePairs, findPair, noRank, type PairTable } from "../tokenizer/merge-by-rank.ts";
 import type { WordTable } from "../words/word-table.ts";
 
 /**
@@ -24,22 +25,23 @@ export const neverJoined = 0x70000000;
 /** Tokens as the merge engine numbers them: bytes, then what the merges make. Special token s is -1 - s. */
 export const byteCount = 256;
 
-/** The merges by their pairs. */
-export function pairsOfMerges(left: Int32Array, right: Int32Array): PairTable {
-  const pairs = allocatePairs(left.length, left.length);
-  for (let merge = 0; merge < left.length; merge++) addPair(pairs, left[merge]!, right[merge]!, merge);
-  return pairs;
+/** Makes these merges. */
+export function mergerOf(left: Int32Array, right: Int32Array): WordMerger {
+  const byteIds = Int32Array.from({ length: byteCount }, (_, byte) => byte);
+  return new WordMerger(
+    buildModel({ byteIds, merges: { left, right, merged: left.map((_, merge) => byteCount + merge) } }),
+  );
 }
 
 /** The words of a training; a word is bytes [starts[w] .. starts[w + 1]). */
-export function joinWords({ bytes, starts, wordCount }: WordTable, pairs: PairTable): JoinedText {
+export function joinWords({ bytes, starts, wordCount }: WordTable, merger: WordMerger): JoinedText {
   const joinedBy = new Int32Array(bytes.length).fill(stays);
-  for (let w = 0; w < wordCount; w++) joinPretoken(bytes, starts[w]!, starts[w + 1]!, pairs, joinedBy);
+  for (let w = 0; w < wordCount; w++) joinPretoken(bytes, starts[w]!, starts[w + 1]!, merger, joinedBy);
   return { bytes, joinedBy };
 }
 
 /** A text as a training cuts it: at special tokens, then by the pattern. */
-export function joinText(text: Uint8Array, cutting: Cutting, pairs: PairTable): JoinedText {
+export function joinText(text: Uint8Array, cutting: Cutting, merger: WordMerger): JoinedText {
   const joinedBy = new Int32Array(text.length).fill(stays);
   let pos = 0;
   for (const section of sectionsOf(cutting, text)) {
@@ -53,7 +55,7 @@ export function joinText(text: Uint8Array, cutting: Cutting, pairs: PairTable): 
     }
     let start = 0;
     for (const end of cutText(cutting.pattern, section)) {
-      joinPretoken(text, pos + start, pos + end, pairs, joinedBy);
+      joinPretoken(text, pos + start, pos + end, merger, joinedBy);
       start = end;
     }
     pos += section.length;
@@ -61,42 +63,16 @@ export function joinText(text: Uint8Array, cutting: Cutting, pairs: PairTable): 
   return { bytes: text, joinedBy };
 }
 
-/** Of the pretoken at hand: its tokens, where they start, and the rank of each with the next one. Longer ones make it larger. */
-let [tokens, starts, ranks] = [new Int32Array(0), new Int32Array(0), new Int32Array(0)];
-
-/**
- * Makes the merges of a pretoken in their order: the lowest that applies, everywhere in it, from the left. That is what the
- * training did with it, since a merge never makes a pair of an earlier one.
- */
-function joinPretoken(bytes: Uint8Array, start: number, end: number, pairs: PairTable, joinedBy: Int32Array) {
-  let count = end - start;
-  if (tokens.length < count) {
-    tokens = new Int32Array(2 * count);
-    starts = new Int32Array(2 * count);
-    ranks = new Int32Array(2 * count);
-  }
-  for (let i = 0; i < count; i++) {
-    tokens[i] = bytes[start + i]!;
-    starts[i] = start + i;
-    if (i > 0) ranks[i - 1] = findPair(pairs, tokens[i - 1]!, tokens[i]!);
-  }
-  for (;;) {
-    let lowest = noRank;
-    for (let i = 0; i + 1 < count; i++) if (ranks[i]! < lowest) lowest = ranks[i]!;
-    if (lowest === noRank) return;
-    const made = byteCount + lowest;
-    let kept = 0;
-    for (let i = 0; i < count; i++, kept++) {
-      const joins = i + 1 < count && ranks[i] === lowest;
-      tokens[kept] = joins ? made : tokens[i]!;
-      starts[kept] = starts[i]!;
-      if (joins) joinedBy[starts[++i]!] = lowest;
-      ranks[kept] = ranks[i]!;
-      const isNew = kept > 0 && (tokens[kept] === made || tokens[kept - 1] === made);
-      if (isNew) ranks[kept - 1] = findPair(pairs, tokens[kept - 1]!, tokens[kept]!);
-    }
-    count = kept;
-  }
+/** Notes the merge that joins each two bytes of a pretoken. */
+function joinPretoken(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  merger: WordMerger,
+  joinedBy: Int32Array,
+) {
+  const trace = merger.trace(bytes.subarray(start, end));
+  for (let i = 0; i < trace.length; i += 2) joinedBy[start + trace[i]!] = trace[i + 1]!;
 }
 
 /** Calls `take` with the tokens of bytes [from, end) after so many merges; token borders lie at both. */

@@ -9,11 +9,12 @@ import { partsOfJson } from "../pipeline/text-tokenizer.ts";
 import { type TrainedTokenizer, trainTokenizer } from "../pipeline/train-in-browser.ts";
 import type { TrainingStatistics } from "../pipeline/trained-facts.ts";
 import { cuttingOf } from "../pipeline/training.ts";
+import type { WordMerger } from "../tokenizer/encoding-kernel.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type Exercise, exercisesOf, type Question } from "./exercise-list.ts";
-import { type JoinedText, joinText, joinWords, pairsOfMerges } from "./joined-text.ts";
+import { type JoinedText, joinText, joinWords, mergerOf } from "./joined-text.ts";
 import { findTokens, type Learned, wordsWith } from "./learned.ts";
 import {
   countOfPair,
@@ -72,6 +73,7 @@ export const rules = ["huggingface", "rustbpe", "cs336"] as const;
 /** What a worker of the page does: it trains once, and then answers about that. */
 export class PlaygroundJob {
   private tokenizer: TrainedTokenizer | undefined;
+  private merger: WordMerger | undefined;
   private learned: Learned | undefined;
   private joined: JoinedWords | undefined;
   private asked: readonly Exercise[] = [];
@@ -85,6 +87,7 @@ export class PlaygroundJob {
       onWarning: (warning) => warnings.push(warning),
     });
     this.tokenizer = tokenizer;
+    this.merger = mergerFor(tokenizer);
     const learned = learnedBy(tokenizer);
     this.learned = learned;
     const head = await headOf(corpus);
@@ -93,15 +96,13 @@ export class PlaygroundJob {
 
   /** Joined when they are first asked for, so that the page shows what was learned before. */
   private get words(): JoinedWords {
-    this.joined ??= wordsOf(this.tokenizer!);
+    this.joined ??= wordsOf(this.tokenizer!, this.merger!);
     return this.joined;
   }
 
   /** The text as the training cuts it. */
   cut(text: Uint8Array): JoinedText {
-    const { training, trained } = this.tokenizer!;
-    const { left, right } = trained.vocabulary;
-    return joinText(wholeCharacters(text), cuttingOf(training), pairsOfMerges(left, right));
+    return joinText(wholeCharacters(text), cuttingOf(this.tokenizer!.training), this.merger!);
   }
 
   /** The pairs that stand most often in the corpus after so many merges: the one that is merged first, then the runners-up. */
@@ -154,7 +155,7 @@ export class PlaygroundJob {
     for (const rule of rules) {
       try {
         const trained = await trainOn(corpus, { ...settings, compat: rule }, { onProgress: this.tell });
-        results.push({ rule, learned: learnedBy(trained), words: wordsOf(trained) });
+        results.push({ rule, learned: learnedBy(trained), words: wordsOf(trained, mergerFor(trained)) });
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
         refused.push({ rule, reason: error.message });
@@ -204,9 +205,12 @@ function learnedBy({ trained: { vocabulary, ledger } }: TrainedTokenizer): Learn
   };
 }
 
-function wordsOf({ trained: { vocabulary, words } }: TrainedTokenizer): JoinedWords {
+const mergerFor = ({ trained: { vocabulary } }: TrainedTokenizer) =>
+  mergerOf(vocabulary.left, vocabulary.right);
+
+function wordsOf({ trained: { words } }: TrainedTokenizer, merger: WordMerger): JoinedWords {
   const { starts, counts } = words;
-  return { ...joinWords(words, pairsOfMerges(vocabulary.left, vocabulary.right)), starts, counts };
+  return { ...joinWords(words, merger), starts, counts };
 }
 
 async function headOf({ text, files }: Corpus): Promise<Uint8Array> {

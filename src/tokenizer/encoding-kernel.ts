@@ -155,15 +155,29 @@ export class EncodingKernel {
     if (idCount < 0) throw this.noMemoryFor("a pretoken");
     return new Int32Array(memory.buffer, exports.wordIdsAddress() >>> 0, idCount);
   }
+
+  /** The merges of the first `lengthBytes` bytes of the text (`WordMerger.trace`). The next call overwrites them. */
+  trace(lengthBytes: number): Uint32Array {
+    const { exports, memory } = this.kernel;
+    const mergeCount = exports.traceText(lengthBytes);
+    if (mergeCount < 0) throw this.noMemoryFor("a pretoken");
+    return new Uint32Array(memory.buffer, exports.traceAddress() >>> 0, 2 * mergeCount);
+  }
 }
 
 /** Puts a model into a kernel, and has it used. Returns the address of its head. */
-export function setUpModel({ exports, memory }: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
-  const start = exports.beginModel(placedModelBytes(placed, exports)) >>> 0;
-  if (start === 0) throw noMemory("the tokenizer");
-  placeModel(placed, exports, memory.buffer, start);
-  if (exports.useModel(cacheShrinkBits) === 0) throw noMemory("the tokenizer");
-  return start;
+export function setUpModel(kernel: Kernel, placed: PlacedModel, cacheShrinkBits = 0): number {
+  const head = placeInKernel(kernel, placed);
+  if (kernel.exports.useModel(cacheShrinkBits) === 0) throw noMemoryForTokenizer();
+  return head;
+}
+
+/** Puts a model into a kernel. Returns the address of its head. */
+export function placeInKernel({ exports, memory }: Kernel, placed: PlacedModel): number {
+  const head = exports.beginModel(placedModelBytes(placed, exports)) >>> 0;
+  if (head === 0) throw noMemoryForTokenizer();
+  placeModel(placed, exports, memory.buffer, head);
+  return head;
 }
 
 const copiedIdsMax = scaled(32, 2);
@@ -182,6 +196,8 @@ export class NoMemory extends UserError {
 
 const noMemory = (what: string) => new NoMemory(what);
 
+export const noMemoryForTokenizer = () => noMemory("the tokenizer");
+
 /** Merges one pretoken at a time: for questions about a tokenizer while it is loaded. */
 export class WordMerger {
   readonly kernel: EncodingKernel;
@@ -194,6 +210,20 @@ export class WordMerger {
   merge(bytes: Uint8Array): Int32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
     return this.kernel.merge(bytes.length);
+  }
+
+  /**
+   * The merges of a pretoken in the order in which they are made: the byte at which the right half begins, counted without bytes
+   * that the vocabulary lacks, and the rank; then those of the next merge. The next call overwrites them.
+   */
+  trace(bytes: Uint8Array): Uint32Array {
+    this.kernel.reserveText(bytes.length).bytes.set(bytes);
+    return this.kernel.trace(bytes.length);
+  }
+
+  /** The rank of the last of these merges; -1 without any. */
+  lastRank(bytes: Uint8Array): number {
+    return this.trace(bytes).at(-1) ?? -1;
   }
 }
 

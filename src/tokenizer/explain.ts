@@ -3,14 +3,12 @@ import { cutText } from "../pattern/cut-text.ts";
 import type { Cutting } from "../text/cutting.ts";
 import type { TextSink } from "../text/links.ts";
 import { linksBefore } from "../text/text-chain.ts";
+import { WordMerger } from "./encoding-kernel.ts";
 import { droppedByte, type EncodingModel } from "./encoding-model.ts";
-import { addPair, allocatePairs, findPair, noRank, type PairTable } from "./merge-by-rank.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import { textsOfShared } from "./token-keys.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
-
-// How a text is encoded, step by step: what the kernel does in one loop, in the order in which it is explained.
 
 /** The merge of two neighbours: of all that could be made, the one of the lowest rank, and of equal ones the leftmost. */
 export type MergeStep = {
@@ -34,10 +32,10 @@ export type ExplainedPart = {
   readonly ids: readonly number[];
 };
 
-/** The parts of a text, in their order. Their ids are those that encoding gives. A pretoken of n bytes takes n^2 steps. */
+/** The parts of a text, in their order, with the merges as the kernel makes them. Their ids are those that encoding gives. */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
   const { model, pattern, tokens } = parts;
-  const pairs = pairsOf(model);
+  const merger = new WordMerger(model);
   const wholeIds = wholeTokensOf(model);
   const shared = textsOfShared(parts);
   const addedText = (id: number) => shared.get(id) ?? tokenBytesOf(tokens, id);
@@ -50,7 +48,7 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
     return cutText(pattern, section).map((end, i, ends) => {
       const bytes = section.subarray(ends[i - 1] ?? 0, end);
       const id = wholeIds.get(latin1(bytes));
-      return id === undefined ? merged(model, pairs, bytes) : uncut("whole", id, bytes);
+      return id === undefined ? merged(model, merger, bytes) : uncut("whole", id, bytes);
     });
   });
   const ids = explained.flatMap((part) => part.ids);
@@ -78,30 +76,22 @@ export function sectionsOf(cutting: Cutting, text: Uint8Array): (Uint8Array | nu
   return found;
 }
 
-function merged(model: EncodingModel, pairs: PairTable, bytes: Uint8Array): ExplainedPart {
-  const start = Array.from(bytes, (byte) => model.byteIds[byte]!).filter((id) => id !== droppedByte);
+function merged({ byteIds, merges }: EncodingModel, merger: WordMerger, bytes: Uint8Array): ExplainedPart {
+  const start = Array.from(bytes, (byte) => byteIds[byte]!).filter((id) => id !== droppedByte);
   const ids = start.slice();
+  /** The byte at which each of the ids begins. */
+  const starts = Array.from(start, (_, byte) => byte);
+  const trace = merger.trace(bytes);
   const steps: MergeStep[] = [];
-  for (;;) {
-    let rank = noRank;
-    let at = 0;
-    for (let i = 0; i + 1 < ids.length; i++) {
-      const found = findPair(pairs, ids[i]!, ids[i + 1]!);
-      if (found < rank) [rank, at] = [found, i];
-    }
-    if (rank === noRank) return { kind: "merged", bytes, start, steps, ids };
-    const id = model.merges.merged[rank]!;
+  for (let i = 0; i < trace.length; i += 2) {
+    const at = starts.indexOf(trace[i]!) - 1;
+    const rank = trace[i + 1]!;
+    const id = merges.merged[rank]!;
+    starts.splice(at + 1, 1);
     const [left, right] = ids.splice(at, 2, id) as [number, number];
     steps.push({ rank, at, left, right, id });
   }
-}
-
-function pairsOf({ merges: { left, right } }: EncodingModel): PairTable {
-  const pairs = allocatePairs(left.length, left.length);
-  left.forEach((id, rank) => {
-    addPair(pairs, id, right[rank]!, rank);
-  });
-  return pairs;
+  return { kind: "merged", bytes, start, steps, ids };
 }
 
 function wholeTokensOf({ wholeTokens }: EncodingModel): ReadonlyMap<string, number> {

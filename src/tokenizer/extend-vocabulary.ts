@@ -11,7 +11,7 @@ import { reservedTokens } from "../vocabulary/vocabulary.ts";
 import type { TokenWords } from "../words/word-table.ts";
 import { segmentWords, WordMerger } from "./encoding-kernel.ts";
 import { buildModel, type EncodingModel, type PackedTokens, type RankedMerges } from "./encoding-model.ts";
-import { makeModelOfRanks } from "./merge-by-rank.ts";
+import { makeModelOfRanks } from "./model-of-ranks.ts";
 import { buildTokenTable, packTokenList, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type Extension, type TokenizerParts } from "./tokenizer-parts.ts";
 

@@ -3,15 +3,7 @@ import { escapeBytes } from "../bytes/escape.ts";
 import { UserError } from "../errors.ts";
 import { commonForm } from "../pattern/pattern.ts";
 import { WordMerger } from "./encoding-kernel.ts";
-import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
-import {
-  addPair,
-  allocatePairs,
-  allocateSequence,
-  mergeByRank,
-  type PairTable,
-  takeBytes,
-} from "./merge-by-rank.ts";
+import type { EncodingModel } from "./encoding-model.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, gone, type Numbering, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -143,7 +135,6 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
   const merger = new WordMerger({ ...model, wholeTokens: null });
   const wholeIds = new Set(model.wholeTokens?.ids);
   const makers = makersOf(model, idLimit);
-  let pairs: PairTable | undefined;
   for (let id = 0; id < idLimit; id++) {
     const bytes = tokenBytesOf(tokens, id);
     if (bytes.length === 0) continue;
@@ -153,13 +144,7 @@ export function deriveTokens(parts: TokenizerParts): Derivations {
       const merged = merger.merge(bytes);
       if (merged.length === 1 && merged[0] === id) {
         reaches[id] = Reach.merging;
-        last[id] = maker;
-        if (maker === manyMakers) {
-          pairs ??= pairsOf(model.merges);
-          const sequence = allocateSequence(bytes.length);
-          takeBytes(sequence, model.byteIds, bytes, 0, bytes.length);
-          last[id] = mergeByRank(sequence, pairs, model.merges.merged);
-        }
+        last[id] = maker === manyMakers ? merger.lastRank(bytes) : maker;
         left[id] = model.merges.left[last[id]!]!;
         right[id] = model.merges.right[last[id]!]!;
         continue;
@@ -188,13 +173,6 @@ function makersOf({ merges }: EncodingModel, idLimit: number): Int32Array {
     makers[id] = makers[id] === noMaker ? rank : manyMakers;
   });
   return makers;
-}
-
-/** For tokens that several merges make: ranks by pairs. Of a pair that is listed twice the later rank counts. */
-function pairsOf({ left, right }: RankedMerges): PairTable {
-  const pairs = allocatePairs(left.length, left.length);
-  for (let rank = 0; rank < left.length; rank++) addPair(pairs, left[rank]!, right[rank]!, rank);
-  return pairs;
 }
 
 /** `mergeCount`: the merges behind the first so many are gone, too. */

@@ -13,7 +13,7 @@ import {
   type JoinedText,
   joinText,
   joinWords,
-  pairsOfMerges,
+  mergerOf,
   placesOfMerges,
   tokenCountOf,
 } from "../../src/playground/joined-text.ts";
@@ -47,14 +47,14 @@ test("after any number of merges a text is cut, and pairs are counted, as by mak
     expect(Array.from(left, (token, m) => [name(token), name(right[m]!)])).toEqual(
       naive.merges.map((pair) => [pair.left, pair.right]),
     );
-    const pairs = pairsOfMerges(left, right);
+    const merger = mergerOf(left, right);
     const lineWise = rule === "huggingface";
     const cut = joinText(
       Buffer.from(text),
       plainCutting(resolvePattern("gpt2", { lineWise }).compiled),
-      pairs,
+      merger,
     );
-    const table = { ...joinWords(words, pairs), starts: words.starts, counts: words.counts };
+    const table = { ...joinWords(words, merger), starts: words.starts, counts: words.counts };
     let own = (lineWise ? text.split(/(?<=\n)/) : [text]).flatMap(wordsOf).map((word) => [...word]);
     const places = placesOfMerges(cut, left.length);
     for (let merges = 0; merges <= left.length; merges++) {
@@ -78,9 +78,9 @@ test("after any number of merges a text is cut, and pairs are counted, as by mak
 });
 
 test("special tokens are whole from the start, also those of one byte, and nothing is joined across them", () => {
-  const pairs = pairsOfMerges(Int32Array.of(97, 256), Int32Array.of(97, 256));
+  const merger = mergerOf(Int32Array.of(97, 256), Int32Array.of(97, 256));
   const cutting = plainCutting(resolvePattern("[^\\n]+|\\n").compiled, ["<|x|>", "!"]);
-  const text = joinText(Buffer.from("aa<|x|>aaaa!aa!"), cutting, pairs);
+  const text = joinText(Buffer.from("aa<|x|>aaaa!aa!"), cutting, merger);
   const numbers: number[] = [];
   forEachToken(text, 2, [0, text.bytes.length], (token) => numbers.push(token));
   expect(numbers).toEqual([256, -1, 257, -2, 256, -2]);
@@ -89,8 +89,8 @@ test("special tokens are whole from the start, also those of one byte, and nothi
 });
 
 test("a run of one letter is joined from the left", () => {
-  const pairs = pairsOfMerges(Int32Array.of(97, 256), Int32Array.of(97, 97));
-  const text = joinText(Buffer.from("aaaaaaa"), plainCutting(resolvePattern("a+").compiled), pairs);
+  const merger = mergerOf(Int32Array.of(97, 256), Int32Array.of(97, 97));
+  const text = joinText(Buffer.from("aaaaaaa"), plainCutting(resolvePattern("a+").compiled), merger);
   expect(tokensAt(text, 1)).toEqual(["aa", "aa", "aa", "a"]);
   expect(tokensAt(text, 2)).toEqual(["aa", "aa", "aaa"]);
 });

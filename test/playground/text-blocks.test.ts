@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { escapeBytes } from "../../src/bytes/escape.ts";
 import { resolvePattern } from "../../src/pattern/pattern.ts";
-import { joinText, neverJoined, pairsOfMerges } from "../../src/playground/joined-text.ts";
+import { joinText, mergerOf, neverJoined } from "../../src/playground/joined-text.ts";
 import { blocksOf } from "../../src/playground/text-blocks.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
 import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
 
 const random = randomNumbers(20261126);
-const none = pairsOfMerges(new Int32Array(0), new Int32Array(0));
+const none = mergerOf(new Int32Array(0), new Int32Array(0));
 const cutting = plainCutting(resolvePattern("gpt2").compiled);
 const joined = (bytes: Uint8Array) => joinText(bytes, cutting, none);
 

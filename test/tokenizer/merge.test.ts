@@ -9,9 +9,14 @@ const random = randomNumbers(seed);
 
 type Merge = { left: number; right: number; id: number };
 
-/** The lowest rank first, of equal ranks the leftmost: nothing else. */
-function mergeNaively(symbols: readonly number[], merges: readonly Merge[]): number[] {
+/** The lowest rank first, of equal ranks the leftmost: nothing else. `note` receives each merge. */
+function mergeNaively(
+  symbols: readonly number[],
+  merges: readonly Merge[],
+  note?: (rightStart: number, rank: number) => void,
+): number[] {
   const ids = [...symbols];
+  const starts = ids.map((_, pos) => pos);
   for (;;) {
     let best = merges.length;
     let bestPos = 0;
@@ -23,14 +28,16 @@ function mergeNaively(symbols: readonly number[], merges: readonly Merge[]): num
       }
     }
     if (best === merges.length) return ids;
+    note?.(starts[bestPos + 1]!, best);
     ids.splice(bestPos, 2, merges[best]!.id);
+    starts.splice(bestPos + 1, 1);
   }
 }
 
-/** Merges of the letters a-c and of what they make; `isOrdered` has parts come before the whole. */
-function madeMerges(count: number, isOrdered: boolean): Merge[] {
+/** Merges of letters and of what they make; `isOrdered` has parts come before the whole. */
+function madeMerges(count: number, isOrdered: boolean, letters = [97, 98, 99]): Merge[] {
   const merges: Merge[] = [];
-  const tokens = [97, 98, 99];
+  const tokens = [...letters];
   while (merges.length < count) {
     const left = tokens[random(tokens.length)]!;
     const right = tokens[random(tokens.length)]!;
@@ -93,6 +100,26 @@ test("both ways of merging agree with the naive one, on runs, periods and letter
       for (const [way, merge] of ways.entries()) {
         expect({ seed, round, way, ids: merge(word) }).toEqual({ seed, round, way, ids: expected });
       }
+    }
+  }
+});
+
+test("a trace has the naive merges in their order, with late merges, whole characters and bytes left out", () => {
+  for (let round = 0; round < rounds(30); round++) {
+    const letters = [...(random(2) ? "abc" : " éß漢")].flatMap((letter) => [...Buffer.from(letter)]);
+    const bytes = [...new Set(letters)];
+    const dropped = random(4) === 0 ? bytes[random(bytes.length)] : undefined;
+    const merges = madeMerges(1 + random(40), random(3) > 0, bytes);
+    const model = modelOf(merges, (byte) => (byte === dropped ? -1 : byte));
+    const merger = new WordMerger(model);
+    for (let n = 0; n < 8; n++) {
+      const word = Array.from({ length: random(90) }, () => letters[random(letters.length)]!);
+      const expected: number[] = [];
+      const symbols = word.filter((byte) => byte !== dropped);
+      const ids = mergeNaively(symbols, merges, (rightStart, rank) => expected.push(rightStart, rank));
+      const trace = [...merger.trace(Uint8Array.from(word))];
+      expect({ seed, round, trace }).toEqual({ seed, round, trace: expected });
+      expect({ seed, round, ids: [...merger.merge(Uint8Array.from(word))] }).toEqual({ seed, round, ids });
     }
   }
 });

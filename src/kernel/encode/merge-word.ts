@@ -77,7 +77,7 @@ export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
   }
   const behind = (ids + 4 * <usize>symbolCount + 7) & ~7;
   if (!reserveTo(<u64>behind + heapedRoomBytes(symbolCount))) return noRoom;
-  return mergeHeaped(ids, symbolCount, behind);
+  return mergeHeaped(ids, symbolCount, behind, 0);
 }
 
 const space: u64 = 0x20;
@@ -113,6 +113,17 @@ function fillSymbols(ids: usize, start: usize, length: u32): u32 {
       }
     }
     const id = load<i32>(model.byteIds + (byte << 2));
+    store<i32>(symbol, id);
+    symbol += id === droppedByte ? 0 : 4;
+  }
+  return <u32>((symbol - ids) >> 2);
+}
+
+/** Writes the ids of the bytes and leaves out those that the vocabulary lacks. Returns the number of ids. */
+export function fillBytes(ids: usize, start: usize, length: u32): u32 {
+  let symbol = ids;
+  for (let i: usize = 0; i < length; i++) {
+    const id = load<i32>(model.byteIds + ((<usize>load<u8>(start + i)) << 2));
     store<i32>(symbol, id);
     symbol += id === droppedByte ? 0 : 4;
   }
@@ -179,13 +190,16 @@ const covered: i32 = -1;
  * is noticed when it is popped. There are at most three entries for each symbol: one at the start and two for each merge.
  */
 
-/** Bytes that `mergeHeaped` needs at `room` for so many symbols. */
-function heapedRoomBytes(symbolCount: u32): u64 {
+/** Bytes that `mergeHeaped` needs at `room` for `symbolCount` symbols. */
+export function heapedRoomBytes(symbolCount: u32): u64 {
   return 32 * <u64>symbolCount;
 }
 
-/** Merges the `symbolCount` ids at `ids`; returns the number of ids left. `room` is a multiple of 8. */
-function mergeHeaped(ids: usize, symbolCount: u32, room: usize): u32 {
+/**
+ * Merges the `symbolCount` ids at `ids`; returns the number of ids left. `room` is a multiple of 8. The merges are written to `trace`
+ * (trace.ts), unless it is 0.
+ */
+export function mergeHeaped(ids: usize, symbolCount: u32, room: usize, trace: usize): u32 {
   const heap = room;
   const spans = room + 24 * <usize>symbolCount;
   for (let pos: u32 = 0; pos < symbolCount; pos++) store<u32>(spans + (pos << 2), 1);
@@ -216,6 +230,11 @@ function mergeHeaped(ids: usize, symbolCount: u32, room: usize): u32 {
     const rightId = ids + (rightPos << 2);
     if (findPair(load<i32>(id), load<i32>(rightId)) !== rank) continue;
 
+    if (trace !== 0) {
+      store<u32>(trace, rightPos);
+      store<i32>(trace, rank, 4);
+      trace += 8;
+    }
     const merged = mergedBy(rank);
     const nextPos = rightPos + load<u32>(spans + (rightPos << 2));
     store<i32>(id, merged);

@@ -37,14 +37,22 @@ let mergedIds: usize = 0;
 /** What rank 0 makes, where each rank makes the next id, as in most vocabularies: nothing has to be looked up. Else -1. */
 let firstMerged: i32 = -1;
 
-/** A pair is listed twice: no rank is guessed. */
+/** A pair is listed twice, or ranks are added in any order: no rank is guessed. */
 let isExact: bool = false;
+
+/** From now on ranks may be added in any order. */
+export function allowAnyOrder(): void {
+  isExact = true;
+}
 
 /** Ranks from here on are not found: late merges, while the others are made (late-merges.ts). */
 let rankLimit: i32 = noRank;
 
-export function limitRanks(limit: i32): void {
+/** Sets the limit; returns the one before. */
+export function limitRanks(limit: i32): i32 {
+  const before = rankLimit;
   rankLimit = limit;
+  return before;
 }
 
 /** Makes room for the pairs of all merges; false without room. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isSmallScale } from "../../src/runtime/scale.ts";
-import { makeModelOfRanks, modelOfRanks } from "../../src/tokenizer/merge-by-rank.ts";
+import { makeModelOfRanks, modelOfRanks } from "../../src/tokenizer/model-of-ranks.ts";
 import { packTokenList } from "../../src/tokenizer/token-table.ts";
 import { randomNumbers } from "../random.ts";
 

@@ -1,0 +1,39 @@
+import { reserveText, workAddress } from "../regions";
+import { fillBytes, mergeSymbols, noRoom, reserveSymbols, useMerging } from "./merge-word";
+import { EncodingModel, tokenId, tokenLength, tokenStart } from "./model-layout";
+import { addPair, allowAnyOrder, reservePairs } from "./pair-ranks";
+
+/**
+ * The merges that a list of ranked tokens represents. tiktoken merges neighbours that make a token together, the lowest rank first.
+ * Bytes between two places that no merge has crossed are merged the same way wherever they are. So a token can arise only from
+ * the two parts that merging its own bytes stops at, and these two are its merge. Shorter tokens come first, because they are
+ * the parts.
+ *
+ * The tokens are `wholeTokens` of the model, and their ids are their ranks. Rank r makes the id r. `lefts` and `rights` receive the
+ * two parts of each token that has two.
+ */
+let model: EncodingModel = changetype<EncodingModel>(0);
+
+/** Prepares for the tokens of a model; false without room. */
+export function useRankedTokens(modelHead: usize): bool {
+  model = changetype<EncodingModel>(modelHead);
+  if (!reservePairs(model) || !useMerging(model)) return false;
+  allowAnyOrder();
+  return reserveText(0);
+}
+
+/** Merges the bytes of a token, and keeps its merge if two parts are left. Returns the number of parts, or -1 without room. */
+export function mergeRanked(token: u32): i32 {
+  const tokens = model.wholeTokens;
+  const length = tokenLength(tokens, token);
+  const ids = reserveSymbols(length, workAddress());
+  if (ids === 0) return -1;
+  const partCount = mergeSymbols(ids, fillBytes(ids, tokenStart(tokens, token), length));
+  if (partCount === noRoom) return -1;
+  if (partCount !== 2) return <i32>partCount;
+  const rank = <u32>tokenId(tokens, token);
+  store<i32>(model.lefts + (rank << 2), load<i32>(ids));
+  store<i32>(model.rights + (rank << 2), load<i32>(ids, 4));
+  addPair(model, rank);
+  return 2;
+}

@@ -1,0 +1,30 @@
+import { reserveTo, textStart, workAddress } from "../regions";
+import { fillBytes, heapedRoomBytes, mergeHeaped } from "./merge-word";
+import { limitRanks, noRank } from "./pair-ranks";
+
+/**
+ * The merges of one pretoken in the order in which they are made: the lowest rank first, of equal ranks the leftmost. Late merges
+ * take part like all others, and no character is taken as a whole, so a trace shows the definition, not the shortcuts.
+ *
+ *   ARRAY   TYPE      LENGTH       MEANING
+ *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the rank. Symbols are the bytes of the pretoken
+ *                                  that the vocabulary has, counted from 0
+ */
+let merges: usize = 0;
+
+/** Traces the first `length` bytes of the text; returns the number of merges at `traceAddress`, or -1 without room. */
+export function traceText(length: u32): i32 {
+  merges = (workAddress() + 7) & ~7;
+  const ids = merges + 8 * <usize>length;
+  const room = (ids + 4 * <usize>length + 7) & ~7;
+  if (!reserveTo(<u64>room + heapedRoomBytes(length))) return -1;
+  const limit = limitRanks(noRank);
+  const symbolCount = fillBytes(ids, textStart, length);
+  const idCount = mergeHeaped(ids, symbolCount, room, merges);
+  limitRanks(limit);
+  return <i32>(symbolCount - idCount);
+}
+
+export function traceAddress(): usize {
+  return merges;
+}

@@ -1,0 +1,118 @@
+import { escapeBytes } from "../bytes/escape.ts";
+import { createKernel, type Kernel } from "../runtime/kernel.ts";
+import { scaled } from "../runtime/scale.ts";
+import { runToEnd } from "../runtime/turns.ts";
+import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
+import {
+  buildModel,
+  type EncodingModel,
+  maxOf,
+  noTokens,
+  type PackedTokens,
+  type RankedMerges,
+} from "./encoding-model.ts";
+import { refuse } from "./tokenizer-parts.ts";
+
+/**
+ * The model of a file of ranks. The kernel finds the merge of each token (src/kernel/encode/ranked-tokens.ts). A token whose bytes
+ * do not merge to two parts is only found as a whole pretoken, as in tiktoken.
+ */
+export const modelOfRanks = (tokens: PackedTokens, path: string): EncodingModel =>
+  runToEnd(makeModelOfRanks(tokens, path));
+
+/** Tokens that are merged between two yields, some 20 ms. */
+const sliceTokens = scaled(8192, 3);
+
+/** The same in slices. The ids of the tokens are their ranks. */
+export function* makeModelOfRanks(tokens: PackedTokens, path: string): Generator<undefined, EncodingModel> {
+  const { bytes, starts, ids: ranks } = tokens;
+  const byteIds = byteIdsOf(tokens, path);
+  const rankLimit = maxOf(ranks) + 1;
+  const kernel = createKernel();
+  const head = useTokens(kernel, tokens, byteIds, rankLimit);
+  const isMade = new Uint8Array(rankLimit);
+  const wholeTokens = new Map<string, number>();
+  const order = byLength(starts, ranks.length);
+  for (let i = 0; i < order.length; i++) {
+    if (i % sliceTokens === 0) yield;
+    const token = order[i]!;
+    if (starts[token + 1]! - starts[token]! < 2) continue;
+    const partCount = kernel.exports.mergeRanked(token);
+    if (partCount < 0) throw noMemoryForTokenizer();
+    const rank = ranks[token]!;
+    if (partCount === 2) {
+      isMade[rank] = 1;
+      continue;
+    }
+    const tokenBytes = bytes.subarray(starts[token]!, starts[token + 1]!);
+    const key = Buffer.from(tokenBytes).toString("latin1");
+    if (partCount === 1 || wholeTokens.has(key)) refuseDouble(tokenBytes, path);
+    wholeTokens.set(key, rank);
+  }
+  yield;
+  const [, lefts, rights] = new Uint32Array(kernel.memory.buffer, head, 3);
+  const left = new Int32Array(kernel.memory.buffer, lefts, rankLimit);
+  const right = new Int32Array(kernel.memory.buffer, rights, rankLimit);
+  const merges = madeMerges(left, right, isMade);
+  return buildModel({ byteIds, merges, idMax: rankLimit - 1, wholeTokens });
+}
+
+/** Places the tokens in the kernel; returns the address of the model's head. */
+function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, rankLimit: number): number {
+  const none = new Int32Array(rankLimit);
+  const merges = { left: none, right: none, merged: none.map((_, rank) => rank) };
+  const model = { byteIds, merges, idLimit: rankLimit, dropsBytes: false, wholeTokens: tokens };
+  const head = placeInKernel(kernel, { model, isNarrow: false, addedTokens: noTokens, cuts: "nowhere" });
+  if (kernel.exports.useRankedTokens(head) === 0) throw noMemoryForTokenizer();
+  return head;
+}
+
+/** The merges whose token is marked, ascending. */
+function madeMerges(left: Int32Array, right: Int32Array, isMade: Uint8Array): RankedMerges {
+  const made = new Int32Array(isMade.reduce((sum, mark) => sum + mark, 0));
+  for (let rank = 0, k = 0; rank < isMade.length; rank++) if (isMade[rank] === 1) made[k++] = rank;
+  return { left: made.map((rank) => left[rank]!), right: made.map((rank) => right[rank]!), merged: made };
+}
+
+/** The indices of tokens by their length, shorter ones first, equal ones in their order. */
+function byLength(starts: Int32Array, count: number): Uint32Array {
+  const lengthOf = (token: number) => starts[token + 1]! - starts[token]!;
+  let lengthMax = 0;
+  for (let token = 0; token < count; token++) lengthMax = Math.max(lengthMax, lengthOf(token));
+  // First how many there are of each length, then where those of each begin.
+  const ends = new Uint32Array(lengthMax + 2);
+  for (let token = 0; token < count; token++) ends[lengthOf(token) + 1]!++;
+  for (let length = 0; length <= lengthMax; length++) ends[length + 1]! += ends[length]!;
+  const order = new Uint32Array(count);
+  for (let token = 0; token < count; token++) order[ends[lengthOf(token)]!++] = token;
+  return order;
+}
+
+/**
+ * The id of each byte. Refuses a list that lacks one, and two tokens of one rank, as tiktoken does. Longer tokens that are
+ * listed twice are found when they are merged.
+ */
+function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): Int32Array {
+  const byteIds = new Int32Array(256).fill(-1);
+  const isByte = (token: number) => starts[token + 1]! - starts[token]! === 1;
+  for (let token = 0; token < ranks.length; token++) {
+    if (isByte(token)) byteIds[bytes[starts[token]!]!] = ranks[token]!;
+  }
+  if (byteIds.includes(-1)) {
+    refuse(path, `it has no token for byte 0x${byteIds.indexOf(-1).toString(16).padStart(2, "0")}`);
+  }
+  const seen = new Uint8Array(maxOf(ranks) + 1);
+  for (let token = 0; token < ranks.length; token++) {
+    const rank = ranks[token]!;
+    if (seen[rank] === 1) refuse(path, `two tokens have the rank ${rank}`);
+    seen[rank] = 1;
+    const byte = bytes[starts[token]!]!;
+    // Of two the later one has set the id.
+    if (isByte(token) && byteIds[byte] !== rank) refuseDouble(Uint8Array.of(byte), path);
+  }
+  return byteIds;
+}
+
+function refuseDouble(bytes: Uint8Array, path: string): never {
+  refuse(path, `the token "${escapeBytes(bytes)}" is listed twice`);
+}

@@ -1,0 +1,151 @@
+import { Heap } from "../bytes/arrays.ts";
+import { scaled } from "../runtime/scale.ts";
+
+/** Merges over an alphabet: merge k makes the id `alphabetSize` + k. */
+type SymbolMerges = { readonly alphabetSize: number; readonly left: Int32Array; readonly right: Int32Array };
+
+/**
+ * Merges long sequences of symbols by rank. The symbols are a linked list, and the pairs that can be merged are in a heap, by
+ * rank and then by position. A merge gives rise to two pairs at most, so a document of n symbols takes n log n.
+ *
+ * The kernel merges pretokens. A document of ids may be larger than a memory of 4 GB has room for, and a call of the kernel does
+ * not yield.
+ *
+ *   ARRAY   TYPE           LENGTH         MEANING
+ *   tokens  Uint32Array    symbolCount    id of the token that begins at a position, `merged` inside of one
+ *   next    Int32Array     symbolCount    where the next token begins; symbolCount behind the last
+ *   before  Int32Array     symbolCount    where the token before it begins, -1 before the first
+ */
+export class SequenceMerger {
+  private readonly pairs: PairTable;
+
+  constructor(private readonly merges: SymbolMerges) {
+    const { left, right } = merges;
+    this.pairs = allocatePairs(left.length, left.length);
+    left.forEach((id, rank) => {
+      addPair(this.pairs, id, right[rank]!, rank);
+    });
+  }
+
+  /** Encodes a document. Yields now and then. */
+  *merge(symbols: Uint32Array): Generator<undefined, Uint32Array> {
+    const { length } = symbols;
+    const { alphabetSize, left, right } = this.merges;
+    const tokens = symbols.slice();
+    const next = Int32Array.from({ length }, (_, pos) => pos + 1);
+    const before = Int32Array.from({ length }, (_, pos) => pos - 1);
+    const heap = new Heap();
+    const offer = (pos: number, behind: number) => {
+      const rank = findPair(this.pairs, tokens[pos]!, tokens[behind]!);
+      if (rank !== noRank) heap.push(rank, pos);
+    };
+    for (let pos = 0; pos + 1 < length; pos++) {
+      offer(pos, pos + 1);
+      if (pos % workPerSlice === 0) yield;
+    }
+    for (let work = 1; heap.count > 0; work++) {
+      if (work % workPerSlice === 0) yield;
+      const rank = heap.topKey | 0;
+      const pos = heap.topId;
+      heap.pop();
+      const behind = next[pos]!;
+      // The pair may be gone: one of the two has become another token.
+      if (tokens[pos] !== left[rank] || behind >= length || tokens[behind] !== right[rank]) continue;
+      tokens[pos] = alphabetSize + rank;
+      tokens[behind] = merged;
+      const after = next[behind]!;
+      next[pos] = after;
+      if (after < length) {
+        before[after] = pos;
+        offer(pos, after);
+      }
+      if (before[pos]! >= 0) offer(before[pos]!, pos);
+    }
+    return tokens.filter((token) => token !== merged);
+  }
+}
+
+const merged = 0xffffffff;
+const workPerSlice = scaled(1 << 14, 16);
+
+/**
+ * PairTable: the rank of each pair of ids. The kernel has its own (src/kernel/encode/pair-ranks.ts).
+ *
+ *   ARRAY    TYPE         LENGTH          MEANING
+ *   slots    Int32Array   2^slotBits      open addressing, linear probing, at most half full: in the low `rankBits` bits
+ *                                         rank + 1, above them the tag, the low bits of the hash; 0 in a free slot
+ *   halves   Int32Array   2 * rankLimit   left and right id of each rank, at 2 rank; looked at where the tag is right
+ *   filter   Int32Array   2^(slotBits-3)  a bit for each pair: word by the top bits of the hash, bit by its lowest five. Most
+ *                                         pairs that are asked for are none, and most of those end here
+ *
+ * The home slot of a pair is the top `slotBits` bits of its hash.
+ */
+export type PairTable = {
+  readonly slots: Int32Array;
+  readonly halves: Int32Array;
+  readonly slotBits: number;
+  readonly rankBits: number;
+  readonly filter: Int32Array;
+};
+
+/** The rank of two ids that do not merge: higher than every rank. */
+export const noRank = 0x7fffffff;
+
+/** Eight slots share the 32 bits of a word. */
+const filterShift = 3;
+
+const multiplier0 = 0x9e3779b1 | 0;
+const multiplier1 = 0x85ebca77 | 0;
+
+/** A table for so many pairs, of ranks below `rankLimit`. */
+export function allocatePairs(pairCount: number, rankLimit: number): PairTable {
+  const slotBits = Math.max(4, Math.ceil(Math.log2(2 * pairCount)));
+  const rankBits = 32 - Math.clz32(rankLimit);
+  return {
+    slots: new Int32Array(2 ** slotBits),
+    halves: new Int32Array(2 * rankLimit),
+    slotBits,
+    rankBits,
+    filter: new Int32Array(2 ** (slotBits - filterShift)),
+  };
+}
+
+/** Sets the rank of a pair; returns whether the pair is new. */
+export function addPair(table: PairTable, left: number, right: number, rank: number): boolean {
+  const { slots, halves, slotBits, rankBits, filter } = table;
+  const hash = hashOf(left, right);
+  filter[hash >>> (32 - slotBits + filterShift)]! |= 1 << (hash & 31);
+  let pos = hash >>> (32 - slotBits);
+  for (let slot = slots[pos]!; slot !== 0; slot = slots[pos]!) {
+    const known = (slot & ((1 << rankBits) - 1)) - 1;
+    if (halves[2 * known] === left && halves[2 * known + 1] === right) break;
+    pos = (pos + 1) & (slots.length - 1);
+  }
+  const isNew = slots[pos] === 0;
+  slots[pos] = (hash << rankBits) | (rank + 1);
+  halves[2 * rank] = left;
+  halves[2 * rank + 1] = right;
+  return isNew;
+}
+
+/** The rank of the pair, or `noRank`. */
+export function findPair(table: PairTable, left: number, right: number): number {
+  const { slots, halves, rankBits, filter } = table;
+  const hash = hashOf(left, right);
+  if (((filter[hash >>> (32 - table.slotBits + filterShift)]! >>> (hash & 31)) & 1) === 0) return noRank;
+  const tag = hash << rankBits;
+  let pos = hash >>> (32 - table.slotBits);
+  for (;;) {
+    const slot = slots[pos]!;
+    if (slot === 0) return noRank;
+    if ((slot ^ tag) >>> rankBits === 0) {
+      const rank = ((slot ^ tag) - 1) | 0;
+      if (halves[2 * rank] === left && halves[2 * rank + 1] === right) return rank;
+    }
+    pos = (pos + 1) & (slots.length - 1);
+  }
+}
+
+function hashOf(left: number, right: number): number {
+  return Math.imul((Math.imul(left, multiplier0) + right) | 0, multiplier1);
+}
