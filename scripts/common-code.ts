@@ -29,8 +29,9 @@ export function commonCode(directory: string): BunPlugin {
   };
   const start = `${directory}/cli/run.ts`;
   const atStart = reach(start);
-  const commands = importsOf(start)
-    .later.filter((path) => path.endsWith("-command.ts"))
+  const commands = [...atStart]
+    .flatMap((path) => importsOf(path).later)
+    .filter((path) => path.endsWith("-command.ts"))
     .map((path) => reach(path));
   const isShared = (path: string) =>
     commands.filter((modules) => modules.has(path)).length >= commonShare * commands.length;

@@ -1,7 +1,8 @@
 // docs/options.md: every command and every option of the command table, each text once.
 import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
-import { type CommandSpec, commands, usageLine } from "../src/cli/command-table.ts";
+import { type CommandSpec, usageLine } from "../src/cli/command.ts";
+import { commands } from "../src/cli/command-table.ts";
 import { sentences } from "../src/cli/help.ts";
 import { type Option, type Topic, topics } from "../src/options/option.ts";
 

@@ -1,5 +1,5 @@
-// A module of src has a door: src/NAME/index.ts, which others import as "#NAME" (package.json, `imports`). A bundle has no doors:
-// each import names the file that declares the name. So a command loads the files that it uses, not all those of the modules it uses.
+// A module of src has a door, its index.ts, which others import as "#" and its name (package.json, `imports`). A bundle has no
+// doors: each import is from the file that declares the name. So a command loads the files that it uses, not whole modules.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";

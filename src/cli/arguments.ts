@@ -1,19 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import { existsSync, fstatSync, lstatSync, readFileSync } from "node:fs";
+import { fstatSync, lstatSync, readFileSync } from "node:fs";
 import { escapeBytes } from "../bytes/escape.ts";
 import { UserError, usageError } from "../errors.ts";
 import type { Option } from "../options/option.ts";
 import { nearest, shellLine } from "../runtime/hints.ts";
 import { codeOf } from "../runtime/system-error.ts";
-import { type CommandSpec, commands, firstWords, usageLine, wordsOf } from "./command-table.ts";
-
-/** What a command gets. */
-export type Invocation = {
-  readonly options: TypedOptions;
-  readonly files: readonly string[];
-  /** The arguments exactly as typed. */
-  readonly typed: readonly string[];
-};
+import { type CommandSpec, usageLine } from "./command.ts";
+import { commands, firstWords, wordsOf } from "./command-table.ts";
+import { type Invocation, TypedOptions } from "./invocation.ts";
 
 /** The command that the first words name, and what is typed behind it; undefined if they name none. */
 export function commandAt(typed: readonly string[]): { command: CommandSpec; rest: string[] } | undefined {
@@ -183,29 +177,6 @@ export function peekOption(typed: readonly string[], name: string): string | und
   if (attached !== undefined) return attached.slice(name.length + 3);
   const value = options[options.indexOf(`--${name}`) + 1];
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
-}
-
-/** The options of a command by their long names, each with the texts typed for it; a flag has none. */
-export class TypedOptions extends Map<string, readonly string[]> {
-  /** Every value with the name of its option, as they were typed one after the other. */
-  readonly inOrder: (readonly [name: string, value: string])[] = [];
-
-  add(name: string, value: string): void {
-    this.set(name, [...(this.get(name) ?? []), value]);
-    this.inOrder.push([name, value]);
-  }
-
-  /** The text typed for an option; undefined if it was not given. */
-  text(name: string): string | undefined {
-    return this.get(name)?.[0];
-  }
-}
-
-/** The path in the value of an option, which `shown` describes; undefined if the value is a name that is known. */
-export function typedPath(shown: string, typed: string): string | undefined {
-  if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
-  if (!shown.includes("NAME=") || existsSync(typed)) return typed;
-  return /^[^=/]*=(.*)$/s.exec(typed)?.[1] ?? typed;
 }
 
 // Errors about names that are not known, with the name that was meant.

@@ -2,10 +2,11 @@ import { oneOf } from "../options/kinds.ts";
 import type { Option } from "../options/option.ts";
 import { patterns } from "../pattern/pattern.ts";
 import { chatTemplates } from "../vocabulary/chat-templates.ts";
-import type { Invocation } from "./arguments.ts";
-import { type CommandSpec, commandGroups, commands, firstWords, wordsOf } from "./command-table.ts";
+import type { CommandSpec } from "./command.ts";
+import { commandGroups, commands, firstWords, wordsOf } from "./command-table.ts";
 import { writeStdout } from "./data-output.ts";
 import { topicsOf } from "./help.ts";
+import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;

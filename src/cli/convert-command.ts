@@ -1,7 +1,6 @@
 import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { roleTokensAt } from "../formats/model-files.ts";
 import { findTokenizer } from "../formats/named-tokenizers.ts";
-import { converting, imaging } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { describeLlamaCpp } from "../pattern/pattern.ts";
 import { convertTokenizer } from "../pipeline/convert-tokenizer.ts";
@@ -9,8 +8,9 @@ import { saveTokenizer } from "../pipeline/save-tokenizer.ts";
 import { fingerprintOf, imageFactsOf } from "../pipeline/tokenizer-facts.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { tokenizerImage } from "../tokenizer/image.ts";
-import type { Invocation } from "./arguments.ts";
 import { lockDirectory, lockFiles, writeChunks } from "./data-output.ts";
+import { converting, imaging } from "./edit-options.ts";
+import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { rowLines } from "./summary-rows.ts";

@@ -3,7 +3,6 @@ import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes, sizeOfRanges } from "../corpus/input.ts";
 import { type SavedSum, writeSum } from "../count/add-up.ts";
 import { countsChunks, isText } from "../count/counts-files.ts";
-import { counting } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { openMemory } from "../pipeline/count-memory.ts";
 import { countParts, countWords } from "../pipeline/count-words.ts";
@@ -17,11 +16,12 @@ import type { CountsOptions } from "../words/counts-format.ts";
 import { sortBytesPerWord } from "../words/sort-by-bytes.ts";
 import { commonWordsOf, nothingLeftOut } from "../words/sorted-words.ts";
 import { type TableSize, tableBytes, totalsOf, type WordTable } from "../words/word-table.ts";
-import type { Invocation } from "./arguments.ts";
 import { lockFiles, taken, writeChunks, writeData } from "./data-output.ts";
 import { checkFiles, openInputs, openRanges, spoolPipes } from "./input-options.ts";
+import type { Invocation } from "./invocation.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
+import { counting } from "./train-options.ts";
 
 /** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {

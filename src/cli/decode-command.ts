@@ -2,12 +2,12 @@ import { bytes, counted, seconds } from "../bytes/quantities.ts";
 import { type FormattedIds, formattedIdsAt } from "../formats/id-formats.ts";
 import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
-import { decoding } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { checkEncodedBy } from "../pipeline/shard-manifest.ts";
 import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
-import type { Invocation } from "./arguments.ts";
 import { lockFiles, taken, writeData } from "./data-output.ts";
+import { decoding } from "./encode-options.ts";
+import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 import { openTokenizer, tokenizerOf } from "./tokenizer-options.ts";
 

@@ -6,7 +6,6 @@ import { usageError } from "../errors.ts";
 import { baseOf, type IdFormat, idFormatOf } from "../formats/id-formats.ts";
 import { type IdType, idTypeFor } from "../formats/id-writers.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { encoding as encodingTable, idFiles } from "../options/command-tables.ts";
 import { type Asked, type Option, readTyped } from "../options/option.ts";
 import {
   cutSettingsOf,
@@ -29,9 +28,10 @@ import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
 import { placeOfFile } from "../store/staged-file.ts";
 import { canBeCutSafely } from "../text/cutting.ts";
 import { specialTokenId } from "../tokenizer/tokenizer-parts.ts";
-import type { Invocation } from "./arguments.ts";
 import { checkHeadFits, lockFiles, writeData } from "./data-output.ts";
+import { encoding as encodingTable, idFiles } from "./encode-options.ts";
 import { checkFiles, findFiles, inspectStreams, openRanges } from "./input-options.ts";
+import type { Invocation } from "./invocation.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { openTokenizer, tokenizerOf } from "./tokenizer-options.ts";

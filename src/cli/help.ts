@@ -1,17 +1,10 @@
 import { usageError } from "../errors.ts";
 import { type Option, type Topic, topics } from "../options/option.ts";
-import type { NamedPattern } from "../pattern/pattern.ts";
+import { alsoCalled, type NamedPattern } from "../pattern/named-patterns.ts";
 import { nearest } from "../runtime/hints.ts";
 import { unknownOption } from "./arguments.ts";
-import {
-  type CommandSpec,
-  commandGroups,
-  commands,
-  commandsOf,
-  type Example,
-  firstWords,
-  usageLine,
-} from "./command-table.ts";
+import { type CommandSpec, type Example, usageLine } from "./command.ts";
+import { commandGroups, commands, commandsOf, firstWords } from "./command-table.ts";
 import { type Styles, stylesFor, terminalColumns } from "./output.ts";
 
 // Help, wrapped to the terminal: of the program, of a command on one screen, of a topic at length, and of one option.
@@ -308,8 +301,3 @@ export function describePatterns(
 
 const aboutPatterns =
   "-p help NAME shows the expressions. Anything that is not a name is one. bpe help docs/size-and-pattern.md compares them on English, many languages and code.";
-
-/** The other names of a pattern; undefined if there are none. */
-export function alsoCalled({ aliases = [] }: Partial<NamedPattern>): string | undefined {
-  return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;
-}

@@ -13,7 +13,6 @@ import {
 } from "../formats/id-merges.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idWriterFor } from "../formats/id-writers.ts";
-import { idsDecoding, idsEncoding, idsTraining } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { type IdInput, trainIds, writeIds } from "../pipeline/train-ids.ts";
 import { settleLimits } from "../pipeline/training.ts";
@@ -23,7 +22,6 @@ import { statOf } from "../runtime/system-error.ts";
 import { allowedCores, MemoryBudget } from "../runtime/system-limits.ts";
 import { nextTurn } from "../runtime/turns.ts";
 import { SequenceMerger } from "../tokenizer/sequence-merger.ts";
-import type { Invocation, TypedOptions } from "./arguments.ts";
 import {
   checkHeadFits,
   idOutputFile,
@@ -32,6 +30,8 @@ import {
   writeData,
   writeLines,
 } from "./data-output.ts";
+import { idsDecoding, idsEncoding, idsTraining } from "./encode-options.ts";
+import type { Invocation, TypedOptions } from "./invocation.ts";
 import { lineColumns, type Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 import { type Row, rowLines } from "./summary-rows.ts";

@@ -6,8 +6,8 @@ import { ratio, usedCount } from "../evaluation/evaluation.ts";
 import { modelFactsOf, readBeside, roleTokensAt } from "../formats/model-files.ts";
 import { findTokenizer } from "../formats/named-tokenizers.ts";
 import { recordedLedger, recordedReading } from "../formats/training-json.ts";
-import { inspecting } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
+import { alsoCalled } from "../pattern/named-patterns.ts";
 import { describeLlamaCpp, type PatternName, patterns } from "../pattern/pattern.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { inTurns } from "../runtime/turns.ts";
@@ -20,10 +20,10 @@ import {
   vocabularyStatistics,
 } from "../tokenizer/vocabulary-statistics.ts";
 import { chatTemplates } from "../vocabulary/chat-templates.ts";
-import type { Invocation } from "./arguments.ts";
 import { type CountedText, countTokensOf } from "./counted-text.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
-import { alsoCalled } from "./help.ts";
+import { inspecting } from "./evaluate-options.ts";
+import type { Invocation } from "./invocation.ts";
 import { type Line, lineColumns, type Output, type Piece, plain, stylesFor } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { type Row, rowLines, usualColumns, widthOf } from "./summary-rows.ts";

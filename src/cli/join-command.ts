@@ -1,14 +1,14 @@
 import { counted, seconds } from "../bytes/quantities.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError, usageError } from "../errors.ts";
-import { idsJoining } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { isPart, pathsToLock } from "../pipeline/id-files.ts";
 import { joinParts } from "../pipeline/join-parts.ts";
 import { statOf } from "../runtime/system-error.ts";
-import type { Invocation } from "./arguments.ts";
 import { lockFiles } from "./data-output.ts";
 import { filesLine, idFilesOf } from "./encode-command.ts";
+import { idsJoining } from "./encode-options.ts";
+import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 import { onStop } from "./stop.ts";
 

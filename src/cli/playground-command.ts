@@ -1,11 +1,11 @@
 import { bytes } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
-import { teaching } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import { readPlayground } from "../runtime/embedded.ts";
-import type { Invocation } from "./arguments.ts";
 import { lockFiles, writeChunks } from "./data-output.ts";
+import type { Invocation } from "./invocation.ts";
 import { isTerminal, type Output } from "./output.ts";
+import { teaching } from "./playground-options.ts";
 
 /** `bpe playground`: the page to learn from, as one HTML file. */
 export async function runPlayground(invocation: Invocation, output: Output): Promise<void> {

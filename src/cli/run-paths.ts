@@ -14,8 +14,8 @@ import {
   type Written,
   WrittenPlaces,
 } from "../store/written-places.ts";
-import { type Invocation, typedPath } from "./arguments.ts";
-import { type CommandSpec, replacesDirectory } from "./command-table.ts";
+import { type CommandSpec, replacesDirectory } from "./command.ts";
+import { type Invocation, typedPath } from "./invocation.ts";
 
 /** A path that was typed, what it is for, and what messages call it. */
 type TypedRead = { readonly path: string; readonly reads: PathRead; readonly name: string };

@@ -8,48 +8,20 @@ import {
   checkComplete,
   checkValidUtf8,
   commandAt,
-  type Invocation,
   parseInvocation,
   peekOption,
   refuseIdsFormat,
   refuseTypedText,
   unknownCommand,
 } from "./arguments.ts";
-import { type CommandSpec, commandGroups } from "./command-table.ts";
+import type { CommandSpec } from "./command.ts";
+import { commandGroups } from "./command-table.ts";
 import { ReaderGone, writeStdout } from "./data-output.ts";
+import type { Invocation } from "./invocation.ts";
 import { LogFile, Output, type OutputOptions } from "./output.ts";
 import { serveCrashes, serveSignals, undoAll } from "./stop.ts";
 
-type Runner = (invocation: Invocation, output: Output) => Promise<void>;
-
-/** The code of each command is loaded only when it is asked for: a start takes as long as what it loads. */
-const runners: Record<string, () => Promise<Runner>> = {
-  train: async () => (await import("./train-command.ts")).runTrain,
-  count: async () => (await import("./count-command.ts")).runCount,
-  plan: async () => (await import("./plan-command.ts")).runPlan,
-  encode: async () => (await import("./encode-command.ts")).runEncode,
-  tokens: async () => (await import("./tokens-command.ts")).runTokens,
-  decode: async () => (await import("./decode-command.ts")).runDecode,
-  inspect: async () => (await import("./inspect-command.ts")).runInspect,
-  explain: async () => (await import("./explain-command.ts")).runExplain,
-  diff: async () => (await import("./diff-command.ts")).runDiff,
-  eval: async () => (await import("./eval-command.ts")).runEval,
-  prune: async () => (await import("./prune-command.ts")).runPrune,
-  truncate: async () => (await import("./prune-command.ts")).runTruncate,
-  convert: async () => (await import("./convert-command.ts")).runConvert,
-  "ids train": async () => (await import("./ids-command.ts")).runTrainIds,
-  "ids encode": async () => (await import("./ids-command.ts")).runEncodeIds,
-  "ids decode": async () => (await import("./ids-command.ts")).runDecodeIds,
-  "ids truncate": async () => (await import("./truncate-ids-command.ts")).runTruncateIds,
-  "ids join": async () => (await import("./join-command.ts")).runJoinIds,
-  "ids inspect": async () => (await import("./ids-command.ts")).runInspectIds,
-  image: async () => (await import("./convert-command.ts")).runImage,
-  playground: async () => (await import("./playground-command.ts")).runPlayground,
-  completions: async () => (await import("./completions-command.ts")).runCompletions,
-};
-
-/** Commands that always need the kernel: it is compiled while their code is loaded. */
-const usesKernel = new Set("train,count,diff,encode,eval,explain,prune,tokens,truncate,ids train".split(","));
+const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
 
 /** Neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");
@@ -103,8 +75,8 @@ export async function run(typed: readonly string[]): Promise<number> {
     checkTogether(command.options, invocation.options);
     await takeListedTokens(command, invocation, output);
     const [runCommand] = await Promise.all([
-      runners[command.name]!(),
-      usesKernel.has(command.name) && prepareKernel(),
+      (command.run ?? codeForCompletions)(),
+      command.usesKernel && prepareKernel(),
     ]);
     await runCommand(invocation, output);
     undoAll();

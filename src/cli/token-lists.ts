@@ -4,7 +4,7 @@ import { readTextFile } from "../options/kinds.ts";
 import { readTyped } from "../options/option.ts";
 import { trainingOptions } from "../options/training-table.ts";
 import { checkSpecialTokens } from "../vocabulary/vocabulary.ts";
-import type { TypedOptions } from "./arguments.ts";
+import type { TypedOptions } from "./invocation.ts";
 
 // Tokens that a file lists: one a line, or as a JSON list.
 

@@ -4,13 +4,13 @@ import type { NamedTokenizer } from "../evaluation/evaluation.ts";
 import { usualNames } from "../formats/formats.ts";
 import { sizesIn, tokenizersIn } from "../formats/load-tokenizer.ts";
 import { type FoundTokenizer, findTokenizer } from "../formats/named-tokenizers.ts";
-import type { encoding } from "../options/command-tables.ts";
 import { type Named, readNamed } from "../options/kinds.ts";
 import type { Asked } from "../options/option.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker } from "../pipeline/load-in-worker.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import type { encoding } from "./encode-options.ts";
 import type { Output } from "./output.ts";
 
 /** What is asked of commands that use a tokenizer. */

@@ -3,7 +3,6 @@ import type { FoundInputs } from "../corpus/find-inputs.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { ratio } from "../evaluation/evaluation.ts";
 import { recordedReading } from "../formats/training-json.ts";
-import { tokenCounting } from "../options/command-tables.ts";
 import { readTyped } from "../options/option.ts";
 import {
   addEncoded,
@@ -17,9 +16,10 @@ import { invalidBytes } from "../pipeline/warnings.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import { MemoryBudget, peakMemoryBytes } from "../runtime/system-limits.ts";
 import { slashed } from "../runtime/windows.ts";
-import type { Invocation } from "./arguments.ts";
 import { writeJson, writeLines } from "./data-output.ts";
+import { tokenCounting } from "./encode-options.ts";
 import { checkFiles, findFiles, inspectStreams } from "./input-options.ts";
+import type { Invocation } from "./invocation.ts";
 import { corpusNoteLines, type Line, type Output, piece } from "./output.ts";
 import { openTokenizer, tokenizerOf } from "./tokenizer-options.ts";
 

@@ -6,9 +6,9 @@ import { type AskedTraining, trainingOptions } from "../options/training-table.t
 import { type Finished, runTraining, type World } from "../pipeline/run-training.ts";
 import { encodingPatternOf } from "../pipeline/training.ts";
 import { shellLine } from "../runtime/hints.ts";
-import type { Invocation } from "./arguments.ts";
 import { lockOutputs, writeChunks } from "./data-output.ts";
 import { openInputs, spoolPipes } from "./input-options.ts";
+import type { Invocation } from "./invocation.ts";
 import { corpusNotes, type Output } from "./output.ts";
 import { checkReportPath, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";

@@ -200,3 +200,8 @@ export const patterns = {
 } as const satisfies Record<string, NamedPattern>;
 
 export type PatternName = keyof typeof patterns;
+
+/** The other names of a pattern; undefined if there are none. */
+export function alsoCalled({ aliases = [] }: Partial<NamedPattern>): string | undefined {
+  return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;
+}

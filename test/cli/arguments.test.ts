@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Invocation, parseInvocation, unknownCommand, unknownOption } from "../../src/cli/arguments.ts";
+import { parseInvocation, unknownCommand, unknownOption } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/command-table.ts";
+import type { Invocation } from "../../src/cli/invocation.ts";
 import {
   flag,
   oneOf,

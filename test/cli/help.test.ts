@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { checkComplete, parseInvocation } from "../../src/cli/arguments.ts";
-import { type CommandSpec, commands } from "../../src/cli/command-table.ts";
+import type { CommandSpec } from "../../src/cli/command.ts";
+import { commands } from "../../src/cli/command-table.ts";
 import {
   commandHelp,
   optionHelp,

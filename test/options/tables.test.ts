@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { checkComplete, parseInvocation, TypedOptions } from "../../src/cli/arguments.ts";
+import { checkComplete, parseInvocation } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/command-table.ts";
+import { TypedOptions } from "../../src/cli/invocation.ts";
 import { inLibrary, readCall, respelled } from "../../src/options/library.ts";
 import { checkTogether, nameInLibrary, type Option } from "../../src/options/option.ts";
 import { trainingOptions } from "../../src/options/training-table.ts";

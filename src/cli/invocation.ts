@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+
+/** What a command gets. */
+export type Invocation = {
+  readonly options: TypedOptions;
+  readonly files: readonly string[];
+  /** The arguments exactly as typed. */
+  readonly typed: readonly string[];
+};
+
+/** The options of a command by their long names, each with the texts typed for it; a flag has none. */
+export class TypedOptions extends Map<string, readonly string[]> {
+  /** Every value with the name of its option, as they were typed one after the other. */
+  readonly inOrder: (readonly [name: string, value: string])[] = [];
+
+  add(name: string, value: string): void {
+    this.set(name, [...(this.get(name) ?? []), value]);
+    this.inOrder.push([name, value]);
+  }
+
+  /** The text typed for an option; undefined if it was not given. */
+  text(name: string): string | undefined {
+    return this.get(name)?.[0];
+  }
+}
+
+/** The path in the value of an option, which `shown` describes; undefined if the value is a name that is known. */
+export function typedPath(shown: string, typed: string): string | undefined {
+  if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
+  if (!shown.includes("NAME=") || existsSync(typed)) return typed;
+  return /^[^=/]*=(.*)$/s.exec(typed)?.[1] ?? typed;
+}
