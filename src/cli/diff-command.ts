@@ -38,7 +38,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const budget = new MemoryBudget(memoryLimit);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
-  const [a, b, ...more] = await openTokenizers(invocation.files, asked, output);
+  const [a, b, ...more] = await openTokenizers(invocation.files, asked, budget, output);
   if (a === undefined || b === undefined || more.length > 0) {
     throw usageError(
       "diff compares two tokenizers, and one of these directories holds several sizes",

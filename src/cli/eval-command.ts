@@ -32,11 +32,11 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   await takeReportPlace(reportPath, output);
   const scratch = new ScratchDirectory();
   onStop(() => scratch.remove());
-  const tokenizers = await openTokenizers(invocation.files, asked, output);
+  const budget = new MemoryBudget(memoryLimitBytes);
+  const tokenizers = await openTokenizers(invocation.files, asked, budget, output);
   const trained = recordedReading(tokenizers.map(({ path }) => path));
   const { texts: opened, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
   const texts = withTrainedBy(opened, tokenizers);
-  const budget = new MemoryBudget(memoryLimitBytes);
   const workerCountFor = workersFor(workers, evaluatingThreadsMax(budget));
   const { evaluation } = await evaluate(
     { tokenizers, texts, terms, numbers, model, workerCountFor, budget, scratch },

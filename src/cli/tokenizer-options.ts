@@ -7,8 +7,10 @@ import { type FoundTokenizer, findTokenizer } from "../formats/named-tokenizers.
 import { type Named, readNamed } from "../options/kinds.ts";
 import type { Asked } from "../options/option.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
-import { loadInWorker } from "../pipeline/load-in-worker.ts";
+import { loadInWorker, loadingBytes } from "../pipeline/load-in-worker.ts";
+import { collectGarbage } from "../runtime/host.ts";
 import { isDirectory } from "../runtime/system-error.ts";
+import type { MemoryBudget } from "../runtime/system-limits.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { encoding } from "./encode-options.ts";
 import type { Output } from "./output.ts";
@@ -61,6 +63,7 @@ export function warnOfTokenizers(
 export async function openTokenizers(
   files: readonly string[],
   asked: AskedTokenizer,
+  budget: MemoryBudget,
   output: Output,
 ): Promise<NamedTokenizer[]> {
   const named = files
@@ -76,8 +79,8 @@ export async function openTokenizers(
   }
   const { pattern, specialTokens, specialTokensAsText } = besideOf(asked);
   const tokenizers: NamedTokenizer[] = [];
-  for (let first = 0; first < named.length; first += loadedAtOnce) {
-    const some = named.slice(first, first + loadedAtOnce);
+  while (tokenizers.length < named.length) {
+    const some = loadedTogether(named.slice(tokenizers.length), budget);
     const loads = some.map(({ path }) =>
       loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
     );
@@ -87,12 +90,24 @@ export async function openTokenizers(
       const parts = await loads[i]!;
       tokenizers.push({ name: names.get(one)!, path: one.path, parts: { ...parts, specialTokensAsText } });
     }
+    if (some.some(({ path }) => loadingBytes(path) > 0)) collectGarbage();
   }
   warnOfTokenizers(tokenizers, output);
   return tokenizers;
 }
 
-/** Large ones are loaded by a thread each. */
+/** The first of these tokenizers that are loaded at once: large ones by a thread each, as far as half of the memory allows. */
+function loadedTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
+  let leftBytes = budget.shareBytes(1) / 2;
+  const fits = ({ path }: T) => {
+    leftBytes -= loadingBytes(path);
+    return leftBytes >= 0;
+  };
+  const rest = named.slice(0, loadedAtOnce);
+  const end = rest.findIndex((one, i) => !fits(one) && i > 0);
+  return end < 0 ? rest : rest.slice(0, end);
+}
+
 const loadedAtOnce = 4;
 
 /** One that was found by its name is called so. */

@@ -56,7 +56,7 @@ export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: 
 
 /** What a tokenizer takes for each of its merges, in the main thread, which loads it, and in each other one. Measured. */
 const mergeBytesOfMain = 200;
-const mergeBytesOfThread = 70;
+export const mergeBytesOfThread = 70;
 
 const smallestRangeSizeBytes = scaled(1 << 19, 128);
 const largestRangeSizeBytes = scaled(1 << 22, 512);

@@ -32,8 +32,14 @@ import type { ScratchDirectory } from "../store/scratch-directory.ts";
 import { canBeCut, cuttingTokens, plainCutting } from "../text/cutting.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { sizeOf as sizeOfTable, type TableSize, tableBytes, type WordTable } from "../words/word-table.ts";
-import { countWords } from "./count-words.ts";
-import { countIds, encodingBytesPerByte, encodingParts, isQuick } from "./encode-corpus.ts";
+import { type CountedWords, countWords } from "./count-words.ts";
+import {
+  countIds,
+  encodingBytesPerByte,
+  encodingParts,
+  isQuick,
+  mergeBytesOfThread,
+} from "./encode-corpus.ts";
 import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
 import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
@@ -68,41 +74,59 @@ export type EvaluateOptions = {
 
 /** A text that was read: its words, and what counts its tokens. */
 async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
-  const { scratch, workerCountFor, tokenizers } = options;
-  const workerCount = workerCountFor(expectedTextBytes(inputs));
-  const encodingBytes = encodersBytes(options);
-  let budget = options.budget.beside(encodingBytes);
-  let neededFor = (size: TableSize) => tablesPerText * tableBytes(size) + factsBytes * size.wordCount;
-  const count = async (
-    pattern: CompiledPattern,
-    sources: readonly string[],
-    specialTokens: readonly string[],
-  ) => {
-    const memory = {
-      budget,
-      scratch,
-      countsOptions: { patterns: sources, specialTokens, isLinewise: false },
-    };
-    const check = (size: TableSize) =>
-      budget.check("measuring a text", neededFor(size), "measure a part of the text");
-    const corpus = { inputs, cutting: plainCutting(pattern, specialTokens), workerCount, memory };
-    const counted = await countWords(corpus, progress.passReport, check);
-    checkLongest(counted.words, { budget, tokenizers }, workerCount);
-    progress.endPass(sizeOf(inputs));
-    return counted;
-  };
-  const counted = await count(compilePattern([placedWordPattern]), [placedWordPattern], []);
-  const words = await inTurns(gatherTextWords(counted.words, options.numbers));
+  const { tokenizers } = options;
+  const workerCount = options.workerCountFor(expectedTextBytes(inputs));
+  const encodersBudget = options.budget.beside(encodersBytes(options));
+  const pass = { ...options, inputs, workerCount, budget: encodersBudget };
+  const { words, invalidBytes } = await countPlacedWords(pass, progress);
   // The table that was counted, and that of equal words, are gone.
   if (expectedTextBytes(inputs) > smallTextBytes) collectGarbage();
   const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
-  budget = options.budget.beside(encodingBytes + wordsBytes);
-  neededFor = (size) => (tablesPerText - 1) * tableBytes(size);
-  const invalidBytes = counted.statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
-  const countPretokens: CountPretokens = async (...what) => (await count(...what)).words;
-  const counting = { tokenizers, inputs, words, workerCount };
-  const tokens = await TokenCounting.begin({ ...counting, count: countPretokens }, progress);
-  return { words, invalidBytes, tokens };
+  const besideTables = (tablesBytes: number) => encodersBudget.beside(wordsBytes + tablesBytes);
+  const count: CountPretokens = async (tablesBytes, ...cuts) => {
+    const budget = besideTables(tablesBytes);
+    // The words take memory that the first pass had for its threads.
+    const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
+    const neededFor = (size: TableSize) => 2 * tableBytes(size);
+    return (await countPass({ ...pass, ...threads, neededFor }, cuts, progress)).words;
+  };
+  const counting = { tokenizers, inputs, words, workerCount, besideTables, count };
+  return { words, invalidBytes, tokens: await TokenCounting.begin(counting, progress) };
+}
+
+type PassOptions = Pick<EvaluateOptions, "tokenizers" | "budget" | "scratch"> & {
+  readonly inputs: readonly Input[];
+  readonly workerCount: number;
+};
+
+/** The placed words of a text, which is read for them first. */
+async function countPlacedWords(
+  options: PassOptions & Pick<EvaluateOptions, "numbers">,
+  progress: EvaluationProgress,
+) {
+  const neededFor = (size: TableSize) => tablesPerText * tableBytes(size) + factsBytes * size.wordCount;
+  const cuts: PretokenCuts = [compilePattern([placedWordPattern]), [placedWordPattern], []];
+  const { words: table, statistics } = await countPass({ ...options, neededFor }, cuts, progress);
+  const words = await inTurns(gatherTextWords(table, options.numbers));
+  return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
+}
+
+/** Reads a text once and counts its pretokens. A UserError if the memory has no room for their tables. */
+async function countPass(
+  options: PassOptions & { readonly neededFor: (size: TableSize) => number },
+  [pattern, sources, specialTokens]: PretokenCuts,
+  progress: EvaluationProgress,
+): Promise<CountedWords> {
+  const { inputs, workerCount, budget, scratch, tokenizers, neededFor } = options;
+  const countsOptions = { patterns: sources, specialTokens, isLinewise: false };
+  const check = (size: TableSize) =>
+    budget.check("measuring a text", neededFor(size), "measure a part of the text");
+  const cutting = plainCutting(pattern, specialTokens);
+  const corpus = { inputs, cutting, workerCount, memory: { budget, scratch, countsOptions } };
+  const counted = await countWords(corpus, progress.passReport, check);
+  checkLongest(counted.words, { budget, tokenizers }, workerCount);
+  progress.endPass(sizeOf(inputs));
+  return counted;
 }
 
 /** A UserError if a word is too long to be encoded beside the tables of its text. */
@@ -172,15 +196,25 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
 export const evaluatingThreadsMax = (budget: MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
 
-/** What the threads that encode take beside the words. A small text fills no cache, and has no thread of its own. */
+/**
+ * What the tokenizers take, and the threads that encode with them, beside the words. A small text fills no cache, and has no
+ * thread of its own.
+ */
 function encodersBytes(options: EvaluateOptions): number {
   const { texts, tokenizers } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
-  if (textBytes <= smallTextBytes) return 0;
+  const mergeCounts = tokenizers.map(({ parts }) => parts.model.merges.left.length).sort((a, b) => b - a);
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+  const loadedBytes = loadedMergeBytes * sum(mergeCounts);
+  const modelBytes = mergeBytesOfThread * sum(mergeCounts.slice(0, encodersMax));
+  if (textBytes <= smallTextBytes) return loadedBytes + modelBytes;
   const cachesBytes =
     (Math.min(encodersMax, tokenizers.length) * cacheBytes) / 2 ** cacheShrinkBitsOf(options);
-  return threadCountOf(options) * (workerBytes + cachesBytes);
+  return loadedBytes + threadCountOf(options) * (workerBytes + modelBytes + cachesBytes);
 }
+
+/** What a tokenizer takes for each of its merges, with the table that threads share. Measured: five with 100,000 merges. */
+const loadedMergeBytes = 65;
 
 function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEncoding {
   const { idLimit, tokenCount, ...table } = parts.tokens;
@@ -221,9 +255,12 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       facts.push(textFact);
       const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {
+        // Tables of pretokens that wait for a thread would only take memory.
+        await measuring[t - threads.threadCount];
         const { pretokens, others } = await tokens.prepare(t);
         // The words are encoded while the text is read for the next tokenizer.
         const measured = threads.measure(t, pretokens, words).then((found) => {
+          tokens.release(t);
           const { tokenCounts: counts, numbers, costs } = found;
           addCounts(counts, others);
           measures[t]!.add(textFact, counts, costs!, options.numbers === true ? numbers : null);
@@ -256,9 +293,25 @@ export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
 export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Difference> {
   const { tokenizers, text } = options;
   const [a, b] = tokenizers;
+  const mergeCount = a.parts.model.merges.left.length + b.parts.model.merges.left.length;
+  const comparedBytes = comparedMergeBytes * mergeCount;
+  options.budget.check("comparing these tokenizers", comparedBytes, "compare smaller ones");
   const difference = await inTurns(differenceOf(a.parts, b.parts));
-  return { ...difference, text: text === null ? null : await compareOnText({ ...options, text }, report) };
+  if (comparedBytes > garbageBytesMax) collectGarbage();
+  if (text === null) return { ...difference, text: null };
+  const { tokens, merges } = difference;
+  const lists = [tokens.onlyInA, tokens.onlyInB, tokens.moved, merges.onlyInA, merges.onlyInB, merges.moved];
+  const listedBytes = listedItemBytes * lists.reduce((sum, { length }) => sum + length, 0);
+  const budget = options.budget.beside(listedBytes);
+  return { ...difference, text: await compareOnText({ ...options, text, budget }, report) };
 }
+
+/** What comparing tokenizers without a text takes for each merge, most of it garbage. Measured: two with 100,000 merges. */
+const comparedMergeBytes = 900;
+const garbageBytesMax = 10e6;
+
+/** What a token or merge takes in the lists of a difference. Measured. */
+const listedItemBytes = 600;
 
 async function compareOnText(
   { text, ...options }: CompareOptions & { readonly text: NamedText },
@@ -270,7 +323,9 @@ async function compareOnText(
     const { words, tokens } = await readText(text, run, startProgress(run, report));
     const tokensOf = async (t: number) => {
       const { pretokens, others } = await tokens.prepare(t);
-      return sumOf((await threads.measure(t, pretokens, null)).tokenCounts) + sumOf(others);
+      const { tokenCounts } = await threads.measure(t, pretokens, null);
+      tokens.release(t);
+      return sumOf(tokenCounts) + sumOf(others);
     };
     const [tokensA, tokensB] = [await tokensOf(0), await tokensOf(1)];
     const { wordCount } = words;
@@ -310,18 +365,22 @@ export class EvaluationProgress {
   }
 }
 
-/** Counts the pretokens of a text. */
-export type CountPretokens = (
+/** How a text is cut into pretokens. */
+type PretokenCuts = readonly [
   pattern: CompiledPattern,
   sources: readonly string[],
   specialTokens: readonly string[],
-) => Promise<WordTable>;
+];
 
-export type TokenCountingOptions = {
+/** Counts the pretokens of a text, while tables of others take `tablesBytes`. */
+type CountPretokens = (tablesBytes: number, ...cuts: PretokenCuts) => Promise<WordTable>;
+
+type TokenCountingOptions = {
   readonly tokenizers: readonly NamedTokenizer[];
   readonly inputs: readonly Input[];
   readonly workerCount: number;
   readonly words: TextWords;
+  readonly besideTables: (tablesBytes: number) => MemoryBudget;
   readonly count: CountPretokens;
 };
 
@@ -336,7 +395,7 @@ export type PreparedTokens = { readonly pretokens: WordTable | null; readonly ot
  * normal form, a prefix space or an added token changes is encoded as a whole.
  */
 export class TokenCounting {
-  /** Counted pretokens, with the number of tokenizers that have yet to use them. */
+  /** Counted pretokens, with the number of tokenizers that have yet to use them, or to release them. */
   private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
 
   private constructor(
@@ -392,22 +451,40 @@ export class TokenCounting {
     return { pretokens, others };
   }
 
+  /** To be called when the tokens of a tokenizer are counted: its pretokens are not needed for it any more. */
+  release(tokenizer: number): void {
+    const cut = this.cuts[tokenizer]!;
+    if (cut === null) return;
+    const key = keyOf(this.options.tokenizers[tokenizer]!.parts, cut.tokens);
+    if (--this.counted.get(key)!.usersLeft === 0) this.counted.delete(key);
+  }
+
+  /** What the tables of pretokens take. */
+  private get tablesBytes(): number {
+    let byteCount = 0;
+    for (const { table } of this.counted.values())
+      if (table !== undefined) byteCount += tableBytes(sizeOfTable(table));
+    return byteCount;
+  }
+
   private async pretokensOf(parts: TokenizerParts, specialTokens: readonly string[]): Promise<WordTable> {
-    const key = keyOf(parts, specialTokens);
-    const entry = this.counted.get(key)!;
+    const entry = this.counted.get(keyOf(parts, specialTokens))!;
     const { patternSources } = parts.description;
     entry.table ??= await inTurns(
-      scatteredTable(await this.options.count(parts.pattern, patternSources, specialTokens)),
+      scatteredTable(
+        await this.options.count(this.tablesBytes, parts.pattern, patternSources, specialTokens),
+      ),
     );
-    if (--entry.usersLeft === 0) this.counted.delete(key);
     return entry.table;
   }
 
   /** Encodes the text from its beginning to its end. */
   private async tokensOfWholeText(parts: TokenizerParts): Promise<TokenCounts> {
-    const { inputs, workerCount } = this.options;
+    const { inputs, workerCount, besideTables } = this.options;
     const tell = byBytes(this.progress.passReport, "encoding", null);
-    const { counts } = await countIds({ inputs, parts, workerCount }, ({ bytesDone }) => tell(bytesDone));
+    const budget = besideTables(this.tablesBytes);
+    const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
+    const { counts } = await countIds({ inputs, parts, ...threads }, ({ bytesDone }) => tell(bytesDone));
     this.progress.endPass(sizeOf(inputs));
     return counts;
   }

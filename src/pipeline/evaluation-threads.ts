@@ -155,7 +155,7 @@ export class EvaluationThreads {
 
   constructor(
     tokenizers: readonly WordEncoding[],
-    private readonly threadCount: number,
+    readonly threadCount: number,
     mainWorks: boolean,
     private readonly partWordsLeast = defaultPartWordsLeast,
   ) {

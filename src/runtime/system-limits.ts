@@ -181,7 +181,8 @@ export class MemoryBudget {
 
   /** How many threads have room to count in; 1 is the main thread alone. */
   get workerCountMax(): number {
-    const workers = Math.floor((this.limitBytes - mainThreadBytes) / (workerBytes + wordBytesLeast));
+    const leftBytes = this.limitBytes - mainThreadBytes - this.heldBytes;
+    const workers = Math.floor(leftBytes / (workerBytes + wordBytesLeast));
     return Math.max(1, workers);
   }
 
@@ -194,9 +195,9 @@ export class MemoryBudget {
     return mainThreadBytes + this.heldBytes + (threadCount === 1 ? 0 : threadCount * workerBytes);
   }
 
-  /** What is left beside so many bytes that are held already. */
+  /** What is left when this many more bytes are held. */
   beside(heldBytes: number): MemoryBudget {
-    return new MemoryBudget(this.askedBytes, heldBytes);
+    return new MemoryBudget(this.askedBytes, this.heldBytes + heldBytes);
   }
 
   /** What all threads together may use for words, in bytes. A UserError if that is too little to work with. */
