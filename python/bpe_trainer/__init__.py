@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Not the commands: `import *` must not replace Python's own `eval`.
 __all__ = ["BpeError", "Tokenizer", "__version__", "train", "train_new_from_iterator"]
 _LATER = {
-    **{"Tokenizer": "_tokenizer", "train_new_from_iterator": "_like", "cs336": "cs336"},
+    **{"Tokenizer": "_tokenizer", "train_new_from_iterator": "_like", "cs336": "cs336", "hf": "hf"},
     **dict.fromkeys(("convert", "diff", "eval", "explain", "inspect", "prune", "tokens", "truncate"), "_commands"),
 }
 
@@ -31,7 +31,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     module = import_module(f"{__name__}.{_LATER[name]}")
-    found: object = module if name == "cs336" else getattr(module, name)
+    found: object = module if name in ("cs336", "hf") else getattr(module, name)
     globals()[name] = found
     return found
 

@@ -52,18 +52,18 @@ def train_new_from_iterator(
     text. ``new_special_tokens`` (str or AddedToken) come behind those that there are, ``special_tokens_map`` gives special
     tokens new names. Of the parameters of ``BpeTrainer``, ``min_frequency``, ``max_token_length``, ``show_progress``,
     ``progress_format``, ``initial_alphabet`` and ``limit_alphabet`` are taken as far as they change nothing or mean the
-    same here; the page "Moving from other trainers" says it of each. ``length`` is not needed. ``show_progress`` draws a
+    same here: docs/moving.md says it of each. ``length`` is not needed. ``show_progress`` draws a
     line where stderr is a terminal, or is a function, as ``progress`` of ``train``.
 
     Raises BpeError with the reason if HF's result cannot be had: for Unigram, WordPiece and WordLevel models, for
     SentencePiece's BPE, for steps of a pipeline that ``bpe encode`` does not know.
     """
     shows = show_progress if callable(show_progress) else bool(show_progress) and sys.stderr.isatty()
-    learner = _Learner(shows, workers, memory_limit)
+    learner = Learner(shows, workers, memory_limit)
     _check(tokenizer, text_iterator, vocab_size, new_special_tokens, special_tokens_map)
     if "special_tokens" in trainer:
         raise TypeError("special_tokens stay those of the tokenizer; give additional ones as new_special_tokens")
-    options = _Trainer(vocab_size, **trainer)
+    options = Trainer(vocab_size, **trainer)
     asked = {"length": length, "new_special_tokens": new_special_tokens, "special_tokens_map": special_tokens_map}
     method = getattr(type(tokenizer), "train_new_from_iterator", None)
     if method is not None:
@@ -107,7 +107,7 @@ def _refused(tokenizer: object) -> BpeError:
     return BpeError(f"{name} cannot say what its pipeline is\nhint: give its file: bpe.train(texts=..., like='tokenizer.json')")
 
 
-class _Trainer:
+class Trainer:
     """Stands for HF's `BpeTrainer`: its parameters, each taken with its meaning or refused by its name."""
 
     def __init__(
@@ -131,38 +131,53 @@ class _Trainer:
         for name, mark in self.marks.items():
             if mark:
                 raise BpeError(f"{name} {mark!r}: tokens are bytes here, so they have no such mark")
-        if limit_alphabet is not None and limit_alphabet < len(_ALPHABET):
-            raise BpeError(f"limit_alphabet {limit_alphabet}: all 256 bytes are in the vocabulary here")
         if progress_format == "json":
             raise BpeError("progress_format 'json': give a function as show_progress")
         foreign = {text[:1] for text in initial_alphabet or ()} - _ALPHABET
         if foreign:
             raise BpeError(f"initial_alphabet has {min(foreign)!r}, which stands for no byte")
         self.vocab_size, self.min_frequency, self.max_token_length = vocab_size, min_frequency, max_token_length
-        self.special_tokens = special_tokens
-        self.initial_alphabet = None if initial_alphabet is None else {text[:1] for text in initial_alphabet}
+        self.special_tokens, self.limit_alphabet = special_tokens, limit_alphabet
+        self.initial_alphabet = frozenset(text[:1] for text in initial_alphabet or ())
         self.is_silent = progress_format == "silent"
 
+    def refuse_limit(self, alphabet: frozenset[str]) -> None:
+        if self.limit_alphabet is not None and self.limit_alphabet < len(alphabet):
+            raise BpeError(f"limit_alphabet {self.limit_alphabet}: the alphabet has {len(alphabet)} bytes, and none is dropped here")
 
-class _Learner:
+
+class Learner:
     """Learns merges with `bpe train --like`, for a pipeline as tokenizer.json has it."""
 
     #: Whether it has learned: it stands in the place of HF's trainer only if that one would be called.
     has_learned = False
 
-    def __init__(self, shows: Union[bool, Progress], workers: Union[int, None], memory_limit: Union[str, None]) -> None:
+    def __init__(
+        self, shows: Union[bool, Progress], workers: Union[int, None] = None, memory_limit: Union[str, None] = None
+    ) -> None:
         self.shows, self.workers, self.memory_limit = shows, workers, memory_limit
         self.warned: list[str] = []
 
-    def learn(self, root: Mapping[str, Any], texts: Texts, trainer: _Trainer) -> dict[str, Any]:
-        """What tokenizer.json has of the tokenizer that is learned."""
+    def learn(
+        self,
+        root: Mapping[str, Any],
+        texts: Union[Texts, None],
+        trainer: Trainer,
+        alphabet: frozenset[str] = _ALPHABET,
+        files: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """The model of the learned tokenizer. It has the bytes of the alphabet, and those of the texts."""
+        trainer.refuse_limit(alphabet)
         home = Home()
+        is_whole = len(alphabet) == len(_ALPHABET)
+        special = [token["content"] for token in root["added_tokens"]]
         try:
             like, directory = os.path.join(home.name, "tokenizer.json"), os.path.join(home.name, "out")
             with open(like, "w", encoding="utf-8") as file:
                 json.dump(root, file)
             options: Mapping[str, Any] = {
-                "vocab-size": trainer.vocab_size,
+                # With as many merges more as bytes may be missing.
+                "vocab-size": trainer.vocab_size if is_whole else max(trainer.vocab_size, len(special)) + len(_ALPHABET),
                 "output": directory,
                 "like": like,
                 "compat": "huggingface",
@@ -172,18 +187,39 @@ class _Learner:
                 "workers": self.workers,
                 "memory-limit": self.memory_limit,
             }
-            arguments = ["train", "--progress=json", "--whole-texts"]
+            arguments = ["train", "--progress=json", *([] if is_whole else ["--ledger"])]
             arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
+            of_files = ["--special-tokens-as-text", "--input-format=text", "--", *files]
+            arguments += of_files if texts is None else ["--whole-texts"]
             try:
-                self.warned += run_training(arguments, texts, not trainer.is_silent and self.shows)
+                warned = run_training(arguments, texts, not trainer.is_silent and self.shows)
+                self.warned += [each for each in warned if is_whole or not each.startswith("stopped early")]
             except BpeError as error:
                 raise BpeError(_without_path(str(error), like)) from None
             with open(os.path.join(directory, "tokenizer.json"), encoding="utf-8") as file:
-                learned: dict[str, Any] = json.load(file)
+                model: dict[str, Any] = json.load(file)["model"]
+            if not is_whole:
+                with open(os.path.join(directory, "tokens.tsv"), encoding="utf-8") as file:
+                    rows = [line.split("\t") for line in file][1:]
+                present = {row[1] for row in rows if row[2] == "1" and row[3] != "0"}
+                trainer.refuse_limit(alphabet | present)
+                model = _without_others(model, special, alphabet | present, trainer.vocab_size)
         finally:
             home.cleanup()
         self.has_learned = True
-        return learned
+        return model
+
+
+def _without_others(model: Mapping[str, Any], special: Sequence[str], alphabet: frozenset[str], size: int) -> dict[str, Any]:
+    """A model without the bytes that the alphabet lacks, and with merges in their place."""
+    vocab = {text: id for id, text in enumerate([*special, *sorted(alphabet.difference(special))])}
+    merges = []
+    for pair in model["merges"]:
+        if len(vocab) >= size:
+            break
+        merges.append(pair)
+        vocab.setdefault("".join(pair.split(" ") if isinstance(pair, str) else pair), len(vocab))
+    return {"vocab": vocab, "merges": merges}
 
 
 def _without_path(message: str, path: str) -> str:
@@ -191,7 +227,7 @@ def _without_path(message: str, path: str) -> str:
     return respelled(message.replace(json.dumps(path), "the tokenizer").replace("--like: ", ""))
 
 
-def _with_method(method: Any, learner: _Learner, names: Mapping[str, str]) -> Any:
+def _with_method(method: Any, learner: Learner, names: Mapping[str, str]) -> Any:
     """`transformers`' method with another trainer: the names by which it calls HF's mean ours. Nothing of it is changed."""
     code = getattr(method, "__code__", None)
     if code is None or method.__module__.split(".")[0] != "transformers" or not {*_REPLACED} <= {*code.co_names}:
@@ -211,12 +247,16 @@ def _with_method(method: Any, learner: _Learner, names: Mapping[str, str]) -> An
             made = method.__globals__["TokenizerFast"].from_str(text)
             if learner.has_learned:
                 return _with_new_ids(made, names)
-            made.train_from_iterator = lambda texts, *, length, trainer: _learn_into(
-                made, texts, trainer, learner, names
-            )
+
+
+            def train(texts: Texts, *, length: object, trainer: Trainer) -> None:
+                del made.train_from_iterator
+                learn_into(made, texts, trainer, learner, names)
+
+            made.train_from_iterator = train
             return made
 
-    replaced = {"TokenizerFast": Tokenizers, "MODEL_TO_TRAINER_MAPPING": Trainers(BPE=_Trainer)}
+    replaced = {"TokenizerFast": Tokenizers, "MODEL_TO_TRAINER_MAPPING": Trainers(BPE=Trainer)}
     function: FunctionType = FunctionType(code, {**method.__globals__, **replaced}, method.__name__, method.__defaults__)
 
     def run(*given: Any, **named: Any) -> Any:
@@ -227,23 +267,23 @@ def _with_method(method: Any, learner: _Learner, names: Mapping[str, str]) -> An
     return run
 
 
-def _learn_into(made: Any, texts: Texts, trainer: _Trainer, learner: _Learner, names: Mapping[str, str]) -> None:
+def learn_into(
+    made: Any,
+    texts: Union[Texts, None],
+    trainer: Trainer,
+    learner: Learner,
+    names: Mapping[str, str] = {},
+    files: Sequence[str] = (),
+) -> None:
     """What HF's `Tokenizer.train_from_iterator` does: the model gets vocabulary and merges, then come the special tokens.
 
     Padding gets the new id of its token: there it keeps the old one.
     """
-    del made.train_from_iterator
     root = json.loads(made.to_str())
-    if trainer.initial_alphabet is None or len(trainer.initial_alphabet) < len(_ALPHABET):
-        steps = json.dumps(root["pre_tokenizer"])
-        if '"ByteLevel"' not in steps:
-            raise BpeError(f"BPE over characters, not over bytes: its pre-tokenizer is {steps[:80]}")
-        raise BpeError(
-            "transformers finds no ByteLevel in its pre-tokenizer, and learns an alphabet from the texts"
-            "\nhint: initial_alphabet=ByteLevel.alphabet() says that it is all 256 bytes"
-        )
+    if '"ByteLevel"' not in (steps := json.dumps(root["pre_tokenizer"])):
+        raise BpeError(f"BPE over characters, not over bytes: its pre-tokenizer is {steps[:80]}\nhint: its last step must be ByteLevel")
     contents = dict.fromkeys(str(getattr(token, "content", token)) for token in trainer.special_tokens)
-    learned = learner.learn(_pipeline(root, contents), texts, trainer)["model"]
+    learned = learner.learn(_pipeline(root, contents), texts, trainer, trainer.initial_alphabet, files)
     root["model"].update(trainer.marks, vocab=learned["vocab"], merges=learned["merges"])
     made.model = type(made).from_str(json.dumps({**root, "added_tokens": []})).model
     made.add_special_tokens([*trainer.special_tokens])
@@ -303,8 +343,8 @@ def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> di
 def _of_tokenizers(
     tokenizer: Any,
     texts: Texts,
-    trainer: _Trainer,
-    learner: _Learner,
+    trainer: Trainer,
+    learner: Learner,
     new_special_tokens: Union[Sequence[Any], None],
     special_tokens_map: Union[Mapping[str, str], None],
 ) -> Any:
@@ -313,12 +353,12 @@ def _of_tokenizers(
     model = root["model"]
     if model.get("type") != "BPE":
         raise BpeError(f"{model.get('type')} model: only BPE over bytes is learned here")
-    _Trainer(0, **{name: model.get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")})
+    Trainer(0, **{name: model.get(name) for name in ("continuing_subword_prefix", "end_of_word_suffix")})
     special: dict[str, dict[str, Any]] = {}
     for token in [*(token for token in root["added_tokens"] if token["special"]), *map(_described, new_special_tokens or ())]:
         content = names.get(token["content"], token["content"]) if "id" in token else token["content"]
         special[content] = {**token, "content": content}
-    learned = learner.learn(_pipeline(root, dict.fromkeys(special)), texts, trainer)["model"]
+    learned = learner.learn(_pipeline(root, dict.fromkeys(special)), texts, trainer)
     vocab: dict[str, int] = learned["vocab"]
     unk = model.get("unk_token")
     model.update(vocab=vocab, merges=learned["merges"], unk_token=names.get(unk, unk))
@@ -348,8 +388,8 @@ def _described(token: Any) -> dict[str, Any]:
 def _of_ours(
     tokenizer: Any,
     texts: Texts,
-    trainer: _Trainer,
-    learner: _Learner,
+    trainer: Trainer,
+    learner: Learner,
     new_special_tokens: Union[Sequence[Any], None],
     special_tokens_map: Union[Mapping[str, str], None],
 ) -> Any:
@@ -370,4 +410,4 @@ def _of_ours(
         )
 
 
-__all__ = ["train_new_from_iterator"]
+__all__ = ["Learner", "Trainer", "learn_into", "train_new_from_iterator"]

@@ -11,6 +11,8 @@ import { randomNumbers } from "../random.ts";
 // and records in data/. What a script prints, stdout and stderr, is in the block marked `output` behind it; without one it may
 // print anything. A script that fails is an error.
 //
+// A line `# before: CODE` in Python is what the next line replaces. Such a script is run twice, with either line.
+//
 // In an output a line `…` stands for any number of lines, and `…` within a line for any characters. Times, rates, memory
 // and process ids are not compared (`settled`). Of a block marked `output numbers aside` no number is: it shows what a corpus of
 // 100 MB gives, which the test does not have.
@@ -55,7 +57,10 @@ export function scriptsOf(page: string): Script[] {
     const [, language] = /^(sh|python) run$/.exec(block.info) ?? [];
     const next = blocks[i + 1];
     const output = next?.info === "output" || next?.info === numbersAside ? next : undefined;
-    return language === undefined ? [] : [{ ...block, language: language as Language, output }];
+    if (language === undefined) return [];
+    const script = { ...block, language: language as Language, output };
+    const before = block.text.replaceAll(/^# before:(?: (.*))?\n.*$/gm, "$1");
+    return before === block.text ? [script] : [script, { ...script, text: before }];
   });
 }
 

@@ -22,6 +22,7 @@ const environments = {
     "datasets==5.2.0",
     "mypy==2.4.1",
     "sentencepiece==0.2.3",
+    "rustbpe==0.1.0",
   ],
   "python-rc": ["numpy==2.4.6", "tokenizers==1.0.0rc3"],
 };

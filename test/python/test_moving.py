@@ -141,7 +141,7 @@ def said(*arguments):
 
 def no_option(case, name):
     """Neither the command line nor Python has an option of this name."""
-    with case.assertRaisesRegex(TypeError, f"unexpected keyword argument '{name}'"):
+    with case.assertRaisesRegex(TypeError, f"has no parameter '{name}'"):
         bpe.train(texts=TEXTS, vocab_size=SIZE, **{name: 1})
     code, words = said("train", f"--{name.replace('_', '-')}=1", "-n", "300", "-o", "none", "none")
     case.assertEqual((code, "unknown option" in words), (2, True), words)
@@ -772,15 +772,14 @@ def _(case, name):
     made = Tokenizer.from_str(json.dumps(root))
     anew(case, made, initial_alphabet=ALPHABET)
     for given in ({}, {name: ["a", "b"]}):
-        with case.assertRaisesRegex(bpe.BpeError, r"finds no ByteLevel(?s:.*)hint: initial_alphabet=ByteLevel.alphabet\(\)"):
-            anew(case, made, **given)
+        anew(case, made, **given)
     refuses(case, base(), "initial_alphabet has '新', which stands for no byte", initial_alphabet=["新"])
 
 
 @differs(F, "limit_alphabet")
 def _(case, name):
     anew(case, base(), limit_alphabet=256)
-    refuses(case, base(), "limit_alphabet 255: all 256 bytes", limit_alphabet=255)
+    refuses(case, base(), "limit_alphabet 255: the alphabet has 256 bytes", limit_alphabet=255)
 
 
 @missing(F, "continuing_subword_prefix", "end_of_word_suffix")

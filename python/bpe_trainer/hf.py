@@ -1,0 +1,190 @@
+"""HF's package `tokenizers` with our training, and `transformers` with our encoding.
+
+    from bpe_trainer.hf import Tokenizer, models, pre_tokenizers, trainers
+
+All names are those of `tokenizers`. A Tokenizer learns the merges, vocabulary and ids that HF's learns, if its model is BPE()
+and its pre-tokenizer ends with ByteLevel. Anything else, and a parameter that would drop text, raises BpeError.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cached_property, wraps
+from typing import Any, Callable, Sequence, Union
+
+import tokenizers
+
+from ._arguments import texts_of
+from ._executable import BpeError
+from ._like import Learner, Trainer, learn_into
+from ._tokenizer import Tokenizer as Ours
+from ._training import refuse_no_texts, shown_warnings
+from ._types import Texts
+
+#: Parameters of HF's BpeTrainer that are read from it.
+_PARAMETERS = (
+    *("vocab_size", "min_frequency", "special_tokens", "limit_alphabet", "initial_alphabet", "continuing_subword_prefix"),
+    *("end_of_word_suffix", "max_token_length", "progress_format"),
+)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(tokenizers, name)
+
+
+class Tokenizer:
+    """Makes a `tokenizers.Tokenizer` that is trained by this package."""
+
+    def __new__(cls, model: Any) -> Any:
+        return _trained_here(tokenizers.Tokenizer(model))
+
+    @staticmethod
+    def from_str(json: str) -> Any:
+        return _trained_here(tokenizers.Tokenizer.from_str(json))
+
+    @staticmethod
+    def from_file(path: str) -> Any:
+        return _trained_here(tokenizers.Tokenizer.from_file(path))
+
+    @staticmethod
+    def from_pretrained(identifier: str, *given: Any, **named: Any) -> Any:
+        return _trained_here(tokenizers.Tokenizer.from_pretrained(identifier, *given, **named))
+
+
+def _trained_here(made: Any) -> Any:
+    def learn(texts: Union[Texts, None], trainer: Any, files: Sequence[str] = ()) -> None:
+        trainer = made.model.get_trainer() if trainer is None else trainer
+        if not isinstance(trainer, tokenizers.trainers.BpeTrainer) or not isinstance(made.model, tokenizers.models.BPE):
+            names = f"{type(trainer).__name__} for {type(made.model).__name__}"
+            raise BpeError(f"{names}: only BPE over bytes is learned here\nhint: tokenizers.Tokenizer learns others")
+        learner = Learner(trainer.show_progress and sys.stderr.isatty())
+        learn_into(made, texts, Trainer(**{name: getattr(trainer, name) for name in _PARAMETERS}), learner, files=files)
+        shown_warnings(learner.warned)
+
+    def train(files: Sequence[str], trainer: Any = None) -> None:
+        learn(None, trainer, texts_of("files", files))
+
+    def train_from_iterator(iterator: Texts, trainer: Any = None, length: Union[int, None] = None) -> None:
+        refuse_no_texts("iterator", iterator)
+        learn(iterator, trainer)
+
+    made.train, made.train_from_iterator = train, train_from_iterator
+    return made
+
+
+def patch_transformers() -> None:
+    """From now on the fast tokenizers of `transformers` encode with ours: texts without pairs, padding and truncation.
+
+    One that ours cannot read exactly stays with HF's encoder, with a warning. What is read besides ids and mask, such as
+    offsets, HF makes when it is read. A change of ``backend_tokenizer.model`` itself is not noticed, all others are.
+    """
+    from transformers import PreTrainedTokenizerFast
+
+    for name in ("_encode_plus", "_batch_encode_plus"):  # Those of transformers 5, and of 4.
+        method = PreTrainedTokenizerFast.__dict__.get(name)
+        if method is not None and not hasattr(method, "encodes_here"):
+            setattr(PreTrainedTokenizerFast, name, _encoding_here(method))
+
+
+def _encoding_here(method: Any) -> Any:
+    @wraps(method)
+    def call(self: Any, *given: Any, **named: Any) -> Any:
+        if "encode_batch" not in self._tokenizer.__dict__:
+            _Encoder(self._tokenizer)
+        return method(self, *given, **named)
+
+    setattr(call, "encodes_here", True)
+    return call
+
+
+class _Pair:
+    """A tokenizer of HF's as it is now, and the same one of ours."""
+
+    def __init__(self, hf: Any) -> None:
+        self.ours = Ours.from_str(hf.to_str())
+        self.has_types = any(hf.encode("a").type_ids)
+
+    @cached_property
+    def hf(self) -> Any:
+        return self.ours.to_hf()
+
+
+class _Encoder:
+    """Replaces `encode_batch` of a `tokenizers.Tokenizer`."""
+
+    def __init__(self, replaced: Any) -> None:
+        self.hf, self.encode_by_hf = replaced, replaced.encode_batch
+        self.state: object = None
+        self.pair: Union[_Pair, None] = None
+        replaced.encode_batch = self.encode_batch
+        for name in ("add_tokens", "add_special_tokens"):
+            setattr(replaced, name, self.forgetting(getattr(replaced, name)))
+
+    def forgetting(self, method: Callable[[Any], int]) -> Callable[[Any], int]:
+        def call(tokens: Any) -> int:
+            self.state = None
+            return method(tokens)
+
+        return call
+
+    def encode_batch(self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True) -> Any:
+        hf = self.hf
+        is_plain = not (is_pretokenized or hf.padding or hf.truncation or hf.encode_special_tokens)
+        pair = self.current() if is_plain and all(isinstance(text, str) for text in input) else None
+        if pair is not None:
+            ours, adds = pair.ours, {"add_special_tokens": add_special_tokens}  # type: tuple[Any, Any]
+            try:
+                batch = [ours.encode(input[0], **adds)] if len(input) == 1 else ours.encode_batch(input, **adds)
+                return [_Encoding(ids, pair, text, add_special_tokens) for ids, text in zip(batch, input)]
+            except (BpeError, UnicodeEncodeError):
+                pass  # HF can, or has its own error.
+        return self.encode_by_hf(input, is_pretokenized, add_special_tokens)
+
+    def current(self) -> Union[_Pair, None]:
+        """What HF's is now, if ours can read it."""
+        hf = self.hf
+        try:
+            steps = (hf.normalizer, hf.pre_tokenizer, hf.post_processor)
+            state = (hf.get_vocab_size(), getattr(hf.model, "dropout", None), *(step and step.__getstate__() for step in steps))
+        except Exception:
+            return None  # A step that is written in Python.
+        if self.state != state:
+            self.state = state
+            try:
+                self.pair = _Pair(hf)
+            except BpeError as error:
+                self.pair = None
+                shown_warnings([f"a tokenizer of transformers stays with HF's encoder: {error}"])
+        return self.pair
+
+
+class _Encoding:
+    """What `transformers` reads of HF's Encoding."""
+
+    n_sequences, overflowing = 1, ()
+
+    def __init__(self, ids: "list[int]", pair: _Pair, text: str, adds: bool) -> None:
+        self.ids, self.pair, self.text, self.adds = ids, pair, text, adds
+
+    @property
+    def attention_mask(self) -> "list[int]":
+        return [1] * len(self.ids)
+
+    @property
+    def type_ids(self) -> "list[int]":
+        types: "list[int]" = self.by_hf().type_ids if self.pair.has_types else [0] * len(self.ids)
+        return types
+
+    def by_hf(self) -> Any:
+        return self.pair.hf.encode(self.text, add_special_tokens=self.adds)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.by_hf(), name)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __reduce__(self) -> Any:
+        from copy import copy
+
+        return copy, (self.by_hf(),)
