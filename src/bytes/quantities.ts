@@ -39,3 +39,7 @@ export const speed = (sizeBytes: number, elapsedMs: number) =>
 
 /** counted(1, "document") -> "1 document" */
 export const counted = (value: number, noun: string) => `${grouped(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+/** 27 November 2026 */
+export const dayOf = (date: Date) =>
+  date.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });

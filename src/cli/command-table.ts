@@ -1,7 +1,7 @@
 import { everywhere } from "../options/shared-options.ts";
 import type { Command, CommandSpec } from "./command.ts";
 import { editCommands, imageCommand } from "./edit-commands.ts";
-import { encodeCommands, idsCommands } from "./encode-commands.ts";
+import { encodeCommands, idsCommands, planCommand } from "./encode-commands.ts";
 import { evaluateCommands } from "./evaluate-commands.ts";
 import { playgroundCommand } from "./playground-commands.ts";
 import { trainCommands } from "./train-commands.ts";
@@ -27,6 +27,7 @@ const completions: Command = {
 /** All commands, in the order of help. */
 export const commands: readonly CommandSpec[] = [
   ...trainCommands,
+  planCommand,
   ...encodeCommands,
   ...evaluateCommands,
   ...editCommands,

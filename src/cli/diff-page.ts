@@ -1,15 +1,14 @@
-import { counted, grouped } from "../bytes/quantities.ts";
+import { counted, dayOf, grouped } from "../bytes/quantities.ts";
 import type { Difference } from "../evaluation/difference.ts";
-import type { NamedTokenizer } from "../evaluation/evaluation.ts";
+import type { NamedText, NamedTokenizer } from "../evaluation/evaluation.ts";
 import { excerptsOf } from "../evaluation/excerpts.ts";
 import { differenceOfTwo, type FindingPart, spelled } from "../evaluation/finding.ts";
 import { type DiffData, listMax } from "../pages/page-data.ts";
 import { type Phrase, pageFile } from "../pages/page-file.ts";
-import type { NamedText } from "../pipeline/evaluate.ts";
 import { readPageTemplate } from "../runtime/embedded.ts";
 import { build } from "../runtime/version.ts";
 import { writeChunks } from "./data-output.ts";
-import { cutBeginnings, dayOf } from "./eval-page.ts";
+import { cutBeginnings } from "./eval-page.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 

@@ -1,12 +1,14 @@
 import { idFormatNames } from "../formats/id-writers.ts";
-import { flag, keptFields, oneSize, path, text, whole, word } from "../options/kinds.ts";
+import { flag, keptFields, oneSize, path, size, text, whole, word } from "../options/kinds.ts";
 import { tableOf } from "../options/option.ts";
 import { besideTokenizer, everywhere, reading, shared, unattended } from "../options/shared-options.ts";
 import { idType, specialTokensAsText, trainingOptions } from "../options/training-table.ts";
+import { scaled } from "../runtime/scale.ts";
 
-// The options of encode, decode, tokens and ids, each table in the order of help.
+// The options of plan, encode, tokens, decode and ids, each table in the order of help.
 
 const { tokenizer, output: outputFile, ranges, json } = shared;
+const { specialTokens, specialTokensFile, pattern, normalize, compat } = trainingOptions;
 const {
   output,
   workers,
@@ -109,6 +111,39 @@ export const decoding = tableOf({
     default: "as encode writes it",
   },
   ...{ ...besideTokenizer, ...unattended },
+});
+
+/** The options of `bpe plan`. */
+export const planning = tableOf({
+  rangeSize: {
+    name: "range-size",
+    // Smaller ranges would cost more to plan than to count.
+    kind: size(scaled(64_000, 1000)),
+    topic: "output",
+    description: "approximate size of a range, e.g. 64MB or 1GiB",
+    default: "256MB",
+  },
+  output: { ...outputFile, description: "where the plan goes" },
+  ...{ specialTokens, specialTokensFile, pattern },
+  normalize: {
+    ...normalize,
+    excludes: [{ other: "tokenizer", why: "the tokenizer says how text is changed" }],
+    description: "plan for bpe count with this --normalize",
+    details: "Ranges end where no character is changed together with its neighbour.",
+  },
+  compat: { ...compat, excludes: [{ other: "tokenizer", why: "the tokenizer says how text is cut" }] },
+  ...reading,
+  tokenizer: {
+    ...tokenizer,
+    required: false,
+    description: "plan for bpe encode with this tokenizer",
+    details: "-p and -s then mean what they mean for encode.",
+  },
+  specialTokensAsText: {
+    ...specialTokensAsText,
+    needs: { other: "tokenizer", hint: "such a plan is for bpe encode: --tokenizer PATH" },
+  },
+  ...unattended,
 });
 
 const typeOfBinary = { ...idType, topic: "input", description: "type of the ids in .bin files" } as const;

@@ -2,14 +2,20 @@ import { resolve } from "node:path";
 import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
 import { expectedTextBytes } from "../corpus/input.ts";
 import { exitCode, UserError, usageError } from "../errors.ts";
-import type { Evaluation, FullEvaluation, NamedTokenizer, TextFacts } from "../evaluation/evaluation.ts";
+import type {
+  Evaluation,
+  FullEvaluation,
+  NamedText,
+  NamedTokenizer,
+  TextFacts,
+} from "../evaluation/evaluation.ts";
 import { cautionsOf, findingOf, spelled } from "../evaluation/finding.ts";
 import { costMeasures, digitMeasures, type Measures, textMeasures } from "../evaluation/measures.ts";
 import { costliestMax } from "../evaluation/word-encoder.ts";
 import { recordedInputs, recordedReading } from "../formats/training-json.ts";
 import { readTextFile } from "../options/kinds.ts";
 import { type Asked, readTyped } from "../options/option.ts";
-import { evaluate, evaluatingThreadsMax, type NamedText } from "../pipeline/evaluate.ts";
+import { evaluate, evaluatingThreadsMax } from "../pipeline/evaluate.ts";
 import { invalidBytes } from "../pipeline/warnings.ts";
 import { shellLine } from "../runtime/hints.ts";
 import { MemoryBudget, workersFor } from "../runtime/system-limits.ts";

@@ -1,8 +1,9 @@
 import { escapeBytes } from "../bytes/escape.ts";
-import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, dayOf, grouped, seconds } from "../bytes/quantities.ts";
 import type {
   Evaluation,
   FullEvaluation,
+  NamedText,
   NamedTokenizer,
   VocabularyDetails,
 } from "../evaluation/evaluation.ts";
@@ -10,7 +11,6 @@ import { excerptsOf } from "../evaluation/excerpts.ts";
 import { cautionsOf, type FindingPart, findingOf, spelled } from "../evaluation/finding.ts";
 import type { Fact } from "../pages/page-data.ts";
 import { type PageText, type Phrase, pageFile } from "../pages/page-file.ts";
-import type { NamedText } from "../pipeline/evaluate.ts";
 import { readPageTemplate } from "../runtime/embedded.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
@@ -92,10 +92,6 @@ export async function writeEvalPage(
 
 const titleOf = ({ tokenizers, texts }: FullEvaluation) =>
   `${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")}`;
-
-/** 27 November 2026 */
-export const dayOf = (date: Date) =>
-  date.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
 
 const tableOf = ({ texts, tokenizers }: FullEvaluation): PageText["table"] => ({
   head: ["tokenizer", "vocabulary", ...texts.map(({ name }) => name)],

@@ -3,14 +3,8 @@ import { join } from "node:path";
 import { counted, grouped, seconds } from "../bytes/quantities.ts";
 import { filesMatching } from "../corpus/find-inputs.ts";
 import { UserError, usageError } from "../errors.ts";
-import {
-  type IdMerges,
-  idMergesPath,
-  idTypesOf,
-  readIdMerges,
-  symbolCounts,
-  symbolsOf,
-} from "../formats/id-merges.ts";
+import { type IdMerges, idTypesOf, readIdMerges, symbolCounts, symbolsOf } from "../formats/id-merges.ts";
+import { idMergesPath } from "../formats/id-merges-path.ts";
 import { type BinaryType, readSequences, SequenceList } from "../formats/id-reader.ts";
 import { type IdType, type IdWriter, idWriterFor } from "../formats/id-writers.ts";
 import { readTyped } from "../options/option.ts";

@@ -8,12 +8,11 @@ import { cutSettingsOf } from "../pipeline/encode-corpus.ts";
 import { countsOptionsOf, settleCutting } from "../pipeline/training.ts";
 import { canBeCutSafely } from "../text/cutting.ts";
 import { lockFiles, taken, writeData } from "./data-output.ts";
-import { encoding } from "./encode-options.ts";
+import { encoding, planning } from "./encode-options.ts";
 import { checkFiles, findFiles, inspectStreams } from "./input-options.ts";
 import type { Invocation } from "./invocation.ts";
 import { corpusNoteLines, type Output } from "./output.ts";
 import { openTokenizer, tokenizerOf } from "./tokenizer-options.ts";
-import { planning } from "./train-options.ts";
 
 /** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
 export async function runPlan(invocation: Invocation, output: Output): Promise<void> {

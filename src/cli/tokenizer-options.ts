@@ -6,20 +6,20 @@ import { sizesIn, tokenizersIn } from "../formats/load-tokenizer.ts";
 import { type FoundTokenizer, findTokenizer } from "../formats/named-tokenizers.ts";
 import { type Named, readNamed } from "../options/kinds.ts";
 import type { Asked } from "../options/option.ts";
+import type { besideTokenizer } from "../options/shared-options.ts";
 import { resolvePattern } from "../pattern/pattern.ts";
 import { loadInWorker, loadingBytes } from "../pipeline/load-in-worker.ts";
 import { collectGarbage } from "../runtime/host.ts";
 import { isDirectory } from "../runtime/system-error.ts";
 import type { MemoryBudget } from "../runtime/system-limits.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { encoding } from "./encode-options.ts";
 import type { Output } from "./output.ts";
 
 /** What is asked of commands that use a tokenizer. */
-type AskedTokenizer = Pick<
-  Asked<typeof encoding>,
-  "tokenizer" | "pattern" | "specialTokens" | "specialTokensAsText"
->;
+type AskedTokenizer = Asked<typeof besideTokenizer> & {
+  readonly tokenizer?: string | undefined;
+  readonly specialTokensAsText?: boolean | undefined;
+};
 
 /** `--pattern` and `--special-token`, for tokenizer files that hold neither, and whether special tokens stay text. */
 export const besideOf = ({ pattern, specialTokens = [], specialTokensAsText = false }: AskedTokenizer) => ({

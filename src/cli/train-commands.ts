@@ -1,6 +1,6 @@
 import { trainingOptions } from "../options/training-table.ts";
 import { type Command, corpusFiles } from "./command.ts";
-import { counting, planning } from "./train-options.ts";
+import { counting } from "./train-options.ts";
 
 export const trainCommands: readonly Command[] = [
   {
@@ -53,28 +53,5 @@ export const trainCommands: readonly Command[] = [
     ],
     run: async () => (await import("./count-command.ts")).runCount,
     usesKernel: true,
-  },
-  {
-    name: "plan",
-    files: "<file>...",
-    reads: "corpus",
-    filesDescription: "text, JSON lines, Parquet; directories, globs",
-    description: "cut a corpus into ranges for several machines",
-    details:
-      "Cuts files into ranges of bytes, one line of JSON each. Any number of machines can count or encode them, with --ranges of count and encode. The results add up to those of the whole corpus.",
-    // So that the error can say why: what is piped in is no file that others can read.
-    readsPipe: true,
-    options: planning,
-    examples: [
-      {
-        what: "Plan, and count the ranges in any order",
-        command: "bpe plan corpus.txt -s '<|endoftext|>' | shuf | bpe count --ranges - -s '<|endoftext|>'",
-      },
-      {
-        what: "Into a file, that all machines read",
-        command: "bpe plan corpus.txt -s '<|endoftext|>' -o plan.jsonl",
-      },
-    ],
-    run: async () => (await import("./plan-command.ts")).runPlan,
   },
 ];

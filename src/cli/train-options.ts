@@ -1,12 +1,11 @@
-import { path, size, whole } from "../options/kinds.ts";
+import { path, whole } from "../options/kinds.ts";
 import { tableOf } from "../options/option.ts";
 import { reading, shared, unattended } from "../options/shared-options.ts";
-import { specialTokensAsText, trainingOptions } from "../options/training-table.ts";
-import { scaled } from "../runtime/scale.ts";
+import { trainingOptions } from "../options/training-table.ts";
 
-// The options of count and plan; those of train are in options/training-table.ts, each table in the order of help.
+// The options of count, in the order of help; those of train are in options/training-table.ts.
 
-const { tokenizer, output: outputFile, ranges } = shared;
+const { output: outputFile, ranges } = shared;
 const {
   pattern,
   compat,
@@ -41,37 +40,4 @@ export const counting = tableOf({
   ranges,
   ...{ specialTokens, specialTokensFile, pattern, normalize, compat, ...reading, workers, memoryLimit },
   ...{ cache, cacheLimit, counts, saveCounts, ...unattended },
-});
-
-/** The options of `bpe plan`. */
-export const planning = tableOf({
-  rangeSize: {
-    name: "range-size",
-    // Smaller ranges would cost more to plan than to count.
-    kind: size(scaled(64_000, 1000)),
-    topic: "output",
-    description: "approximate size of a range, e.g. 64MB or 1GiB",
-    default: "256MB",
-  },
-  output: { ...outputFile, description: "where the plan goes" },
-  ...{ specialTokens, specialTokensFile, pattern },
-  normalize: {
-    ...normalize,
-    excludes: [{ other: "tokenizer", why: "the tokenizer says how text is changed" }],
-    description: "plan for bpe count with this --normalize",
-    details: "Ranges end where no character is changed together with its neighbour.",
-  },
-  compat: { ...compat, excludes: [{ other: "tokenizer", why: "the tokenizer says how text is cut" }] },
-  ...reading,
-  tokenizer: {
-    ...tokenizer,
-    required: false,
-    description: "plan for bpe encode with this tokenizer",
-    details: "-p and -s then mean what they mean for encode.",
-  },
-  specialTokensAsText: {
-    ...specialTokensAsText,
-    needs: { other: "tokenizer", hint: "such a plan is for bpe encode: --tokenizer PATH" },
-  },
-  ...unattended,
 });

@@ -1,6 +1,7 @@
 import type { Normalization } from "../bytes/normalization.ts";
-import { bytes, counted, grouped, seconds } from "../bytes/quantities.ts";
+import { bytes, counted, dayOf, grouped, seconds } from "../bytes/quantities.ts";
 import type { Input } from "../corpus/input.ts";
+import type { CountedText } from "../evaluation/evaluation.ts";
 import { usedCount } from "../evaluation/evaluation.ts";
 import { excerptsOf } from "../evaluation/excerpts.ts";
 import { readWrittenLedger, type WrittenLedger } from "../formats/tokens-tsv.ts";
@@ -21,9 +22,7 @@ import { textPieces } from "../tokenizer/text-pieces.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { VocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
-import type { CountedText } from "./counted-text.ts";
 import { writeChunks } from "./data-output.ts";
-import { dayOf } from "./eval-page.ts";
 import { cutSamples, deflate, type SampleText, sampleTextsOf, shortName } from "./report-writer.ts";
 import type { Row } from "./summary-rows.ts";
 

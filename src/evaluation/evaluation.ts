@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { Input } from "../corpus/input.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Share } from "../tokenizer/vocabulary-statistics.ts";
@@ -106,6 +107,27 @@ export function beginningOf(bytes: Uint8Array): Uint8Array {
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end);
 }
+
+/** What a text becomes: how often each token occurs in it, by id, and its first tokens. */
+export type CountedIds = {
+  readonly textBytes: number;
+  readonly idCount: number;
+  readonly counts: Float64Array;
+  readonly sample: readonly number[];
+};
+
+/** A text that was encoded. */
+export type CountedText = CountedIds & { readonly path: string; readonly inputs: readonly Input[] };
+
+/** A text among those that tokenizers are compared on. Its inputs are read several times, so none is a stream. */
+export type NamedText = {
+  readonly name: string;
+  readonly inputs: readonly Input[];
+  /** The inputs as the result names them. */
+  readonly paths: readonly string[];
+  /** Names of the tokenizers that were trained on one of the inputs. */
+  readonly trainedBy?: readonly string[];
+};
 
 /** A tokenizer among those that are compared. */
 export type NamedTokenizer = { readonly name: string; readonly path: string; readonly parts: TokenizerParts };

@@ -1,9 +1,8 @@
-import { readSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { UserError } from "../errors.ts";
 import { scaled } from "../runtime/scale.ts";
-import { isFile, readText, statOf, withRegularFile } from "../runtime/system-error.ts";
+import { readText } from "../runtime/system-error.ts";
 import { narrowIdMax } from "../tokenizer/tokenizer-parts.ts";
+import { idMergesHead } from "./id-merges-path.ts";
 import { alphabetSizeMax } from "./id-reader.ts";
 import { idTypeFor } from "./id-writers.ts";
 import { Chunk } from "./output-file.ts";
@@ -29,11 +28,9 @@ export const idTypesOf = ({ alphabetSize, left }: IdMerges) => ({
   tokenType: idTypeFor({ isNarrow: alphabetSize + left.length - 1 <= narrowIdMax }),
 });
 
-const head = "#bpe-ids ";
-
 /** `merges.txt`. */
 export function* idMergesFile(merges: IdMerges): Generator<Uint8Array> {
-  yield new TextEncoder().encode(`${head}${merges.alphabetSize}\n`);
+  yield new TextEncoder().encode(`${idMergesHead}${merges.alphabetSize}\n`);
   yield* idMergeLines(merges);
 }
 
@@ -50,21 +47,6 @@ export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> 
   if (chunk.length > 0) yield chunk.take();
 }
 
-/** The merges over ids that a path names: a directory, or a file in it. Undefined if it is not a tokenizer of ids. */
-export function idMergesPath(path: string): string | undefined {
-  const stats = statOf(path);
-  const isNamed = stats?.isFile() && ["merges.txt", "tokenizer.json"].includes(basename(path));
-  // Anything else, a pipe, is not a tokenizer, and nothing is looked for below it.
-  if (!isNamed && !stats?.isDirectory()) return undefined;
-  const mergesPath = join(isNamed ? dirname(path) : path, "merges.txt");
-  return isFile(mergesPath) && readStart(mergesPath) === head ? mergesPath : undefined;
-}
-
-function readStart(path: string): string {
-  const start = Buffer.alloc(head.length);
-  return withRegularFile(path, (fd) => start.toString("latin1", 0, readSync(fd, start, 0, head.length, 0)));
-}
-
 /** Reads a `merges.txt` over ids; an error says what is wrong with it. */
 export function readIdMerges(path: string): IdMerges {
   const fail = (what: string): never => {
@@ -73,7 +55,7 @@ export function readIdMerges(path: string): IdMerges {
     });
   };
   const lines = readText(path).split("\n");
-  const size = lines[0]!.startsWith(head) ? Number(lines[0]!.slice(head.length)) : Number.NaN;
+  const size = lines[0]!.startsWith(idMergesHead) ? Number(lines[0]!.slice(idMergesHead.length)) : Number.NaN;
   if (!(Number.isInteger(size) && size >= 1 && size <= alphabetSizeMax)) fail("it holds no merges over ids");
   if (lines.at(-1) !== "") fail("its last line is cut off");
   const mergeCount = lines.length - 2;

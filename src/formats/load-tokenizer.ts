@@ -4,7 +4,7 @@ import { UserError } from "../errors.ts";
 import { isDirectory, isFile, readBytes, statOf, withRegularFile } from "../runtime/system-error.ts";
 import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { type FormatEntry, formats, usualNames } from "./formats.ts";
-import { idMergesPath } from "./id-merges.ts";
+import { idMergesPath } from "./id-merges-path.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";
 import { ledgerName, recordedBeside, recordedSizes, recordName } from "./training-json.ts";
 

@@ -13,6 +13,7 @@ import { type KeptValue, keptBytesOf } from "../corpus/records/kept-fields.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import { UserError } from "../errors.ts";
+import type { CountedIds } from "../evaluation/evaluation.ts";
 import { appending, type IdSink, type IdType, idWriterFor } from "../formats/id-writers.ts";
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
@@ -34,6 +35,7 @@ import {
   startWorkers,
   type ThreadJob,
 } from "./run-tasks.ts";
+import type { EncodeProgress } from "./stage-progress.ts";
 
 export type EncodeCorpusOptions = {
   readonly inputs: readonly Input[];
@@ -51,8 +53,6 @@ export type EncodeCorpusOptions = {
   /** Wished size of the chunks of a stream. */
   readonly chunkSizeBytes?: number;
 };
-
-export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
 
 /** What a tokenizer takes for each of its merges, in the main thread, which loads it, and in each other one. Measured. */
 const mergeBytesOfMain = 200;
@@ -110,14 +110,6 @@ export async function encodeCorpus(
   if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
   return { textBytes, invalidByteCount };
 }
-
-/** What a text becomes: how often each token occurs in it, by id, and its first tokens. */
-export type CountedIds = {
-  readonly textBytes: number;
-  readonly idCount: number;
-  readonly counts: Float64Array;
-  readonly sample: readonly number[];
-};
 
 const sampleTokens = 200;
 

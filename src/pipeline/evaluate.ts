@@ -4,6 +4,7 @@ import {
   addCounts,
   type Evaluation,
   evaluationOf,
+  type NamedText,
   type NamedTokenizer,
   ratio,
   sumOf,
@@ -43,16 +44,6 @@ import {
 import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
 import { byBytes, type Report, type StageProgress } from "./stage-progress.ts";
 import { Tokenizer } from "./tokenizer.ts";
-
-/** A text among those that tokenizers are compared on. Its inputs are read several times, so none is a stream. */
-export type NamedText = {
-  readonly name: string;
-  readonly inputs: readonly Input[];
-  /** The inputs as the result names them. */
-  readonly paths: readonly string[];
-  /** Names of the tokenizers that were trained on one of the inputs. */
-  readonly trainedBy?: readonly string[];
-};
 
 export type EvaluateOptions = {
   readonly tokenizers: readonly NamedTokenizer[];

@@ -21,6 +21,9 @@ export type StageProgress = {
   readonly distinctWordCount?: number;
 };
 
+/** @internal How far an encoding is; the total is null where only the end of a stream shows it. */
+export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: number | null };
+
 /** @internal */
 export type Report = (progress: StageProgress) => void;
 

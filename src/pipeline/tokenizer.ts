@@ -22,7 +22,8 @@ import { takeLockNow } from "../store/output-lock.ts";
 import { checkOutputFile, placeOfFile, unguarded, writeStaged } from "../store/staged-file.ts";
 import { WrittenPlaces } from "../store/written-places.ts";
 import { type SpecialTokenOption, specialTokenId } from "../tokenizer/tokenizer-parts.ts";
-import { type EncodeProgress, encodeInto } from "./encode-corpus.ts";
+import { encodeInto } from "./encode-corpus.ts";
+import type { EncodeProgress } from "./stage-progress.ts";
 import { type EncodeOptions, encodeOptionKinds, partsOfJson, TextTokenizer } from "./text-tokenizer.ts";
 
 /** What files of some formats do not say. */
