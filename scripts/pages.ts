@@ -2,7 +2,7 @@
 // the title and the content. Its policy lets only these in, by their hashes.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { contentSlot, pageMark, titleSlot } from "../src/pages/page-file.ts";
 import { browserPlugins } from "./npm/compile.ts";
@@ -23,7 +23,8 @@ const withoutNormalizer: BunPlugin = {
 /** A page without its data. */
 const sizeMax = 250_000;
 
-const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+/** A source of a policy. */
+export const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /** Bundles a program for browsers. */
 export async function bundleForPage(entry: string, format: "iife" | "esm"): Promise<string> {
@@ -42,44 +43,76 @@ export async function bundleForPage(entry: string, format: "iife" | "esm"): Prom
   return script;
 }
 
-/** Builds the template. Returns its path. */
-export async function buildPages(directory = join(root, "dist/pages")): Promise<string> {
-  const script = await bundleForPage("src/pages/app/page-app.ts", "esm");
-  const style = readFileSync(join(root, "src/pages/app/report-style.css"), "utf8");
-  const policy = [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
-    "img-src data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join("; ");
-  const page = `<!doctype html>
+type Page = {
+  readonly title: string;
+  /** What a page has in its head besides, e.g. a mark. */
+  readonly mark?: string;
+  readonly content: string;
+  readonly style: string;
+  readonly script: string;
+  /** A module, or a script whose text workers are made of, too. */
+  readonly isModule: boolean;
+  /** Directives of its policy, in the place of usual ones. */
+  readonly allowed?: Readonly<Record<string, string>>;
+};
+
+/** Returns a page that loads nothing and runs only its own script, which its policy knows by the hash. */
+export function pageOf({ title, mark = "", content, style, script, isModule, allowed = {} }: Page): string {
+  const directives = {
+    "default-src": "'none'",
+    "script-src": hashOf(script),
+    "style-src": hashOf(style),
+    "img-src": "data:",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "'none'",
+    ...allowed,
+  };
+  const policy = Object.entries(directives).map((directive) => directive.join(" "));
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-${pageMark}
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+${mark}
+<meta http-equiv="Content-Security-Policy" content="${policy.join("; ")}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <link rel="icon" href="data:,">
-<title>${titleSlot}</title>
+<title>${title}</title>
 <style>${style}</style>
 </head>
 <body>
-${contentSlot}<script type="module">${script}</script>
+${content}<script${isModule ? ' type="module"' : ""}>${script}</script>
 </body>
 </html>
 `;
-  if (Buffer.byteLength(page) > sizeMax)
-    throw new Error(`the template of pages has ${Buffer.byteLength(page)} bytes`);
-  mkdirSync(directory, { recursive: true });
-  const path = join(directory, "report.html");
+}
+
+/** The style of all pages. */
+export const pageStyle = readFileSync(join(root, "src/pages/app/report-style.css"), "utf8");
+
+/** Writes a page that is not too large. Returns its path. */
+export function writePage(path: string, page: string, sizeMax: number): string {
+  const size = Buffer.byteLength(page);
+  if (size > sizeMax) throw new Error(`${path} has ${size} bytes, more than ${sizeMax}`);
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, page);
   return path;
+}
+
+/** Builds the template. Returns its path. */
+export async function buildPages(directory = join(root, "dist/pages")): Promise<string> {
+  const page = pageOf({
+    title: titleSlot,
+    mark: pageMark,
+    content: contentSlot,
+    style: pageStyle,
+    script: await bundleForPage("src/pages/app/page-app.ts", "esm"),
+    isModule: true,
+  });
+  return writePage(join(directory, "report.html"), page, sizeMax);
 }
 
 if (import.meta.main) console.log(`built ${await buildPages()}`);

@@ -1,8 +1,8 @@
 // Builds the page to learn from, dist/playground/playground.html: `npm run playground`. `bpe playground` writes the same file.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { playgroundPage } from "../src/playground/playground-page.ts";
-import { bundleForPage } from "./pages.ts";
+import { playgroundContent } from "../src/playground/playground-page.ts";
+import { bundleForPage, hashOf, pageOf, pageStyle, writePage } from "./pages.ts";
 
 const root = resolve(import.meta.dir, "..");
 
@@ -35,17 +35,24 @@ function declaration(language: string, [first, end]: readonly [number, number]):
 
 /** Builds the page; the kernel has been built. Returns its path. */
 export async function buildPlayground(directory = join(root, "dist/playground")): Promise<string> {
-  const script = await bundleForPage("src/playground/browser/page-main.ts", "iife");
   const text = Object.entries(languages)
     .map(([language, range]) => declaration(language, range))
     .join("\n\n");
-  const page = playgroundPage(script, `${text}\n`).text;
-  if (Buffer.byteLength(page) > sizeMax)
-    throw new Error(`the playground has ${Buffer.byteLength(page)} bytes`);
-  mkdirSync(directory, { recursive: true });
-  const path = join(directory, "playground.html");
-  writeFileSync(path, page);
-  return path;
+  const script = await bundleForPage("src/playground/browser/page-main.ts", "iife");
+  const page = pageOf({
+    title: "How a tokenizer learns",
+    content: playgroundContent(`${text}\n`).text,
+    style: pageStyle + readFileSync(join(root, "src/playground/browser/playground-style.css"), "utf8"),
+    script,
+    isModule: false,
+    // Workers are made of the same script. WebAssembly is in it.
+    allowed: {
+      "script-src": `${hashOf(script)} 'wasm-unsafe-eval'`,
+      "worker-src": "blob:",
+      "trusted-types": "bpe",
+    },
+  });
+  return writePage(join(directory, "playground.html"), page, sizeMax);
 }
 
 if (import.meta.main) console.log(`built ${await buildPlayground()}`);

@@ -1,10 +1,8 @@
 import { lineFeed } from "../bytes/text.ts";
 import type { SampleToken } from "../evaluation/passages.ts";
 
-/** A paragraph of a text, and how many tokens of two tokenizers begin in it. */
-export type ComparedPart = {
-  readonly name: string;
-  /** The writing that most of its letters are of. */
+/** The text of one script, and how many tokens of two tokenizers begin in it. */
+export type ScriptCounts = {
   readonly script: string;
   readonly byteCount: number;
   readonly tokenCounts: readonly [left: number, right: number];
@@ -16,63 +14,51 @@ const scripts =
   );
 const letters = scripts.map((name) => ({ name, regex: new RegExp(`\\p{Script=${name}}`, "gu") }));
 
+/** The script of most letters of a text. */
 export function scriptOf(text: string): string {
   const counted = letters.map(({ name, regex }) => ({ name, count: text.match(regex)?.length ?? 0 }));
   const most = counted.reduce((a, b) => (b.count > a.count ? b : a));
   return most.count === 0 ? "no letters" : most.name;
 }
 
-/** The paragraphs of a text: what line feeds end. Empty ones belong to the one before. */
-export function comparedParts(
+/** The paragraphs of a text by their script, the one of most bytes first. */
+export function countsByScript(
   bytes: Uint8Array,
   left: readonly SampleToken[],
   right: readonly SampleToken[],
-): ComparedPart[] {
+): ScriptCounts[] {
   const ends = paragraphEnds(bytes);
-  const counts = [left, right].map((tokens) => tokensByPart(tokens, ends));
+  const [above, below] = [tokensByPart(left, ends), tokensByPart(right, ends)];
   const decoder = new TextDecoder();
-  return ends.map((end, i) => {
+  const byScript = new Map<string, ScriptCounts>();
+  for (const [i, end] of ends.entries()) {
     const part = bytes.subarray(ends[i - 1] ?? 0, end);
-    const text = decoder.decode(part);
-    const name = [...text.trim()].slice(0, shownCharacters).join("");
-    return {
-      name: name === "" ? "(white space)" : name,
-      script: scriptOf(text),
-      byteCount: part.length,
-      tokenCounts: [counts[0]![i]!, counts[1]![i]!],
-    };
-  });
+    const script = scriptOf(decoder.decode(part));
+    const { byteCount, tokenCounts } = byScript.get(script) ?? { byteCount: 0, tokenCounts: [0, 0] as const };
+    byScript.set(script, {
+      script,
+      byteCount: byteCount + part.length,
+      tokenCounts: [tokenCounts[0] + above[i]!, tokenCounts[1] + below[i]!],
+    });
+  }
+  return [...byScript.values()].sort((a, b) => b.byteCount - a.byteCount);
 }
 
-const shownCharacters = 36;
-
+/** Line feeds end paragraphs; an empty one belongs to the one before. */
 function paragraphEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];
-  for (let pos = 1; pos < bytes.length; pos++) {
-    if (bytes[pos - 1] === lineFeed && bytes[pos] !== lineFeed && pos > 1) ends.push(pos);
-  }
+  for (let pos = 2; pos < bytes.length; pos++)
+    if (bytes[pos - 1] === lineFeed && bytes[pos] !== lineFeed) ends.push(pos);
   return bytes.length === 0 ? [] : [...ends, bytes.length];
 }
 
 function tokensByPart(tokens: readonly SampleToken[], ends: readonly number[]): number[] {
   const counts = ends.map(() => 0);
-  let pos = 0;
-  let part = 0;
+  let [pos, part] = [0, 0];
   for (const { bytes } of tokens) {
     while (pos >= ends[part]!) part++;
     counts[part]!++;
     pos += bytes.length;
   }
   return counts;
-}
-
-/** The sums of parts of one writing, the largest first. */
-export function sumsByScript(parts: readonly ComparedPart[]): ComparedPart[] {
-  const groups = Map.groupBy(parts, ({ script }) => script);
-  const sums = [...groups].map(([script, some]): ComparedPart => {
-    const sum = (of: (part: ComparedPart) => number) => some.reduce((total, part) => total + of(part), 0);
-    const tokenCounts = [sum((part) => part.tokenCounts[0]), sum((part) => part.tokenCounts[1])] as const;
-    return { name: script, script, byteCount: sum(({ byteCount }) => byteCount), tokenCounts };
-  });
-  return sums.sort((a, b) => b.byteCount - a.byteCount);
 }

@@ -1,3 +1,4 @@
+import { type Token, type Vocabulary, vocabularyOf } from "../pages/app/unpacked.ts";
 import { byteCount, type JoinedText } from "./joined-text.ts";
 import type { JoinedWords } from "./pair-ranking.ts";
 
@@ -20,34 +21,44 @@ export type Learned = {
 
 export const mergeCountOf = ({ left }: Learned): number => left.length;
 
-/** The bytes of a token, or the first `most` of them. */
-export function bytesOfToken(learned: Learned, token: number, most = 512): Uint8Array {
-  if (token < 0) return new TextEncoder().encode(learned.specialTokens[-1 - token]);
-  const bytes: number[] = [];
-  const stack = [token];
-  while (stack.length > 0 && bytes.length < most) {
-    const top = stack.pop()!;
-    if (top < byteCount) bytes.push(top);
-    else stack.push(learned.right[top - byteCount]!, learned.left[top - byteCount]!);
-  }
-  return Uint8Array.from(bytes);
+/** The tokens, as all pages have them. */
+export function vocabularyOfLearned(learned: Learned): Vocabulary {
+  const { left, right, ids, createdCounts, endCounts, specialTokens, specialIds, tokensAfter } = learned;
+  const idsOf = (tokens: Int32Array) => tokens.map((token) => ids[token]!);
+  const bytes = Array.from({ length: byteCount }, (_, byte) => {
+    const counts = [createdCounts[byte]!, endCounts[byte]!, null] as const;
+    return [ids[byte]!, String.fromCharCode(byte), 1, ...counts] as const;
+  });
+  const specials = specialTokens.map((content, s) => {
+    const encoded = new TextEncoder().encode(content);
+    return [specialIds[s]!, String.fromCharCode(...encoded), encoded.length, null, null, null] as const;
+  });
+  const merges = {
+    left: idsOf(left),
+    right: idsOf(right),
+    merged: ids.subarray(byteCount),
+    created: createdCounts.subarray(byteCount),
+    end: endCounts.subarray(byteCount),
+  };
+  return vocabularyOf(merges, [...bytes, ...specials], tokensAfter[0]!);
 }
 
-export const idOfToken = ({ ids, specialIds }: Learned, token: number): number =>
-  token < 0 ? specialIds[-1 - token]! : ids[token]!;
-
-/** A token that a later merge put into a longer one. */
-export type Absorption = { readonly token: number; readonly count: number };
-
-/** What absorbed a token, the most places first. */
-export function absorbersOf({ left, right, createdCounts }: Learned, token: number): Absorption[] {
-  const found: Absorption[] = [];
-  for (let merge = Math.max(0, token - byteCount + 1); merge < left.length; merge++) {
-    if (left[merge] !== token && right[merge] !== token) continue;
-    found.push({ token: byteCount + merge, count: createdCounts[byteCount + merge]! });
-  }
-  return found.sort((a, b) => b.count - a.count || a.token - b.token);
+/** The token with a number of the engine. */
+export function tokenOf(
+  { ids, specialIds }: Pick<Learned, "ids" | "specialIds">,
+  { byId, merged }: Vocabulary,
+  number: number,
+): Token {
+  if (number >= byteCount) return merged[number - byteCount]!;
+  return byId.get(number < 0 ? specialIds[-1 - number]! : ids[number]!)!;
 }
+
+/** Whether it is a special token: those are never counted. */
+export const isSpecial = ({ created }: Token) => created === null;
+
+/** The engine's number of a token that is not special. */
+export const numberOf = ({ rank, text }: Token): number =>
+  rank === undefined ? text.charCodeAt(0) : byteCount + rank;
 
 export type FoundWord = { readonly bytes: Uint8Array; readonly count: number };
 
@@ -70,33 +81,3 @@ function holds({ bytes, joinedBy }: JoinedText, start: number, end: number, toke
   if (token < byteCount) return bytes.subarray(start, end).includes(token);
   return joinedBy.subarray(start, end).includes(token - byteCount);
 }
-
-/** Tokens whose bytes hold those of the query: the text itself first, with a space before it, what begins with it, the rest. */
-export function findTokens(learned: Learned, query: string, most: number): number[] {
-  const id = /^#(\d+)$/.exec(query)?.[1];
-  if (id !== undefined) {
-    const token = learned.ids.indexOf(Number(id));
-    return token < 0 ? [] : [token];
-  }
-  const wanted = latin1(new TextEncoder().encode(query));
-  if (wanted === "") return [];
-  const classes: [number[], number[], number[], number[]] = [[], [], [], []];
-  for (const [token, text] of textsOf(learned).entries()) {
-    const at = text.indexOf(wanted);
-    if (at < 0) continue;
-    const rank = text === wanted ? 0 : text === ` ${wanted}` ? 1 : at === 0 ? 2 : 3;
-    if (classes[rank].length < most) classes[rank].push(token);
-  }
-  return classes.flat().slice(0, most);
-}
-
-/** The bytes of all tokens, the first ones of long tokens, as characters. */
-function textsOf({ left, right }: Learned): string[] {
-  const texts = Array.from({ length: byteCount }, (_, byte) => String.fromCharCode(byte));
-  for (const [merge, token] of left.entries())
-    texts.push((texts[token]! + texts[right[merge]!]!).slice(0, searchedBytes));
-  return texts;
-}
-
-const searchedBytes = 512;
-const latin1 = (bytes: Uint8Array) => String.fromCharCode(...bytes);

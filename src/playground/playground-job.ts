@@ -1,4 +1,5 @@
 import { UserError } from "../errors.ts";
+import { type Excerpt, excerptsOf } from "../evaluation/excerpts.ts";
 import type { SampleToken } from "../evaluation/passages.ts";
 import { knownBySum, partsOfRanks, scanRanks } from "../formats/tiktoken.ts";
 import type { Compat } from "../merge/merges.ts";
@@ -13,9 +14,10 @@ import type { WordMerger } from "../tokenizer/encoding-kernel.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { countsByScript, type ScriptCounts } from "./cut-comparison.ts";
 import { type Exercise, exercisesOf, type Question } from "./exercise-list.ts";
 import { type JoinedText, joinText, joinWords, mergerOf } from "./joined-text.ts";
-import { findTokens, type Learned, wordsWith } from "./learned.ts";
+import { type Learned, wordsWith } from "./learned.ts";
 import {
   countOfPair,
   countPairs,
@@ -62,10 +64,15 @@ export type CompareRequest = {
   readonly text: Uint8Array;
 };
 
-/** Two cuts of a text; or why there are none. */
+/** How two tokenizers cut a text; or why that cannot be said. */
 export type CompareAnswer =
   | { readonly refusal: string }
-  | { readonly kind: string; readonly left: readonly SampleToken[]; readonly right: readonly SampleToken[] };
+  | {
+      readonly kind: string;
+      /** Where they differ most. */
+      readonly excerpts: readonly Excerpt[];
+      readonly scripts: readonly ScriptCounts[];
+    };
 
 const shownBytesMax = 20_000;
 export const rules = ["huggingface", "rustbpe", "cs336"] as const;
@@ -74,7 +81,6 @@ export const rules = ["huggingface", "rustbpe", "cs336"] as const;
 export class PlaygroundJob {
   private tokenizer: TrainedTokenizer | undefined;
   private merger: WordMerger | undefined;
-  private learned: Learned | undefined;
   private joined: JoinedWords | undefined;
   private asked: readonly Exercise[] = [];
 
@@ -88,10 +94,9 @@ export class PlaygroundJob {
     });
     this.tokenizer = tokenizer;
     this.merger = mergerFor(tokenizer);
-    const learned = learnedBy(tokenizer);
-    this.learned = learned;
     const head = await headOf(corpus);
-    return { learned, statistics: tokenizer.statistics, warnings, head: this.cut(head) };
+    const { statistics } = tokenizer;
+    return { learned: learnedBy(tokenizer), statistics, warnings, head: this.cut(head) };
   }
 
   /** Joined when they are first asked for, so that the page shows what was learned before. */
@@ -115,10 +120,6 @@ export class PlaygroundJob {
     if (merges === left.length) return { top: others.slice(0, most), tiedCount: 0 };
     next.count = countOfPair(counts, next.left, next.right);
     return { top: [next, ...others].slice(0, most), tiedCount: pairsWithCount(counts, next.count) };
-  }
-
-  find({ query, most }: { query: string; most: number }): number[] {
-    return findTokens(this.learned!, query, most);
   }
 
   wordsWith({ token, most }: { token: number; most: number }) {
@@ -179,7 +180,8 @@ export class PlaygroundJob {
       const other = await partsOfFile(new Uint8Array(await file.arrayBuffer()), name, pattern);
       const left = tokensOf(this.tokenizer!.parts, text);
       const right = tokensOf(other, text);
-      return { kind: other.description.kind, left, right };
+      const excerpts = excerptsOf([{ name: "Where they cut most differently", cuts: [left, right] }]);
+      return { kind: other.description.kind, excerpts, scripts: countsByScript(text, left, right) };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       return { refusal: error.hint === undefined ? error.message : `${error.message}: ${error.hint}` };

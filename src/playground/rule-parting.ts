@@ -1,5 +1,6 @@
 import type { Compat } from "../merge/merges.ts";
-import { bytesOfToken, type Learned, mergeCountOf } from "./learned.ts";
+import { bytesOf } from "../pages/app/unpacked.ts";
+import { type Learned, mergeCountOf, tokenOf, vocabularyOfLearned } from "./learned.ts";
 import { countPairs, type JoinedWords, topPairs } from "./pair-ranking.ts";
 
 /** What a rule learned from a text. */
@@ -49,9 +50,10 @@ export function partingOf(results: readonly [RuleResult, ...RuleResult[]]): Part
 }
 
 function choiceOf({ rule, learned, words }: RuleResult, merge: number): Choice {
+  const vocabulary = vocabularyOfLearned(learned);
   const bytes = (left: number, right: number, count: number): PairBytes => ({
-    left: bytesOfToken(learned, left),
-    right: bytesOfToken(learned, right),
+    left: bytesOf(tokenOf(learned, vocabulary, left)),
+    right: bytesOf(tokenOf(learned, vocabulary, right)),
     count,
   });
   const taken =

@@ -10,6 +10,7 @@ export async function openPage(
   path: string,
   ready: string | null,
   options: Parameters<Browser["newPage"]>[0] = {},
+  hash = "",
 ): Promise<Opened> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, offline: true, ...options });
   const problems: string[] = [];
@@ -21,7 +22,7 @@ export async function openPage(
     void dialog.dismiss();
   });
   page.on("requestfinished", (request) => requests.push(request.url()));
-  await page.goto(String(pathToFileURL(path)));
+  await page.goto(`${pathToFileURL(path)}${hash}`);
   if (ready !== null) await page.waitForSelector(ready, { state: "attached" });
   return { page, problems, requests };
 }

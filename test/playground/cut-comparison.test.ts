@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { comparedParts, scriptOf, sumsByScript } from "../../src/playground/cut-comparison.ts";
+import { scriptOf } from "../../src/playground/cut-comparison.ts";
+import { tokenCountOf } from "../../src/playground/joined-text.ts";
 import { PlaygroundJob } from "../../src/playground/playground-job.ts";
 
 const text = "The low tower, the tower.\n\nसभी मनुष्यों को\nthe end";
@@ -12,26 +13,29 @@ const trained = async (of: string, vocabSize: number) => {
 const blobOf = (job: PlaygroundJob, name: string) =>
   new Blob([new Map(job.files()).get(name)! as Uint8Array<ArrayBuffer>]);
 
-test("a tokenizer.json, and ranks, are compared with what was trained, by paragraph and writing", async () => {
+test("a tokenizer.json, and ranks, are compared with what was trained, by script", async () => {
   const job = await trained(text, 300);
   const other = await trained("tower tower tower", 260);
   const bytes = Buffer.from(text);
+  const countOf = (of: PlaygroundJob, part: string) => tokenCountOf(of.cut(Buffer.from(part)), 1e6);
   for (const name of ["tokenizer.json", "tokenizer.tiktoken"]) {
     const request = { file: blobOf(other, name), name, pattern: "gpt2", text: bytes };
     const answer = await job.compare(request);
     if ("refusal" in answer) throw new Error(answer.refusal);
-    const parts = comparedParts(bytes, answer.left, answer.right);
-    expect(parts.map(({ name, script }) => [name, script])).toEqual([
-      ["The low tower, the tower.", "Latin"],
-      ["सभी मनुष्यों को", "Devanagari"],
-      ["the end", "Latin"],
+    const [english, hindi] = [["The low tower, the tower.\n\n", "the end"], ["सभी मनुष्यों को\n"]].map(
+      (parts) => ({
+        byteCount: Buffer.byteLength(parts.join("")),
+        tokenCounts: [job, other].map((of) => parts.reduce((sum, part) => sum + countOf(of, part), 0)),
+      }),
+    );
+    expect(answer.scripts as unknown).toEqual([
+      { script: "Devanagari", ...hindi },
+      { script: "Latin", ...english },
     ]);
-    const sum = (side: 0 | 1) => parts.reduce((all, part) => all + part.tokenCounts[side], 0);
-    expect([sum(0), sum(1)]).toEqual([answer.left.length, answer.right.length]);
-    expect(sum(0)).toBeLessThan(sum(1));
-    const byScript = sumsByScript(parts);
-    expect(byScript.map(({ name }) => name)).toEqual(["Devanagari", "Latin"]);
-    expect(byScript[1]!.tokenCounts[0]).toBe(parts[0]!.tokenCounts[0] + parts[2]!.tokenCounts[0]);
+    expect(english!.tokenCounts[0]).toBeLessThan(english!.tokenCounts[1]!);
+    const [{ content, cuts }] = answer.excerpts as [(typeof answer.excerpts)[0]];
+    expect(text).toContain(content);
+    for (const cut of cuts) expect(cut!.lengths.reduce((a, b) => a + b)).toBe(Buffer.byteLength(content));
   }
 });
 
@@ -53,6 +57,6 @@ test("what is not a tokenizer is refused in words", async () => {
   });
 });
 
-test("the writing of a text is that of most of its letters", () => {
+test("the script of a text is that of most of its letters", () => {
   expect([scriptOf("abc дг"), scriptOf("12 !"), scriptOf("数据 a")]).toEqual(["Latin", "no letters", "Han"]);
 });

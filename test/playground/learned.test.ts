@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { bytesOf, search } from "../../src/pages/app/unpacked.ts";
 import { trainTokenizer } from "../../src/pipeline/train-in-browser.ts";
 import { byteCount } from "../../src/playground/joined-text.ts";
-import { absorbersOf, bytesOfToken, findTokens, idOfToken } from "../../src/playground/learned.ts";
+import { numberOf, tokenOf, vocabularyOfLearned } from "../../src/playground/learned.ts";
 import { PlaygroundJob } from "../../src/playground/playground-job.ts";
 import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
 
@@ -12,58 +13,45 @@ const settings = { vocabSize: 330, pattern: "gpt2", specialTokens: ["<|x|>"], co
 const corpus = { text: story, files: [] };
 const started = async () => {
   const job = new PlaygroundJob(() => {});
-  return { job, ...(await job.train({ corpus, settings })) };
+  const answer = await job.train({ corpus, settings });
+  return { job, ...answer, vocabulary: vocabularyOfLearned(answer.learned) };
 };
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-test("tokens have the bytes and ids of the files", async () => {
-  const { job, learned } = await started();
+test("tokens have the bytes, ids and counts of the files", async () => {
+  const { job, learned, vocabulary } = await started();
   const trained = await trainTokenizer({ ...settings, texts: [story] });
-  const { vocabulary } = trained.trained;
-  for (let token = 0; token < byteCount + vocabulary.mergeCount; token++) {
-    expect(bytesOfToken(learned, token)).toEqual(copyTokenBytes(vocabulary.tokenBytes, token));
-    expect(bytesOfToken(learned, token)).toEqual(trained.tokenBytes(idOfToken(learned, token)));
+  const { tokenBytes, mergeCount } = trained.trained.vocabulary;
+  for (let number = 0; number < byteCount + mergeCount; number++) {
+    const token = tokenOf(learned, vocabulary, number);
+    expect(bytesOf(token)).toEqual(copyTokenBytes(tokenBytes, number));
+    expect(bytesOf(token)).toEqual(trained.tokenBytes(token.id));
+    expect([token.created, token.end]).toEqual([learned.createdCounts[number]!, learned.endCounts[number]!]);
+    expect(numberOf(token)).toBe(number);
+    if (number >= byteCount) expect(token.tokensLeft).toBe(learned.tokensAfter[number - byteCount + 1]!);
   }
-  expect(text(bytesOfToken(learned, -1))).toBe("<|x|>");
-  expect(idOfToken(learned, -1)).toBe(trained.specialTokens.get("<|x|>")!);
-  expect(bytesOfToken(learned, 260, 1)).toHaveLength(1);
+  const special = tokenOf(learned, vocabulary, -1);
+  expect(special).toMatchObject({ text: "<|x|>", id: trained.specialTokens.get("<|x|>")!, created: null });
   const files = trained.files();
   for (const [name, bytes] of job.files())
     expect([name, Buffer.compare(bytes, files.get(name)!)]).toEqual([name, 0]);
   expect(job.files()).toHaveLength(files.size);
 });
 
-test("what absorbed a token took it away: its occurrences at the end are those that no longer token has", async () => {
-  const { learned } = await started();
-  const { createdCounts, endCounts } = learned;
-  let absorbedCount = 0;
-  for (let token = 0; token < learned.ids.length; token++) {
-    const taken = absorbersOf(learned, token).map(({ token: by, count }) => {
-      const [left, right] = [learned.left[by - byteCount], learned.right[by - byteCount]];
-      return count * (Number(left === token) + Number(right === token));
-    });
-    const sum = taken.reduce((a, b) => a + b, 0);
-    expect(endCounts[token]).toBe(createdCounts[token]! - sum);
-    absorbedCount += Number(sum > 0);
-  }
-  expect(absorbedCount).toBeGreaterThan(20);
-});
-
 test("a search finds the token itself, then with a space, then what begins with it, then the rest; and ids", async () => {
-  const { learned } = await started();
-  const found = findTokens(learned, "the", 10).map((token) => text(bytesOfToken(learned, token)));
+  const { vocabulary } = await started();
+  const found = search(vocabulary, "the").map(({ text }) => text);
   expect(found.slice(0, 2)).toEqual(["the", " the"]);
   const classOf = (token: string) =>
     token === "the" ? 0 : token === " the" ? 1 : token.startsWith("the") ? 2 : 3;
   expect(found.map(classOf)).toEqual(found.map(classOf).sort());
-  expect(findTokens(learned, "", 10)).toEqual([]);
-  expect(findTokens(learned, "#280", 10).map((token) => idOfToken(learned, token))).toEqual([280]);
-  expect(findTokens(learned, "#99999", 10)).toEqual([]);
+  expect(search(vocabulary, "#280").map(({ id }) => id)).toEqual([280]);
+  expect(search(vocabulary, "#99999")).toEqual([]);
 });
 
 test("the words of a token are those in which it stood at some step, the most frequent first", async () => {
-  const { job, learned } = await started();
-  const [the] = findTokens(learned, " the", 1) as [number];
+  const { job, learned, vocabulary } = await started();
+  const the = numberOf(search(vocabulary, " the")[0]!);
   const { shown, wordCount, occurrences } = job.wordsWith({ token: the, most: 3 });
   expect(text(shown[0]!.bytes)).toBe(" the");
   expect(shown.map(({ count }) => count)).toEqual(shown.map(({ count }) => count).sort((a, b) => b - a));

@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { bpe, put, scratch } from "../binary.ts";
 import { launchChromium } from "../pages/chromium.ts";
 import { hostileTexts } from "../pages/hostile-texts.ts";
+import { openPage, seenTexts, widthOf } from "../pages/page-probes.ts";
 import { randomNumbers } from "../random.ts";
 
 const directory = scratch();
@@ -20,24 +21,9 @@ const other = join(directory, "other");
 const otherText = put(directory, "o.txt", "the low tower");
 expect(bpe(["train", otherText, "-n", "260", "-o", other, "-q", "-w", "1"]).code).toBe(0);
 
-type Opened = { page: Page; problems: string[]; requests: string[] };
-
 /** Opens the page without a network, and waits until it has trained. */
-async function open(options: Parameters<typeof browser.newPage>[0] = {}, hash = ""): Promise<Opened> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, offline: true, ...options });
-  const problems: string[] = [];
-  const requests: string[] = [];
-  page.on("console", (message) => problems.push(message.text()));
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("dialog", (dialog) => {
-    problems.push("a dialog");
-    void dialog.dismiss();
-  });
-  page.on("request", (request) => requests.push(request.url().slice(0, 5)));
-  await page.goto(`${pathToFileURL(path)}${hash}`);
-  await page.waitForSelector("#token-view .node");
-  return { page, problems, requests };
-}
+const open = (options: Parameters<typeof browser.newPage>[0] = {}, hash = "") =>
+  openPage(browser, path, "#tree-view .node", options, hash);
 
 /** Trains on the text or the file of the form, and waits for the result. */
 async function train(page: Page): Promise<void> {
@@ -59,7 +45,7 @@ test("it trains without a network, says nothing on the console, and asks for not
   const { page, problems, requests } = await open();
   expect(await page.textContent("#train-status")).toMatch(/^Learned \d+ merges from [\d.]+ kB/);
   expect(problems).toEqual([]);
-  expect(new Set(requests)).toEqual(new Set(["file:", "blob:"]));
+  expect(new Set(requests.map((url) => url.slice(0, 5)))).toEqual(new Set(["file:", "blob:"]));
   await page.close();
 });
 
@@ -118,17 +104,17 @@ test("every part works by click", async () => {
   await page.waitForFunction(() =>
     document.getElementById("watch-text")!.textContent!.startsWith("Universal"),
   );
-  await page.fill("#token-query", " the");
-  await page.waitForFunction(() => document.querySelector("#token-view .t")?.textContent === "␣the");
-  expect(await page.locator("#token-view .node").count()).toBe(7);
-  await page.click("[data-merge]");
+  await page.fill("#tree input", " the");
+  await page.waitForFunction(() => document.querySelector("#tree-view .t")?.textContent === "␣the");
+  expect(await page.locator("#tree-view .node").count()).toBe(7);
+  await page.click("#tree-view .facts-line button");
   expect(await page.textContent("#watch-next")).toContain("→ ␣the");
   await page.focus("#rules-go");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#rules-view table");
   expect(await page.textContent("#rules-view")).toContain("merges are the same");
   await page.setInputFiles("#compare-file", join(other, "tokenizer.tiktoken"));
-  await page.waitForSelector("#compare-view .warning");
+  await page.waitForSelector("#compare-view .caution");
   expect(await page.textContent("#compare-view")).toContain("choose the pattern that it was made with");
   await page.selectOption("#compare-pattern", "gpt2");
   await page.waitForSelector("#compare-view .passage");
@@ -148,7 +134,7 @@ test("every part works by click", async () => {
   // The text is coloured on a canvas, so a token is found by its place.
   await page.locator("#watch-slider").fill("0");
   await page.click("#watch-text p", { position: { x: 4, y: 12 } });
-  await page.waitForFunction(() => document.querySelector("#token-view .t")?.textContent === "U");
+  await page.waitForFunction(() => document.querySelector("#tree-view .t")?.textContent === "U");
   expect(problems).toEqual([]);
   await page.close();
 }, 60_000);
@@ -190,13 +176,13 @@ test("hostile text, tokens, names and links run nothing", async () => {
       .locator("#watch-slider")
       .fill(String(step))
       .catch(() => {});
-    for (const query of ["<", "script", '"']) await page.fill("#token-query", query);
+    for (const query of ["<", "script", '"']) await page.fill("#tree input", query);
   }
   await page.click("#rules-go");
   await page.waitForSelector("#rules-view table");
   const file = put(directory, "<img src=x onerror=globalThis.harmed=1>.json", "{}");
   await page.setInputFiles("#compare-file", file);
-  await page.waitForSelector("#compare-view .warning");
+  await page.waitForSelector("#compare-view .caution");
   await page.fill("#exercise-text", hostileTexts.join(" "));
   await page.keyboard.press("Tab");
   expect(await page.evaluate(() => (globalThis as { harmed?: number }).harmed)).toBeUndefined();
@@ -286,26 +272,26 @@ test("every part works by keyboard, and the focus is never lost", async () => {
   for (let i = 0; i < 700; i++) await press("ArrowRight");
   expect(await page.locator("#watch-text").evaluate((place) => place.scrollTop)).toBeGreaterThan(0);
   await press("Enter");
-  await page.waitForFunction(() => document.activeElement!.id === "token-view");
+  await page.waitForFunction(() => document.activeElement!.id === "tree-view");
   expect(`${await page.textContent("#watch-token")}`).toStartWith(
-    `${await page.textContent("#token-view .t")} : id`,
+    `${await page.textContent("#tree-view .t")} : id`,
   );
-  await tabTo(page, "token-query", "Shift+Tab");
+  await tabTo(page, "tree-query", "Shift+Tab");
   await page.keyboard.type(" the");
-  await page.locator("#token-found button").first().waitFor();
+  await page.locator("#tree .found button").first().waitFor();
   await press("Tab", "Enter");
-  await page.waitForFunction(() => document.querySelector("#token-view .t")?.textContent === "␣the");
+  await page.waitForFunction(() => document.querySelector("#tree-view .t")?.textContent === "␣the");
   await tabTo(page, "See it happen");
   await press("Enter");
   await page.waitForFunction(() => document.activeElement!.id === "watch-slider");
   expect(await page.textContent("#next-made")).toBe("␣the");
   await tabTo(page, "␣the");
   await press("Enter");
-  await page.waitForFunction(() => document.activeElement!.id === "token-view");
+  await page.waitForFunction(() => document.activeElement!.id === "tree-view");
   // A half of the tree, which then is the root.
-  await page.locator("#token-view .halves button").first().focus();
+  await page.locator("#tree-view .halves button").first().focus();
   await press("Enter");
-  await page.waitForFunction(() => document.activeElement!.id === "token-view");
+  await page.waitForFunction(() => document.activeElement!.id === "tree-view");
   await tabTo(page, "train-size");
   await page.keyboard.type("300");
   await tabTo(page, "Train");
@@ -343,7 +329,7 @@ test("every part works by keyboard, and the focus is never lost", async () => {
     })(),
   ]);
   expect(made.suggestedFilename()).toBe("vocab.json");
-  await tabTo(page, "take-copy-link");
+  await tabTo(page, "take-link-copy");
   expect(problems).toEqual([]);
   await page.close();
 }, 60_000);
@@ -375,12 +361,12 @@ test("text has the contrast of AA against what is behind it, light and dark, in 
   for (const colorScheme of ["light", "dark"] as const) {
     const { page } = await open({ colorScheme });
     await page.fill("#train-size", "100");
-    await page.fill("#token-query", "e");
+    await page.fill("#tree input", "e");
     await page.click("#rules-go");
     await page.locator("#rules-view table").first().waitFor();
     await page.setInputFiles("#compare-file", put(directory, "no.json", "{}"));
-    await page.locator("#compare-view .warning").waitFor();
-    const low = await page.evaluate(lowContrasts);
+    await page.locator("#compare-view .caution").waitFor();
+    const low = await lowContrasts(page);
     await page.selectOption("#compare-pattern", "gpt2");
     await page.setInputFiles("#compare-file", join(other, "tokenizer.tiktoken"));
     await page.locator("#compare-view table").first().waitFor();
@@ -394,7 +380,7 @@ test("text has the contrast of AA against what is behind it, light and dark, in 
     await page.locator("#train-status .wrong").waitFor();
     for (const details of await page.locator("details").all())
       await details.evaluate((element) => element.setAttribute("open", ""));
-    low.texts.push(...(await page.evaluate(lowContrasts)).texts);
+    low.texts.push(...(await lowContrasts(page)).texts);
     expect([colorScheme, low.texts]).toEqual([colorScheme, []]);
     expect(low.seen).toBeGreaterThan(100);
     // The colours of tokens on the canvas, and the frames of what is joined next.
@@ -403,63 +389,31 @@ test("text has the contrast of AA against what is behind it, light and dark, in 
   }
 });
 
-/** In the page: texts whose contrast to their background is below 4.5, or 3 for large ones. */
-function lowContrasts() {
-  type Colour = [number, number, number, number];
-  const colourOf = (text: string): Colour => {
-    const [r = 0, g = 0, b = 0, a = 1] = (text.match(/[\d.]+/g) ?? []).map(Number);
-    return [r, g, b, a];
-  };
-  const light = ([r, g, b]: Colour) =>
-    [r, g, b]
-      .map((value) => value / 255)
+/** The texts and colours of tokens that are too pale, how many texts were seen, and how many colours are on the canvas. */
+async function lowContrasts(page: Page) {
+  const seen = await seenTexts(page);
+  const { pale, canvasColours } = await page.evaluate(fieldsAndCanvas);
+  const low = seen.filter(({ contrast, size }) => contrast < (size >= 24 ? 3 : 4.5));
+  return { texts: [...low.map(({ text }) => text), ...pale], seen: seen.length, canvasColours };
+}
+
+/** In the page: placeholders, and letters on tokens of the canvas, whose contrast is below 4.5. */
+function fieldsAndCanvas() {
+  const light = (colour: string) =>
+    (colour.match(/[\d.]+/g) ?? [])
+      .slice(0, 3)
+      .map((value) => Number(value) / 255)
       .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
       .reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i]!, 0);
-  const contrast = (a: Colour, b: Colour) => {
+  const contrast = (a: string, b: string) => {
     const [high, low] = [light(a), light(b)].sort((x, y) => y - x) as [number, number];
     return (high + 0.05) / (low + 0.05);
   };
-  const background = (from: Element): Colour => {
-    for (let at: Element | null = from; at !== null; at = at.parentElement) {
-      const colour = colourOf(getComputedStyle(at).backgroundColor);
-      if (colour[3] === 1) return colour;
-    }
-    return colourOf(
-      getComputedStyle(document.documentElement).getPropertyValue("color-scheme") === "dark"
-        ? "0 0 0"
-        : "255 255 255",
-    );
-  };
-  const texts: string[] = [];
-  let seen = 0;
-  const judge = (element: Element, text: string, style: CSSStyleDeclaration, colour: string) => {
-    seen++;
-    const isLarge = Number.parseFloat(style.fontSize) >= 24;
-    const ratio = contrast(colourOf(colour), background(element));
-    if (ratio < (isLarge ? 3 : 4.5))
-      texts.push(`${text.slice(0, 30)} ${ratio.toFixed(2)} ${element.tagName} ${element.className}`);
-  };
-  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let node = nodes.nextNode(); node !== null; node = nodes.nextNode()) {
-    const element = node.parentElement!;
-    if (
-      node.textContent!.trim() === "" ||
-      !element.checkVisibility() ||
-      element.closest("script, .unseen") !== null
-    )
-      continue;
-    const style = getComputedStyle(element);
-    judge(element, node.textContent!, style, element instanceof SVGElement ? style.fill : style.color);
-  }
-  for (const field of document.querySelectorAll<HTMLElement>("input, textarea, select")) {
-    if (!field.checkVisibility()) continue;
-    judge(field, field.id, getComputedStyle(field), getComputedStyle(field).color);
-    judge(
-      field,
-      `${field.id} ::placeholder`,
-      getComputedStyle(field),
-      getComputedStyle(field, "::placeholder").color,
-    );
+  const pale: string[] = [];
+  for (const field of document.querySelectorAll<HTMLElement>("input:not([type=file]), textarea, select")) {
+    const { backgroundColor, color } = getComputedStyle(field);
+    for (const text of [color, getComputedStyle(field, "::placeholder").color])
+      if (field.checkVisibility() && contrast(text, backgroundColor) < 4.5) pale.push(field.id);
   }
   const canvas = document.querySelector<HTMLCanvasElement>("#watch-text canvas")!;
   const pixels = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height).data;
@@ -468,11 +422,12 @@ function lowContrasts() {
     const colour = pixels.slice(i, i + 4).join(" ");
     if (pixels[i + 3] === 255) counts.set(colour, (counts.get(colour) ?? 0) + 1);
   }
-  const text = getComputedStyle(document.querySelector("#watch-text p")!).color;
-  const fills = [...counts].filter(([, count]) => count > 3000);
-  for (const [fill] of fills)
-    if (contrast(colourOf(text), colourOf(fill)) < 4.5) texts.push(`a token on ${fill}`);
-  return { texts, seen, canvasColours: fills.length };
+  const letters = getComputedStyle(document.querySelector("#watch-text p")!).color;
+  const fills = [...counts].filter(([, count]) => count > 3000).map(([fill]) => fill);
+  return {
+    pale: [...pale, ...fills.filter((fill) => contrast(letters, fill) < 4.5)],
+    canvasColours: fills.length,
+  };
 }
 
 test("a step over many merges changes a few elements, measures nothing, and paints only what is seen", async () => {
@@ -544,7 +499,7 @@ test("no page is wider than its screen, from 320 pixels on, light and dark", asy
     await page.waitForSelector("#rules-view table");
     for (const width of [320, 390, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      expect(await widthOf(page)).toBe(width);
     }
     await page.close();
   }

@@ -12,9 +12,9 @@ try {
   const viewport = { width: 640, height: 900 };
   const page = await browser.newPage({ viewport, colorScheme: "light", deviceScaleFactor: 1.5 });
   await page.goto(String(pathToFileURL(join(root, "dist/playground/playground.html"))));
-  await page.waitForSelector("#token-view .node");
+  await page.waitForSelector("#tree-view .node");
   await page.locator("#watch-slider").fill("60");
-  const hidden = "#watch > h2, #watch > p:first-of-type, #watch .columns, #watch-token, #token-view .columns";
+  const hidden = "#watch > h2, #watch > p:first-of-type, #watch .columns, #watch-token, #tree-view .columns";
   await page.$$eval(hidden, (elements) => {
     for (const element of elements) (element as unknown as Styled).style.display = "none";
   });
@@ -25,7 +25,7 @@ try {
   await page.waitForTimeout(500);
   for (const [place, name] of [
     ["#watch", "learn-watch.png"],
-    ["#token-view", "learn-token.png"],
+    ["#tree-view", "learn-token.png"],
   ] as const)
     await page.locator(place).screenshot({ path: join(root, "docs", name) });
 } finally {

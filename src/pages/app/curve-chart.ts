@@ -28,8 +28,7 @@ export function curveChart({ points, doubled, smallerSizes }: Curve): HTMLElemen
   const label = `Bytes per token by size of the vocabulary: ${chosen.bytesPerToken.toFixed(3)} at ${grouped(chosen.size)}`;
   return h(
     "figure.plot",
-    {},
-    h("div.y-title", {}, y.title),
+    h("div.y-title", y.title),
     svg(
       "svg.chart",
       { width: "100%", height: plotHeight, role: "img", "aria-label": label, tabindex: 0 },
@@ -51,7 +50,7 @@ export function curveChart({ points, doubled, smallerSizes }: Curve): HTMLElemen
         return svg("text.value", { x: cx, y: cy, dy, "text-anchor": place > 0.75 ? "end" : "middle" }, text);
       }),
     ),
-    h("figcaption", {}, x.title),
+    h("figcaption", x.title),
   );
 }
 

@@ -1,4 +1,5 @@
 import { grouped } from "../../bytes/quantities.ts";
+import { percent } from "../axes.ts";
 import { type Child, h, replace, svg } from "./dom.ts";
 import { colourOf } from "./dot-plot.ts";
 
@@ -16,6 +17,30 @@ export type Column<Row> = {
   /** Whether the first click on its head puts the smallest value first. */
   readonly isAscending?: boolean;
 };
+
+/** A column of numbers; those that are not known come last. */
+export const numbers = <Row>(
+  head: Child,
+  of: (row: Row) => number | null | undefined,
+  shown: (value: number) => Child = grouped,
+): Column<Row> => ({
+  head,
+  key: (row) => of(row) ?? null,
+  cell: (row) => (of(row) == null ? "–" : shown(of(row)!)),
+});
+
+/** A column of numbers of which the smallest is wanted first: ids, ranks, tokens of a text. */
+export const ranks = <Row>(...column: Parameters<typeof numbers<Row>>): Column<Row> => ({
+  ...numbers(...column),
+  isAscending: true,
+});
+
+/** A column of words. */
+export const words = <Row>(
+  head: Child,
+  of: (row: Row) => string,
+  cell: (row: Row) => Child = of,
+): Column<Row> => ({ head, key: of, cell, isText: true, isAscending: true });
 
 export type DataTable<Row> = {
   /** What the table is called for those who cannot see it. */
@@ -46,10 +71,10 @@ class TableView<Row> {
     const { label, columns, rows, sorted, pageRows = Number.POSITIVE_INFINITY } = table;
     this.order = rows;
     this.heads = columns.map((column, i) => this.headOf(column, i));
-    const element = h("table", {}, h("thead", {}, h("tr", {}, this.heads)), this.body);
+    const element = h("table", h("thead", h("tr", this.heads)), this.body);
     const scroll = { tabindex: 0, role: "region", "aria-label": label };
     this.pages = h("p.pages", { hidden: rows.length <= pageRows }, this.turns(), this.status);
-    this.element = h("div.table", {}, h("div.scroll", scroll, element), this.pages);
+    this.element = h("div.table", h("div.scroll", scroll, element), this.pages);
     if (sorted !== undefined) this.mark(sorted.column, sorted.isDescending);
     this.show(0);
   }
@@ -91,7 +116,6 @@ class TableView<Row> {
     const rowOf = (row: Row) =>
       h(
         "tr",
-        {},
         columns.map(({ cell, isText }, i) =>
           i === 0 ? h("th", { scope: "row" }, cell(row)) : h(isText ? "td.left" : "td", {}, cell(row)),
         ),
@@ -128,3 +152,30 @@ export const bar = (share: number, colour = 0) =>
   );
 
 const percentOf = (share: number) => `${Math.round(1000 * share) / 10}%`;
+
+export type Share = { readonly name: string; readonly tokenCount: number };
+
+/** What share of each tokenizer's tokens is of each kind; of a single one how many, too. */
+export function shareTable(kind: string, heads: readonly Child[], lists: readonly (readonly Share[])[]) {
+  const counts = lists.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));
+  const sums = lists.map((list) => list.reduce((sum, { tokenCount }) => sum + tokenCount, 0));
+  const shareOf = (t: number, name: string) => (counts[t]!.get(name) ?? 0) / Math.max(1, sums[t]!);
+  const names = [...new Set(lists.flatMap((list) => list.map(({ name }) => name)))];
+  const largest = Math.max(...names.flatMap((name) => lists.map((_, t) => shareOf(t, name))), 1e-9);
+  const shared = (share: number, t: number) => [share === 0 ? "–" : percent(share), bar(share / largest, t)];
+  return dataTable<string>({
+    label: kind,
+    columns: [
+      { head: kind, cell: (name) => name },
+      ...(lists.length > 1 ? [] : [numbers("tokens", (name: string) => counts[0]!.get(name))]),
+      ...heads.map((head, t) =>
+        numbers(
+          head,
+          (name: string) => shareOf(t, name),
+          (share) => shared(share, t),
+        ),
+      ),
+    ],
+    rows: names,
+  });
+}

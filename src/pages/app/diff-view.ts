@@ -1,11 +1,12 @@
 import { grouped } from "../../bytes/quantities.ts";
 import type { Difference } from "../../evaluation/difference.ts";
 import { type DiffData, listMax } from "../page-data.ts";
-import { type Column, dataTable } from "./data-table.ts";
+import { signsNote, withSigns } from "../signs.ts";
+import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
 import { type Child, factList, fold, h, section } from "./dom.ts";
 import { key } from "./dot-plot.ts";
 import { stackedExcerpts } from "./excerpt-view.ts";
-import { signsNote, tokenCode, withSigns } from "./token-text.ts";
+import { piecesText, tokenCode } from "./token-text.ts";
 
 /** The view of `bpe diff`: the same text cut by both, words that are cut differently, and what is new or moved. */
 export function diffView({ names, difference, counts, excerpts, made }: DiffData): Child {
@@ -29,15 +30,15 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
       list(`Tokens ${only(b)}`, counts.tokensOnlyInB, tokens.onlyInB, tokenColumns),
       list("Tokens with another id", counts.movedTokens, tokens.moved, [
         tokenColumn,
-        number(`id in ${a}`, ({ idA }) => idA),
-        number(`id in ${b}`, ({ idB }) => idB),
+        ranks(`id in ${a}`, ({ idA }) => idA),
+        ranks(`id in ${b}`, ({ idB }) => idB),
       ]),
       list(`Merges ${only(a)}`, counts.mergesOnlyInA, merges.onlyInA, mergeColumns),
       list(`Merges ${only(b)}`, counts.mergesOnlyInB, merges.onlyInB, mergeColumns),
       list("Merges in another order", counts.movedMerges, merges.moved, [
         pairColumn,
-        number(`merge in ${a}`, ({ rankA }) => rankA + 1),
-        number(`merge in ${b}`, ({ rankB }) => rankB + 1),
+        ranks(`merge in ${a}`, ({ rankA }) => rankA + 1),
+        ranks(`merge in ${b}`, ({ rankB }) => rankB + 1),
       ]),
       fold("Where this comes from", () => factList(made)),
     ),
@@ -67,12 +68,11 @@ const pageRows = 20;
 type Word = NonNullable<Difference["text"]>["mostFrequent"][number];
 
 function wordSection(names: DiffData["names"], text: NonNullable<Difference["text"]>): HTMLElement {
-  const pieces = (of: readonly string[]) =>
-    h(
-      "span.pieces",
-      { dir: "auto" },
-      of.map((piece) => h("i", {}, withSigns(piece))),
-    );
+  const pieces = (name: string, t: number, of: (row: Word) => readonly string[]): Column<Word> => ({
+    head: [key(t), name],
+    isText: true,
+    cell: (row) => piecesText(of(row)),
+  });
   return section(
     "words",
     "Words that are cut differently",
@@ -80,9 +80,9 @@ function wordSection(names: DiffData["names"], text: NonNullable<Difference["tex
     dataTable<Word>({
       label: "Words that are cut differently",
       columns: [
-        { head: "times", key: ({ count }) => count, cell: ({ count }) => grouped(count) },
-        { head: [key(0), names[0]], isText: true, cell: ({ piecesA }) => pieces(piecesA) },
-        { head: [key(1), names[1]], isText: true, cell: ({ piecesB }) => pieces(piecesB) },
+        numbers("times", ({ count }) => count),
+        pieces(names[0], 0, ({ piecesA }) => piecesA),
+        pieces(names[1], 1, ({ piecesB }) => piecesB),
       ],
       rows: text.mostFrequent,
       pageRows: 10,
@@ -99,38 +99,29 @@ function list<Row>(
 ): Child {
   if (count === 0) return null;
   return fold(`${title}: ${grouped(count)}`, () => [
-    count > rows.length && h("p.lead", {}, `The first ${grouped(listMax)}; bpe diff --json has all.`),
+    count > rows.length && h("p.lead", `The first ${grouped(listMax)}; bpe diff --json has all.`),
     dataTable<Row>({ label: title, columns, rows, pageRows }),
   ]);
 }
 
-const number = <Row>(head: string, of: (row: Row) => number): Column<Row> => ({
-  head,
-  key: of,
-  isAscending: true,
-  cell: (row) => grouped(of(row)),
-});
-
 type WithToken = { readonly token: string; readonly isSpecial: boolean };
-const tokenColumn: Column<WithToken> = {
-  head: "token",
-  key: ({ token }) => token,
-  isAscending: true,
-  cell: ({ token, isSpecial }) => [tokenCode(withSigns(token)), isSpecial && h("span.quiet", {}, " special")],
-};
+const tokenColumn = words<WithToken>(
+  "token",
+  ({ token }) => token,
+  ({ token, isSpecial }) => [tokenCode(withSigns(token)), isSpecial && h("span.quiet", " special")],
+);
 const tokenColumns: readonly Column<WithToken & { readonly id: number }>[] = [
   tokenColumn,
-  number("id", ({ id }) => id),
+  ranks("id", ({ id }) => id),
 ];
 
 type Pair = { readonly left: string; readonly right: string };
-const pairColumn: Column<Pair> = {
-  head: "left + right",
-  key: ({ left, right }) => `${left} ${right}`,
-  isAscending: true,
-  cell: ({ left, right }) => [tokenCode(withSigns(left)), " + ", tokenCode(withSigns(right))],
-};
+const pairColumn = words<Pair>(
+  "left + right",
+  ({ left, right }) => `${left} ${right}`,
+  ({ left, right }) => [tokenCode(withSigns(left)), " + ", tokenCode(withSigns(right))],
+);
 const mergeColumns: readonly Column<Pair & { readonly rank: number }>[] = [
   pairColumn,
-  number("merge", ({ rank }) => rank + 1),
+  ranks("merge", ({ rank }) => rank + 1),
 ];

@@ -5,7 +5,9 @@ import { escapeText } from "../../bytes/escape.ts";
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
 type Listener = (event: Event) => void;
-type Attributes = Readonly<Record<string, string | number | boolean | undefined | Listener>>;
+type Attributes = { readonly [name: string]: string | number | boolean | undefined | Listener };
+/** Attributes and children, in any order. */
+type Content = readonly (Child | Attributes)[];
 
 /**
  * Makes an element: `h("p.quiet", { title }, "text", child)`. Attributes that are `undefined` or `false` are left out, functions
@@ -13,30 +15,35 @@ type Attributes = Readonly<Record<string, string | number | boolean | undefined 
  */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   tag: Name | `${Name}.${string}`,
-  attributes: Attributes = {},
-  ...children: Child[]
+  ...content: Content
 ): HTMLElementTagNameMap[Name] {
   const [name, ...classes] = tag.split(".");
   const element = document.createElement(name!);
   if (classes.length > 0) element.className = classes.join(" ");
-  return filled(element, attributes, children) as HTMLElementTagNameMap[Name];
+  return filled(element, content) as HTMLElementTagNameMap[Name];
 }
 
 /** Makes an element of a picture. */
-export function svg(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
+export function svg(tag: string, ...content: Content): SVGElement {
   const [name, ...classes] = tag.split(".");
   const element = document.createElementNS("http://www.w3.org/2000/svg", name!);
   if (classes.length > 0) element.setAttribute("class", classes.join(" "));
-  return filled(element, attributes, children);
+  return filled(element, content);
 }
 
-function filled<E extends Element>(element: E, attributes: Attributes, children: readonly Child[]): E {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === undefined || value === false) continue;
-    if (typeof value === "function") element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : escapeText(String(value)));
+const isAttributes = (item: Child | Attributes): item is Attributes =>
+  typeof item === "object" && item !== null && !Array.isArray(item) && !(item instanceof Node);
+
+function filled<E extends Element>(element: E, content: Content): E {
+  for (const item of content) {
+    if (!isAttributes(item)) append(element, item);
+    else
+      for (const [name, value] of Object.entries(item)) {
+        if (value === undefined || value === false) continue;
+        if (typeof value === "function") element.addEventListener(name.slice(2), value);
+        else element.setAttribute(name, value === true ? "" : escapeText(String(value)));
+      }
   }
-  append(element, children);
   return element;
 }
 
@@ -56,11 +63,11 @@ export function replace(element: Element, children: Child): void {
 
 /** A section of a page: a heading, what it says, and its content. */
 export const section = (id: string, title: string, text: Child, ...content: Child[]): HTMLElement =>
-  h("section", { id }, h("h2", {}, title), text ? h("p.lead", {}, text) : null, content);
+  h("section", { id }, h("h2", title), text ? h("p.lead", text) : null, content);
 
 /** Something that waits for a click. It is filled when it is first opened. */
 export function fold(title: string, fill: () => Child, isOpen = false): HTMLDetailsElement {
-  const details = h("details", { open: isOpen }, h("summary", {}, title));
+  const details = h("details", { open: isOpen }, h("summary", title));
   const open = () => {
     if (!details.open || details.childElementCount > 1) return;
     append(details, fill());
@@ -74,8 +81,7 @@ export function fold(title: string, fill: () => Child, isOpen = false): HTMLDeta
 export const factList = (facts: readonly (readonly [name: string, value: Child])[]) =>
   h(
     "dl.facts",
-    {},
-    facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+    facts.map(([name, value]) => h("div", h("dt", name), h("dd", value))),
   );
 
 /** A list to choose from. `choose` gets the index of what is chosen. */
@@ -90,5 +96,13 @@ export function chooser(
     { onchange: () => choose(select.selectedIndex) },
     names.map((name, i) => h("option", { selected: i === chosen }, name)),
   );
-  return h("label", {}, label, " ", select);
+  return h("label", label, " ", select);
+}
+
+/** Shows what is chosen from a list; of one name there is no list. */
+export function choice(label: string, names: readonly string[], show: (index: number) => Child): Child {
+  const place = h("div", { "aria-live": "polite" });
+  const choose = (index: number) => replace(place, show(index));
+  choose(0);
+  return [names.length > 1 && h("p.choosers", chooser(label, names, 0, choose)), place];
 }

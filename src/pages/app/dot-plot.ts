@@ -30,8 +30,7 @@ export const dotPlot = (x: Axis, rows: readonly DotRow[]) =>
     rows.map((row) =>
       h(
         "div",
-        {},
-        h("span", {}, h("b", {}, row.name), h("small", {}, row.note)),
+        h("span", h("b", row.name), h("small", row.note)),
         svg(
           "svg.chart",
           { width: "100%", height: rowHeight, role: "img", "aria-label": spoken(row) },
@@ -41,7 +40,7 @@ export const dotPlot = (x: Axis, rows: readonly DotRow[]) =>
       ),
     ),
     h("div", { "aria-hidden": "true" }, h("span"), axisOf(x)),
-    h("figcaption", {}, x.title),
+    h("figcaption", x.title),
   );
 
 const spoken = ({ dots }: DotRow) => dots.map(({ name, shown }) => `${name}: ${shown}`).join("; ");
@@ -87,6 +86,5 @@ function label(x: Axis, { value, name, shown }: Dot, y: number) {
 export const legend = (names: readonly Child[]) =>
   h(
     "ul.legend",
-    {},
-    names.map((name, i) => h("li", {}, key(i), name)),
+    names.map((name, i) => h("li", key(i), name)),
   );

@@ -14,13 +14,14 @@ import {
   vocabularyMeasures,
 } from "../../evaluation/measures.ts";
 import { shownWords } from "../../evaluation/shown-words.ts";
-import { linearAxis, percent } from "../axes.ts";
+import { linearAxis } from "../axes.ts";
 import type { EvalData } from "../page-data.ts";
-import { bar, type Column, dataTable } from "./data-table.ts";
-import { type Child, chooser, factList, fold, h, replace, section } from "./dom.ts";
+import { signsNote, withSigns } from "../signs.ts";
+import { bar, type Column, dataTable, numbers, ranks, shareTable, words } from "./data-table.ts";
+import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";
 import { cutText, stackedExcerpts, tokensOf } from "./excerpt-view.ts";
-import { signsNote, tokenCode, withSigns } from "./token-text.ts";
+import { piecesText, tokenCode } from "./token-text.ts";
 
 /** The view of `bpe eval`: the picture that proves the finding, what both cut differently, one table, and the rest. */
 export function evalView({ evaluation, made }: EvalData): Child {
@@ -92,10 +93,7 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
       "samples",
       "Texts cut into tokens",
       `Beginnings of texts; each colour is a token. ${signsNote} Its id is under the pointer, or use the arrow keys.`,
-      excerpts.map(({ text, content, cuts }) => [
-        h("h3", {}, text),
-        cutText(tokensOf(new TextEncoder().encode(content), cuts[0]!)),
-      ]),
+      excerpts.map(({ text, content, cuts }) => [h("h3", text), cutText(tokensOf(content, cuts[0]!))]),
     );
   }
   const changing = names.filter((_, t) => excerpts[0]!.cuts[t] === null);
@@ -142,79 +140,59 @@ function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] 
 /** One table: tokenizers down, texts across; the reader chooses the measure. */
 function costSection(evaluation: FullEvaluation, names: readonly string[]): Child {
   const measures = measuresOf(evaluation);
-  const place = h("div");
-  const note = h("p.quiet", { "aria-live": "polite" });
-  const show = (measure: Measure<Measures>) => {
-    const shown = evaluation.texts.flatMap((text, i) => (says(measure, [text]) ? [i] : []));
-    const silent = evaluation.texts.flatMap(({ name }, i) => (shown.includes(i) ? [] : [name]));
-    replace(note, [
-      `${measure.formula}. ${directionOf(measure)}`,
-      silent.length > 0 && ` ${unspacedNote(silent)}`,
-    ]);
-    replace(place, measureTable(evaluation, names, measure, shown));
-  };
-  show(measures[0]!);
-  const chosen = chooser(
-    "measure",
-    measures.map(({ name }) => name),
-    0,
-    (i) => show(measures[i]!),
-  );
-  return section("measures", "What each costs", null, h("p.choosers", {}, chosen), note, place);
+  const shown = measures.map(({ name }) => name);
+  const table = (i: number) => measureTable(evaluation, names, measures[i]!);
+  return section("measures", "What each costs", null, choice("measure", shown, table));
 }
 
-const unspacedNote = (names: readonly string[]) =>
-  `Not of ${names.join(", ")}: more than half of the characters are of scripts that put no spaces between words.`;
-
-const directionOf = ({ better }: Measure<never>) =>
-  better === null
-    ? "Neither more nor less is better."
-    : `${better === "higher" ? "More" : "Less"} is better; the best of each text is bold.`;
-
-type Indexed = { readonly t: number };
+function noteOnMeasure(measure: Measure<Measures>, texts: readonly TextFacts[]): string {
+  const { better, formula } = measure;
+  const silent = texts.flatMap((text) => (says(measure, [text]) ? [] : [text.name]));
+  const direction =
+    better === null
+      ? "Neither more nor less is better."
+      : `${better === "higher" ? "More" : "Less"} is better; the best of each text is bold.`;
+  const without = `Not of ${silent.join(", ")}: more than half of the characters are of scripts that put no spaces between words.`;
+  return [`${formula}.`, direction, ...(silent.length === 0 ? [] : [without])].join(" ");
+}
 
 function measureTable(
   { texts, tokenizers }: FullEvaluation,
   names: readonly string[],
   measure: Measure<Measures>,
-  shown: readonly number[],
 ): Child {
-  const columns = shown.map((i): Column<Indexed> => {
+  const columns = texts.map((text, i): Column<number> => {
     const values = tokenizers.map((of) => measure.value(of.texts[i]!));
     const bests = bestOf(measure, values);
     const largest = Math.max(...values.map((value) => value ?? 0), 1e-12);
     const textOf = (t: number) => shownValue(measure, tokenizers[t]!.texts[i]!);
     return {
-      head: texts[i]!.name,
-      key: ({ t }) => values[t]!,
+      head: text.name,
+      key: (t) => values[t]!,
       isAscending: measure.better === "lower",
-      cell: ({ t }) => [
-        bests.has(t) ? h("b", {}, textOf(t), h("span.unseen", {}, " best")) : textOf(t),
+      cell: (t) => [
+        bests.has(t) ? h("b", textOf(t), h("span.unseen", " best")) : textOf(t),
         tokenizers.length > 1 && values[t] !== null && bar(values[t]! / largest, t),
       ],
     };
   });
-  return dataTable<Indexed>({
-    label: measure.name,
-    columns: [nameColumn(names), sizeColumn(tokenizers), ...columns],
-    rows: names.map((_, t) => ({ t })),
-  });
+  return [
+    h("p.quiet", noteOnMeasure(measure, texts)),
+    dataTable<number>({
+      label: measure.name,
+      columns: [
+        words(
+          "tokenizer",
+          (t) => names[t]!,
+          (t) => [names.length > 1 && key(t), names[t]],
+        ),
+        numbers("vocabulary", (t) => tokenizers[t]!.vocabularySize),
+        ...columns.filter((_, i) => says(measure, [texts[i]!])),
+      ],
+      rows: [...names.keys()],
+    }),
+  ];
 }
-
-const nameColumn = (names: readonly string[]): Column<Indexed> => ({
-  head: "tokenizer",
-  key: ({ t }) => names[t]!,
-  isAscending: true,
-  cell: ({ t }) => [names.length > 1 && key(t), names[t]],
-});
-
-const sizeColumn = (tokenizers: FullEvaluation["tokenizers"]): Column<Indexed> => ({
-  head: "vocabulary",
-  key: ({ t }) => tokenizers[t]!.vocabularySize,
-  cell: ({ t }) => grouped(tokenizers[t]!.vocabularySize),
-});
-
-type MeasureRow = { readonly name: string; readonly formula: string; readonly cells: readonly Child[] };
 
 /** A table of measures, tokenizers across. The best of each row is bold. */
 function measureRows<Of>(
@@ -223,54 +201,37 @@ function measureRows<Of>(
   names: readonly string[],
   of: (t: number) => Of,
 ): Child {
-  const rows = list.flatMap((measure): MeasureRow[] => {
+  type Row = { readonly measure: Measure<Of>; readonly bests: ReadonlySet<number> };
+  const rows = list.flatMap((measure): Row[] => {
     const values = names.map((_, t) => measure.value(of(t)));
-    if (values.every((value) => value === null)) return [];
-    const bests = bestOf(measure, values);
-    const cells = names.map((_, t) => {
-      const shown = shownValue(measure, of(t));
-      return bests.has(t) ? h("b", {}, shown) : shown;
-    });
-    return [{ name: measure.name, formula: measure.formula, cells }];
+    return values.every((value) => value === null) ? [] : [{ measure, bests: bestOf(measure, values) }];
   });
-  return dataTable<MeasureRow>({
-    label,
-    columns: [
-      { head: "measure", cell: ({ name, formula }) => [name, h("small", {}, formula)] },
-      ...names.map(
-        (name, t): Column<MeasureRow> => ({ head: [key(t), name], cell: ({ cells }) => cells[t] }),
-      ),
-    ],
-    rows,
+  const columnOf = (name: string, t: number): Column<Row> => ({
+    head: [key(t), name],
+    cell: ({ measure, bests }) => h(bests.has(t) ? "b" : "span", shownValue(measure, of(t))),
   });
+  const first: Column<Row> = {
+    head: "measure",
+    cell: ({ measure: { name, formula } }) => [name, h("small", formula)],
+  };
+  return dataTable<Row>({ label, columns: [first, ...names.map(columnOf)], rows });
 }
 
 /** Every measure of one text, which the reader chooses. */
 function allMeasures({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
-  const place = h("div");
-  const show = (i: number) => {
-    const text = texts[i];
-    const facts = text === undefined ? texts : [text];
-    const list = textMeasures.filter((measure) => says(measure, facts));
-    replace(place, [
-      text !== undefined &&
-        h(
-          "p.quiet",
-          {},
-          `${grouped(text.bytes)} bytes, ${grouped(text.characters)} characters, ${grouped(text.words)} words`,
-        ),
-      measureRows(
-        text?.name ?? "all texts",
-        list,
-        names,
-        (t): Measures => tokenizers[t]!.texts[i] ?? tokenizers[t]!.overall,
-      ),
-    ]);
-  };
-  show(0);
   const offered = texts.map(({ name }) => name);
   if (texts.length > 1) offered.push("all texts together, the largest counting most");
-  return [texts.length > 1 && h("p.choosers", {}, chooser("text", offered, 0, show)), place];
+  return choice("text", offered, (i) => {
+    const text = texts[i];
+    const list = textMeasures.filter((measure) => says(measure, text === undefined ? texts : [text]));
+    const of = (t: number): Measures => tokenizers[t]!.texts[i] ?? tokenizers[t]!.overall;
+    const size = ({ bytes, characters, words }: TextFacts) =>
+      `${grouped(bytes)} bytes, ${grouped(characters)} characters, ${grouped(words)} words`;
+    return [
+      text !== undefined && h("p.quiet", size(text)),
+      measureRows(text?.name ?? "all texts", list, names, of),
+    ];
+  });
 }
 
 const wordsShown = 10;
@@ -282,25 +243,14 @@ function wordsOf({ texts, tokenizers }: FullEvaluation, names: readonly string[]
     isSpaced && tokenizers.some((of) => of.texts[i]!.dearestWords.length > 0) ? [{ name, i }] : [],
   );
   if (some.length === 0) return null;
+  const what =
+    "The words that take most tokens beyond one for each time they occur: how often they occur, and their tokens.";
   return fold("Costliest words", () => [
-    h(
-      "p.lead",
-      {},
-      "The words that take most tokens beyond one for each time they occur: how often they occur, and their tokens.",
-    ),
+    h("p.lead", what),
     some.map(({ name, i }) => [
-      h("h3", {}, name),
-      h(
-        "div.columns",
-        {},
-        tokenizers.map((of, t) =>
-          h(
-            "div",
-            {},
-            names.length > 1 && h("h4", {}, key(t), names[t]),
-            h("ol.costly", {}, shownWords(of.texts[i]!.dearestWords, wordsShown).map(wordItem)),
-          ),
-        ),
+      h("h3", name),
+      sideBySide(names, (t) =>
+        h("ol.plain", shownWords(tokenizers[t]!.texts[i]!.dearestWords, wordsShown).map(wordItem)),
       ),
     ]),
   ]);
@@ -311,94 +261,59 @@ type Costly = FullEvaluation["tokenizers"][number]["texts"][number]["dearestWord
 const wordItem = ({ count, tokens, pieces }: Costly) =>
   h(
     "li",
-    {},
-    h("span.count", {}, `${grouped(count)} × `),
-    h(
-      "span.pieces",
-      { dir: "auto" },
-      pieces.slice(0, piecesShown).map((piece) => h("i", {}, withSigns(piece))),
-    ),
+    h("span.count", `${grouped(count)} × `),
+    piecesText(pieces.slice(0, piecesShown)),
     (pieces.length > piecesShown || pieces.length < tokens / count) && "…",
   );
 
 function vocabularies({ tokenizers }: FullEvaluation, names: readonly string[]): Child {
-  const shares = (kind: string, of: (t: number) => readonly { name: string; tokenCount: number }[]) => {
-    const all = names.map((_, t) => of(t));
-    const counts = all.map((list) => new Map(list.map(({ name, tokenCount }) => [name, tokenCount])));
-    const sums = all.map((list) => list.reduce((sum, { tokenCount }) => sum + tokenCount, 0));
-    const shareOf = (t: number, name: string) => (counts[t]!.get(name) ?? 0) / Math.max(1, sums[t]!);
-    const rows = [...new Set(all.flatMap((list) => list.map(({ name }) => name)))].map((name) => ({ name }));
-    const largest = Math.max(...rows.flatMap(({ name }) => names.map((_, t) => shareOf(t, name))), 1e-9);
-    return dataTable<{ name: string }>({
-      label: kind,
-      columns: [
-        { head: kind, cell: ({ name }) => name },
-        ...names.map(
-          (name, t): Column<{ name: string }> => ({
-            head: [key(t), name],
-            key: (row) => shareOf(t, row.name),
-            cell: (row) => [percent(shareOf(t, row.name)), bar(shareOf(t, row.name) / largest, t)],
-          }),
-        ),
-      ],
-      rows,
-    });
-  };
+  const heads = names.map((name, t) => [key(t), name]);
+  const what =
+    "Shares of the tokens that are not special, by the script of their first letter or what they hold, and by length.";
+  const longest = ({ longestTokens }: FullEvaluation["tokenizers"][number]) =>
+    longestTokens.map(({ id, bytes, token }) =>
+      h("li", tokenCode(withSigns(token)), h("span.quiet", ` ${grouped(bytes)} bytes, id ${id}`)),
+    );
   return [
-    h(
-      "p.lead",
-      {},
-      "Shares of the tokens that are not special, by the script of their first letter or what they hold, and by length.",
+    h("p.lead", what),
+    shareTable(
+      "script",
+      heads,
+      tokenizers.map(({ scripts }) => scripts),
     ),
-    shares("script", (t) => tokenizers[t]!.scripts),
-    shares("bytes", (t) => tokenizers[t]!.lengths),
+    shareTable(
+      "bytes",
+      heads,
+      tokenizers.map(({ lengths }) => lengths),
+    ),
     measureRows("Vocabularies", vocabularyMeasures, names, (t) => tokenizers[t]!),
-    h("h3", {}, "Longest tokens"),
-    h(
-      "div.columns",
-      {},
-      tokenizers.map(({ longestTokens }, t) =>
-        h(
-          "div",
-          {},
-          h("h4", {}, key(t), names[t]),
-          h(
-            "ol.plain",
-            {},
-            longestTokens.map(({ id, bytes, token }) =>
-              h(
-                "li",
-                {},
-                tokenCode(withSigns(token)),
-                h("span.quiet", {}, ` ${grouped(bytes)} bytes, id ${id}`),
-              ),
-            ),
-          ),
-        ),
-      ),
-    ),
+    h("h3", "Longest tokens"),
+    sideBySide(names, (t) => h("ol.plain", longest(tokenizers[t]!))),
   ];
 }
+
+/** Something of each tokenizer, in columns. */
+const sideBySide = (names: readonly string[], of: (t: number) => Child) =>
+  h(
+    "div.columns",
+    names.map((name, t) => h("div", names.length > 1 && h("h4", key(t), name), of(t))),
+  );
 
 function terms({ tokenizers }: FullEvaluation, names: readonly string[]): Child {
   const [alone, inText] = termMeasures.map(({ formula }) => formula);
   type Term = { readonly i: number; readonly term: string };
+  const columnOf = (name: string, t: number): Column<Term> => {
+    const of = ({ i }: Term) => tokenizers[t]!.terms[i]!;
+    return {
+      ...ranks([key(t), name], (term) => of(term).tokensBehindSpace),
+      cell: (term) => `${of(term).tokens} / ${of(term).tokensBehindSpace}`,
+    };
+  };
   return [
-    h("p.lead", {}, `Tokens of each term, ${alone}; after the stroke, ${inText}.`),
+    h("p.lead", `Tokens of each term, ${alone}; after the stroke, ${inText}.`),
     dataTable<Term>({
       label: "Terms",
-      columns: [
-        { head: "term", key: ({ term }) => term, isAscending: true, cell: ({ term }) => term },
-        ...names.map(
-          (name, t): Column<Term> => ({
-            head: [key(t), name],
-            key: ({ i }) => tokenizers[t]!.terms[i]!.tokensBehindSpace,
-            isAscending: true,
-            cell: ({ i }) =>
-              `${tokenizers[t]!.terms[i]!.tokens} / ${tokenizers[t]!.terms[i]!.tokensBehindSpace}`,
-          }),
-        ),
-      ],
+      columns: [words("term", ({ term }) => term), ...names.map(columnOf)],
       rows: tokenizers[0]!.terms.map(({ term }, i) => ({ term, i })),
       pageRows: 50,
     }),
@@ -414,59 +329,37 @@ function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[])
   const costs = parityCosts.filter(
     (cost) => says(cost as never, texts) && (mayBeParallel || cost.name !== "whole text"),
   );
-  const [gini, ratio] = parityMeasures as [(typeof parityMeasures)[0], (typeof parityMeasures)[0]];
   const rows = costs.flatMap((cost) =>
     tokenizers.map(({ parity }, t) => ({ t, cost: cost.name, of: cost.of(parity!) })),
   );
   type Row = (typeof rows)[number];
-  const text = (head: string, cell: (row: Row) => string): Column<Row> => ({
-    head,
-    cell,
-    key: cell,
-    isText: true,
-    isAscending: true,
-  });
+  const what =
+    "How alike the texts are in what they cost. A Gini coefficient of 0 is parity; the cost ratio is the costliest text divided by the cheapest.";
   return [
-    h(
-      "p.lead",
-      {},
-      "How alike the texts are in what they cost. A Gini coefficient of 0 is parity; the cost ratio is the costliest text divided by the cheapest.",
-    ),
+    h("p.lead", what),
     dataTable<Row>({
       label: "Parity of the texts",
       columns: [
-        {
-          head: "tokenizer",
-          key: ({ t }) => names[t]!,
-          isAscending: true,
-          cell: ({ t }) => [key(t), names[t]],
-        },
-        text("tokens", ({ cost }) => cost),
-        {
-          head: gini.name,
-          key: ({ of }) => of.gini,
-          isAscending: true,
-          cell: ({ of }) => shownValue(gini, of),
-        },
-        {
-          head: ratio.name,
-          key: ({ of }) => of.costRatio,
-          isAscending: true,
-          cell: ({ of }) => shownValue(ratio, of),
-        },
-        text("cheapest text", ({ of }) => of.cheapestText),
-        text("costliest text", ({ of }) => of.costliestText),
+        words(
+          "tokenizer",
+          ({ t }) => names[t]!,
+          ({ t }) => [key(t), names[t]],
+        ),
+        words("tokens", ({ cost }) => cost),
+        ...parityMeasures.map((measure) => ({
+          ...ranks(measure.name, ({ of }: Row) => measure.value(of)),
+          cell: ({ of }: Row) => shownValue(measure, of),
+        })),
+        words("cheapest text", ({ of }) => of.cheapestText),
+        words("costliest text", ({ of }) => of.costliestText),
       ],
       rows,
     }),
   ];
 }
 
-const modelTable = ({ tokenizers, model }: FullEvaluation, names: readonly string[]): Child => [
-  h(
-    "p.lead",
-    {},
-    `${grouped(model!.layers)} layers of width ${grouped(model!.d)}, a context of ${grouped(model!.context)} tokens.`,
-  ),
-  measureRows("Model", modelMeasures, names, (t) => tokenizers[t]!.modelCost!),
-];
+function modelTable({ tokenizers, model }: FullEvaluation, names: readonly string[]): Child {
+  const { layers, d, context } = model!;
+  const shape = `${grouped(layers)} layers of width ${grouped(d)}, a context of ${grouped(context)} tokens.`;
+  return [h("p.lead", shape), measureRows("Model", modelMeasures, names, (t) => tokenizers[t]!.modelCost!)];
+}

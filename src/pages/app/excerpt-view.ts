@@ -9,11 +9,12 @@ import { plainText, tokenChips } from "./token-text.ts";
 
 const encoder = new TextEncoder();
 
-type Cut = { readonly ids: readonly number[]; readonly lengths: readonly number[] };
+export type Cut = { readonly ids: readonly number[]; readonly lengths: readonly number[] };
 type Token = { readonly id: number; readonly bytes: Uint8Array };
 
 /** The tokens of a cut, with their bytes. */
-export function tokensOf(bytes: Uint8Array, { ids, lengths }: Cut): Token[] {
+export function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
+  const bytes = encoder.encode(content);
   let end = 0;
   return ids.map((id, i) => ({ id, bytes: bytes.subarray(end, (end += lengths[i]!)) }));
 }
@@ -32,14 +33,14 @@ export function cutText(tokens: readonly Token[]): Child {
   }
   const perToken = (byteCount / Math.max(1, tokens.length)).toFixed(2);
   return [
-    h("p.quiet", {}, `${grouped(tokens.length)} tokens, ${perToken} bytes per token`),
+    h("p.quiet", `${grouped(tokens.length)} tokens, ${perToken} bytes per token`),
     h(
       "p.text",
       { dir: "auto", tabindex: 0 },
       lines.map((line, i) => [i > 0 && h("br"), tokenChips(line)]),
       tokens.length > shown.length && " …",
     ),
-    h("details", {}, h("summary", {}, "Ids"), h("p.ids", {}, shown.map(({ id }) => id).join(" "))),
+    h("details", h("summary", "Ids"), h("p.ids", shown.map(({ id }) => id).join(" "))),
   ];
 }
 
@@ -67,7 +68,7 @@ export function stackedExcerpts(
   const choosers = ["above", "below"].map((label, side) =>
     chooser(label, offered, known.indexOf(chosen[side]!), choose(side)),
   );
-  return [known.length > 2 && h("p.choosers", {}, choosers), place];
+  return [known.length > 2 && h("p.choosers", choosers), place];
 }
 
 function stacked(
@@ -76,18 +77,18 @@ function stacked(
   pair: readonly [number, number],
 ): Child {
   const sides = pair.map((t, side) =>
-    h("span", {}, key(t), side === 0 ? "above: " : "below: ", h("b", {}, names[t])),
+    h("span", key(t), side === 0 ? "above: " : "below: ", h("b", names[t])),
   );
   const texts = [...Map.groupBy(excerpts, ({ text }) => text)];
   return [
-    h("p.pair-names", {}, sides),
+    h("p.pair-names", sides),
     texts.map(([text, passages]) => {
       const drawn = passages.flatMap((passage) => stackedPassage(passage, pair) ?? []);
       const [first, ...others] = drawn;
       return [
-        h("h3", {}, text),
-        first ?? h("p.quiet", {}, "Both cut the passages of this text alike."),
-        others.length > 0 && fold(`${others.length} more`, () => h("div.passages", {}, others)),
+        h("h3", text),
+        first ?? h("p.quiet", "Both cut the passages of this text alike."),
+        others.length > 0 && fold(`${others.length} more`, () => h("div.passages", others)),
       ];
     }),
   ];
@@ -100,7 +101,7 @@ export function stackedPassage(
 ) {
   const bytes = encoder.encode(content);
   const [left, right] = [cuts[a]!, cuts[b]!];
-  const [above, below] = [tokensOf(bytes, left), tokensOf(bytes, right)];
+  const [above, below] = [tokensOf(content, left), tokensOf(content, right)];
   const pieces: Child[] = [];
   let plainStart = 0;
   for (const span of spansOf(left.lengths, right.lengths)) {
@@ -110,9 +111,8 @@ export function stackedPassage(
     pieces.push(
       h(
         "span.x",
-        {},
-        h(`span.above`, {}, tokenChips(above.slice(...span.left))),
-        h(`span.below`, {}, tokenChips(below.slice(...span.right))),
+        h(`span.above`, tokenChips(above.slice(...span.left))),
+        h(`span.below`, tokenChips(below.slice(...span.right))),
       ),
     );
     if (bytes[span.endByte - 1] === lineFeed) pieces.push(h("br"));
@@ -120,5 +120,5 @@ export function stackedPassage(
   if (pieces.length === 0) return null;
   pieces.push(plainText(bytes.subarray(plainStart)));
   const counts = `${grouped(above.length)} tokens above, ${grouped(below.length)} below`;
-  return h("div.passage", {}, h("p.quiet", {}, counts), h("p.text", { dir: "auto", tabindex: 0 }, pieces));
+  return h("div.passage", h("p.quiet", counts), h("p.text", { dir: "auto", tabindex: 0 }, pieces));
 }

@@ -33,18 +33,30 @@ const keptBytes = 256;
 /** The bytes of a token that are known. */
 export const bytesOf = ({ text }: Token) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** Unpacks a vocabulary (packed-vocabulary.ts). */
-export async function unpack(packed: PackedVocabulary): Promise<Vocabulary> {
-  const columns = await unpackColumns(packed);
-  const [left, right, merged] = [columns.left!, columns.right!, columns.merged!];
+/** The merges of a vocabulary in their order; counts are by merge, too. */
+type Merges = {
+  readonly left: ArrayLike<number>;
+  readonly right: ArrayLike<number>;
+  readonly merged: ArrayLike<number>;
+  readonly created?: ArrayLike<number> | undefined;
+  readonly end?: ArrayLike<number> | undefined;
+  readonly text?: ArrayLike<number> | undefined;
+};
+
+/** Makes the tokens of a vocabulary of its merges, in ids. `tokensBefore`: tokens of the corpus before the first merge. */
+export function vocabularyOf(
+  { left, right, merged, created, end, text }: Merges,
+  leaves: PackedVocabulary["leaves"],
+  tokensBefore: number | null,
+): Vocabulary {
   const byId = new Map<number, Token>();
-  for (const [id, text, length, created, end, inText] of packed.leaves)
+  for (const [id, text, length, created, end, inText] of leaves)
     byId.set(id, { id, text, length, created, end, inText, tokensLeft: null });
   const made: Token[] = [];
-  let tokensLeft = packed.tokensBefore;
-  for (let k = 0; k < packed.mergeCount; k++) {
+  let tokensLeft = tokensBefore;
+  for (let k = 0; k < merged.length; k++) {
     const [a, b] = [byId.get(left[k]!)!, byId.get(right[k]!)!];
-    if (tokensLeft !== null) tokensLeft -= columns.created![k]!;
+    if (tokensLeft !== null) tokensLeft -= created![k]!;
     const token: Token = {
       id: merged[k]!,
       text: a.length >= keptBytes ? a.text : (a.text + b.text).slice(0, keptBytes),
@@ -52,9 +64,9 @@ export async function unpack(packed: PackedVocabulary): Promise<Vocabulary> {
       left: a,
       right: b,
       rank: k,
-      created: columns.created?.[k] ?? null,
-      end: columns.end?.[k] ?? null,
-      inText: columns.text?.[k] ?? null,
+      created: created?.[k] ?? null,
+      end: end?.[k] ?? null,
+      inText: text?.[k] ?? null,
       tokensLeft,
     };
     made.push(token);
@@ -64,8 +76,9 @@ export async function unpack(packed: PackedVocabulary): Promise<Vocabulary> {
   return { tokens: [...byId.values()], byId, merged: made };
 }
 
-/** The numbers of each column, by merge. */
-async function unpackColumns({ columns, data, mergeCount, idLimit }: PackedVocabulary) {
+/** Unpacks a vocabulary (packed-vocabulary.ts). */
+export async function unpack(vocabulary: PackedVocabulary): Promise<Vocabulary> {
+  const { columns, data, mergeCount, idLimit, leaves, tokensBefore } = vocabulary;
   const packed = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const raw = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -78,9 +91,10 @@ async function unpackColumns({ columns, data, mergeCount, idLimit }: PackedVocab
     }
     byName[name] = numbers;
   }
+  const { step, left, right, created, end, text } = byName;
   let id = -1;
-  byName.merged = byName.step!.map((step) => (id = (id + 1 + step) % idLimit));
-  return byName;
+  const merged = step!.map((step) => (id = (id + 1 + step) % idLimit));
+  return vocabularyOf({ left: left!, right: right!, merged, created, end, text }, leaves, tokensBefore);
 }
 
 const foundMax = 40;

@@ -1,17 +1,19 @@
-import { bytes, grouped } from "../../bytes/quantities.ts";
+import { bytes, counted, grouped } from "../../bytes/quantities.ts";
 import type { TrainingRecord } from "../../formats/training-json.ts";
+import type { AddedToken } from "../../text/cutting.ts";
 import { scriptClasses, scriptShares } from "../../tokenizer/vocabulary-statistics.ts";
 import { percent } from "../axes.ts";
 import type { Curve, CurvePoint } from "../compression-curve.ts";
 import type { VocabularyData } from "../page-data.ts";
+import { signsNote, timesOf, tokenText } from "../signs.ts";
 import { curveChart } from "./curve-chart.ts";
-import { bar, type Column, dataTable } from "./data-table.ts";
+import { type Column, dataTable, numbers, ranks, type Share, shareTable, words } from "./data-table.ts";
 import { append, type Child, factList, fold, h, section } from "./dom.ts";
-import { cutText, tokensOf } from "./excerpt-view.ts";
+import { type Cut, cutText, tokensOf } from "./excerpt-view.ts";
 import { cutPieces } from "./merge-pieces.ts";
 import { tokenLink, treeSection } from "./merge-tree.ts";
-import { firstShown, isIntermediate, type Observation, observationsOf } from "./observations.ts";
-import { signsNote, tokenCode, tokenText } from "./token-text.ts";
+import { firstShown, type Observation, observationsOf } from "./observations.ts";
+import { tokenCode } from "./token-text.ts";
 import { bytesOf, type Token, unpack, type Vocabulary } from "./unpacked.ts";
 
 /** The view of a tokenizer: its curve, what is odd in it, where its tokens come from, a text, and the rest. */
@@ -24,31 +26,32 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
   const cuts = cutTexts(data, vocabulary);
   append(main, [
     observations.length > 0 && observationSection(observations),
-    treeSection(vocabulary, first, textName),
+    treeSection({
+      vocabulary,
+      first,
+      title: "Where does this token come from?",
+      text: "Each token over the two that were merged into it. Search by text, or by id as #300; a click on a part shows its own tree.",
+      facts: (token) => factsOf(token, textName),
+    }).element,
     cuts.length > 0 && sampleSection(cuts),
     h("section.folds", { id: "more", "aria-label": "More" }, folds(data, vocabulary)),
   ]);
 }
 
 function curveSection(curve: Curve): HTMLElement {
-  const chosen = curve.points.at(-1)!;
-  const rows = [...curve.table, ...(curve.doubled === null ? [] : [curve.doubled])];
-  const table = dataTable<CurvePoint>({
+  const { points, table, doubled } = curve;
+  const chosen = points.at(-1)!.bytesPerToken;
+  const named = (point: CurvePoint) => `${grouped(point.size)}${point === doubled ? " (estimate)" : ""}`;
+  const sizes = dataTable<CurvePoint>({
     label: "Bytes per token by size of the vocabulary",
     columns: [
-      {
-        head: "tokens",
-        cell: (point) => `${grouped(point.size)}${point === curve.doubled ? " (estimate)" : ""}`,
-      },
+      { head: "tokens", cell: named },
       { head: "bytes per token", cell: ({ bytesPerToken }) => bytesPerToken.toFixed(3) },
-      {
-        head: "tokens needed",
-        cell: ({ bytesPerToken }) => changeText(chosen.bytesPerToken / bytesPerToken),
-      },
+      { head: "tokens needed", cell: ({ bytesPerToken }) => changeText(chosen / bytesPerToken) },
     ],
-    rows,
+    rows: doubled === null ? table : [...table, doubled],
   });
-  return h("section.two", { id: "curve", "aria-label": "Bytes per token" }, curveChart(curve), table);
+  return h("section.two", { id: "curve", "aria-label": "Bytes per token" }, curveChart(curve), sizes);
 }
 
 /** "+4.8 %": tokens for the same text, compared with the chosen size. */
@@ -65,61 +68,59 @@ const observationSection = (observations: readonly Observation[]) =>
     "Found in the tokens and their counts.",
     h(
       "ul.look",
-      {},
       observations.map(({ what, why, token, figure }) =>
         h(
           "li",
-          {},
-          h("div", {}, h("b", {}, what), ` ${why} `, token !== undefined && tokenLink(token)),
-          h("span", {}, figure),
+          h("div", h("b", what), ` ${why} `, token !== undefined && tokenLink(token)),
+          h("span", figure),
         ),
       ),
     ),
   );
 
+/** What is known of a token, in a line. `textName`: what tokens were counted in, if it is not the corpus of the training. */
+function factsOf({ id, length, rank, created, end, inText }: Token, textName: string | null): string {
+  return [
+    `id ${id}`,
+    counted(length, "byte"),
+    rank === undefined ? "no merge makes it" : `merge ${grouped(rank + 1)}`,
+    ...(created !== null && rank !== undefined ? [`made ${timesOf(created)}`] : []),
+    ...(end !== null ? [`${timesOf(end)} at the end`] : []),
+    ...(inText !== null ? [`${timesOf(inText)} in ${textName ?? "the text"}`] : []),
+  ].join(", ");
+}
+
 type CutText = { readonly text: string; readonly tokens: ReturnType<typeof tokensOf> };
 
 /** The beginnings of texts as tokens. */
 function cutTexts({ samples, excerpts, addedTokens }: VocabularyData, vocabulary: Vocabulary): CutText[] {
-  const encoder = new TextEncoder();
   const added = new Map(addedTokens.map(({ content, id }) => [content, id]));
+  const cutOf = (text: string, content: string, cut: Cut) => ({ text, tokens: tokensOf(content, cut) });
   return [
-    ...samples.map(({ text, content, pieces }) => ({
-      text,
-      tokens: tokensOf(encoder.encode(content), cutPieces(vocabulary, content, pieces, added)),
-    })),
-    ...excerpts.map(({ text, content, cuts }) => ({
-      text,
-      tokens: tokensOf(encoder.encode(content), cuts[0]!),
-    })),
+    ...samples.map(({ text, content, pieces }) =>
+      cutOf(text, content, cutPieces(vocabulary, content, pieces, added)),
+    ),
+    ...excerpts.map(({ text, content, cuts }) => cutOf(text, content, cuts[0]!)),
   ];
 }
 
 function sampleSection(texts: readonly CutText[]): HTMLElement {
-  const shown = ({ text, tokens }: CutText) => [h("h3", {}, text), cutText(tokens)];
+  const shown = ({ text, tokens }: CutText) => [h("h3", text), cutText(tokens)];
   const [first, ...others] = texts;
   const note = `Each colour is a token. ${signsNote} The id of a token is under the pointer, or use the arrow keys.`;
   const more = others.length > 0 && fold(`${others.length} more`, () => others.map(shown));
   return section("samples", "A text, cut into tokens", note, shown(first!), more);
 }
 
-function folds(
-  { record, vocabulary: packed, addedTokens, textName, summary, made }: VocabularyData,
-  vocabulary: Vocabulary,
-): Child {
-  const { lastPairCount } = packed;
+function folds(data: VocabularyData, vocabulary: Vocabulary): Child {
+  const { record, addedTokens, textName, summary, made } = data;
   const title = `All ${grouped(vocabulary.tokens.length)} tokens: merges in order, the longest, the most frequent`;
   return [
     fold(title, () => tokenTable(vocabulary, textName)),
     fold("Scripts and token lengths", () => shares(vocabulary, addedTokens)),
-    lastPairCount !== null && vocabulary.merged.length > 0
-      ? fold("Intermediate tokens", () => intermediates(vocabulary, lastPairCount))
-      : null,
     addedTokens.length > 0 && fold("Special tokens", () => specials(addedTokens)),
     record !== undefined && inputsFold(record),
-    record?.languages !== undefined &&
-      record.languages.length > 0 &&
-      fold("Languages", () => languages(record.languages!)),
+    (record?.languages?.length ?? 0) > 0 && fold("Languages", () => languages(record!.languages!)),
     summary.length > 0 && fold("Summary", () => factList(summary)),
     fold("Where this comes from", () => factList(made)),
   ];
@@ -127,43 +128,45 @@ function folds(
 
 const pageRows = 20;
 
+/** Columns in which some row has a number. */
+const known = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
+  columns.filter(({ key }) => rows.some((row) => key!(row) !== null));
+
 /** Every token, in the order of merges; sorted by length or counts it shows the longest and the most frequent ones. */
 function tokenTable({ tokens }: Vocabulary, textName: string | null): Child {
-  const counts = (head: string, of: (token: Token) => number | null): Column<Token>[] =>
-    tokens.some((token) => of(token) !== null)
-      ? [{ head, key: of, cell: (token) => (of(token) === null ? "–" : grouped(of(token)!)) }]
-      : [];
-  const merges = tokens.filter(({ rank }) => rank !== undefined);
-  const others = tokens.filter(({ rank }) => rank === undefined);
+  const isMerge = ({ rank }: Token) => rank !== undefined;
   return [
     h(
       "p.lead",
-      {},
       "A merge joins the pair of tokens that occurs most often, everywhere. A click on a head sorts; a token leads to its tree.",
     ),
     dataTable<Token>({
       label: "All tokens",
       columns: [
-        {
-          head: "merge",
-          key: ({ rank }) => rank ?? null,
-          isAscending: true,
-          cell: ({ rank }) => (rank === undefined ? "–" : grouped(rank + 1)),
-        },
-        { head: "token", isText: true, key: ({ text }) => text, isAscending: true, cell: tokenLink },
+        ranks(
+          "merge",
+          ({ rank }) => rank,
+          (rank) => grouped(rank + 1),
+        ),
+        words("token", ({ text }) => text, tokenLink),
         {
           head: "left + right",
           isText: true,
           cell: ({ left, right }) => left !== undefined && [tokenLink(left), " + ", tokenLink(right!)],
         },
-        { head: "bytes", key: ({ length }) => length, cell: ({ length }) => grouped(length) },
-        { head: "id", key: ({ id }) => id, isAscending: true, cell: ({ id }) => id },
-        ...counts("when made", ({ created }) => created),
-        ...counts("at the end", ({ end }) => end),
-        ...counts(`in ${textName ?? "the text"}`, ({ inText }) => inText),
-        ...counts("tokens left", ({ tokensLeft }) => tokensLeft),
+        numbers("bytes", ({ length }) => length),
+        ranks("id", ({ id }) => id, String),
+        ...known(tokens, [
+          numbers("when made", ({ created }) => created),
+          numbers("at the end", ({ end }) => end),
+          numbers("absorbed", ({ created, end }) =>
+            created !== null && end !== null ? created - end : null,
+          ),
+          numbers(`in ${textName ?? "the text"}`, ({ inText }) => inText),
+          numbers("tokens left", ({ tokensLeft }) => tokensLeft),
+        ]),
       ],
-      rows: [...merges, ...others],
+      rows: [...tokens.filter(isMerge), ...tokens.filter((token) => !isMerge(token))],
       pageRows,
       sorted: { column: 0, isDescending: false },
     }),
@@ -175,25 +178,20 @@ const lengthMost = 16;
 function shares({ tokens }: Vocabulary, addedTokens: VocabularyData["addedTokens"]): Child {
   const added = new Set(addedTokens.map(({ id }) => id));
   const learned = tokens.filter(({ id, length }) => length > 1 && !added.has(id));
-  const lengths = new Map<string, number>();
-  for (let length = 2; length <= lengthMost + 1; length++) lengths.set(nameOfLength(length), 0);
-  for (const { length } of learned) lengths.set(nameOfLength(length), lengths.get(nameOfLength(length))! + 1);
+  const counts = new Uint32Array(lengthMost + 2);
+  for (const { length } of learned) counts[Math.min(length, lengthMost + 1)]!++;
+  const byLength = Array.from(counts, (tokenCount, length) => ({
+    name: length > lengthMost ? `${length} and more` : String(length),
+    tokenCount,
+  }));
   const mean = learned.reduce((sum, { length }) => sum + length, 0) / Math.max(1, learned.length);
-  const byLength = [...lengths].map(([name, tokenCount]) => ({ name, tokenCount }));
-  return [
-    h(
-      "p.lead",
-      {},
-      `The tokens of two bytes and more, without special ones; ${mean.toFixed(1)} bytes on average.`,
-    ),
-    h("div.columns", {}, shareTable("script", scriptsOf(learned)), shareTable("bytes", byLength)),
+  const what = `The tokens of two bytes and more, without special ones; ${mean.toFixed(1)} bytes on average.`;
+  const tables = [
+    shareTable("script", ["share"], [scriptsOf(learned)]),
+    shareTable("bytes", ["share"], [byLength.slice(2)]),
   ];
+  return [h("p.lead", what), h("div.columns", tables)];
 }
-
-const nameOfLength = (length: number) =>
-  length > lengthMost ? `${lengthMost + 1} and more` : String(length);
-
-type Share = { readonly name: string; readonly tokenCount: number };
 
 /** The tokens by the script of their first letter; without a letter, by what they hold. */
 function scriptsOf(tokens: readonly Token[]): Share[] {
@@ -213,88 +211,21 @@ function ended<T>(steps: Generator<undefined, T>): T {
   }
 }
 
-function shareTable(kind: string, rows: readonly Share[]): HTMLElement {
-  const sum = rows.reduce((total, { tokenCount }) => total + tokenCount, 0);
-  const largest = Math.max(...rows.map(({ tokenCount }) => tokenCount), 1);
-  return dataTable<Share>({
-    label: kind,
-    columns: [
-      { head: kind, cell: ({ name }) => name },
-      { head: "tokens", cell: ({ tokenCount }) => grouped(tokenCount) },
-      {
-        head: "share",
-        cell: ({ tokenCount }) => [
-          tokenCount === 0 ? "–" : percent(tokenCount / sum),
-          bar(tokenCount / largest),
-        ],
-      },
-    ],
-    rows,
-  });
-}
-
-const parts = 10;
-
-function intermediates({ merged }: Vocabulary, lastPairCount: number): Child {
-  const found = merged.filter((token) => isIntermediate(token, lastPairCount));
-  const count = Math.min(parts, merged.length);
-  const tenths = Array.from({ length: count }, (_, part) => {
-    const [from, to] = [part, part + 1].map((end) => Math.floor((merged.length * end) / count)) as [
-      number,
-      number,
-    ];
-    const inPart = merged.slice(from, to).filter((token) => isIntermediate(token, lastPairCount)).length;
-    return { name: `${grouped(from + 1)}–${grouped(to)}`, share: inPart / (to - from), inPart };
-  });
-  const largest = Math.max(...tenths.map(({ share }) => share), 1e-9);
-  const lost = ({ created, end }: Token) => created! - end!;
-  return [
-    h(
-      "p.lead",
-      {},
-      `${grouped(found.length)} of ${grouped(merged.length)} learned tokens are intermediate (scaffold) tokens: later merges absorbed them into longer ones, and now they occur less often than the last pair that was merged, ${grouped(lastPairCount)} times.`,
-    ),
-    h(
-      "div.columns",
-      {},
-      dataTable<(typeof tenths)[number]>({
-        label: "Intermediate tokens by merges",
-        columns: [
-          { head: "merges", cell: ({ name }) => name },
-          { head: "tokens", cell: ({ inPart }) => grouped(inPart) },
-          { head: "share", cell: ({ share }) => [percent(share), bar(share / largest)] },
-        ],
-        rows: tenths,
-      }),
-      dataTable<Token>({
-        label: "The most absorbed tokens",
-        columns: [
-          { head: "absorbed", cell: tokenLink },
-          { head: "when made", key: ({ created }) => created, cell: ({ created }) => grouped(created!) },
-          { head: "at the end", key: ({ end }) => end, cell: ({ end }) => grouped(end!) },
-        ],
-        rows: found.toSorted((a, b) => lost(b) - lost(a) || a.id - b.id),
-        pageRows: 10,
-      }),
-    ),
-  ];
-}
-
 function specials(addedTokens: VocabularyData["addedTokens"]): Child {
-  type Special = VocabularyData["addedTokens"][number];
-  const encoder = new TextEncoder();
+  const shown = (content: string) => tokenCode(tokenText(new TextEncoder().encode(content)));
+  const what = `${grouped(addedTokens.length)} tokens are found in a text before it is cut; none is learned.`;
   return [
-    h(
-      "p.lead",
-      {},
-      `${grouped(addedTokens.length)} tokens are found in a text before it is cut; none is learned.`,
-    ),
-    dataTable<Special>({
+    h("p.lead", what),
+    dataTable<AddedToken>({
       label: "Special tokens",
       columns: [
-        { head: "token", cell: ({ content }) => tokenCode(tokenText(encoder.encode(content))) },
-        { head: "id", key: ({ id }) => id, isAscending: true, cell: ({ id }) => id },
-        { head: "flags", isText: true, cell: (token) => flagsOf(token).join(", ") },
+        words(
+          "token",
+          ({ content }) => content,
+          ({ content }) => shown(content),
+        ),
+        ranks("id", ({ id }) => id, String),
+        words("flags", (token) => flagsOf(token).join(", ")),
       ],
       rows: addedTokens.toSorted((a, b) => a.id - b.id),
       pageRows,
@@ -303,52 +234,35 @@ function specials(addedTokens: VocabularyData["addedTokens"]): Child {
 }
 
 /** The flags that are set, in the words of HF's files; of most tokens only `special` is. */
-const flagsOf = ({ id: _, content, ...flags }: VocabularyData["addedTokens"][number]) => [
-  ...(flags.special ? [] : ["not special"]),
-  ...Object.entries(flags).flatMap(([name, isSet]) => (isSet && name !== "special" ? [name] : [])),
+const flagsOf = ({ id: _, content, special, ...flags }: AddedToken) => [
+  ...(special ? [] : ["not special"]),
+  ...Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : [])),
 ];
 
 /** The files that were read, if there are several. */
 function inputsFold({ inputs, counts }: TrainingRecord): Child {
-  const rows = [
-    ...inputs,
-    ...counts.map((file) => ({
-      ...file,
-      path: `${file.path} (word counts)`,
-      documents: null,
-      invalidBytes: null,
-    })),
-  ];
-  type Row = (typeof rows)[number] & { readonly weight?: number; readonly language?: string };
+  const files = counts.map((file) => ({ ...file, path: `${file.path} (word counts)` }));
+  type Row = { path: string; sizeBytes: number; weight?: number; language?: string } & Partial<
+    Record<"documents" | "invalidBytes", number | null>
+  >;
+  const rows: readonly Row[] = [...inputs, ...files];
   if (rows.length < 2) return null;
-  const number = (head: string, of: (row: Row) => number | null | undefined): Column<Row>[] =>
-    rows.some((row) => of(row) !== undefined)
-      ? [{ head, key: (row) => of(row) ?? null, cell: (row) => (of(row) == null ? "–" : grouped(of(row)!)) }]
-      : [];
-  const text = (head: string, of: (row: Row) => string | undefined): Column<Row>[] =>
-    rows.some((row) => of(row) !== undefined)
-      ? [
-          {
-            head,
-            isText: true,
-            key: (row) => of(row) ?? "",
-            cell: (row) => of(row) ?? "–",
-            isAscending: true,
-          },
-        ]
-      : [];
   return fold(`Inputs: ${grouped(rows.length)} files`, () =>
     dataTable<Row>({
       label: "Inputs",
       columns: [
-        { head: "file", key: ({ path }) => path, isAscending: true, cell: ({ path }) => path },
-        ...number("bytes", ({ sizeBytes }) => sizeBytes),
-        ...number("documents", ({ documents }) => documents),
-        ...number("bytes that are not UTF-8", ({ invalidBytes }) => invalidBytes),
-        ...text("weight", ({ weight }) => (weight === undefined ? undefined : String(weight))),
-        ...text("language", ({ language }) => language),
+        words("file", ({ path }) => path),
+        ...known(rows, [
+          numbers("bytes", ({ sizeBytes }) => sizeBytes),
+          numbers("documents", ({ documents }) => documents),
+          numbers("bytes that are not UTF-8", ({ invalidBytes }) => invalidBytes),
+          numbers("weight", ({ weight }) => weight, String),
+        ]),
+        ...(rows.some(({ language }) => language)
+          ? [words("language", (row: Row) => row.language ?? "–")]
+          : []),
       ],
-      rows: rows as readonly Row[],
+      rows,
       pageRows,
     }),
   );
@@ -358,25 +272,16 @@ function languages(all: NonNullable<TrainingRecord["languages"]>): Child {
   type Language = (typeof all)[number];
   const sumOf = (isDev: boolean) =>
     all.reduce((sum, one) => sum + (one.isDev === isDev ? one.textBytes : 0), 0);
-  const number = (
-    head: string,
-    of: (row: Language) => number,
-    shown: (value: number) => string,
-  ): Column<Language> => ({
-    head,
-    key: of,
-    cell: (row) => shown(of(row)),
-  });
   return dataTable<Language>({
     label: "Languages",
     columns: [
       { head: "language", cell: ({ language, isDev }) => (isDev ? `${language} (dev)` : language) },
-      number("text", ({ textBytes }) => textBytes, bytes),
-      number("share", ({ textBytes, isDev }) => textBytes / Math.max(1, sumOf(isDev)), percent),
-      number("pretokens", ({ wordCount }) => wordCount, grouped),
-      number("distinct", ({ distinctWordCount }) => distinctWordCount, grouped),
-      number("tokens", ({ tokenCount }) => tokenCount, grouped),
-      number(
+      numbers("text", ({ textBytes }) => textBytes, bytes),
+      numbers("share", ({ textBytes, isDev }) => textBytes / Math.max(1, sumOf(isDev)), percent),
+      numbers("pretokens", ({ wordCount }) => wordCount),
+      numbers("distinct", ({ distinctWordCount }) => distinctWordCount),
+      numbers("tokens", ({ tokenCount }) => tokenCount),
+      numbers(
         "bytes per token",
         (one) => one.byteCount / one.tokenCount,
         (value) => value.toFixed(3),

@@ -1,23 +1,46 @@
 import { grouped } from "../../bytes/quantities.ts";
-import { differingPassages } from "../../evaluation/passages.ts";
-import { type ComparedPart, comparedParts, sumsByScript } from "../cut-comparison.ts";
-import { keyHtml } from "../html-charts.ts";
-import { type Cell, type Html, html, tableHtml } from "../html-parts.ts";
-import { passageHtml } from "../html-passages.ts";
+import { dataTable, numbers } from "../../pages/app/data-table.ts";
+import { type Child, h, replace, section } from "../../pages/app/dom.ts";
+import { stackedExcerpts } from "../../pages/app/excerpt-view.ts";
+import { patterns } from "../../pattern/named-patterns.ts";
+import type { ScriptCounts } from "../cut-comparison.ts";
 import type { CompareAnswer } from "../playground-job.ts";
-import { at, messageOf, show } from "./page-parts.ts";
+import { messageOf } from "./page-parts.ts";
 import type { Session } from "./session.ts";
 
-/** Another tokenizer beside the one that was trained, on the text that is watched, or on one of the reader's. */
+/** Another tokenizer next to the one that was trained, on the text that is watched, or on one of the reader's. */
 export class CompareView {
   private file: File | undefined;
+  private readonly chooser = h("input", {
+    id: "compare-file",
+    type: "file",
+    onchange: () => void this.take(this.chooser.files?.[0]),
+  });
+  private readonly pattern = h(
+    "select",
+    { id: "compare-pattern", onchange: () => void this.compare() },
+    h("option", { value: "" }, "of the file, if it is a published one"),
+    Object.keys(patterns).map((name) => h("option", name)),
+  );
+  private readonly text = h("textarea", {
+    id: "compare-text",
+    rows: 2,
+    spellcheck: "false",
+    placeholder: "the beginning of what was trained on",
+    onchange: () => void this.compare(),
+  });
+  private readonly view = h("div", { id: "compare-view" });
+  readonly element = section(
+    "compare",
+    "Compare with another tokenizer",
+    "Drop a tokenizer.json here, or a file of ranks (tiktoken). The text is cut by both.",
+    h("p.fields", h("label", "File ", this.chooser), h("label", "Pattern of ranks ", this.pattern)),
+    h("p", h("label", "Text ", this.text)),
+    this.view,
+  );
 
   constructor(private readonly session: Session) {
-    const chooser = at<HTMLInputElement>("compare-file");
-    chooser.addEventListener("change", () => void this.take(chooser.files?.[0]));
-    at("compare").addEventListener("drop", (event) => void this.take(event.dataTransfer?.files[0]));
-    at("compare-text").addEventListener("change", () => void this.compare());
-    at("compare-pattern").addEventListener("change", () => void this.compare());
+    this.element.addEventListener("drop", (event) => void this.take(event.dataTransfer?.files[0]));
     session.onTrained(() => void this.compare());
   }
 
@@ -30,54 +53,49 @@ export class CompareView {
     const { file } = this;
     const { trained } = this.session;
     if (file === undefined || trained === undefined) return;
-    const own = at<HTMLTextAreaElement>("compare-text").value;
-    const text = own === "" ? trained.head.bytes : new TextEncoder().encode(own);
-    const pattern = at<HTMLSelectElement>("compare-pattern").value;
+    const typed = this.text.value;
+    const text = typed === "" ? trained.head.bytes : new TextEncoder().encode(typed);
     try {
-      const answer = await trained.thread.ask("compare", { file, name: file.name, pattern, text });
-      if (file === this.file) show(at("compare-view"), answerHtml(answer, file.name, text));
+      const request = { file, name: file.name, pattern: this.pattern.value, text };
+      const answer = await trained.thread.ask("compare", request);
+      if (file === this.file && trained === this.session.trained)
+        replace(this.view, answered(answer, file.name));
     } catch (error) {
-      show(at("compare-view"), html`<p class="warning">${messageOf(error)}</p>`);
+      replace(this.view, h("p.caution", messageOf(error)));
     }
   }
 }
 
-function answerHtml(answer: CompareAnswer, name: string, text: Uint8Array): Html {
-  if ("refusal" in answer) return html`<p class="warning">${answer.refusal}</p>`;
-  const { left, right, kind } = answer;
-  const parts = comparedParts(text, left, right);
-  const passages = differingPassages([left, right]);
-  const pairNames = html`<p class="pair-names"><span>${keyHtml(0)}above: <b>what you trained</b></span> <span>${keyHtml(1)}below: <b>${name}</b> (${kind})</span></p>`;
-  return html`${pairNames}
-<p>${grouped(left.length)} tokens above, ${grouped(right.length)} below, of ${grouped(text.length)} bytes.</p>
-${
-  passages.length === 0
-    ? html`<p>Both cut this text alike.</p>`
-    : html`<h3>Where they cut most differently</h3><div class="passages">${passages.map(passageHtml)}</div>`
-}
-<h3>By writing</h3>${partsTable(sumsByScript(parts), "writing", true)}
-<details><summary>By paragraph</summary>${partsTable(parts, "paragraph", false)}</details>`;
-}
-
-function partsTable(parts: readonly ComparedPart[], kind: string, isSum: boolean): Html {
-  const perToken = (bytes: number, tokens: number) => (tokens === 0 ? "–" : (bytes / tokens).toFixed(2));
-  const rows = parts.map(({ name, script, byteCount, tokenCounts: [above, below] }): Cell[] => [
-    name,
-    ...(isSum ? [] : [script]),
-    grouped(byteCount),
-    grouped(above),
-    grouped(below),
-    perToken(byteCount, above),
-    perToken(byteCount, below),
-  ]);
-  const head = [
-    kind,
-    ...(isSum ? [] : ["writing"]),
-    "bytes",
-    "tokens above",
-    "tokens below",
-    "bytes per token above",
-    "bytes per token below",
+function answered(answer: CompareAnswer, name: string): Child {
+  if ("refusal" in answer) return h("p.caution", answer.refusal);
+  const { excerpts, scripts, kind } = answer;
+  const sum = (of: (row: ScriptCounts) => number) => scripts.reduce((total, row) => total + of(row), 0);
+  const perToken =
+    (t: 0 | 1) =>
+    ({ byteCount, tokenCounts }: ScriptCounts) =>
+      tokenCounts[t] === 0 ? null : byteCount / tokenCounts[t];
+  const [above, below] = [sum(({ tokenCounts }) => tokenCounts[0]), sum(({ tokenCounts }) => tokenCounts[1])];
+  const digits = (value: number) => value.toFixed(2);
+  return [
+    h(
+      "p",
+      `${grouped(above)} tokens above, ${grouped(below)} below, of ${grouped(sum(({ byteCount }) => byteCount))} bytes.`,
+    ),
+    excerpts.length === 0
+      ? h("p", "Both cut this text alike.")
+      : stackedExcerpts(["what you trained", `${name} (${kind})`], excerpts, [0, 1]),
+    h("h3", "By script"),
+    dataTable<ScriptCounts>({
+      label: "By script",
+      columns: [
+        { head: "script", cell: ({ script }) => script },
+        numbers("bytes", ({ byteCount }) => byteCount),
+        numbers("tokens above", ({ tokenCounts }) => tokenCounts[0]),
+        numbers("tokens below", ({ tokenCounts }) => tokenCounts[1]),
+        numbers("bytes per token above", perToken(0), digits),
+        numbers("bytes per token below", perToken(1), digits),
+      ],
+      rows: scripts,
+    }),
   ];
-  return tableHtml({ head, rows }, `By ${kind}`);
 }

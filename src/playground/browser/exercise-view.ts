@@ -1,65 +1,79 @@
+import { type Child, h, replace, section } from "../../pages/app/dom.ts";
 import type { Question } from "../exercise-list.ts";
-import { type Html, html } from "../html-parts.ts";
-import { at, show } from "./page-parts.ts";
+import { plainField } from "./page-parts.ts";
 import type { Session, Thread } from "./session.ts";
 
 /** Questions on the reader's text. Each answer is checked when it is given, and shown only if it is asked for. */
 export class ExerciseView {
-  private readonly text = at<HTMLTextAreaElement>("exercise-text");
-  /** The worker that knows the answers to what is shown. */
-  private thread: Thread | undefined;
+  private readonly text = h("textarea", {
+    id: "exercise-text",
+    rows: 2,
+    spellcheck: "false",
+    placeholder: "the text that was trained on",
+    onchange: () => void this.open(),
+  });
+  private readonly score = h("p.quiet", { id: "exercise-score", role: "status" });
+  private readonly list = h("div", { id: "exercise-list" });
+  readonly element = section(
+    "exercises",
+    "Exercises",
+    "A tokenizer in small steps, on the text that you trained on, or on your own. Each answer is checked exactly, and shown only if you ask.",
+    h("p", h("label", "Your own text ", this.text)),
+    this.score,
+    this.list,
+  );
 
   constructor(private readonly session: Session) {
     session.onTrained(() => void this.open());
-    this.text.addEventListener("change", () => void this.open());
-    const place = at("exercise-list");
-    place.addEventListener("submit", (event) => {
-      event.preventDefault();
-      void this.check(event.target as HTMLFormElement);
-    });
-    place.addEventListener("click", (event) => {
-      const button = (event.target as Element).closest<HTMLButtonElement>("button[data-reveal]");
-      if (button !== null) void this.reveal(button.form!);
-    });
   }
 
   private async open(): Promise<void> {
     const { head, thread } = this.session.trained!;
     const text = this.text.value === "" ? new TextDecoder().decode(head.bytes) : this.text.value;
-    show(at("exercise-list"), html``);
-    at("exercise-score").textContent = "";
+    replace(this.list, null);
+    this.score.textContent = "";
     const questions = await thread.ask("exercises", text);
     if (thread !== this.session.trained!.thread) return;
-    this.thread = thread;
-    show(at("exercise-list"), html`${questions.map(exerciseHtml)}`);
+    replace(
+      this.list,
+      questions.map((question, i) => this.form(thread, question, i)),
+    );
   }
 
-  private async check(form: HTMLFormElement): Promise<void> {
-    const typed = form.querySelector("input")!.value;
-    const wrong = await this.thread!.ask("check", { id: form.dataset.exercise!, typed });
-    tell(form, wrong ?? "Right.", wrong === null ? "right" : "wrong");
-    const forms = [...document.querySelectorAll("#exercise-list form")];
-    const right = forms.filter((one) => one.classList.contains("right")).length;
-    at("exercise-score").textContent = `${right} of ${forms.length} solved`;
-  }
-
-  private async reveal(form: HTMLFormElement): Promise<void> {
-    const answer = await this.thread!.ask("answer", form.dataset.exercise!);
-    tell(form, `The answer is ${answer}`, "told");
+  /** `thread`: the worker that knows the answer. */
+  private form(thread: Thread, { id, title, question, given }: Question, i: number): Child {
+    const input = h("input", { name: "answer", ...plainField });
+    const output = h("output");
+    const tell = (what: string, kind: "right" | "wrong" | "told") => {
+      form.classList.toggle("right", kind === "right");
+      output.textContent = what;
+      output.className = kind;
+    };
+    const check = async (event: Event) => {
+      event.preventDefault();
+      const wrong = await thread.ask("check", { id, typed: input.value });
+      tell(wrong ?? "Right.", wrong === null ? "right" : "wrong");
+      const right = this.list.querySelectorAll("form.right").length;
+      this.score.textContent = `${right} of ${this.list.childElementCount} solved`;
+    };
+    const reveal = async () => tell(`The answer is ${await thread.ask("answer", id)}`, "told");
+    const form = h(
+      "form.exercise",
+      { onsubmit: (event) => void check(event) },
+      h("h3", `${i + 1}. ${title}`),
+      h("p", question),
+      h(
+        "pre",
+        given.map((line, l) => [l > 0 && h("br"), line]),
+      ),
+      h(
+        "p.answer",
+        h("label", "Your answer ", input),
+        h("button", "Check"),
+        h("button", { type: "button", onclick: () => void reveal() }, "Show the answer"),
+      ),
+      output,
+    );
+    return form;
   }
 }
-
-function tell(form: HTMLFormElement, what: string, kind: "right" | "wrong" | "told"): void {
-  form.classList.toggle("right", kind === "right");
-  const status = form.querySelector("output")!;
-  status.textContent = what;
-  status.className = kind;
-}
-
-const exerciseHtml = ({ id, title, question, given }: Question, i: number): Html =>
-  html`<form class="exercise" data-exercise="${id}"><h3>${i + 1}. ${title}</h3>
-<p>${question}</p>
-<pre>${given.map((line, l) => html`${l > 0 ? html`<br>` : undefined}${line}`)}</pre>
-<p class="answer"><label>Your answer <input name="answer" autocomplete="off" autocapitalize="off" spellcheck="false"></label>
-<button>Check</button> <button type="button" data-reveal="yes">Show the answer</button></p>
-<output></output></form>`;

@@ -1,8 +1,8 @@
 import "../../pages/app/page-tips.js";
+import { append, h } from "../../pages/app/dom.ts";
 import { servePlayground } from "../playground-job.ts";
 import { CompareView } from "./compare-view.ts";
 import { ExerciseView } from "./exercise-view.ts";
-import { at } from "./page-parts.ts";
 import { RulesView } from "./rules-view.ts";
 import { Session } from "./session.ts";
 import { TakeView } from "./take-view.ts";
@@ -12,27 +12,19 @@ import { WatchView } from "./watch-view.ts";
 
 // The script of the page, and of its workers: one text, so that the kernel is in the file once.
 
-/** Shows a section, and lets the keys go on at a place of it. */
-function goOnAt(section: string, place: string): void {
-  at(section).scrollIntoView();
-  at(place).focus({ preventScroll: true });
-}
-
 function openPage(): void {
   const session = new Session();
-  const train = new TrainView(session);
-  const watch: WatchView = new WatchView(session, async (token) => {
-    await tokens.choose(token);
-    goOnAt("token", "token-view");
+  const { text } = JSON.parse(document.getElementById("data")!.textContent!) as { text: string };
+  const train = new TrainView(session, text);
+  const watch: WatchView = new WatchView(session, (token) => tokens.show(token));
+  const tokens = new TokenView(session, (merges) => watch.show(merges));
+  const others = [RulesView, CompareView, ExerciseView, TakeView].map((View) => new View(session).element);
+  const sections = [watch.element, tokens.element, train.element, train.sizes, ...others];
+  const links = sections.map((section) => {
+    const title = section.querySelector("h2")!.textContent;
+    return h("li", h("a", { href: `#${section.id}` }, title));
   });
-  const tokens = new TokenView(session, (merges) => {
-    watch.goTo(merges);
-    goOnAt("watch", "watch-slider");
-  });
-  new RulesView(session);
-  new CompareView(session);
-  new ExerciseView(session);
-  new TakeView(session);
+  append(document.querySelector("main")!, [h("nav", { "aria-label": "Sections" }, h("ul", links)), sections]);
   void train.train();
 }
 

@@ -1,9 +1,12 @@
 import { grouped } from "../../bytes/quantities.ts";
 import type { Compat } from "../../merge/merges.ts";
-import { type Html, html, tableHtml, tokenHtml } from "../html-parts.ts";
+import { dataTable, numbers } from "../../pages/app/data-table.ts";
+import { type Child, h, replace, section } from "../../pages/app/dom.ts";
+import { tokenCode } from "../../pages/app/token-text.ts";
+import { tokenText } from "../../pages/signs.ts";
 import type { RuleAnswer } from "../playground-job.ts";
 import type { Choice, PairBytes } from "../rule-parting.ts";
-import { at, messageOf, show } from "./page-parts.ts";
+import { messageOf } from "./page-parts.ts";
 import type { Session } from "./session.ts";
 
 const names: Record<Compat, string> = { huggingface: "Hugging Face", rustbpe: "rustbpe", cs336: "CS336" };
@@ -15,67 +18,96 @@ const reasons: Record<Compat, string> = {
 
 /** The same text learned by three trainers' rules. */
 export class RulesView {
+  private readonly button = h(
+    "button",
+    { id: "rules-go", type: "button", onclick: () => void this.compare() },
+    "Train by all three",
+  );
+  private readonly status = h("span", { id: "rules-status", role: "status" });
+  private readonly view = h("div", { id: "rules-view" });
+  readonly element = section(
+    "rules",
+    "Three trainers, one text",
+    "Hugging Face, rustbpe and Stanford's CS336 all merge the most frequent pair. When two pairs are equally frequent, they do not all take the same one.",
+    h("p", this.button, " ", this.status),
+    this.view,
+  );
+
   constructor(private readonly session: Session) {
-    at("rules-go").addEventListener("click", () => void this.compare());
-    session.onTrained(() => show(at("rules-view"), html``));
+    session.onTrained(() => replace(this.view, null));
   }
 
   private async compare(): Promise<void> {
     const { trained } = this.session;
-    const button = at("rules-go");
-    if (trained === undefined || button.ariaDisabled === "true") return;
+    if (trained === undefined || this.button.ariaDisabled === "true") return;
     // A button that is disabled would lose the focus.
-    button.ariaDisabled = "true";
-    at("rules-status").textContent = "Training three times …";
+    this.button.ariaDisabled = "true";
+    this.status.textContent = "Training three times …";
     const { corpus, settings } = trained;
     try {
-      const answer = await this.session.alone(
-        (thread) => thread.ask("rules", { corpus, settings }),
-        () => {},
-      );
-      show(at("rules-view"), answerHtml(answer));
-      at("rules-status").textContent = "";
+      const answer = await this.session.alone((thread) => thread.ask("rules", { corpus, settings }));
+      replace(this.view, answered(answer));
+      this.status.textContent = "";
     } catch (error) {
-      at("rules-status").textContent = messageOf(error);
+      this.status.textContent = messageOf(error);
     }
-    button.ariaDisabled = null;
+    this.button.ariaDisabled = null;
   }
 }
 
-function answerHtml({ parting, same, mergeCounts, refused }: RuleAnswer): Html {
+function answered({ parting, same, mergeCounts, refused }: RuleAnswer): Child {
   const least = Math.min(...mergeCounts.map(({ count }) => count));
-  return html`${refused.map(({ rule, reason }) => html`<p class="warning">${names[rule]}: ${reason}</p>`)}
-${parting === null ? html`<p>All rules make the same ${grouped(least)} merges: no tie parts them.</p>` : partingHtml(parting)}
-${tableHtml(
-  {
-    head: ["rules", "merges alike, from the first"],
-    rows: same.map(({ rules, merges }) => [rules.map((rule) => names[rule]).join(" and "), grouped(merges)]),
-  },
-  "Merges alike",
-)}`;
+  return [
+    refused.map(({ rule, reason }) => h("p.caution", `${names[rule]}: ${reason}`)),
+    parting === null
+      ? h("p", `All rules make the same ${grouped(least)} merges: no tie decides between them.`)
+      : partingOf(parting),
+    dataTable<(typeof same)[number]>({
+      label: "Merges alike",
+      columns: [
+        { head: "rules", cell: ({ rules }) => rules.map((rule) => names[rule]).join(" and ") },
+        numbers("merges alike, from the first", ({ merges }) => merges),
+      ],
+      rows: same,
+    }),
+  ];
 }
 
-function partingHtml({ same, choices, isTie }: NonNullable<RuleAnswer["parting"]>): Html {
+function partingOf({ same, choices, isTie }: NonNullable<RuleAnswer["parting"]>): Child {
   const [{ tied, tiedCount }] = choices as [Choice];
   const more = tiedCount - tied.length;
-  const why = isTie
-    ? html`<p>Here ${grouped(tiedCount)} pairs stand equally often, ${grouped(tied[0]!.count)} times:
-${tied.map((pair, i) => html`${i > 0 ? ", " : undefined}${pairHtml(pair)}`)}${more > 0 ? ` and ${grouped(more)} more` : undefined}.
-Which one is merged is a convention, and each trainer has its own:</p>`
-    : html`<p>They do not count alike here, because one of them reads line by line or has stopped:</p>`;
-  return html`<p>The first <b>${grouped(same)}</b> merges are the same. Merge ${grouped(same + 1)} parts them.</p>${why}
-${tableHtml(
-  {
-    head: ["trainer", "takes", "occurrences", "rule for a tie"],
-    rows: choices.map(({ rule, taken }) => [
-      names[rule],
-      taken === null ? "nothing" : pairHtml(taken),
-      taken === null ? "" : grouped(taken.count),
-      reasons[rule],
-    ]),
-  },
-  "What each trainer takes",
-)}`;
+  const ties = () => [
+    `Here ${grouped(tiedCount)} pairs are equally frequent, ${grouped(tied[0]!.count)} times: `,
+    tied.map((pair, i) => [i > 0 && ", ", pairOf(pair)]),
+    more > 0 && ` and ${grouped(more)} more`,
+    ". Which one is merged is a convention, and each trainer has its own:",
+  ];
+  return [
+    h(
+      "p",
+      "The first ",
+      h("b", grouped(same)),
+      ` merges are the same. They diverge at merge ${grouped(same + 1)}.`,
+    ),
+    h(
+      "p",
+      isTie ? ties() : "They do not count alike here, because one of them reads line by line or has stopped:",
+    ),
+    dataTable<Choice>({
+      label: "What each trainer takes",
+      columns: [
+        { head: "trainer", cell: ({ rule }) => names[rule] },
+        { head: "takes", isText: true, cell: ({ taken }) => (taken === null ? "nothing" : pairOf(taken)) },
+        numbers("occurrences", ({ taken }) => taken?.count),
+        { head: "rule for a tie", isText: true, cell: ({ rule }) => reasons[rule] },
+      ],
+      rows: choices,
+    }),
+  ];
 }
 
-const pairHtml = ({ left, right }: PairBytes) => html`${tokenHtml(left)} + ${tokenHtml(right)}`;
+const pairOf = ({ left, right }: PairBytes) => [
+  tokenCode(tokenText(left)),
+  " + ",
+  tokenCode(tokenText(right)),
+];

@@ -1,6 +1,8 @@
+import type { Vocabulary } from "../../pages/app/unpacked.ts";
 import { JobThread } from "../../pipeline/job.ts";
 import type { StageProgress } from "../../pipeline/stage-progress.ts";
 import type { WorkerThread } from "../../runtime/worker-jobs.ts";
+import { vocabularyOfLearned } from "../learned.ts";
 import type { Corpus, PlaygroundJob, Settings, TrainAnswer } from "../playground-job.ts";
 import { startScript } from "./page-parts.ts";
 
@@ -8,6 +10,7 @@ export type Thread = JobThread<PlaygroundJob, StageProgress>;
 
 /** What was trained, the worker that knows it, and how it was asked for. */
 export type Trained = TrainAnswer & {
+  readonly vocabulary: Vocabulary;
   readonly thread: Thread;
   readonly corpus: Corpus;
   readonly settings: Settings;
@@ -34,7 +37,8 @@ export class Session {
     try {
       const answer = await thread.ask("train", { corpus, settings });
       this.trained?.thread.end();
-      this.trained = { ...answer, thread, corpus, settings };
+      const vocabulary = vocabularyOfLearned(answer.learned);
+      this.trained = { ...answer, vocabulary, thread, corpus, settings };
       this.running = undefined;
       await this.tellAll(this.trained);
     } catch (error) {
@@ -61,11 +65,8 @@ export class Session {
   }
 
   /** Asks a worker of its own, which ends with the answer. */
-  async alone<Answer>(
-    ask: (thread: Thread) => Promise<Answer>,
-    hear: (progress: StageProgress) => void,
-  ): Promise<Answer> {
-    const thread = startThread(hear);
+  async alone<Answer>(ask: (thread: Thread) => Promise<Answer>): Promise<Answer> {
+    const thread = startThread(() => {});
     try {
       return await ask(thread);
     } finally {

@@ -117,7 +117,7 @@ export class ShownText {
     const { pen, canvas } = this;
     const ratio = devicePixelRatio;
     const bottom = this.canvasTop + canvas.height / ratio;
-    this.colours ??= coloursOf(this.place);
+    this.colours ??= coloursOf(this.lines, getComputedStyle(this.lines));
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, canvas.width, canvas.height);
     const framed: Box[] = [];
@@ -268,9 +268,12 @@ export class ShownText {
   }
 }
 
-function coloursOf(place: HTMLElement): Colours {
-  const style = getComputedStyle(place);
-  return Object.fromEntries(
-    colourNames.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
-  ) as Colours;
+/** The colours of the style, as a canvas takes them. */
+function coloursOf({ style }: HTMLElement, computed: CSSStyleDeclaration): Colours {
+  const resolved = colourNames.map((name) => {
+    style.color = `var(--${name})`;
+    return [name, computed.color];
+  });
+  style.color = "";
+  return Object.fromEntries(resolved) as Colours;
 }

@@ -1,60 +1,63 @@
 import { bytes as sizeText } from "../../bytes/quantities.ts";
-import { html } from "../html-parts.ts";
+import { h, replace, section } from "../../pages/app/dom.ts";
 import { commandOf, hashOf } from "../shared-link.ts";
-import { at, messageOf, onClick, show } from "./page-parts.ts";
+import { messageOf } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";
 
 /** What a reader takes along: files, the command that makes them, and a link. */
 export class TakeView {
-  private files: ReadonlyMap<string, Uint8Array> = new Map();
+  private readonly files = h("div.found", { id: "take-files" });
+  private readonly command = h("input", { id: "take-command", readonly: true });
+  private readonly link = h("input", { id: "take-link", readonly: true });
+  private readonly status = h("p.quiet", { id: "take-status", role: "status" });
+  readonly element = section(
+    "take",
+    "Take it along",
+    "The files are those of bpe train, byte for byte. Hugging Face, tiktoken and other programs read them.",
+    this.files,
+    this.copied("The command that makes the same ", this.command),
+    this.copied("A link to this page with these settings ", this.link),
+    this.status,
+  );
 
   constructor(session: Session) {
     session.onTrained((trained) => void this.open(trained));
-    onClick(at("take-files"), "file", (name) => this.save(name));
-    for (const name of ["command", "link"]) {
-      at(`take-copy-${name}`).addEventListener("click", () => {
-        const field = at<HTMLInputElement>(`take-${name}`);
-        field.select();
-        const copied = navigator.clipboard?.writeText(field.value) ?? Promise.reject();
-        copied.then(
-          () => (at("take-status").textContent = "Copied."),
-          () => (at("take-status").textContent = "Selected: copy it with the keyboard."),
-        );
-      });
-    }
+  }
+
+  private copied(label: string, field: HTMLInputElement): HTMLElement {
+    const copy = () => {
+      field.select();
+      const copied = navigator.clipboard?.writeText(field.value) ?? Promise.reject();
+      copied.then(
+        () => (this.status.textContent = "Copied."),
+        () => (this.status.textContent = "Selected: copy it with the keyboard."),
+      );
+    };
+    const button = h("button", { type: "button", id: `${field.id}-copy`, onclick: copy }, "Copy");
+    return h("p.copied", h("label", label, field), button);
   }
 
   private async open({ thread, settings, corpus }: Trained): Promise<void> {
     const names = corpus.files.map((file) => (file as File).name);
-    at<HTMLInputElement>("take-command").value = commandOf(
-      settings,
-      names.length === 0 ? ["corpus.txt"] : names,
-    );
-    const hash = hashOf({ ...settings, text: corpus.text });
-    at<HTMLInputElement>("take-link").value = location.href.replace(/#.*$/, "") + hash;
+    this.command.value = commandOf(settings, names.length === 0 ? ["corpus.txt"] : names);
+    this.link.value = location.href.replace(/#.*$/, "") + hashOf({ ...settings, text: corpus.text });
     try {
-      this.files = new Map(await thread.ask("files", undefined as never));
+      const files = await thread.ask("files", undefined as never);
+      // The text itself, too: the command reads it.
+      if (corpus.text !== "") files.push(["corpus.txt", new TextEncoder().encode(corpus.text)]);
+      replace(this.files, files.map(fileButton));
     } catch (error) {
-      at("take-status").textContent = messageOf(error);
-      return;
+      this.status.textContent = messageOf(error);
     }
-    // The text itself, too: the command reads it.
-    if (corpus.text !== "")
-      this.files = new Map([...this.files, ["corpus.txt", new TextEncoder().encode(corpus.text)]]);
-    show(
-      at("take-files"),
-      html`${[...this.files].map(
-        ([name, bytes]) =>
-          html`<button type="button" data-file="${name}">${name} <span class="quiet">${sizeText(bytes.length)}</span></button> `,
-      )}`,
-    );
   }
+}
 
-  private save(name: string): void {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([this.files.get(name)! as Uint8Array<ArrayBuffer>]));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  }
+function fileButton([name, bytes]: readonly [name: string, bytes: Uint8Array]): HTMLElement {
+  const save = () => {
+    const href = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
+    h("a", { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+  };
+  const size = h("span.quiet", sizeText(bytes.length));
+  return h("button", { type: "button", "data-file": name, onclick: save }, `${name} `, size);
 }

@@ -1,30 +1,92 @@
 import { grouped, seconds, bytes as sizeText } from "../../bytes/quantities.ts";
-import { linearAxis } from "../../pages/axes.ts";
-import { type Line, lineChart } from "../html-charts.ts";
-import { type Html, html } from "../html-parts.ts";
+import { curveChart } from "../../pages/app/curve-chart.ts";
+import { h, replace, section } from "../../pages/app/dom.ts";
+import { curveOf } from "../../pages/compression-curve.ts";
+import { patterns } from "../../pattern/named-patterns.ts";
 import { byteCount } from "../joined-text.ts";
 import type { Corpus, Settings } from "../playground-job.ts";
-import { type AskedSettings, readHash } from "../shared-link.ts";
-import { at, messageOf, show } from "./page-parts.ts";
+import { readHash } from "../shared-link.ts";
+import { messageOf, plainField } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";
+
+const compats = { cs336: "CS336", huggingface: "Hugging Face", rustbpe: "rustbpe" };
 
 /** The form of a training, its bar, and what came of it. */
 export class TrainView {
   private files: readonly File[] = [];
   private isBusy = false;
-  private readonly text = at<HTMLTextAreaElement>("train-text");
-  private readonly bar = at<HTMLProgressElement>("train-bar");
-  private readonly status = at("train-status");
+  private readonly text = h("textarea", { id: "train-text", rows: 6, spellcheck: "false" });
+  private readonly chooser = h("input", {
+    id: "train-files",
+    type: "file",
+    multiple: true,
+    onchange: () => this.take([...this.chooser.files!]),
+  });
+  private readonly chosen = h("span.quiet", { id: "train-chosen" });
+  private readonly size = h("input", {
+    id: "train-size",
+    type: "number",
+    min: 256,
+    max: 1_000_000,
+    value: 1000,
+    required: true,
+  });
+  private readonly pattern = h(
+    "select",
+    { id: "train-pattern", onchange: () => this.offerRegex() },
+    Object.keys(patterns).map((name) => h("option", name)),
+    h("option", { value: "" }, "a regular expression …"),
+  );
+  private readonly regex = h("input", { id: "train-regex", ...plainField });
+  private readonly special = h("input", { id: "train-special", placeholder: "<|endoftext|>", ...plainField });
+  private readonly rule = h(
+    "select",
+    { id: "train-rule" },
+    Object.entries(compats).map(([value, name]) => h("option", { value }, name)),
+  );
+  private readonly go = h("button.main", { id: "train-go" }, "Train");
+  private readonly end = h(
+    "button",
+    { id: "train-cancel", type: "button", hidden: true, onclick: () => this.cancel() },
+    "Cancel",
+  );
+  private readonly bar = h("progress", { id: "train-bar", max: 1, hidden: true, "aria-label": "Training" });
+  private readonly status = h("span", { id: "train-status", role: "status" });
+  private readonly warnings = h("div");
+  private readonly regexLabel = h("label", { hidden: true }, "Regular expression ", this.regex);
+  readonly element = section(
+    "train",
+    "Train your own",
+    "Paste a text, or drop files anywhere on the page. They stay in your browser; nothing is sent anywhere.",
+    h(
+      "form",
+      { onsubmit: (event) => this.submit(event) },
+      h("p", h("label", "Text ", this.text)),
+      h("p", h("label", "or files of text ", this.chooser), " ", this.chosen),
+      h(
+        "p.fields",
+        h("label", "Size of the vocabulary ", this.size),
+        h("label", "Pattern ", this.pattern),
+        this.regexLabel,
+        h("label", "Special tokens ", this.special),
+        h("label", "Trainer's rule ", this.rule),
+      ),
+      h("p.choosers", this.go, this.end, this.bar, this.status),
+      this.warnings,
+    ),
+  );
+  private readonly chart = h("div", { id: "sizes-chart" });
+  readonly sizes = section(
+    "sizes",
+    "What a larger vocabulary changes",
+    "Each merge adds a token, and the same corpus needs fewer, longer ones: a model reads it in fewer steps. The first merges help most; later ones are for rarer words, and each token is one more that a model has to learn.",
+    this.chart,
+  );
 
-  constructor(private readonly session: Session) {
-    const form = at<HTMLFormElement>("train-form");
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      if (!this.isBusy) void this.train();
-    });
-    at("train-cancel").addEventListener("click", () => this.cancel());
-    const chooser = at<HTMLInputElement>("train-files");
-    chooser.addEventListener("change", () => this.take([...chooser.files!]));
+  constructor(
+    private readonly session: Session,
+    text: string,
+  ) {
     for (const kind of ["dragover", "drop"] as const) {
       document.addEventListener(kind, (event) => {
         event.preventDefault();
@@ -34,42 +96,62 @@ export class TrainView {
       });
     }
     session.onTrained((trained) => this.showResult(trained));
-    const pattern = at<HTMLSelectElement>("train-pattern");
-    const regex = at("train-regex").parentElement!;
-    pattern.addEventListener("change", () => regex.toggleAttribute("hidden", pattern.value !== ""));
-    this.fill(readHash(location.hash));
+    // Settings that a link holds.
+    const asked = readHash(location.hash);
+    this.text.value = asked.text ?? text;
+    if (asked.vocabSize !== undefined) this.size.value = String(asked.vocabSize);
+    if (asked.pattern !== undefined) this.setPattern(asked.pattern);
+    if (asked.specialTokens !== undefined) this.special.value = asked.specialTokens.join(" ");
+    if (asked.compat !== undefined) this.rule.value = asked.compat;
   }
 
-  /** Settings that a link holds. */
-  private fill({ text, vocabSize, pattern, specialTokens, compat }: Partial<AskedSettings>): void {
-    if (text !== undefined) this.text.value = text;
-    if (vocabSize !== undefined) at<HTMLInputElement>("train-size").value = String(vocabSize);
-    if (pattern !== undefined) setPattern(pattern);
-    if (specialTokens !== undefined) at<HTMLInputElement>("train-special").value = specialTokens.join(" ");
-    if (compat !== undefined) at<HTMLSelectElement>("train-rule").value = compat;
+  private submit(event: Event): void {
+    event.preventDefault();
+    if (!this.isBusy) void this.train();
+  }
+
+  /** A name of the list, or else a regular expression. */
+  private setPattern(pattern: string): void {
+    const isNamed = pattern in patterns;
+    this.pattern.value = isNamed ? pattern : "";
+    this.regex.value = isNamed ? "" : pattern;
+    this.offerRegex();
+  }
+
+  private offerRegex(): void {
+    this.regexLabel.hidden = this.pattern.value !== "";
   }
 
   private take(files: readonly File[]): void {
     this.files = files;
     this.text.value = "";
     const size = files.reduce((sum, file) => sum + file.size, 0);
-    at("train-chosen").textContent =
+    this.chosen.textContent =
       files.length === 0 ? "" : `${files.map(({ name }) => name).join(", ")}: ${sizeText(size)}`;
   }
 
-  get corpus(): Corpus {
+  private get corpus(): Corpus {
     return { text: this.text.value, files: this.text.value === "" ? this.files : [] };
+  }
+
+  private get settings(): Settings {
+    return {
+      vocabSize: Number(this.size.value),
+      pattern: this.pattern.value === "" ? this.regex.value : this.pattern.value,
+      specialTokens: this.special.value.split(/\s+/).filter((token) => token !== ""),
+      compat: this.rule.value as Settings["compat"],
+    };
   }
 
   async train(): Promise<void> {
     this.setBusy(true);
     try {
-      await this.session.train(this.corpus, askedSettings(), ({ stage, done, total }) => {
+      await this.session.train(this.corpus, this.settings, ({ stage, done, total }) => {
         this.bar.value = ((stage === "merging" ? 1 : 0) + done / (total ?? done)) / 2;
         this.status.textContent = stage === "merging" ? `${grouped(done)} merges` : "counting words";
       });
     } catch (error) {
-      show(this.status, html`<span class="wrong">${messageOf(error)}</span>`);
+      replace(this.status, h("span.wrong", messageOf(error)));
       this.setBusy(false);
     }
   }
@@ -83,11 +165,10 @@ export class TrainView {
   private setBusy(isBusy: boolean): void {
     this.isBusy = isBusy;
     this.bar.hidden = !isBusy;
-    const [go, cancel] = [at("train-go"), at("train-cancel")];
     // A button that is disabled or hidden would lose the focus.
-    if (document.activeElement === cancel) go.focus();
-    cancel.hidden = !isBusy;
-    go.ariaDisabled = isBusy ? "true" : null;
+    if (document.activeElement === this.end) this.go.focus();
+    this.end.hidden = !isBusy;
+    this.go.ariaDisabled = isBusy ? "true" : null;
     if (isBusy) this.bar.value = 0;
   }
 
@@ -96,50 +177,12 @@ export class TrainView {
     const { byteCount: size, countMs, mergeMs, mergeCount, distinctWordCount } = statistics;
     const time = seconds((countMs + mergeMs) / 1000);
     this.status.textContent = `Learned ${grouped(mergeCount)} merges from ${sizeText(size)}, which have ${grouped(distinctWordCount)} distinct words, in ${time}.`;
-    show(at("train-warnings"), html`${warnings.map((warning) => html`<p class="warning">${warning}</p>`)}`);
-    show(at("sizes-chart"), sizeChart(learned.tokensAfter, learned.specialTokens.length));
+    replace(
+      this.warnings,
+      warnings.map((warning) => h("p.caution", warning)),
+    );
+    const { tokensAfter, specialTokens } = learned;
+    const compression = { baseSize: byteCount + specialTokens.length, tokensAfter };
+    replace(this.chart, tokensAfter[0]! > 0 && curveChart(curveOf(compression)));
   }
-}
-
-/** A name of the list; or, behind "other", a regular expression. */
-export function setPattern(pattern: string): void {
-  const select = at<HTMLSelectElement>("train-pattern");
-  const isNamed = [...select.options].some(({ value }) => value === pattern);
-  select.value = isNamed ? pattern : "";
-  at<HTMLInputElement>("train-regex").value = isNamed ? "" : pattern;
-  select.dispatchEvent(new Event("change"));
-}
-
-export function askedSettings(): Settings {
-  const named = at<HTMLSelectElement>("train-pattern").value;
-  return {
-    vocabSize: Number(at<HTMLInputElement>("train-size").value),
-    pattern: named === "" ? at<HTMLInputElement>("train-regex").value : named,
-    specialTokens: at<HTMLInputElement>("train-special")
-      .value.split(/\s+/)
-      .filter((token) => token !== ""),
-    compat: at<HTMLSelectElement>("train-rule").value as Settings["compat"],
-  };
-}
-
-const chartPoints = 48;
-
-/** Bytes per token of the corpus by the size of the vocabulary. */
-function sizeChart(tokensAfter: Float64Array, specialCount: number): Html {
-  const last = tokensAfter.length - 1;
-  const steps = new Set(
-    Array.from({ length: chartPoints + 1 }, (_, i) => Math.round((last * i) / chartPoints)),
-  );
-  const points = [...steps].map((merges) => {
-    const [x, y] = [byteCount + specialCount + merges, tokensAfter[0]! / tokensAfter[merges]!];
-    return { x, y, label: `${grouped(x)} tokens: ${y.toFixed(2)} bytes per token` };
-  });
-  const line: Line = { name: "corpus", colour: 0, points };
-  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
-  return lineChart({
-    title: "Bytes per token by the size of the vocabulary",
-    x: linearAxis("size of the vocabulary", xs),
-    y: linearAxis("bytes per token", ys, 1),
-    lines: [line],
-  });
 }

@@ -1,10 +1,11 @@
-import { escapeBytes } from "../../bytes/escape.ts";
 import { grouped } from "../../bytes/quantities.ts";
-import { barChart } from "../html-charts.ts";
-import { html } from "../html-parts.ts";
+import { bar, dataTable } from "../../pages/app/data-table.ts";
+import { h, replace, section } from "../../pages/app/dom.ts";
+import { shownToken } from "../../pages/app/merge-tree.ts";
+import { timesOf } from "../../pages/signs.ts";
 import { byteCount, placesOfMerges, tokenCountOf } from "../joined-text.ts";
-import { bytesOfToken, idOfToken, type Learned, mergeCountOf } from "../learned.ts";
-import { at, onClick, show, times } from "./page-parts.ts";
+import { isSpecial, mergeCountOf, tokenOf } from "../learned.ts";
+import type { RankedPair } from "../pair-ranking.ts";
 import type { Session, Trained } from "./session.ts";
 import { ShownText } from "./shown-text.ts";
 
@@ -15,7 +16,66 @@ const restMs = 60;
 
 /** The text after any number of merges: a slider, what comes next, and what else could have come. */
 export class WatchView {
-  private readonly slider = at<HTMLInputElement>("watch-slider");
+  private readonly count = h("p", { id: "watch-count", role: "status" });
+  private readonly slider = h("input", {
+    ...{ id: "watch-slider", type: "range", min: 0, max: 0, value: 0 },
+    oninput: () => this.goTo(this.step),
+  });
+  private readonly playButton = h(
+    "button",
+    { id: "watch-play", type: "button", onclick: () => this.play(this.timer === undefined) },
+    "Play",
+  );
+  private readonly left = h("code.t", { id: "next-left" });
+  private readonly right = h("code.t", { id: "next-right" });
+  private readonly made = h("code.t", { id: "next-made" });
+  private readonly facts = h("span");
+  private readonly next = h("p", { id: "watch-next" }, [
+    ["Next: ", this.left, " + ", this.right, " → "],
+    h("button.plain", { type: "button", onclick: () => this.choose(byteCount + this.step) }, this.made),
+    this.facts,
+  ]);
+  private readonly done = h("p", { id: "watch-done", hidden: true }, "All merges are made.");
+  private readonly text = h("div.text.watched", {
+    ...{ id: "watch-text", tabindex: 0, role: "region" },
+    ...{ "aria-label": "The text, cut into tokens", "aria-describedby": "watch-token" },
+  });
+  private readonly told = h(
+    "p.quiet",
+    { id: "watch-token", role: "status" },
+    "Point at a token, or go from one to the next by the arrow keys, to see what it is.",
+  );
+  private readonly pairs = h("div", { id: "watch-pairs" });
+  private readonly own = h("textarea", {
+    ...{ id: "watch-own", rows: 3, "aria-label": "Another text to cut", spellcheck: "false" },
+    onchange: () => void this.openOwn(),
+  });
+  readonly element = section(
+    "watch",
+    "Watch it learn",
+    "Play, or move the slider: each step is one merge. Where the colour changes, a token ends; frames show the pairs that the next merge joins. ↵ is a line end; stripes mark a letter whose bytes are still several tokens.",
+    this.count,
+    h(
+      "p.steps",
+      this.stepper("|◀", "To the first", -1_000_000),
+      this.stepper("◀", "One merge back", -1),
+      this.playButton,
+      this.stepper("▶", "One merge on", 1),
+      this.stepper("▶|", "To the last", 1_000_000),
+      h("label.slider", h("span.unseen", "Merges made"), this.slider),
+    ),
+    [this.next, this.done, this.text, this.told],
+    h(
+      "div.columns",
+      h("div", h("h3", "The most frequent pairs now"), this.pairs),
+      h(
+        "div",
+        h("h3", "Another text"),
+        h("p.quiet", "Any text, cut by what was learned from the corpus."),
+        this.own,
+      ),
+    ),
+  );
   private readonly shown: ShownText;
   private trained: Trained | undefined;
   private places: Uint32Array = new Uint32Array(0);
@@ -26,17 +86,29 @@ export class WatchView {
 
   constructor(
     private readonly session: Session,
-    choose: (token: number) => void,
+    private readonly choose: (token: number) => void,
   ) {
-    this.shown = new ShownText(at("watch-text"), (token) => this.tell(token), choose);
+    this.shown = new ShownText(this.text, (token) => this.tell(token), choose);
     session.onTrained((trained) => this.open(trained));
-    this.slider.addEventListener("input", () => this.goTo(this.slider.valueAsNumber));
-    onClick(at("watch"), "step", (step) => this.step(Number(step)));
-    at("next-made").parentElement!.addEventListener("click", () =>
-      choose(byteCount + this.slider.valueAsNumber),
-    );
-    at("watch-play").addEventListener("click", () => this.play(this.timer === undefined));
-    at("watch-own").addEventListener("change", () => void this.openOwn());
+  }
+
+  private stepper(sign: string, label: string, step: number): HTMLElement {
+    const go = () => {
+      this.play(false);
+      this.goTo(this.step + step);
+    };
+    return h("button", { type: "button", "data-step": step, "aria-label": label, onclick: go }, sign);
+  }
+
+  private get step(): number {
+    return this.slider.valueAsNumber;
+  }
+
+  /** Shows the text after this many merges, and lets the keys continue there. */
+  show(merges: number): void {
+    this.goTo(merges);
+    this.element.scrollIntoView();
+    this.slider.focus({ preventScroll: true });
   }
 
   private open(trained: Trained): void {
@@ -55,15 +127,15 @@ export class WatchView {
 
   /** The reader's own text; without one, the beginning of the corpus. */
   private async openOwn(): Promise<void> {
-    const text = at<HTMLTextAreaElement>("watch-own").value;
+    const text = this.own.value;
     const { thread, head } = this.session.trained!;
     const bytes = new TextEncoder().encode(text);
     this.openText(text === "" ? head : await thread.ask("cut", bytes));
-    this.goTo(this.slider.valueAsNumber);
+    this.goTo(this.step);
   }
 
-  /** The text after so many merges. */
-  goTo(merges: number): void {
+  /** Shows the text after this many merges. */
+  private goTo(merges: number): void {
     const { learned, head } = this.trained!;
     const most = mergeCountOf(learned);
     const step = Math.max(0, Math.min(most, merges));
@@ -72,8 +144,7 @@ export class WatchView {
     this.shown.showAfter(step);
     const tokens = tokenCountOf(head, step);
     const perToken = (head.bytes.length / Math.max(1, tokens)).toFixed(2);
-    at("watch-count").textContent =
-      `After ${grouped(step)} of ${grouped(most)} merges: ${grouped(tokens)} tokens, ${perToken} bytes per token`;
+    this.count.textContent = `After ${grouped(step)} of ${grouped(most)} merges: ${grouped(tokens)} tokens, ${perToken} bytes per token`;
     this.showNext(step);
     clearTimeout(this.asking);
     this.asking = setTimeout(() => void this.askRunnersUp(), restMs);
@@ -83,27 +154,36 @@ export class WatchView {
   private showNext(step: number): void {
     const { learned } = this.trained!;
     const isLast = step === mergeCountOf(learned);
-    at("watch-next").hidden = isLast;
-    at("watch-done").hidden = !isLast;
+    this.next.hidden = isLast;
+    this.done.hidden = !isLast;
     if (isLast) return;
-    const parts = { left: learned.left[step]!, right: learned.right[step]!, made: byteCount + step };
-    for (const [name, token] of Object.entries(parts))
-      at(`next-${name}`).textContent = nameOf(learned, token);
-    at("next-facts").textContent =
-      `. No pair occurs more often in all text that is learned from: ${times(learned.pairCounts[step]!)}. In the text below it changes ${counted(this.places[step]!)}.`;
+    this.left.textContent = this.nameOf(learned.left[step]!);
+    this.right.textContent = this.nameOf(learned.right[step]!);
+    this.made.textContent = this.nameOf(byteCount + step);
+    const places = this.places[step] === 1 ? "1 place" : `${grouped(this.places[step]!)} places`;
+    this.facts.textContent = `. No pair occurs more often in all text that is learned from: ${timesOf(learned.pairCounts[step]!)}. In the text below it changes ${places}.`;
+  }
+
+  private tokenOf(number: number) {
+    const { learned, vocabulary } = this.trained!;
+    return tokenOf(learned, vocabulary, number);
+  }
+
+  private nameOf(number: number): string {
+    return shownToken(this.tokenOf(number));
   }
 
   /** What a token of the text is. */
-  private tell(token: number): void {
-    const { learned } = this.trained!;
+  private tell(number: number): void {
+    const token = this.tokenOf(number);
+    const { id, rank } = token;
     const origin =
-      token < 0
-        ? "a special token"
-        : token < byteCount
-          ? "a byte"
-          : `merge ${grouped(token - byteCount + 1)} made it`;
-    at("watch-token").textContent =
-      `${nameOf(learned, token)} : id ${idOfToken(learned, token)}, ${origin}. Press it to see why it is there.`;
+      rank !== undefined
+        ? `merge ${grouped(rank + 1)} made it`
+        : isSpecial(token)
+          ? "a special token"
+          : "a byte";
+    this.told.textContent = `${shownToken(token)} : id ${id}, ${origin}. Press it to see why it is there.`;
   }
 
   /** The worker counts all pairs of the corpus at this step. */
@@ -111,56 +191,54 @@ export class WatchView {
     if (this.isAsking) return;
     this.isAsking = true;
     try {
-      for (let shown = -1; shown !== this.slider.valueAsNumber; ) {
-        const { thread, learned } = this.trained!;
-        shown = this.slider.valueAsNumber;
+      for (let shown = -1; shown !== this.step; ) {
+        const { thread } = this.trained!;
+        shown = this.step;
         const { top, tiedCount } = await thread.ask("pairs", { merges: shown, most: runnersUp });
         if (thread !== this.trained!.thread) continue;
-        const groups = top.map(({ left, right, count }) => ({
-          name: `${nameOf(learned, left)} + ${nameOf(learned, right)}`,
-          values: [count],
-          texts: [grouped(count)],
-        }));
-        const chart = { title: "The most frequent pairs", kind: "pair", series: ["occurrences"], groups };
-        const tie =
-          tiedCount < 2
-            ? undefined
-            : html`<p class="quiet">${grouped(tiedCount)} pairs stand equally often: the trainer's rule for ties says which one is merged first.</p>`;
-        show(at("watch-pairs"), groups.length === 0 ? html`` : html`${barChart(chart)}${tie}`);
+        replace(this.pairs, [
+          top.length > 0 && this.pairTable(top),
+          tiedCount > 1 &&
+            h(
+              "p.quiet",
+              `${grouped(tiedCount)} pairs are equally frequent: the trainer's rule for ties says which one is merged first.`,
+            ),
+        ]);
       }
     } finally {
       this.isAsking = false;
     }
   }
 
-  private step(step: number): void {
-    this.play(false);
-    this.goTo(this.slider.valueAsNumber + step);
+  private pairTable(top: readonly RankedPair[]): HTMLElement {
+    const most = top.reduce((most, { count }) => Math.max(most, count), 1);
+    return dataTable<RankedPair>({
+      label: "The most frequent pairs",
+      columns: [
+        { head: "pair", cell: ({ left, right }) => `${this.nameOf(left)} + ${this.nameOf(right)}` },
+        { head: "occurrences", cell: ({ count }) => [grouped(count), bar(count / most)] },
+      ],
+      rows: top,
+    });
   }
 
   /** Plays the merges: the first ones slowly, later ones faster, so that any vocabulary takes about a minute. */
   private play(isPlaying: boolean): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const button = at("watch-play");
-    button.textContent = isPlaying ? "Pause" : "Play";
-    button.ariaPressed = String(isPlaying);
+    this.playButton.textContent = isPlaying ? "Pause" : "Play";
+    this.playButton.ariaPressed = String(isPlaying);
     if (!isPlaying) return;
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const most = mergeCountOf(this.trained!.learned);
-    if (this.slider.valueAsNumber === most) this.goTo(0);
+    if (this.step === most) this.goTo(0);
     const next = () => {
-      const merges = this.slider.valueAsNumber;
+      const merges = this.step;
       this.goTo(merges + (isCalm ? 1 : 1 + Math.floor(merges / 120)));
-      if (this.slider.valueAsNumber === most) this.play(false);
+      if (this.step === most) this.play(false);
       else this.timer = setTimeout(next, wait());
     };
-    const wait = () => (isCalm ? calmMs : Math.max(60, 700 - 20 * this.slider.valueAsNumber));
+    const wait = () => (isCalm ? calmMs : Math.max(60, 700 - 20 * this.step));
     this.timer = setTimeout(next, wait());
   }
 }
-
-const nameOf = (learned: Learned, token: number) =>
-  escapeBytes(bytesOfToken(learned, token, 40)).replaceAll(" ", "␣");
-
-const counted = (places: number) => (places === 1 ? "1 place" : `${grouped(places)} places`);
