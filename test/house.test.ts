@@ -75,7 +75,6 @@ test("modules of the runtime that take milliseconds to load are loaded where the
   // Few runs need these, or they are never in the executable.
   expect(loading).toEqual([
     "src/corpus/records/parquet/plan-pages.ts",
-    "src/playground/playground-page.ts",
     "src/runtime/host.node.ts",
     "src/tokenizer/image.ts",
   ]);

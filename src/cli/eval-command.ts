@@ -25,7 +25,7 @@ import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./ev
 import { evaluating } from "./evaluate-options.ts";
 import { openTexts, readTexts } from "./input-options.ts";
 import type { Invocation } from "./invocation.ts";
-import { corpusNoteLines, type Output, terminalColumns } from "./output.ts";
+import { corpusNoteLines, type Output, terminalColumns, withFigure } from "./output.ts";
 import { takeReportPlace, writtenLine } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { openTokenizers } from "./tokenizer-options.ts";
@@ -48,7 +48,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
     { tokenizers, texts, terms, numbers, model, workerCountFor, budget, scratch },
     (progress) => output.progress(progress),
   );
-  output.endStage();
+  output.endOnlyStage();
   for (const { name: text, invalidBytes: count } of evaluation.texts) {
     output.tell(invalidBytes({ count, text, became: "is taken for a word" }));
   }
@@ -68,9 +68,17 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
   const linesOf = (text: string, columns: number | null) =>
     columns === null ? [text] : Bun.wrapAnsi(text, columns).split("\n");
+  const finding = evaluation.tokenizers.length > 1 ? findingOf(evaluation) : null;
+  const sentences = [
+    ...(finding === null ? [] : [spelled([...finding.sentence, " ", ...finding.more], evaluation)]),
+    ...cautionsOf(evaluation),
+  ];
   output.succeed(
     (columns) => [
-      ...sentencesOf(evaluation).flatMap((text) => linesOf(text, columns)),
+      ...withFigure(
+        sentences.flatMap((text) => linesOf(text, columns)),
+        finding?.figure,
+      ),
       `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`,
       ...corpusNoteLines(found),
       ...writtenLine(reportPath),
@@ -94,13 +102,6 @@ function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTo
     const learned = recorded.filter(({ inputs }) => paths.some((path) => inputs.has(path)));
     return { ...text, trainedBy: learned.map(({ name }) => name) };
   });
-}
-
-/** What was found, and why it should not be trusted. */
-function sentencesOf(evaluation: Evaluation): string[] {
-  const finding = evaluation.tokenizers.length > 1 ? findingOf(evaluation) : null;
-  const found = finding === null ? [] : [spelled([...finding.sentence, " ", ...finding.more], evaluation)];
-  return [...found, ...cautionsOf(evaluation)];
 }
 
 type AskedEvaluation = Asked<typeof evaluating>;

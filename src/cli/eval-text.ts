@@ -4,11 +4,13 @@ import type { CostliestWord, Evaluation, TextFacts } from "../evaluation/evaluat
 import {
   bestOf,
   type CostParity,
+  costsOf,
   type Measure,
   type Measures,
   modelMeasures,
   parityCosts,
   parityMeasures,
+  repeatsAnother,
   shownValue,
   termMeasures,
   textMeasures,
@@ -48,7 +50,10 @@ export function evaluationLines(evaluation: Evaluation, view: EvaluationView, co
   const { texts, tokenizers } = evaluation;
   const isAll = view.measures.includes("all");
   const chosen = isAll
-    ? textMeasures.filter(({ value }) => tokenizers.some(({ overall }) => value(overall) !== null))
+    ? textMeasures.filter(
+        (measure) =>
+          !repeatsAnother(measure) && tokenizers.some(({ overall }) => measure.value(overall) !== null),
+      )
     : view.measures.flatMap((name) => textMeasures.find(({ key }) => key === name) ?? []);
   const flat = chosen.length > 1 ? flatSection(evaluation, chosen, isAll, columns) : undefined;
   const isAsked = (table: string) => (isAll ? flat === undefined : view.measures.includes(table));
@@ -182,7 +187,7 @@ const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measur
 
 /** How alike the texts are in their costs, and what the vocabulary has. */
 function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
-  const compared = texts.length > 1 ? parityCosts : [];
+  const compared = texts.length > 1 ? costsOf(texts) : [];
   const ofParity = compared.flatMap((cost) =>
     parityMeasures.map((measure) => {
       const results = tokenizers.map(({ parity }) => cost.of(parity!));

@@ -31,7 +31,7 @@ export type OutputOptions = {
  * A summary; one that takes time to make is made if people or the log are to see it. It is told where its lines have to end;
  * null: nowhere.
  */
-type Summary = string | readonly string[] | ((columns: number | null) => readonly string[]);
+type Summary = string | readonly Line[] | ((columns: number | null) => readonly Line[]);
 
 /** An estimate below this is not told to people. */
 const worthTellingBytes = 1e8;
@@ -92,6 +92,11 @@ export class Output {
   /** The stage ends now, and this is what it found; without it, the stage ended with its last report. */
   endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);
+  }
+
+  /** The stage ends with its last report; the summary says how long the run took. */
+  endOnlyStage(): void {
+    for (const display of this.displays) display.end("told below");
   }
 
   tellMemory(stage: string, estimatedBytes: number): void {
@@ -326,6 +331,14 @@ export type Line = string | readonly Piece[];
 export type Piece = string | { readonly text: string; readonly code: string };
 
 export const piece = (style: keyof Styles, text: string): Piece => ({ text, code: codes[style] });
+
+/** Lines of which a figure stands out where it is first. */
+export function withFigure(lines: readonly string[], figure: string | undefined): Line[] {
+  const found = figure === undefined ? -1 : lines.findIndex((line) => line.includes(figure));
+  if (found < 0) return [...lines];
+  const [before, ...rest] = lines[found]!.split(figure!) as [string, ...string[]];
+  return lines.with(found, [before, piece("bold", figure!), rest.join(figure)] as never) as Line[];
+}
 
 /**
  * Lines as they are printed: here all is escaped that people see. A line may name a file, or show a token, that holds line

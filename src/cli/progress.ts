@@ -9,8 +9,8 @@ export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 /** Shows how far a stage is. Its methods may be called at any time, any number of times. */
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
-  /** The stage ends now, and found this; it ended with its last report; or it is stopped. */
-  end(how: "took" | "stopped after", found?: string): void;
+  /** The stage ends now, and found this; it ended with its last report, whose time may be told in a summary; or it is stopped. */
+  end(how: "took" | "told below" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */
   clear(): void;
 };
@@ -47,8 +47,8 @@ export function createProgress(
     const isToldNow = last === undefined || found !== undefined || how === "stopped after";
     const endMs = isToldNow ? clockMs() : lastMs;
     const elapsedMs = endMs - (startMs ?? endMs);
-    const hasLine = mode === "plain" || mode === "log";
-    if (mode === "json" && last !== undefined && how === "took") {
+    const hasLine = (mode === "plain" || mode === "log") && how !== "told below";
+    if (mode === "json" && last !== undefined && how !== "stopped after") {
       // Programs are told that all is done, of a stream and of fewer merges than asked, too.
       const done = (last.unit === "bytes" && last.total) || Math.round(last.done);
       const whole = { ...last, done, total: done };
@@ -135,11 +135,18 @@ function parts({ unit }: StageProgress, figures: Figures) {
     share: share === null ? "" : `${Math.floor(share * 100)} %`.padStart(5),
     amount: unit === "bytes" ? amount : `${amount} ${unit}`,
     rate: `${shown(perSecond)}/s`,
-    left: done > 0 && secondsLeft !== null ? `${clock(secondsLeft)} left` : "",
+    left: secondsLeft !== null && isForeseen(figures) ? `${clock(secondsLeft)} left` : "",
     words: distinctWordCount === undefined ? "" : `${grouped(distinctWordCount)} words`,
     memory: `${bytes(memoryBytes)} memory`,
   };
 }
+
+/** The start of a stage says little of its speed: the rest is estimated after a part of it, or after some seconds. */
+const isForeseen = ({ share, done, perSecond }: Figures) =>
+  done > 0 && (share! >= foreseenShare || done >= foreseenSeconds * perSecond);
+
+const foreseenShare = 0.1;
+const foreseenSeconds = 5;
 
 type Parts = ReturnType<typeof parts>;
 

@@ -9,11 +9,11 @@ import { shellLine } from "../runtime/hints.ts";
 import { lockOutputs, writeChunks } from "./data-output.ts";
 import { openInputs, spoolPipes } from "./input-options.ts";
 import type { Invocation } from "./invocation.ts";
-import { corpusNotes, type Output } from "./output.ts";
+import { corpusNotes, type Output, withFigure } from "./output.ts";
 import { checkReportPath, refuseOtherFile } from "./report-option.ts";
 import { onStop } from "./stop.ts";
 import { readTokenList } from "./token-lists.ts";
-import { extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
+import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
 
 /** `bpe train`: reads the options, trains, tells. */
 export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
@@ -82,12 +82,15 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
   const summary = (columns: number | null) =>
     "extensions" in trained
       ? extensionSummary(trained, record as ExtensionRecord, { ...ended, isFull, columns })
-      : trainingSummary(trained, record as TrainingRecord, training.model, {
-          ...ended,
-          report: asked.report,
-          isFull,
-          columns,
-        });
+      : withFigure(
+          trainingSummary(trained, record as TrainingRecord, training.model, {
+            ...ended,
+            report: asked.report,
+            isFull,
+            columns,
+          }),
+          bytesPerTokenText(record as TrainingRecord),
+        );
   output.succeed(summary, { changed: true, output: ended.output, kept: keptPath, ...record });
 }
 

@@ -228,8 +228,14 @@ function vocabularyText(size: number, record: TrainingRecord): string {
   return `${sized}, ${counted(record.mergeCount, "merge")}${perToken(record)}`;
 }
 
-const perToken = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
-  bytesPerToken === null ? "" : `; ${bytesPerToken.toFixed(3)} bytes per token`;
+const perToken = (record: { readonly bytesPerToken: number | null }) => {
+  const text = bytesPerTokenText(record);
+  return text === undefined ? "" : `; ${text}`;
+};
+
+/** The number that matters; undefined without text. */
+export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
+  bytesPerToken === null ? undefined : `${bytesPerToken.toFixed(3)} bytes per token`;
 
 /** What the second half of the vocabulary bought. */
 const halfText = ({ half }: TrainingRecord) =>

@@ -12,6 +12,8 @@ export type Finding = {
   readonly sentence: readonly FindingPart[];
   /** What one would ask next, in a sentence or two. */
   readonly more: readonly FindingPart[];
+  /** The number in the sentence that matters, as it is in it. */
+  readonly figure?: string;
 };
 
 /** Below this size a single paragraph may decide what is measured. */
@@ -23,17 +25,23 @@ export function findingOf(evaluation: Evaluation): Finding | null {
   if (pair === null) return findingOfOne(evaluation);
   const { own, best, shares } = pair;
   const [first, second] = shares as [TextShare, TextShare | undefined];
-  const sizes = [own, best].map((t) => grouped(evaluation.tokenizers[t]!.vocabularySize));
-  const rank = evaluation.tokenizers.length > 2 ? ", the best of the others" : "";
-  const more = [own, ` has ${sizes[0]} tokens, `, best, ` ${sizes[1]}${rank}.`];
+  const more = [
+    ...(evaluation.tokenizers.length > 2 ? [best, " is the best of the others. "] : []),
+    ...sizesOf(evaluation, own, best),
+  ];
   if (second === undefined)
-    return { sentence: [`On ${first.text}, `, ...comparison(own, best, first.share), "."], more };
+    return {
+      sentence: [`On ${first.text}, `, ...comparison(own, best, first.share), "."],
+      more,
+      figure: lessOrMore(first.share),
+    };
   const weights = " Each text counts the same.";
   if (shares.length === 2) {
     const lead = [`On ${first.text}, `, ...comparison(own, best, first.share)];
     return {
       sentence: [...lead, `; on ${second.text}, ${lessOrMore(second.share)}.`],
       more: [...more, weights],
+      figure: lessOrMore(first.share),
     };
   }
   const sorted = shares.toSorted((a, b) => a.share - b.share);
@@ -41,11 +49,21 @@ export function findingOf(evaluation: Evaluation): Finding | null {
     ({ text, share }) => `${lessOrMore(share)} on ${text}`,
   );
   const range = `; text by text ${least} to ${most}.`;
-  const mean = comparison(own, best, meanOf(shares));
-  return { sentence: [`Over ${shares.length} texts, `, ...mean, range], more: [...more, weights] };
+  const mean = meanOf(shares);
+  return {
+    sentence: [`Over ${shares.length} texts, `, ...comparison(own, best, mean), range],
+    more: [...more, weights],
+    figure: lessOrMore(mean),
+  };
 }
 
 type TextShare = { readonly text: string; readonly share: number };
+
+function sizesOf({ tokenizers }: Evaluation, own: number, best: number): FindingPart[] {
+  const [ownSize, bestSize] = [own, best].map((t) => grouped(tokenizers[t]!.vocabularySize));
+  if (ownSize === bestSize) return [`Both have ${ownSize} tokens.`];
+  return [own, ` has ${ownSize} tokens, `, best, ` has ${bestSize}.`];
+}
 
 /** Says of the only tokenizer how long its tokens are. */
 function findingOfOne({ tokenizers }: Evaluation): Finding | null {

@@ -277,6 +277,17 @@ export const textMeasures: readonly Measure<Measures>[] = [
 
 const from = (key: string) => textMeasures.findIndex((measure) => measure.key === key);
 
+const repeated = new Set([
+  "words_per_token",
+  "tokens_per_character",
+  "continued_words",
+  "continued_share",
+  "single_token_words",
+]);
+
+/** Whether another measure says the same: a count whose share is a measure, or what is left of 1 or turned over. */
+export const repeatsAnother = ({ key }: Measure<never>) => repeated.has(key);
+
 /** Those that are measured only when they are asked for. */
 export const digitMeasures = textMeasures.slice(from("numbers"), from("flops_per_byte"));
 
@@ -346,6 +357,16 @@ export const parityCosts: readonly {
   { name: "per character", of: costOf("giniCharacters", "ByCharacters") },
   { name: "whole text", of: costOf("giniTokens", "ByTokens") },
 ];
+
+/** Texts whose characters differ by less than this factor may say the same. */
+const parallelFactor = 2;
+
+/** The costs that say something of these texts: as wholes only texts that may say the same are compared. */
+export function costsOf(texts: readonly { readonly characters: number }[]) {
+  const characters = texts.map((text) => text.characters);
+  const mayBeParallel = Math.max(...characters) < parallelFactor * Math.min(...characters);
+  return parityCosts.filter(({ name }) => mayBeParallel || name !== "whole text");
+}
 
 /** How alike the texts are in what they cost, of each cost. */
 export const parityMeasures: readonly Measure<CostParity>[] = [

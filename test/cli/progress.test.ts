@@ -159,6 +159,28 @@ test("a bar fits its line, stays with its cursor at the line's begin, and is tak
   expect(written).toEqual(["[######------] counting  50 %, 1.0 kB/s, 0:01 left, 7 words\x1b[J\r", "\x1b[J"]);
 });
 
+test("the first instants of a stage say nothing of its end, and a summary may tell its time", () => {
+  const { time, written, update, end } = displayOf("bar", 30);
+  update(counting(0));
+  for (const [ms, done] of [
+    [500, 20],
+    [4000, 90],
+    [5000, 90],
+    [5100, 100],
+  ] as const) {
+    time.ms = ms;
+    update(counting(done));
+  }
+  expect(written.map((line) => line.includes("left"))).toEqual([false, false, true, true]);
+  const log = displayOf("log");
+  log.update(counting(0));
+  log.time.ms = 2000;
+  log.update(counting(1000));
+  end("told below");
+  log.end("told below");
+  expect(log.written).toEqual([]);
+});
+
 test("no bar is drawn while data go to the terminal", async () => {
   const { time, written, update } = displayOf("bar", 30);
   update(counting(0));

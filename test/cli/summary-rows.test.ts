@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { coloured, printable, withFigure } from "../../src/cli/output.ts";
 import { namesWithin, rowLines } from "../../src/cli/summary-rows.ts";
 
 test("texts stand below each other, and a row that says nothing is none", () => {
@@ -84,4 +85,14 @@ test("as many names as fit are told, the first one always, and how many more the
   expect(namesWithin(["one", "two", "語語"], 13)).toBe("one and 2 more");
   expect(namesWithin([], 5)).toBe("");
   expect(namesWithin(["a name that is long"], 5)).toBe("a name that is long");
+});
+
+test("the number that matters stands out where styles are on, and nothing else changes", () => {
+  const lines = ["corpus 4.096 MB", "vocabulary; 4.096 bytes per token, 4.096 bytes per token"];
+  const shown = withFigure(lines, "4.096 bytes per token");
+  expect(printable(shown)).toBe(lines.join("\n"));
+  expect(printable(shown, coloured)).toBe(
+    "corpus 4.096 MB\nvocabulary; \x1b[1m4.096 bytes per token\x1b[0m, 4.096 bytes per token",
+  );
+  for (const figure of [undefined, "4.097"]) expect(withFigure(lines, figure)).toEqual(lines);
 });

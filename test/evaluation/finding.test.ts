@@ -73,10 +73,24 @@ test("one tokenizer is described, and what has no tokens has no finding", () => 
 });
 
 test("sizes follow the sentence", () => {
-  const evaluation = evaluationOf({ a: [90], b: [100], c: [120] });
-  expect(spelled(findingOf(evaluation)!.more, evaluation)).toBe(
-    "a has 1,000 tokens, b 2,000, the best of the others.",
-  );
+  const more = (evaluation: Evaluation) => spelled(findingOf(evaluation)!.more, evaluation);
+  const three = evaluationOf({ a: [90], b: [100], c: [120] });
+  expect(more(three)).toBe("b is the best of the others. a has 1,000 tokens, b has 2,000.");
+  const two = evaluationOf({ a: [90], b: [100] });
+  expect(more(two)).toBe("a has 1,000 tokens, b has 2,000.");
+  const equal = two.tokenizers.map((of) => ({ ...of, vocabularySize: 300 }));
+  expect(more({ ...two, tokenizers: equal })).toBe("Both have 300 tokens.");
+});
+
+test("the number that matters is in the sentence, as it is named", () => {
+  for (const tokens of [
+    { a: [90], b: [100] },
+    { a: [250, 1], b: [100, 1] },
+    { a: [9, 8, 7], b: [9, 8, 7] },
+  ]) {
+    const { sentence, figure } = findingOf(evaluationOf(tokens))!;
+    expect(sentence.some((part) => String(part).includes(figure!))).toBe(true);
+  }
 });
 
 test("short texts and texts that a tokenizer was trained on are named", () => {

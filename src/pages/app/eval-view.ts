@@ -3,11 +3,12 @@ import type { FullEvaluation, TextFacts } from "../../evaluation/evaluation.ts";
 import { ownAndBest, shortTextBytes } from "../../evaluation/finding.ts";
 import {
   bestOf,
+  costsOf,
   type Measure,
   type Measures,
   modelMeasures,
-  parityCosts,
   parityMeasures,
+  repeatsAnother,
   shownValue,
   termMeasures,
   textMeasures,
@@ -114,21 +115,12 @@ function excerptSection(evaluation: FullEvaluation, names: readonly string[]): C
 const says = ({ isOfWords }: Measure<never>, texts: readonly TextFacts[]) =>
   !isOfWords || texts.every(({ isSpaced }) => isSpaced);
 
-/** Counts that say what their shares say, and measures that another one says turned over. */
-const repeated = new Set([
-  "words_per_token",
-  "tokens_per_character",
-  "continued_words",
-  "continued_share",
-  "single_token_words",
-]);
-
 /** The measures with a value, in the order in which people want them. */
 function measuresOf({ texts, tokenizers }: FullEvaluation): Measure<Measures>[] {
   const first = ["bytes_per_token", "tokens", "fertility", "single_token_share"];
   const known = textMeasures.filter(
     (measure) =>
-      !repeated.has(measure.key) &&
+      !repeatsAnother(measure) &&
       texts.some((text) => says(measure, [text])) &&
       tokenizers.some((of) => measure.value(of.overall) !== null),
   );
@@ -320,15 +312,8 @@ function terms({ tokenizers }: FullEvaluation, names: readonly string[]): Child 
   ];
 }
 
-/** Texts whose characters differ by less than this factor may say the same. */
-const parallelFactor = 2;
-
 function parity({ texts, tokenizers }: FullEvaluation, names: readonly string[]): Child {
-  const characters = texts.map((text) => text.characters);
-  const mayBeParallel = Math.max(...characters) < parallelFactor * Math.min(...characters);
-  const costs = parityCosts.filter(
-    (cost) => says(cost as never, texts) && (mayBeParallel || cost.name !== "whole text"),
-  );
+  const costs = costsOf(texts).filter((cost) => says(cost as never, texts));
   const rows = costs.flatMap((cost) =>
     tokenizers.map(({ parity }, t) => ({ t, cost: cost.name, of: cost.of(parity!) })),
   );
