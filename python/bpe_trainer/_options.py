@@ -33,6 +33,7 @@ FILES = (
 #: Each parameter, its option of `bpe train`, and how `_training.py` prints its value.
 OPTIONS = (
     ("special_tokens", "special-token", "texts"),
+    ("special_tokens_first", "special-tokens-first", "flag"),
     ("special_tokens_file", "special-tokens", "paths"),
     ("pattern", "pattern", "value"),
     ("normalize", "normalize", "listed"),
@@ -92,6 +93,7 @@ def train(
     *,
     texts: t.Union[t.Texts, None] = None,
     special_tokens: t.Sequence[str] = (),
+    special_tokens_first: bool = False,
     special_tokens_file: t.Union[t.Union[t.PathLike, t.Sequence[t.PathLike]], None] = None,
     pattern: t.Union[str, None] = None,
     normalize: t.Union[str, t.Sequence[str], None] = None,
@@ -156,6 +158,8 @@ def train(
         tokenizer, also how many tokens it gets: "+8000".
     ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. Its text is never
         counted, and it has an id of its own. Where several match, the longest wins.
+    ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after them, in order, then
+        merges: as tekken.json has it. With ``compat`` huggingface they are first already.
     ``special_tokens_file``: Special tokens from a file: one a line, or JSON. Each counts as if given by
         ``special_tokens``, in the order typed. JSON is a list of texts, or a tokenizer.json, whose special
         tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end

@@ -59,6 +59,7 @@ export async function likeAt(path: string, loaded?: TokenizerParts): Promise<Lik
     normalization: parts.normalization,
     addsPrefixSpace: parts.addsPrefixSpace,
     compat: recorded === undefined || recorded.compat === "extension" ? "huggingface" : recorded.compat,
+    ...(recorded?.specialTokensFirst && { specialTokensFirst: true }),
     model: {
       ...(config !== null && { roles: rolesOf(config) }),
       addsBos: bos !== undefined && root !== null && putsInFront(root, bos),

@@ -186,8 +186,7 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
-/** No rule of a training numbers special tokens first and then the bytes in order. */
-const wayOut = "train without special tokens, or use tokenizer.json instead";
+const wayOut = "train with --special-tokens-first and without --pad-to, or use tokenizer.json instead";
 
 /** Why a tokenizer cannot be written in this format, or null. mistral-common hands the merging to tiktoken. */
 function obstacle(tokenizer: FinishedTokenizer): string | null {

@@ -260,10 +260,10 @@ function patternOf(sources: readonly string[] | undefined, path: string): Resolv
   return { name: nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }
 
-/** A training with `--compat huggingface` gives special tokens the first ids, every other training the next free ones. */
+/** A training gives special tokens the next free ids, or the first ones: with `--compat huggingface`, and where it is asked to. */
 function recordedSpecials(recorded: RecordedTraining): SpecialTokenOption[] {
-  const { specialTokens, specialIds, reservedTokens, compat } = recorded;
-  const firstIds = compat === "huggingface" ? [...specialTokens.keys()] : [];
+  const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;
+  const firstIds = specialTokensFirst || compat === "huggingface" ? [...specialTokens.keys()] : [];
   const given = specialTokens.map((text, i) => ({ text, id: (specialIds ?? firstIds)[i] }));
   return [...given, ...reservedTokens.map((text) => ({ text, id: undefined }))];
 }

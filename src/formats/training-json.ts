@@ -110,6 +110,8 @@ type TrainingOptionsRecord = TokenLimits & {
   /** Only in the record of several vocabularies: their sizes, ascending. Each has a directory with a record of its own. */
   readonly sizes?: readonly number[];
   readonly specialTokens: readonly string[];
+  /** Only if asked for: they have the first ids. */
+  readonly specialTokensFirst?: true;
   /** Only with such: texts that are tokens whatever their counts, whose merges come first. */
   readonly seedTokens?: readonly string[];
   /** Only if more than the lengths of their texts decides between languages. */
@@ -255,6 +257,8 @@ export type RecordedTraining = {
   readonly specialTokens: readonly string[];
   /** Their ids, in a record of a tokenizer that was extended or pruned; others follow from `compat`. */
   readonly specialIds: readonly number[] | undefined;
+  /** Their ids are the first ones by this setting, or by `compat`. */
+  readonly specialTokensFirst: boolean;
   /** Null if text is taken as it is. */
   readonly normalization: Normalization | null | undefined;
   /** Tokens that fill the vocabulary; their ids come last. With `specialIds` they are among the special tokens, too. */
@@ -269,6 +273,7 @@ const recordFields = fieldsOf({
   options: fieldsOf({
     specialTokens: optional(listOf(text)),
     specialIds: optional(listOf(wholeNumber())),
+    specialTokensFirst: optional(flag),
     reservedTokens: optional(listOf(text)),
     normalization: optional(orNull(normalizationCheck)),
     compat: optional(oneOf<Compat | "extension">(["cs336", "huggingface", "rustbpe", "extension"])),
@@ -293,6 +298,7 @@ export function recordedTraining(path: string): RecordedTraining | null {
     patternSources: options.pattern.regex,
     specialTokens: options.specialTokens ?? [],
     specialIds: options.specialIds,
+    specialTokensFirst: options.specialTokensFirst ?? false,
     normalization: options.normalization,
     reservedTokens: options.reservedTokens ?? [],
     compat: options.compat ?? "cs336",

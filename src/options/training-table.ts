@@ -103,6 +103,17 @@ export const trainingOptions = tableOf({
     inCode:
       "Tokens that are never merged. A document ends wherever one occurs. Its text is never counted, and it has an id of its own. Where several match, the longest wins.",
   },
+  specialTokensFirst: {
+    name: "special-tokens-first",
+    recorded: true,
+    kind: flag,
+    topic: "tokens",
+    rare: true,
+    excludes: [asBaseHasIt],
+    description: "special tokens get the first ids",
+    details:
+      "The 256 bytes come after them, in order, then merges: as tekken.json has it. With --compat huggingface they are first already.",
+  },
   specialTokensFile: {
     name: "special-tokens",
     reads: "files",

@@ -37,6 +37,7 @@ import { earlyStop, invalidBytes, type Warning, wordsOf } from "./warnings.ts";
 const optionNames = [
   "texts",
   "specialTokens",
+  "specialTokensFirst",
   "pattern",
   "normalize",
   "compat",
@@ -218,13 +219,16 @@ async function trainInMemory(
   if (pretokenCount === 0) throw new UserError("there is nothing to train on: the texts are empty");
   const words = await inTurns(counter.listWords(), rest);
   const countedMs = performance.now();
-  const { specialTokens, compat, padTo, vocabSize } = training;
+  const { specialTokens, specialTokensFirst, compat, padTo, vocabSize } = training;
   const alone = { workerCount: 1 };
   const options = mergeOptionsOf(training, vocabSize, alone);
   const merges = await learnPairs(byteWords(words), options, alone, report);
   const mergedMs = performance.now();
   return {
-    vocabulary: buildVocabulary({ merges, specialTokens, laterTokens: [], compat, padTo }),
+    vocabulary: buildVocabulary({
+      ...{ merges, specialTokens, specialTokensFirst, compat, padTo },
+      laterTokens: [],
+    }),
     smaller: [],
     superwordFacts: undefined,
     ledger: makeLedger(merges),

@@ -34,6 +34,11 @@ export type TrainTokenizerOptions = {
    */
   readonly specialTokens?: readonly string[] | undefined;
   /**
+   * Special tokens get the first ids. The 256 bytes come after them, in order, then merges: as tekken.json
+   * has it. With `compat` huggingface they are first already.
+   */
+  readonly specialTokensFirst?: boolean | undefined;
+  /**
    * How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token
    * crosses a cut. Default: gpt2.
    */

@@ -101,6 +101,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
     vocabSize,
     smallerSizes,
     specialTokens,
+    specialTokensFirst,
     compat,
     padTo,
     like,
@@ -110,7 +111,7 @@ function fromBytes(training: Training, run: Corpus): Learner {
   const later = like?.laterTokens.map(({ content }) => content) ?? [];
   const laterTokens = later.filter((text) => !specialTokens.includes(text));
   const build = (merges: LearnedPairs) =>
-    buildVocabulary({ merges, specialTokens, laterTokens, compat, padTo });
+    buildVocabulary({ merges, specialTokens, specialTokensFirst, laterTokens, compat, padTo });
   return {
     check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
     async merge(words, report, tables) {

@@ -56,6 +56,8 @@ export type Training<B extends Base | null = Base | null> = CutSettings &
     readonly base: B;
     /** The largest, if several are asked for. */
     readonly vocabSize: number;
+    /** Special tokens have the first ids, under a rule that gives them the last ones. */
+    readonly specialTokensFirst?: true;
     /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
     readonly smallerSizes: readonly number[];
     /** Vocabularies are filled with reserved tokens to a multiple of this. */
@@ -371,6 +373,7 @@ export function settle(asked: AskedTraining, looked: Looked): Training {
     vocabSize: sizes.at(-1)!,
     smallerSizes: sizes.slice(0, -1),
     padTo: asked.padTo ?? 1,
+    ...(areSpecialTokensFirst(asked, like, compat) && { specialTokensFirst: true }),
     ...cutting,
     ...limits,
     superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat),
@@ -385,6 +388,20 @@ export function settle(asked: AskedTraining, looked: Looked): Training {
     ...(seedTokens.length > 0 && { seedTokens }),
     ...(parity && { parity }),
   };
+}
+
+/** Whether special tokens get the first ids beyond what the rule says. */
+function areSpecialTokensFirst(
+  { specialTokensFirst }: AskedTraining,
+  like: Like | null,
+  compat: Compat,
+): boolean {
+  if (specialTokensFirst && compat === "huggingface")
+    throw usageError(
+      "--special-tokens-first is for --compat cs336 and rustbpe; huggingface gives special tokens the first ids itself",
+      "leave it out, or choose another --compat",
+    );
+  return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
 }
 
 /** Ascending, of all tokens; `idLimit` is that of a base. */

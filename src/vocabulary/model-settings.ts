@@ -53,6 +53,8 @@ export type Like = {
   readonly addsPrefixSpace: boolean;
   /** Whose trainer made it, as its record says; HF's if there is none. */
   readonly compat: Compat;
+  /** Only if its record says so. */
+  readonly specialTokensFirst?: true;
   readonly model: AskedModelSettings;
   /** Its tokenizer.json without vocabulary, merges and added tokens, and its tokenizer_config.json; null if there is none. */
   readonly root: JsonObject | null;

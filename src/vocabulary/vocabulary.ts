@@ -152,6 +152,8 @@ type VocabularyOptions = {
   readonly merges: LearnedPairs;
   readonly specialTokens: readonly string[];
   readonly compat: Compat;
+  /** With a rule that gives them the last ones. */
+  readonly specialTokensFirst?: boolean | undefined;
   /** The size is filled with reserved tokens to a multiple of this; default 1. */
   readonly padTo?: number;
   /** Added tokens that get ids behind those of all others, unless a learned token has their text. */
@@ -183,7 +185,12 @@ export function buildVocabulary(options: VocabularyOptions): Vocabulary {
   const tokenBytes = makeTokenBytes(merges);
   const equalTokens = checkLearnedTokens(tokenBytes, givenTokens, compat);
   const equalLater = checkLearnedTokens(tokenBytes, laterTokens, compat);
-  const ids = compat === "huggingface" ? giveIdsSpecialFirst : giveIdsBytesFirst;
+  const ids =
+    compat === "huggingface"
+      ? giveIdsOfHuggingFace
+      : options.specialTokensFirst
+        ? giveIdsSpecialFirst
+        : giveIdsBytesFirst;
   const {
     size: filledSize,
     tokenIds,
@@ -230,7 +237,7 @@ type GivenIds = {
 };
 
 /** `cs336` and `rustbpe`: bytes, merges, special tokens. No id is shared, so the token number is the id. */
-function giveIdsBytesFirst(mergeCount: number, specialCount: number, _equalTokens: Int32Array): GivenIds {
+function giveIdsBytesFirst(mergeCount: number, specialCount: number): GivenIds {
   const tokenCount = byteCount + mergeCount;
   return {
     size: tokenCount + specialCount,
@@ -239,8 +246,18 @@ function giveIdsBytesFirst(mergeCount: number, specialCount: number, _equalToken
   };
 }
 
+/** The same with special tokens first, as `tekken.json` has it. */
+function giveIdsSpecialFirst(mergeCount: number, specialCount: number): GivenIds {
+  const tokenCount = byteCount + mergeCount;
+  return {
+    size: specialCount + tokenCount,
+    tokenIds: countUp(tokenCount, specialCount),
+    specialIds: countUp(specialCount, 0),
+  };
+}
+
 /** `huggingface`: special tokens, the alphabet by code point, merges; a string that has an id keeps it. */
-function giveIdsSpecialFirst(mergeCount: number, specialCount: number, equalTokens: Int32Array): GivenIds {
+function giveIdsOfHuggingFace(mergeCount: number, specialCount: number, equalTokens: Int32Array): GivenIds {
   const tokenIds = new Int32Array(byteCount + mergeCount).fill(-1);
   const specialIds = countUp(specialCount, 0);
   for (let s = 0; s < specialCount; s++) if (equalTokens[s]! >= 0) tokenIds[equalTokens[s]!] = s;

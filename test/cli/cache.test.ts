@@ -183,6 +183,7 @@ describe("--if-changed", () => {
       [...standard, "--min-frequency", "3"],
       [...standard, "--max-token-length", "4"],
       [...standard, "--whole-characters"],
+      [...standard, "--special-tokens-first"],
       [...standard, "--seed-token", "widest"],
       [...standard, "--seed-token", "widest", "--seed-token", "low"],
       [...standard, "--normalize", "NFC"],

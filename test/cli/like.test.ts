@@ -385,6 +385,10 @@ test("like a tokenizer of one's own: its rule, its special tokens, in every form
     specialTokens: ["<|end|>", "<|other|>"],
     compat: "rustbpe",
   });
+  // They have the first ids where those of the other have.
+  expect(bpe([...first, "--special-tokens-first"]).code).toBe(0);
+  expect(again().stderr).toContain("written");
+  expect(JSON.parse(readFileSync(join(output, "vocab.json"), "utf8"))["<|end|>"]).toBe(0);
 });
 
 test("the library gives what the command line writes, and encodes as its files do", async () => {

@@ -48,6 +48,7 @@ const repeats: [string, string[]][] = [
   ["seed tokens", [...texts, "--seed-token", "newest", "--seed-token= lower"]],
   ["a normal form", [...texts, "--normalize", "nfkd, Lowercase", "-s", "<|end|>"]],
   ["whole characters", [...texts, "--whole-characters", "-p", "none"]],
+  ["special tokens first", [...texts, "--special-tokens-first", "-s", "<|end|>"]],
   ["lines of JSON under another name", ["d.log", "--input-format", "jsonl", "--text-field", "body"]],
   ["several splits, counts beside files", [...texts, "-p", "deepseek-v3", "--counts", "kept.counts"]],
 ];
@@ -109,6 +110,7 @@ function fromOptions({ options, formats, inputs, counts }: any, output: string):
     ...optional("max-token-length", options.maxTokenLength),
     ...(options.seedTokens ?? []).map((token: string) => `--seed-token=${token}`),
     ...(options.normalization ? [`--normalize=${options.normalization}`] : []),
+    ...(options.specialTokensFirst ? ["--special-tokens-first"] : []),
     ...(options.wholeCharacters ? ["--whole-characters"] : []),
     `--input-format=${format}`,
     ...optional("text-field", textField),

@@ -29,6 +29,7 @@ describe("docs/training.schema.json", () => {
     small: [corpus, "-n", "256", "--max-token-length", "5", "--format", "gpt2", "--ledger"],
     superwords: [corpus, "-n", "420", "--superwords-from", "400", "--compat", "huggingface"],
     whole: [corpus, "-n", "300", "--whole-characters", "--seed-token", "the"],
+    first: [corpus, "-n", "300", "-s", "<s>", "--special-tokens-first"],
     normalized: [corpus, "-n", "300", "--normalize", "NFKC,lowercase"],
     further: [corpus, "--extend", "normalized", "-n", "+20"],
     like: [corpus, "-n", "300", "--like", "plain"],

@@ -4,6 +4,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describeLlamaCpp } from "../../src/pattern/pattern.ts";
+import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { askLlama, askOracle, encode, home, linesOf, materialOf, pathOf } from "./programs.ts";
 import { commonTexts, ownTexts } from "./texts.ts";
@@ -71,6 +72,30 @@ for (const tokenizer of readTokenizers())
     }
     rmSync(into, { recursive: true });
   });
+
+test("a tekken.json that was trained is used with bos and eos", async () => {
+  const corpus = put(directory, "corpus.txt", common.join("\n"));
+  const output = join(directory, "trained");
+  const first = [
+    "--special-tokens-first",
+    "-s",
+    "<s>",
+    "-s",
+    "</s>",
+    "--format",
+    "tekken",
+    "--binary",
+    "text",
+  ];
+  const train = ["train", corpus, "-n", "1000", "-p", "tekken", ...first, "-o", output, "-q"];
+  expect(bpe(train)).toMatchObject({ code: 0, stderr: "" });
+  const tokenizer = await Tokenizer.load(join(output, "tekken.json"));
+  const texts = common.filter((text) => text.isWellFormed());
+  const theirs = await oracle(texts, join(output, "tekken.json"), "tekken", "bos", "eos");
+  const framed = texts.map((text) => [0, ...tokenizer.encode(text), 1].join(" "));
+  const differing = texts.filter((_, i) => theirs[i] !== framed[i]);
+  expect({ seed, differing: differing.slice(0, 3) }).toEqual({ seed, differing: [] });
+});
 
 /** A real tokenizer, texts, and their ids before anything is converted. */
 async function sourceOf(tokenizer: RealTokenizer) {

@@ -121,11 +121,11 @@ def ranks(path, pattern, *special_tokens):
     )
 
 
-def tekken(path):
+def tekken(path, *frame):
     from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
     tokenizer = Tekkenizer.from_file(path)
-    return lambda texts: [tokenizer.encode(text, bos=False, eos=False) for text in texts]
+    return lambda texts: [tokenizer.encode(text, bos="bos" in frame, eos="eos" in frame) for text in texts]
 
 
 def main():

@@ -24,6 +24,19 @@ describe("buildVocabulary", () => {
     });
   }
 
+  test("special tokens first: then bytes in order, then merges", () => {
+    const specials = { specialTokens: ["<|b|>", "<|a|>"], specialTokensFirst: true };
+    for (const compat of ["cs336", "rustbpe"] as const) {
+      const vocabulary = buildVocabulary({ merges, compat, ...specials, padTo: 8 });
+      expect([...vocabulary.specialIds]).toEqual([0, 1, 261, 262, 263]);
+      expect([...vocabulary.tokenIds]).toEqual(Array.from({ length: 259 }, (_, token) => token + 2));
+      expect([...vocabulary.entries.slice(0, 3), ...vocabulary.entries.slice(260)]).toEqual([
+        ...[-1, -2, 0],
+        ...[258, -3, -4, -5],
+      ]);
+    }
+  });
+
   test("huggingface: special tokens, then the alphabet by code point, then merges", () => {
     const vocabulary = buildVocabulary({ merges, specialTokens: ["<|b|>", "<|a|>"], compat: "huggingface" });
     expect([...vocabulary.specialIds]).toEqual([0, 1]);
