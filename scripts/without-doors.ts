@@ -7,27 +7,31 @@ import type { BunPlugin } from "bun";
 const root = resolve(import.meta.dir, "..");
 
 const { imports = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  imports?: Record<string, string>;
+  imports?: Record<string, string | Readonly<Record<string, string>>>;
 };
 
-/** The path of what "#NAME" stands for. */
+/** The path of the file that an import of package.json names; of several, of which the target decides, the last one. */
 export function pathOfDoor(name: string): string {
   const target = imports[name];
   if (target === undefined) throw new Error(`package.json has no import ${name}`);
-  return join(root, target);
+  return join(root, typeof target === "string" ? target : target.default!);
 }
+
+/** Whether the target decides which file an import is. */
+const hasTwins = (name: string) => typeof imports[name] === "object";
 
 const exportsOf = new Map<string, ReadonlyMap<string, string>>();
 
-/** The files that declare what a door exports, by name. */
+/** The files that declare what a door exports, by name; an import of package.json where the target decides. */
 function readDoor(path: string): ReadonlyMap<string, string> {
   let known = exportsOf.get(path);
   if (known === undefined) {
-    const lines = readFileSync(path, "utf8").matchAll(/^export (?:type )?\{([^}]*)\} from "(\.[^"]+)";$/gm);
+    const lines = readFileSync(path, "utf8").matchAll(/^export (?:type )?\{([^}]*)\} from "([.#][^"]+)";$/gm);
     known = new Map(
-      [...lines].flatMap(([, names, file]) =>
-        namesOf(names!).map((name) => [name.replace(/^type /, ""), resolve(dirname(path), file!)] as const),
-      ),
+      [...lines].flatMap(([, names, from]) => {
+        const file = from!.startsWith("#") ? from! : resolve(dirname(path), from!);
+        return namesOf(names!).map((name) => [name.replace(/^type /, ""), file] as const);
+      }),
     );
     exportsOf.set(path, known);
   }
@@ -35,20 +39,35 @@ function readDoor(path: string): ReadonlyMap<string, string> {
 }
 
 /** The text of a source file, with imports from the files that declare the names in the place of imports through doors. */
-export function withoutDoors(path: string, text: string): string {
-  return text.replaceAll(throughDoor, (statement, how: string, names: string, door: string) => {
-    const files = readDoor(pathOfDoor(door));
+export const withoutDoors = (path: string, text: string): string =>
+  text.replaceAll(throughDoor, (statement, how: string, names: string, door: string) => {
     const values = namesOf(names).filter((name) => !name.startsWith("type "));
-    const byFile = Map.groupBy(values, (name) => files.get(name.replace(/ as .*/, "")));
-    if (byFile.has(undefined)) throw new Error(`${path}: ${door} does not export all of: ${statement}`);
-    return [...byFile]
-      .map(([file, some]) => `${how} { ${some.join(", ")} } from "${specifier(path, file!)}";`)
-      .join(" ");
+    return hasTwins(door) ? statement : statementsFor(path, how, values, door);
   });
-}
 
-/** Statements that import types alone are left to the bundler. */
-const throughDoor = /^(import|export) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
+/** The text of a declaration file, likewise. `path` is that of its source. */
+export const typesWithoutDoors = (path: string, text: string): string =>
+  text
+    .replaceAll(throughDoorForTypes, (_, how: string, names: string, door: string) =>
+      statementsFor(path, how, namesOf(names), door),
+    )
+    .replaceAll(/\bimport\("(#\w+)"\)\.(\w+)/g, (_, door: string, name: string) => {
+      const file = readDoor(pathOfDoor(door)).get(name)!;
+      return `import("${specifier(path, file)}").${name}`;
+    });
+
+/** Bundlers drop statements that import types alone. */
+const throughDoor = /^(import|export) \{([^}]*)\} from "(#[\w-]+)";$/gm;
+const throughDoorForTypes = /^((?:import|export)(?: type)?) \{([^}]*)\} from "(#[\w-]+)";$/gm;
+
+function statementsFor(path: string, how: string, names: readonly string[], door: string): string {
+  const files = readDoor(pathOfDoor(door));
+  const byFile = Map.groupBy(names, (name) => files.get(name.replace(/^type | as .*/g, "")));
+  if (byFile.has(undefined)) throw new Error(`${path}: ${door} does not export all of ${names.join(", ")}`);
+  return [...byFile]
+    .map(([file, some]) => `${how} { ${some.join(", ")} } from "${specifier(path, file!)}";`)
+    .join(" ");
+}
 
 const namesOf = (clause: string): string[] =>
   clause
@@ -57,6 +76,7 @@ const namesOf = (clause: string): string[] =>
     .filter((name) => name !== "");
 
 function specifier(from: string, to: string): string {
+  if (to.startsWith("#")) return to;
   const path = relative(dirname(from), to);
   return path.startsWith(".") ? path : `./${path}`;
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { run } from "../release/run.ts";
+import { typesWithoutDoors } from "../without-doors.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
@@ -20,7 +21,8 @@ export function declareTypes(directory: string): void {
   const write = (path: string) => {
     if (written.has(path)) return;
     written.add(path);
-    const text = readFileSync(join(all, path), "utf8").replaceAll(
+    const source = join(root, "src", path.replace(/\.d\.ts$/, ".ts"));
+    const text = typesWithoutDoors(source, readFileSync(join(all, path), "utf8")).replaceAll(
       /((?:\bfrom |\bimport\()")(\.[^"]+)\.ts"/g,
       (_, start: string, other: string) => {
         write(join(dirname(path), `${other}.d.ts`));
