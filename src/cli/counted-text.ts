@@ -1,9 +1,11 @@
-import { expectedTextBytes } from "../corpus/input.ts";
-import type { CountedText } from "../evaluation/evaluation.ts";
-import { countIds } from "../pipeline/encode-corpus.ts";
+import { expectedTextBytes, type Input } from "../corpus/input.ts";
+import { type CountedIds, countIds } from "../pipeline/encode-corpus.ts";
 import { defaultWorkerCount } from "../runtime/system-limits.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { Output } from "./output.ts";
+
+/** A text that was encoded. */
+export type CountedText = CountedIds & { readonly path: string; readonly inputs: readonly Input[] };
 
 /** Counts the tokens of a text. */
 export async function countTokensOf(

@@ -5,9 +5,9 @@ import { excerptsOf } from "../evaluation/excerpts.ts";
 import { differenceOfTwo, type FindingPart, spelled } from "../evaluation/finding.ts";
 import { type DiffData, listMax } from "../pages/page-data.ts";
 import { type Phrase, pageFile } from "../pages/page-file.ts";
-import { readPageTemplate } from "../runtime/embedded.ts";
 import { build } from "../runtime/version.ts";
 import { writeChunks } from "./data-output.ts";
+import { readPageTemplate } from "./embedded-pages.ts";
 import { cutBeginnings } from "./eval-page.ts";
 
 // Loaded only with `--report`: no other start gets longer.

@@ -11,13 +11,13 @@ import { excerptsOf } from "../evaluation/excerpts.ts";
 import { cautionsOf, type FindingPart, findingOf, spelled } from "../evaluation/finding.ts";
 import type { Fact } from "../pages/page-data.ts";
 import { type PageText, type Phrase, pageFile } from "../pages/page-file.ts";
-import { readPageTemplate } from "../runtime/embedded.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { vocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
 import { writeChunks } from "./data-output.ts";
+import { readPageTemplate } from "./embedded-pages.ts";
 import { cutSamples, headBytesMax, samplesMax, sampleTextOf } from "./report-writer.ts";
 
 // Loaded only with `--json` and `--report`: no other start gets longer.

@@ -2,7 +2,6 @@ import { basename } from "node:path";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import { findInputs } from "../corpus/find-inputs.ts";
 import { inspectFirstStream } from "../corpus/inspect-input.ts";
-import type { CountedText } from "../evaluation/evaluation.ts";
 import { ratio, usedCount } from "../evaluation/evaluation.ts";
 import { modelFactsOf, readBeside, roleTokensAt } from "../formats/model-files.ts";
 import { findTokenizer } from "../formats/named-tokenizers.ts";
@@ -21,6 +20,7 @@ import {
   vocabularyStatistics,
 } from "../tokenizer/vocabulary-statistics.ts";
 import { chatTemplates } from "../vocabulary/chat-templates.ts";
+import type { CountedText } from "./counted-text.ts";
 import { countTokensOf } from "./counted-text.ts";
 import { writeLines, writeStdout } from "./data-output.ts";
 import { inspecting } from "./evaluate-options.ts";

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { usageError } from "../errors.ts";
-import { readPage, readSample } from "../runtime/embedded.ts";
 import { slashed } from "../runtime/windows.ts";
+import { readPage, readSample } from "./embedded-pages.ts";
 import { isTerminal, plain, stylesFor, terminalColumns } from "./output.ts";
 
 /**

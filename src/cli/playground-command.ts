@@ -1,8 +1,8 @@
 import { bytes } from "../bytes/quantities.ts";
 import { usageError } from "../errors.ts";
 import { readTyped } from "../options/option.ts";
-import { readPlayground } from "../runtime/embedded.ts";
 import { lockFiles, writeChunks } from "./data-output.ts";
+import { readPlayground } from "./embedded-pages.ts";
 import type { Invocation } from "./invocation.ts";
 import { isTerminal, type Output } from "./output.ts";
 import { teaching } from "./playground-options.ts";

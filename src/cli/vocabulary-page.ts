@@ -1,7 +1,6 @@
 import type { Normalization } from "../bytes/normalization.ts";
 import { bytes, counted, dayOf, grouped, seconds } from "../bytes/quantities.ts";
 import type { Input } from "../corpus/input.ts";
-import type { CountedText } from "../evaluation/evaluation.ts";
 import { usedCount } from "../evaluation/evaluation.ts";
 import { excerptsOf } from "../evaluation/excerpts.ts";
 import { readWrittenLedger, type WrittenLedger } from "../formats/tokens-tsv.ts";
@@ -14,7 +13,6 @@ import { type PageText, pageFile } from "../pages/page-file.ts";
 import { usual } from "../pages/yardsticks.ts";
 import { compilePattern, type ResolvedPattern } from "../pattern/pattern.ts";
 import type { TrainedVocabulary } from "../pipeline/learn-merges.ts";
-import { readPageTemplate } from "../runtime/embedded.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { build } from "../runtime/version.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
@@ -22,7 +20,9 @@ import { textPieces } from "../tokenizer/text-pieces.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { VocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
+import type { CountedText } from "./counted-text.ts";
 import { writeChunks } from "./data-output.ts";
+import { readPageTemplate } from "./embedded-pages.ts";
 import { cutSamples, deflate, type SampleText, sampleTextsOf, shortName } from "./report-writer.ts";
 import type { Row } from "./summary-rows.ts";
 

@@ -108,17 +108,6 @@ export function beginningOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** What a text becomes: how often each token occurs in it, by id, and its first tokens. */
-export type CountedIds = {
-  readonly textBytes: number;
-  readonly idCount: number;
-  readonly counts: Float64Array;
-  readonly sample: readonly number[];
-};
-
-/** A text that was encoded. */
-export type CountedText = CountedIds & { readonly path: string; readonly inputs: readonly Input[] };
-
 /** A text among those that tokenizers are compared on. Its inputs are read several times, so none is a stream. */
 export type NamedText = {
   readonly name: string;

@@ -13,7 +13,6 @@ import { type KeptValue, keptBytesOf } from "../corpus/records/kept-fields.ts";
 import type { RecordBatch } from "../corpus/records/record-batch.ts";
 import { mayTakeLong, type Task } from "../corpus/task.ts";
 import { UserError } from "../errors.ts";
-import type { CountedIds } from "../evaluation/evaluation.ts";
 import { appending, type IdSink, type IdType, idWriterFor } from "../formats/id-writers.ts";
 import { type NamedPattern, patterns } from "../pattern/pattern.ts";
 import type { ByteSink } from "../runtime/file-calls.ts";
@@ -110,6 +109,14 @@ export async function encodeCorpus(
   if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
   return { textBytes, invalidByteCount };
 }
+
+/** What a text becomes: how often each token occurs in it, by id, and its first tokens. */
+export type CountedIds = {
+  readonly textBytes: number;
+  readonly idCount: number;
+  readonly counts: Float64Array;
+  readonly sample: readonly number[];
+};
 
 const sampleTokens = 200;
 

@@ -25,3 +25,6 @@ export function readKernel(name: string): Uint8Array<ArrayBuffer> {
     hint: "use a browser of 2023 or later",
   });
 }
+
+/** Whether this is the executable. */
+export const isEmbedded = false;

@@ -20,3 +20,6 @@ export const isKernelTested = false;
 
 export const readKernel = (name: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(readFileSync(new URL(`../wasm/${name}.wasm`, import.meta.url)));
+
+/** Whether this is the executable. */
+export const isEmbedded = false;

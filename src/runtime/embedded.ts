@@ -4,7 +4,8 @@ import type { JobName, WorkerThread } from "./worker-jobs.ts";
 
 export { availableParallelism, totalmem } from "node:os";
 
-const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
+/** Whether this is the executable. */
+export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
 // The binary keeps the entry of its workers, and the files that were built into it, beside its own entry, whichever module
 // asks. In the source tree that depends on the module, so this one is the only one that asks.
@@ -25,34 +26,6 @@ export function startWorker(job: JobName): WorkerThread {
 
 /** Where embedded files are. In the source tree there are none: what they hold is made when it is needed. */
 export const embeddedDirectory = import.meta.dir;
-
-const pageDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../docs`;
-
-/** A page of the manual by its name in docs/, such as "eval.md"; null if there is none. Only the command line shows them. */
-export const readPage = (name: string): string | null =>
-  /^[\w-]+\.md$/.test(name) ? readOrNull(`${pageDirectory}/${name}`) : null;
-
-/** LICENSE: the text that samples of the manual read. */
-export const readSample = (): string | null =>
-  readOrNull(isEmbedded ? `${import.meta.dir}/LICENSE.txt` : `${import.meta.dir}/../../LICENSE`);
-
-function readOrNull(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
-}
-
-const playgroundDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/playground`;
-
-/** The page to learn from (scripts/playground.ts). */
-export const readPlayground = (): Uint8Array => readFileSync(`${playgroundDirectory}/playground.html`);
-
-const pagesDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/pages`;
-
-/** The template of the pages that `--report` writes (scripts/pages.ts). */
-export const readPageTemplate = (): string => readFileSync(`${pagesDirectory}/report.html`, "utf8");
 
 const kernelDirectory = isEmbedded ? import.meta.dir : `${import.meta.dir}/../../dist/kernel`;
 
