@@ -51,14 +51,14 @@ export const typesWithoutDoors = (path: string, text: string): string =>
     .replaceAll(throughDoorForTypes, (_, how: string, names: string, door: string) =>
       statementsFor(path, how, namesOf(names), door),
     )
-    .replaceAll(/\bimport\("(#\w+)"\)\.(\w+)/g, (_, door: string, name: string) => {
+    .replaceAll(/\bimport\("(#[\w/]+)"\)\.(\w+)/g, (_, door: string, name: string) => {
       const file = readDoor(pathOfDoor(door)).get(name)!;
       return `import("${specifier(path, file)}").${name}`;
     });
 
 /** Bundlers drop statements that import types alone. */
-const throughDoor = /^(import|export) \{([^}]*)\} from "(#[\w-]+)";$/gm;
-const throughDoorForTypes = /^((?:import|export)(?: type)?) \{([^}]*)\} from "(#[\w-]+)";$/gm;
+const throughDoor = /^(import|export) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
+const throughDoorForTypes = /^((?:import|export)(?: type)?) \{([^}]*)\} from "(#[\w/-]+)";$/gm;
 
 function statementsFor(path: string, how: string, names: readonly string[], door: string): string {
   const files = readDoor(pathOfDoor(door));

@@ -1,3 +1,4 @@
+import { groupBy } from "../bytes/arrays.ts";
 import { bytes, counted, grouped } from "../bytes/quantities.ts";
 import type { Difference } from "./difference.ts";
 import type { Evaluation, TokenizerResult } from "./evaluation.ts";
@@ -126,7 +127,7 @@ export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
   const short = texts.filter((text) => text.bytes < shortTextBytes);
   const sizes = listed(short.map((text) => `${text.name} has ${bytes(text.bytes)}`));
   const learned = texts.filter(({ trainedBy }) => trainedBy.length > 0);
-  const byLearners = Map.groupBy(learned, ({ trainedBy }) => listed(trainedBy));
+  const byLearners = groupBy(learned, ({ trainedBy }) => listed(trainedBy));
   return [
     ...(short.length === 0 ? [] : [`${sizes}: below 50 kB a single paragraph may decide the number.`]),
     ...[...byLearners].map(([learners, texts]) => {

@@ -313,10 +313,12 @@ const otherHint = "only what bpe encode writes can be read; else save the ids as
 
 const bytesAt = (path: string) => withRegularFile(path, (fd) => readFileSync(fd));
 
+const megatronMagic = new TextEncoder().encode("MMIDIDX\0\0");
+
 function megatronOf(path: string): Layout {
   const index = bytesAt(path);
   const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
-  if (index.toString("latin1", 0, 9) !== "MMIDIDX\0\0" || index.length < 34)
+  if (Buffer.compare(index.subarray(0, 9), megatronMagic) !== 0 || index.length < 34)
     throw damaged(path, "it does not begin like an index of Megatron");
   const code = index[17];
   const type = (Object.keys(megatronTypes) as IdType[]).find((type) => megatronTypes[type] === code);
