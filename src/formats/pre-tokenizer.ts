@@ -1,12 +1,15 @@
-import { checkOr, fieldsOf, flag, objectAt, optional, shown } from "../bytes/schema.ts";
+import { checkOr, fieldsOf, flag, objectAt, optional, shown, wholeNumber } from "../bytes/schema.ts";
 import { UserError } from "../errors.ts";
 import {
   type CompiledPattern,
+  canBeEmpty,
   compilePattern,
+  formOfHuggingface,
   huggingfaceForm,
   mayLeaveGaps,
   type NamedPattern,
   oniguruma,
+  parsePattern,
   patterns,
   portableForm,
 } from "../pattern/pattern.ts";
@@ -42,6 +45,7 @@ const stepFlags = fieldsOf({
   use_regex: optional(flag),
   individual_digits: optional(flag),
   invert: optional(flag),
+  length: optional(wholeNumber(1, 1000)),
 });
 
 /**
@@ -62,13 +66,21 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
         if (i !== steps.length - 1) refuse(path, "its ByteLevel pre-tokenizer is not the last one");
         if (step.use_regex !== false) sources.push(patterns.gpt2.sources[0]!);
         addsPrefixSpace = step.add_prefix_space !== false;
-        if (addsPrefixSpace && i > 0) refuse(path, "add_prefix_space behind another pre-tokenizer");
+        if (addsPrefixSpace && i > 0)
+          refuse(
+            path,
+            "its ByteLevel has add_prefix_space, and puts a space before each piece of the steps before it",
+            "no expression cuts so: text comes back changed; train with add_prefix_space false",
+          );
         return;
       case "Split":
         sources.push(readSplit(step, path));
         return;
       case "Digits":
         sources.push(step.individual_digits === true ? numeric : `${numeric}+`);
+        return;
+      case "FixedLength":
+        sources.push(`[\\s\\S]{1,${step.length ?? 5}}`);
         return;
       case "Punctuation":
         sources.push(readPunctuation(step, path));
@@ -86,7 +98,7 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
       if (isSame(sources, formOf(named))) return { sources: named.sources, name, addsPrefixSpace };
     }
   }
-  const portable = inFile(path, () => sources.map((source) => portableForm(source, oniguruma)));
+  const portable = inFile(path, () => sources.map(formOfHuggingface));
   return { sources: portable, name: null, addsPrefixSpace };
 }
 
@@ -106,13 +118,31 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
   if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is not text`);
   if (step.behavior === "Isolated") return source;
+  const isNullable = inFile(path, () => canBeEmpty(parsePattern(source, oniguruma)));
+  const what = `a Split with behavior ${shown(step.behavior)} and invert ${shown(step.invert)}`;
+  if (isNullable) refuse(path, `${what}, whose pattern can match the empty string, is not supported`);
   // It keeps matches and drops the text between them: the same as Isolated, if there is no such text.
   const takesAll = () => !inFile(path, () => mayLeaveGaps(portableForm(source, oniguruma)));
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
-  refuse(
-    path,
-    `a Split with behavior ${shown(step.behavior)} and invert ${shown(step.invert)} is not supported`,
-  );
+  return merging(step.behavior, step.invert === true, source) ?? refuse(path, `${what} is not supported`);
+}
+
+/**
+ * The matches of an expression merged with what is around them, as an expression. `invert` swaps matches and the text between
+ * them, so it swaps the sides, too.
+ */
+function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
+  const between = `(?:(?!${source})[\\s\\S])*`;
+  switch (behavior) {
+    case "MergedWithNext":
+      return invert ? `${between}(?:${source})` : `(?:${source})${between}`;
+    case "MergedWithPrevious":
+      return invert ? `(?:${source})${between}` : `${between}(?:${source})`;
+    case "Contiguous":
+      return `(?-i:${source})+`;
+    default:
+      return undefined;
+  }
 }
 
 function escapeLiteral(text: string): string {
@@ -122,6 +152,8 @@ function escapeLiteral(text: string): string {
 function readPunctuation(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Isolated") return punctuation;
   if (step.behavior === "Contiguous") return `${punctuation}+`;
+  const merged = merging(step.behavior, false, punctuation);
+  if (merged !== undefined) return merged;
   refuse(path, `Punctuation with behavior ${shown(step.behavior)} is not supported`);
 }
 

@@ -9,11 +9,12 @@ import {
   type PatternTables,
 } from "./compiled-pattern.ts";
 import { buildAutomata } from "./determinize.ts";
-import { type Dialect, fancyRegex } from "./dialect.ts";
+import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
+import { withoutEmptyMatches } from "./empty-matches.ts";
 import { foreseen, foreseenLooks } from "./foreseen.ts";
 import { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 import { isLongLook } from "./nfa.ts";
-import { canBeEmpty, nodesIn, parseSplit, type Split } from "./parse-pattern.ts";
+import { canBeEmpty, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
 import { readReadyMade } from "./ready-made.ts";
 import { buildScanTables } from "./scan-tables.ts";
@@ -22,7 +23,7 @@ export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
 export { findSafeCut } from "./cut-text.ts";
 export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 export { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
-export { parsePattern } from "./parse-pattern.ts";
+export { canBeEmpty, parsePattern } from "./parse-pattern.ts";
 export {
   commonForm,
   describeLlamaCpp,
@@ -58,9 +59,17 @@ export function resolvePattern(
   const { dialect = fancyRegex } = options;
   const name = /^[A-Za-z0-9._-]+$/.test(text) ? nameFor(text) : null;
   const isForeign = name === null && dialect !== fancyRegex;
-  const sources = name === null ? [isForeign ? portableForm(text, dialect) : text] : named[name]!.sources;
+  const sources = name === null ? [isForeign ? formOfHuggingface(text) : text] : named[name]!.sources;
   const compiled = compilePattern(sources, options);
   return { name, sources, ...(isForeign && { huggingfaceSources: [text] }), compiled };
+}
+
+/** An expression of HF's engine in a form that all engines read alike, and that cuts as that engine does. */
+export function formOfHuggingface(source: string): string {
+  const form = canBeEmpty(parsePattern(source, oniguruma))
+    ? withoutEmptyMatches(source, oniguruma)
+    : undefined;
+  return form ?? portableForm(source, oniguruma);
 }
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;

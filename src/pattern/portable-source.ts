@@ -16,7 +16,7 @@ import {
  *   the ends of the text   \A and \z, for ^ and $ are the ends of lines in one
  *   what is possessive     (?>x{1,3}), for {1,3}+ repeats again in one
  */
-function portableSource(tree: Node): string {
+export function portableSource(tree: Node): string {
   /** For what has a group around it, or is all. */
   const inner = (node: Node) =>
     node.kind === "choice" ? node.options.map(sourceOf).join("|") : sourceOf(node);

@@ -4,7 +4,7 @@ import type { TextTokenizer } from "../../src/pipeline/text-tokenizer.ts";
 import { randomPattern } from "../pattern/random-patterns.ts";
 import { pick, type Random } from "../random.ts";
 
-const behaviors = ["Isolated", "Isolated", "Removed", "Removed", "MergedWithNext"];
+const behaviors = ["Isolated", "Isolated", "Removed", "Removed", "MergedWithNext", "Contiguous"];
 
 function randomStep(random: Random): object {
   const behavior = pick(random, behaviors);
@@ -12,7 +12,10 @@ function randomStep(random: Random): object {
     case 0:
       return { type: "Digits", individual_digits: random(2) === 0 };
     case 1:
-      return { type: "Punctuation", behavior: pick(random, ["Isolated", "Contiguous", "Removed"]) };
+      return {
+        type: "Punctuation",
+        behavior: pick(random, ["Isolated", "Contiguous", "MergedWithPrevious", "Removed"]),
+      };
     case 2:
       return { type: "Split", pattern: { String: pick(random, [" ", ".", "a-b", "é"]) }, behavior };
     case 3:

@@ -546,7 +546,7 @@ def _(case, name):
     made = anew(case, base(pre_tokenizers.ByteLevel(add_prefix_space=True)))
     other(case, made, anew(case, base()))
     step = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
-    refuses(case, base(step), "add_prefix_space behind another pre-tokenizer")
+    refuses(case, base(step), "add_prefix_space, and puts a space before each piece")
 
 
 @equal(P, "ByteLevel(use_regex)")
@@ -563,11 +563,11 @@ def _(case, name):
     other(case, many, anew(case, base()))
 
 
-@differs(P, "FixedLength", "FixedLength(length)")
+@equal(P, "FixedLength", "FixedLength(length)")
 def _(case, name):
     for length in (5, 3):
         step = pre_tokenizers.FixedLength(length)
-        refuses(case, base(before(step)), '"FixedLength" is not supported')
+        anew(case, base(pre_tokenizers.Sequence([step, BARE])))
         made = hf(pre_tokenizer=pre_tokenizers.Sequence([step, BARE]))
         same(case, our(pattern=f"[\\s\\S]{{1,{length}}}"), made)
 
@@ -579,10 +579,9 @@ def _(case, name):
 
 @differs(P, "Punctuation(behavior)")
 def _(case, name):
-    for behavior in ("isolated", "contiguous"):
+    for behavior in ("isolated", "contiguous", "merged_with_previous", "merged_with_next"):
         anew(case, base(before(pre_tokenizers.Punctuation(behavior))))
-    for behavior in ("removed", "merged_with_previous", "merged_with_next"):
-        refuses(case, base(before(pre_tokenizers.Punctuation(behavior))), "Punctuation with behavior")
+    refuses(case, base(before(pre_tokenizers.Punctuation("removed"))), "Punctuation with behavior")
 
 
 @equal(P, "Sequence", "Sequence(pretokenizers)")
@@ -615,8 +614,10 @@ def _(case, name):
 @differs(P, "Split(behavior)")
 def _(case, name):
     anew(case, base(split("l+|[^l]+", "removed", True)))
-    for behavior in ("removed", "merged_with_previous", "merged_with_next", "contiguous"):
-        refuses(case, base(split("l+", behavior)), f"a Split with behavior")
+    for behavior in ("merged_with_previous", "merged_with_next", "contiguous"):
+        for invert in (False, True):
+            anew(case, base(split("l", behavior, invert)))
+    refuses(case, base(split("l+", "removed")), f"a Split with behavior")
 
 
 # normalizers
