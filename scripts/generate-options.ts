@@ -1,4 +1,4 @@
-// `npm run docs:options` writes all that is made of the tables of options: docs/options.md, the type and the comments of the
+// `npm run suite options` writes all that is made of the tables of options: docs/options.md, the type and the comments of the
 // library's options, the parameters of the Python package, and the options in docs/training.schema.json.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -84,7 +84,7 @@ function fieldsOf(node: Node, indent: string): string[] {
 }
 
 const libraryType = () =>
-  `// Made by \`npm run docs:options\` of the tables in src/options.
+  `// Made by \`npm run suite options\` of the tables in src/options.
 import type { Texts } from "../corpus/given-texts.ts";
 import type { GivenWords } from "../words/word-table.ts";
 import type { StageProgress } from "./stage-progress.ts";
@@ -110,7 +110,7 @@ const spellInPython = (option: string) =>
 const own = ["vocab_size", "output"];
 
 const pythonModule =
-  () => `"""The parameters of \`train\`, and what else is stated in \`src/\`. Made by \`npm run docs:options\`."""
+  () => `"""The parameters of \`train\`, and what else is stated in \`src/\`. Made by \`npm run suite options\`."""
 
 from __future__ import annotations
 

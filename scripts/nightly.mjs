@@ -1,7 +1,7 @@
-// `npm run test:nightly`: what is too slow for CI, or needs more of the world than npm gives: other people's programs and their
+// `npm run suite nightly`: what is too slow for CI, or needs more of the world than npm gives: other people's programs and their
 // release candidates, browsers, shells, Windows programs, downloads, and campaigns of random faults. Names run only these suites:
 //
-//   npm run test:nightly [-- test:spark test:real]
+//   npm run suite nightly [-- spark real]
 //
 // Prints a line for each suite, and "N passed, N failed" at the end. What a suite said is in dist/nightly.
 import { spawnSync } from "node:child_process";
@@ -14,22 +14,22 @@ const logs = join(root, "dist/nightly");
 
 /** A new seed each day, which a log tells; the same all day. */
 const seed = String(Math.floor(Date.now() / 86_400_000));
-/** Each is a script of package.json, with its arguments. */
+/** Each is a suite of scripts/suite.mjs, with its arguments. */
 const suites = [
-  ["test:long"],
-  ["test:python"],
-  ["test:npm"],
-  ["test:native", "--seed", seed],
-  ["test:real"],
-  ["test:spark"],
-  ["test:trainers"],
-  ["test:report"],
-  ["test:shells"],
-  ["test:windows"],
-  ["test:paths"],
-  ["test:faults", "--seed", seed, "--share", "0.2"],
-  ["test:python:faults", "--seed", seed, "--rounds", "200"],
-  ["test:mutants", "--seed", seed, "--count", "40"],
+  ["long"],
+  ["python"],
+  ["npm"],
+  ["native", "--seed", seed],
+  ["real"],
+  ["spark"],
+  ["trainers"],
+  ["pages"],
+  ["shells"],
+  ["windows"],
+  ["paths"],
+  ["faults", "--seed", seed, "--share", "0.2"],
+  ["python-faults", "--seed", seed, "--rounds", "200"],
+  ["mutants", "--seed", seed, "--count", "40"],
 ];
 
 const wanted = process.argv.slice(2);
@@ -43,10 +43,10 @@ if (unknown.length > 0) {
 
 /** Runs a suite to its end. One that prints no numbers of tests is itself a test. */
 function run([name, ...args]) {
-  const path = join(logs, `${name.replaceAll(":", "-")}.log`);
+  const path = join(logs, `${name}.log`);
   const log = openSync(path, "w");
   const startMs = performance.now();
-  const { status } = spawnSync("npm", ["run", "--silent", name, "--", ...args], {
+  const { status } = spawnSync("npm", ["run", "--silent", "suite", name, "--", ...args], {
     cwd: root,
     // Of the tests at both scales; the others have their seeds as arguments, or always the same.
     env: { ...process.env, BPE_SCALES_SEED: seed },

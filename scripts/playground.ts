@@ -1,4 +1,4 @@
-// Builds the page to learn from, dist/playground/playground.html: `npm run playground`. `bpe playground` writes the same file.
+// Builds the page to learn from, dist/playground/playground.html: `npm run suite playground`. `bpe playground` writes the same file.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { playgroundContent } from "../src/playground/playground-page.ts";

@@ -1,7 +1,7 @@
 import { plainCutting } from "../src/text/cutting.ts";
 import { totalsOf } from "../src/words/word-table.ts";
 // Files of every structured kind that say something wild where they said something valid: each is read, or refused with a
-// message that names it. `npm run test:faults` does the same to the executable.
+// message that names it. `npm run suite faults` does the same to the executable.
 
 import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

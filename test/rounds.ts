@@ -1,5 +1,5 @@
 /**
- * How thorough random and exhaustive tests are. `npm test` is a quick look: it has to come often. `npm run test:long`, each night,
+ * How thorough random and exhaustive tests are. `npm test` is a quick look: it has to come often. `npm run suite long`, each night,
  * makes twenty times as many rounds.
  */
 const share = Number(process.env.BPE_TEST_ROUNDS ?? 0.2);

@@ -1,7 +1,7 @@
 // Compares published tokenizers with ours of the same size and pattern on five languages, for the table of docs/evaluate.md; and
 // with one that learned from manual pages on such pages, for the picture docs/report.png:
 //
-//   npm run picture
+//   npm run suite pictures
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-"""The parameters of `train`, and what else is stated in `src/`. Made by `npm run docs:options`."""
+"""The parameters of `train`, and what else is stated in `src/`. Made by `npm run suite options`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Builds the packages of npm for trying them, into dist/npm: `npm run build:npm`, after `npm run build`. There is `bpe`, and the
+// Builds the packages of npm for trying them, into dist/npm: `npm run suite npm-package`, after `npm run build`. There is `bpe`, and the
 // one with the executable for this machine. A release builds all of them (scripts/release/release.ts).
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

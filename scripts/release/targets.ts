@@ -60,7 +60,7 @@ export type ExecutableFormat = {
 
 /**
  * One executable for all x64 processors since 2008: since Bun 1.4 its "baseline" packages hold the very bytes of the others.
- * `npm run test:release` runs it on a processor of that year, so a Bun that needs more will be noticed.
+ * `npm run suite release` runs it on a processor of that year, so a Bun that needs more will be noticed.
  */
 export const targets: readonly Target[] = [
   {

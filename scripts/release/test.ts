@@ -1,4 +1,4 @@
-// Tries what `npm run release` made: `npm run test:release`. docs/internals/building.md says what is tried and what cannot be.
+// Tries what `npm run release` made: `npm run suite release`. docs/internals/building.md says what is tried and what cannot be.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -112,7 +112,7 @@ function checkContents(): string {
   return `${names.length} packages and parts`;
 }
 
-/** Installs both packages into a project of its own, without a registry; `npm run test:npm` tries the library at length. */
+/** Installs both packages into a project of its own, without a registry; `npm run suite npm` tries the library at length. */
 function checkNpm(): string {
   const project = join(scratch, "project");
   mkdirSync(project);

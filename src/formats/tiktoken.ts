@@ -327,7 +327,7 @@ export const tiktoken: TokenizerFormat = {
 
 /**
  * Rank files that are known by their content. They do not hold the pattern, the special tokens and the normal form; these are
- * from the publisher's code, and `npm run test:real` compares with that code.
+ * from the publisher's code, and `npm run suite real` compares with that code.
  */
 type KnownRanks = {
   /** The publisher's name of the encoding. */

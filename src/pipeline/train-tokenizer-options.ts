@@ -1,4 +1,4 @@
-// Made by `npm run docs:options` of the tables in src/options.
+// Made by `npm run suite options` of the tables in src/options.
 import type { Texts } from "../corpus/given-texts.ts";
 import type { GivenWords } from "../words/word-table.ts";
 import type { StageProgress } from "./stage-progress.ts";

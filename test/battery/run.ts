@@ -1,9 +1,9 @@
 // Compares what the program answers with what was frozen:
 //
-//   npm run test:battery                                    all cases
-//   npm run test:battery -- extend prune                    the groups of these names
-//   npm run test:battery -- --against path/to/other/bpe     shows what differs between two builds
-//   npm run test:battery -- --freeze                        writes the frozen sums and texts anew
+//   npm run suite golden                                    all cases
+//   npm run suite golden -- extend prune                    the groups of these names
+//   npm run suite golden -- --against path/to/other/bpe     shows what differs between two builds
+//   npm run suite golden -- --freeze                        writes the frozen sums and texts anew
 //
 // Of the environment: BPE_BINARY is another build than dist/bpe; BPE_BATTERY_CORPORA a directory of larger corpora,
 // whose sums are in the file that `--frozen FILE.txt` names, and whose texts are in the directory FILE.

@@ -282,7 +282,7 @@ describe("what was made to fill the memory is done within 1.2 times the limit, o
     expect(run(["train", "few.txt", "-n", "280", "-w", "1", "-o", name, ...args]).code).toBe(0);
   };
 
-  // `npm run test:memory` has all inputs and commands.
+  // `npm run suite memory` has all inputs and commands.
   test("every command with --memory-limit that reads text is among them", () => {
     const limited = commands.filter(({ reads, options }) => {
       const has = (name: string) => options.some((option) => option.name === name);

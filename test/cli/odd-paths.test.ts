@@ -1,4 +1,4 @@
-// `npm run test:paths` tries every argument with every odd path; here each argument meets one of them, and each path some.
+// `npm run suite paths` tries every argument with every odd path; here each argument meets one of them, and each path some.
 import { expect, test } from "bun:test";
 import { cpSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";

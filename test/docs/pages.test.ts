@@ -9,7 +9,7 @@ import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";
 
 const home = scratch();
 
-// `npm run test:python` runs them once more, with the examples in Python.
+// `npm run suite python` runs them once more, with the examples in Python.
 describe("every example prints what the page shows:", () => {
   for (const path of playedPages()) {
     test(path, () => expectPage(path, mkdtempSync(join(home, "page-"))), 120_000);

@@ -1,4 +1,4 @@
-// `npm run docs:examples -- docs/nightly.md` runs the examples of the pages, of all if none is named, and writes what
+// `npm run suite examples -- docs/nightly.md` runs the examples of the pages, of all if none is named, and writes what
 // they print into their output blocks. A block that already shows it, with `…` or without, stays as it is.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
-// The fault campaign: `npm run test:faults`. Disturbs runs of dist/bpe in every way it knows, and looks each time whether
+// The fault campaign: `npm run suite faults`. Disturbs runs of dist/bpe in every way it knows, and looks each time whether
 // the last good result stands, the next run works, and nothing is left behind. Ends with exit code 1 if anything was lost.
 //
-//   npm run test:faults -- [--seed N] [--share 0.1] [--only "disk full"]
+//   npm run suite faults -- [--seed N] [--share 0.1] [--only "disk full"]
 import { parseArgs } from "node:util";
 import { randomSource } from "../../bench/random.ts";
 import { slowestSlowStopMs } from "./bomb-kinds.ts";

@@ -1,7 +1,7 @@
-// Every command that takes --memory-limit, on inputs that were made to fill the memory: `npm run test:memory`. Each
+// Every command that takes --memory-limit, on inputs that were made to fill the memory: `npm run suite memory`. Each
 // run stays within 1.2 times the limit, or refuses and says what needs how much. Prints the peak of each run.
 //
-//   npm run test:memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
+//   npm run suite memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

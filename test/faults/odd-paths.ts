@@ -1,7 +1,7 @@
-// Every argument that takes a path, with every path that is odd: `npm run test:paths`. Each run has to do its work or to
+// Every argument that takes a path, with every path that is odd: `npm run suite paths`. Each run has to do its work or to
 // say in one line what is wrong, in words: no "internal error", no code of the system, no wait that no signal ends.
 //
-//   npm run test:paths -- [--only "train --cache"]
+//   npm run suite paths -- [--only "train --cache"]
 import {
   chmodSync,
   cpSync,

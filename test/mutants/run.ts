@@ -1,8 +1,8 @@
 /**
- * `npm run test:mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the module. A change that
+ * `npm run suite mutants`: makes small wrong changes in the sources, one at a time, and runs the tests of the module. A change that
  * no test sees (a survivor) is a missing test, or gives the same result: then explained.ts says why.
  *
- *   npm run test:mutants -- [--count 120] [--seed 1] [--module words,merge] [--file counts-format]
+ *   npm run suite mutants -- [--count 120] [--seed 1] [--module words,merge] [--file counts-format]
  *
  * It works in a copy of the tree. Exit code 1: survivors without an explanation, or explanations of lines that are no more.
  */

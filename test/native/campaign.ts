@@ -1,4 +1,4 @@
-// The long tests of the core in C, `npm run test:native`: ten thousand damaged images, and as many as take a minute with gcc's
+// The long tests of the core in C, `npm run suite native`: ten thousand damaged images, and as many as take a minute with gcc's
 // checks; threads with its check of races; and the tests of this directory with these checks, at both scales.
 // `-- --seed N --images N`
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

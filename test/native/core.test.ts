@@ -18,7 +18,7 @@ import { ask, compiled, numbersOf, type Question } from "./driver.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 40);
 const driver = await compiled("driver");
-/** The same tests with gcc's checks: `BPE_TEST_SANITIZED=1 npm run bun -- test test/native/core.test.ts`. */
+/** The same tests with gcc's checks: `BPE_TEST_SANITIZED=1 node scripts/bun.mjs test test/native/core.test.ts`. */
 const program = (process.env.BPE_TEST_SANITIZED ? await compiled("driver", "sanitized") : driver)!;
 
 const randomOf = (trial: number): Random => randomNumbers(seed * 1_000_003 + trial);

@@ -1,4 +1,4 @@
-// Tries the package of npm where nothing of this checkout is near: `npm run test:npm`. BPE_TEST_NODES names other Nodes than
+// Tries the package of npm where nothing of this checkout is near: `npm run suite npm`. BPE_TEST_NODES names other Nodes than
 // the one on the path, and BPE_TEST_CHROMIUM a browser; without one, a bare JavaScript engine stands for it.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";

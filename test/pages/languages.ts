@@ -1,4 +1,4 @@
-// The table of published tokenizers and ours has to be what its benchmark says now: part of `npm run test:report`, because
+// The table of published tokenizers and ours has to be what its benchmark says now: part of `npm run suite pages`, because
 // that takes seconds.
 import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";

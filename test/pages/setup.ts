@@ -42,7 +42,7 @@ async function run(command: readonly string[], cwd = "."): Promise<string> {
 }
 
 function fail(what: string): never {
-  console.error(`test:report: ${what}`);
+  console.error(`pages: ${what}`);
   process.exit(1);
 }
 

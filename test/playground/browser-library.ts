@@ -1,4 +1,4 @@
-// The library for browsers in a real Chromium, beside the same library here: `npm run test:report`.
+// The library for browsers in a real Chromium, beside the same library here: `npm run suite pages`.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -129,7 +129,7 @@ test("bytes, options and signals of a frame are taken", async () => {
   expect(await said(script)).toEqual(["1", "1", "258", "enough"] as never);
 }, 60_000);
 
-/** Those of `npm run test:real`, if they are here. */
+/** Those of `npm run suite real`, if they are here. */
 const home = join(import.meta.dir, "../../dist/real/files");
 test.if(existsSync(home))(
   "published files are loaded as here: GPT-4o's, and all others",

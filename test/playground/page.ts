@@ -1,4 +1,4 @@
-// The page to learn from in a real Chromium: `npm run test:report`.
+// The page to learn from in a real Chromium: `npm run suite pages`.
 
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -139,7 +139,7 @@ test("every part works by click", async () => {
   await page.close();
 }, 60_000);
 
-/** Of `npm run test:real`, if they are here. */
+/** Of `npm run suite real`, if they are here. */
 const published = join(import.meta.dir, "../../dist/real/files");
 test.if(existsSync(published))(
   "GPT-4o's own files are compared: ranks that are known bring their pattern",

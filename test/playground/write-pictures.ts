@@ -1,4 +1,4 @@
-// Makes the pictures of docs/learn.md from the page: `npm run docs:pictures`. README shows the first.
+// Makes the pictures of docs/learn.md from the page: `npm run suite pictures`. README shows the first.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launchChromium } from "../pages/chromium.ts";

@@ -1,4 +1,4 @@
-"""The fault campaign on the Python module: `npm run test:python:faults -- [--seed N] [--rounds 1000] [--only ACTION]`.
+"""The fault campaign on the Python module: `npm run suite python-faults -- [--seed N] [--rounds 1000] [--only ACTION]`.
 
 Each round disturbs a tokenizer in a few ways, in any order: forks, Ctrl-C, signals whose handlers encode, threads, copies,
 saving, training, and the killed process of one that has no native module. After each step the ids are those of HF's package, and what was trained is still there.

@@ -1,4 +1,4 @@
-// `npm run test:python`: the wheel, installed, beside HF's tokenizers of two versions and tiktoken; and its types.
+// `npm run suite python`: the wheel, installed, beside HF's tokenizers of two versions and tiktoken; and its types.
 // BPE_TEST_CORE leaves out what takes longest, and what asks other people's programs: forks, moving, bench, campaigns.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Part of `npm run test:real`: real tokenizers in other formats give the ids they gave before, by the programs that read these
+// Part of `npm run suite real`: real tokenizers in other formats give the ids they gave before, by the programs that read these
 // formats, or are refused by name.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";

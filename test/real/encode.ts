@@ -1,4 +1,4 @@
-// `npm run test:real`: the ids of real tokenizers are those of the programs that they come from, or `bpe` refuses them by
+// `npm run suite real`: the ids of real tokenizers are those of the programs that they come from, or `bpe` refuses them by
 // name. Not part of `npm test`: it needs Python and downloads.
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";

@@ -98,7 +98,7 @@ async function run(command: readonly string[]): Promise<void> {
 }
 
 function fail(what: string): never {
-  console.error(`test:real: ${what}`);
+  console.error(`real: ${what}`);
   process.exit(1);
 }
 

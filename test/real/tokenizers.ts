@@ -1,5 +1,5 @@
 /**
- * The real tokenizers that `npm run test:real` compares with, and where they come from: files of published packages, by
+ * The real tokenizers that `npm run suite real` compares with, and where they come from: files of published packages, by
  * exact version and by the SHA-256 of the file. Nothing of them is kept in this repository.
  */
 export type RealTokenizer = {

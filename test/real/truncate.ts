@@ -1,4 +1,4 @@
-// Part of `npm run test:real`: the first merges of real tokenizers. Their ids are those of the programs that read the files,
+// Part of `npm run suite real`: the first merges of real tokenizers. Their ids are those of the programs that read the files,
 // and those that `bpe ids truncate` makes of the ids of the whole tokenizer.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// `npm run test:shells`: what `bpe completions` prints for zsh and fish, in these shells, and the manual page in mandoc.
+// `npm run suite shells`: what `bpe completions` prints for zsh and fish, in these shells, and the manual page in mandoc.
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

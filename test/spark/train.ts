@@ -1,4 +1,4 @@
-// `npm run test:spark`: the example job on the real engine. `local-cluster` starts its executors as processes of their
+// `npm run suite spark`: the example job on the real engine. `local-cluster` starts its executors as processes of their
 // own, which can be killed. Not part of `npm test`: it needs Java, Python and a download.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -136,7 +136,7 @@ function sparkHome(): string {
     cwd: environment,
     onlyFiles: false,
   });
-  if (found === undefined) throw new Error("dist/spark is missing: npm run test:spark sets it up");
+  if (found === undefined) throw new Error("dist/spark is missing: npm run suite spark sets it up");
   return join(environment, found);
 }
 

@@ -20,7 +20,7 @@ import {
 import { madeTrial } from "./made-trials.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 23);
-/** `TEST_TRIALS=20000 npm run bun -- test test/text/added-tokens.test.ts` looks longer. */
+/** `TEST_TRIALS=20000 node scripts/bun.mjs test test/text/added-tokens.test.ts` looks longer. */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(75));
 
 async function load<T>(make: () => T | Promise<T>): Promise<T | Error> {

@@ -20,7 +20,7 @@ import { entriesOf } from "../words/generators.ts";
 import { hfNormalizer } from "./hf-normalizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 26);
-/** `TEST_TRIALS=5000 npm run bun -- test test/text/normalization.test.ts` looks longer. */
+/** `TEST_TRIALS=5000 node scripts/bun.mjs test test/text/normalization.test.ts` looks longer. */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(40));
 const directory = scratch();
 

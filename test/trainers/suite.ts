@@ -1,4 +1,4 @@
-// `npm run test:trainers`: the files of `bpe encode` for trainers, read by the programs that they are for: Megatron-core's
+// `npm run suite trainers`: the files of `bpe encode` for trainers, read by the programs that they are for: Megatron-core's
 // IndexedDataset, OLMo-core, datatrove, HF datasets, pyarrow, DuckDB, hyparquet. llm.c is no package: its files are read as its
 // scripts do. Ids, types and documents are those of encoding each document for itself.
 
