@@ -104,7 +104,7 @@ static bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
 /* A text goes into the kernel in windows of this size. */
 enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
 /* What an instance may keep beyond the memory that it was set up with. */
-#define KEPT_BYTES ((uint64_t)1 << 26)
+#define KEPT_BYTES SCALED((uint64_t)1 << 26, (uint64_t)1 << 16)
 
 struct Instance {
   w2c_kernel kernel;

@@ -48,6 +48,8 @@ if (files.length === 0) {
 }
 /** Those that run at small scale, too. */
 const atSmallScale = [
+  "test/browser.",
+  "test/corpus/given-texts",
   "test/corpus/records/",
   "test/count/mapped-files",
   "test/merge/",

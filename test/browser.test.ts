@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { compileLibrary } from "../scripts/npm/compile.ts";
 import { UserError } from "../src/errors.ts";
 import { TextTokenizer } from "../src/pipeline/text-tokenizer.ts";
+import { isSmallScale } from "../src/runtime/scale.ts";
 import { bpe } from "./binary.ts";
 import { randomFile, told } from "./formats/random-files.ts";
 import { randomText } from "./pattern/random-patterns.ts";
@@ -15,9 +16,9 @@ const directory = mkdtempSync(join(tmpdir(), "bpe-browser-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 let compiled: Promise<typeof import("../src/browser.ts")> | undefined;
-/** The script for browsers, as a package has it. */
+/** The script for browsers, as a package has it; at small scale with all sizes tiny. */
 const library = () => {
-  compiled ??= compileLibrary("browser", directory, "").then(
+  compiled ??= compileLibrary("browser", directory, "", isSmallScale).then(
     () => import(join(directory, "browser/browser.js")),
   );
   return compiled;

@@ -65,6 +65,16 @@ const forBrowsers: BunPlugin = {
   },
 };
 
+/** Puts the kernels of small scale in the place of the usual ones. */
+const smallKernels: BunPlugin = {
+  name: "small scale",
+  setup(build) {
+    build.onResolve({ filter: /\/dist\/kernel\/[a-z-]+\.wasm$/ }, ({ path, importer }) => ({
+      path: resolve(importer, "..", path.replace(/\.wasm$/, "-small.wasm")),
+    }));
+  },
+};
+
 /**
  * Says of tables that making them does nothing else. A bundler then leaves the options of a training, and formats that are
  * written, out of a program that only encodes; else it keeps what a table calls.
@@ -102,11 +112,12 @@ export async function compileLibraries(directory: string, commit: string): Promi
   for (const { target } of libraries) await compileLibrary(target, directory, commit);
 }
 
-/** Compiles one library; the kernel has been built. */
+/** Compiles one library, for tests also at small scale (src/runtime/scale.ts); the kernel has been built. */
 export async function compileLibrary(
   target: Library["target"],
   directory: string,
   commit: string,
+  isSmallScale = false,
 ): Promise<void> {
   const { entries, suffixes } = libraries.find((library) => library.target === target)!;
   const result = await Bun.build({
@@ -121,10 +132,14 @@ export async function compileLibrary(
     minify: { syntax: true },
     define: {
       BPE_COMMIT: JSON.stringify(commit),
-      BPE_SMALL_SCALE: "false",
+      BPE_SMALL_SCALE: String(isSmallScale),
       ...(target === "browser" && { "process.platform": '"browser"' }),
     },
-    plugins: [takePlaces(suffixes), target === "browser" ? forBrowsers : doorless],
+    plugins: [
+      ...(isSmallScale ? [smallKernels] : []),
+      takePlaces(suffixes),
+      target === "browser" ? forBrowsers : doorless,
+    ],
   });
   for (const log of result.logs) console.error(String(log));
   if (!result.success) throw new Error(`the library for ${target} does not compile`);

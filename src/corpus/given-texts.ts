@@ -1,6 +1,7 @@
 import { described, typedArrayClass } from "../bytes/schema.ts";
 import { betweenPairs } from "../bytes/text.ts";
 import { UserError } from "../errors.ts";
+import { scaled } from "../runtime/scale.ts";
 import type { Input } from "./input.ts";
 import { type ByteStream, openBy } from "./text-stream.ts";
 
@@ -150,4 +151,4 @@ class TextLines implements ByteStream {
 /** Of an empty text, too, a line is made. */
 const notBegun = -1;
 /** A text of hundreds of megabytes becomes a line part by part. */
-const partCharacters = 1 << 16;
+const partCharacters = scaled(1 << 16, 5);

@@ -26,6 +26,7 @@ const swap = (pairs: Record<string, string>): Operator => {
 const operators: readonly Operator[] = [
   swap({ " < ": " <= ", " > ": " >= " }),
   swap({ " === ": " !== " }),
+  swap({ " == ": " != " }),
   swap({ " && ": " || " }),
   swap({ " + ": " - ", " * ": " / ", " << ": " >>> ", " += ": " -= " }),
   swap({ "Math.min(": "Math.max(", "Math.floor(": "Math.ceil(" }),

@@ -17,7 +17,7 @@ export const explained: readonly (Explained & { readonly why: string })[] = [
   },
   {
     file: "src/cli/data-output.ts",
-    before: "}",
+    before: "",
     line: "const queuedBytesMax = 1 << 20;",
     changed: "const queuedBytesMax = 2 << 20;",
     why: "So much may wait in memory: what is written is the same.",

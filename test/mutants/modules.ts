@@ -1,7 +1,8 @@
 /** Which tests look after which sources. */
 export type Module = {
-  /** The directory below src/. */
+  /** The directory below src/, unless `sources` says more. */
   readonly name: string;
+  readonly sources?: RegExp;
   /** Tests that run the sources. The kernel has none: its files have to be built. */
   readonly tests?: readonly string[];
   /** Tests that run what is built, which is built anew for them: only for what the others let pass. */
@@ -89,6 +90,7 @@ export const modules: readonly Module[] = [
     executableTests: ["test/cli/report.test.ts"],
   },
   { name: "playground", tests: ["test/playground"] },
+  { name: "native", sources: /^native\/\w+\.c$/, tests: ["test/native/core.test.ts"] },
   {
     name: "kernel",
     executableTests: [

@@ -102,7 +102,8 @@ function choose(): Mutant[] {
   const chosenModules = modules.filter(({ name }) => wanted?.includes(name) ?? true);
   return chosenModules.flatMap((module, i) => {
     const all = tracked.flatMap((file) => {
-      if (!file.startsWith(`src/${module.name}/`) || !file.endsWith(".ts")) return [];
+      const sources = module.sources ?? new RegExp(`^src/${module.name}/.*\\.ts$`);
+      if (!sources.test(file)) return [];
       if (notMutated.test(file) || !file.includes(values.file)) return [];
       return changesOf(readFileSync(join(root, file), "utf8")).map((change) => ({ ...change, file, module }));
     });

@@ -290,6 +290,28 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
+  // A place that looks like the token is read on from in a block: the token begins at each place in it and beyond.
+  test("finds a long added token at every distance from a place that looks like it", () => {
+    for (const length of [4, 5, 16, 17, 33, 64, 65, 100]) {
+      const content = `<${"|".repeat(length - 2)}>`;
+      const texts = Array.from({ length: 2 * Math.max(64, length) + 2 }, (_, distance) =>
+        Buffer.from(`${content.slice(0, -1)}${"b".repeat(distance)}${content}c`),
+      );
+      const parts = withAdded([content]);
+      compare(parts, texts, { length }, ["encode", "slices"]);
+      const { id } = parts.addedTokens[0]!;
+      const answers = ask(
+        program,
+        parts,
+        texts.map((bytes) => ({ kind: "encode", bytes })),
+      );
+      const missed = answers.flatMap((answer, distance) =>
+        numbersOf(answer).includes(id) ? [] : [distance],
+      );
+      expect({ length, missed }).toEqual({ length, missed: [] });
+    }
+  });
+
   test("reads no byte of a text more than some times to find added tokens, however long they are", () => {
     const size = 1 << 16;
     const runs = ["a".repeat(10_000), "ab".repeat(5000), `${"a".repeat(999)}c`];
