@@ -276,6 +276,27 @@ _SIGKILL = 9
 _TYPED_CHARACTERS = 1 << 15
 
 
+#: A program that is refused memory ends by one of these: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV.
+_CRASHES = (4, 5, 6, 7, 10, 11)
+
+
+def ended_by(signal: int) -> BpeError:
+    """What to say of a run that a signal ended: with the limits of memory, if there are any and it may have met them."""
+    said = f"bpe was ended by signal {signal}"
+    if signal not in _CRASHES or sys.platform == "win32":
+        return BpeError(said)
+    import resource
+
+    limits = [
+        f"{name} is {soft / 1e6:,.0f} MB"
+        for name in ("RLIMIT_AS", "RLIMIT_DATA")
+        if (soft := resource.getrlimit(getattr(resource, name))[0]) != resource.RLIM_INFINITY
+    ]
+    if not limits:
+        return BpeError(said)
+    return BpeError(f"{said}; memory is limited ({', '.join(limits)})\nhint: raise the limit (ulimit -v, ulimit -d)")
+
+
 def _too_long(command: Sequence[str]) -> BpeError:
     longest = max(command, key=len)
     if len(longest) > _TYPED_CHARACTERS:
@@ -488,7 +509,7 @@ class Run:
             self.abandon()
             raise
         if exit_code < 0:
-            raise BpeError(f"bpe was ended by signal {-exit_code}")
+            raise ended_by(-exit_code)
         if exit_code != 0:
             raise BpeError(self.plain(message_of(said)))
         return b"".join(parts)

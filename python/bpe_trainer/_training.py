@@ -9,7 +9,7 @@ import os
 import sys
 
 from ._arguments import flag_of, found, is_iterable, items_of, path_of, refuse, refuse_text, texts_of, whole_number
-from ._executable import BpeError, Home, Later, Run, await_end, in_thread, message_of
+from ._executable import BpeError, Home, Later, Run, await_end, ended_by, in_thread, message_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _finish(
     run.close()
     reason = _reason([run.plain(line) for line in said])
     if exit_code < 0:
-        raise BpeError(reason or f"bpe was ended by signal {-exit_code}")
+        raise BpeError(reason) if reason else ended_by(-exit_code)
     if exit_code > 0 or reason is not None:
         raise BpeError(reason or message_of("\n".join(said)))
     return warned, answer, _event(said[-1]) if said else {}

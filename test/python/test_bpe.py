@@ -128,20 +128,32 @@ class Training(Home):
             self.assertEqual(given.decode([256]), "aa")
         self.assertTrue((self.home / "named" / "tokenizer.json").is_file())
 
-    def test_a_run_that_was_killed_is_an_error(self) -> None:
+    def killed_by(self, number: int, *before: str) -> str:
+        """What is said of a run that a signal ends."""
         script = (
-            "import bpe_trainer as bpe, os\n"
+            "import bpe_trainer as bpe, os, resource\n"
             "spawn = os.posix_spawn\n"
             "def killed(*args, **named):\n"
             "    pid = spawn(*args, **named)\n"
-            "    os.kill(pid, 9)\n"
+            f"    os.kill(pid, {number})\n"
             "    return pid\n"
             "os.posix_spawn = killed\n"
             f"try: bpe.train({str(self.corpus)!r}, 300)\n"
             "except bpe.BpeError as error: print(error)\n"
         )
-        said = subprocess.check_output([sys.executable, "-c", script])
-        self.assertEqual(said, b"bpe was ended by signal 9\n")
+        script = script.replace("try:", "".join(f"{line}\n" for line in before) + "try:")
+        return subprocess.check_output([sys.executable, "-c", script], text=True)
+
+    def test_a_run_that_was_killed_is_an_error(self) -> None:
+        self.assertEqual(self.killed_by(9), "bpe was ended by signal 9\n")
+        self.assertEqual(self.killed_by(11), "bpe was ended by signal 11\n")
+        # A crash where memory is limited says so: the limit is named. Who kills a run needs no such reason.
+        limit = "resource.setrlimit(resource.RLIMIT_AS, (8 << 40, resource.RLIM_INFINITY))"
+        self.assertEqual(self.killed_by(9, limit), "bpe was ended by signal 9\n")
+        self.assertRegex(
+            self.killed_by(11, limit),
+            r"^bpe was ended by signal 11; memory is limited \(RLIMIT_AS is 8,796,093 MB\)\nhint: raise the limit",
+        )
 
     def test_where_children_are_reaped_by_others_errors_are_errors(self) -> None:
         before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
