@@ -63,7 +63,13 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   if (asked.report !== undefined) {
     const { writeDiffPage } = await import("./diff-page.ts");
     const command = shellLine(["bpe", "diff", ...invocation.typed]);
-    await writeDiffPage(asked.report, { difference, tokenizers: [a, b], texts, command });
+    await writeDiffPage(asked.report, {
+      difference,
+      tokenizers: [a, b],
+      texts,
+      command,
+      warn: (message) => output.warn(message),
+    });
   }
   const { tokens, merges } = difference;
   const elapsedMs = performance.now() - startMs;

@@ -56,7 +56,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   let full: Promise<FullEvaluation> | undefined;
   const whole = async () => {
     const { fullEvaluation } = await import("./eval-page.ts");
-    full ??= fullEvaluation({ evaluation, tokenizers, texts });
+    full ??= fullEvaluation({ evaluation, tokenizers, texts, warn: (message) => output.warn(message) });
     return full;
   };
   await print(evaluation, whole);

@@ -8,17 +8,22 @@ import type {
   VocabularyDetails,
 } from "../evaluation/evaluation.ts";
 import { excerptsOf } from "../evaluation/excerpts.ts";
-import { cautionsOf, type FindingPart, findingOf, spelled } from "../evaluation/finding.ts";
+import { cautionsOf, findingOf, spelled } from "../evaluation/finding.ts";
 import type { Fact } from "../pages/page-data.ts";
-import { type PageText, type Phrase, pageFile } from "../pages/page-file.ts";
+import type { PageText } from "../pages/page-file.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { build } from "../runtime/version.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import { vocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
-import { writeChunks } from "./data-output.ts";
-import { readPageTemplate } from "./embedded-pages.ts";
-import { cutSamples, headBytesMax, samplesMax, sampleTextOf } from "./report-writer.ts";
+import {
+  cutSamples,
+  headBytesMax,
+  pageFacts,
+  phrasesOf,
+  sampleTextsOf,
+  type Warn,
+  writePage,
+} from "./report-writer.ts";
 
 // Loaded only with `--json` and `--report`: no other start gets longer.
 
@@ -26,16 +31,22 @@ type Compared = {
   readonly evaluation: Evaluation;
   readonly tokenizers: readonly NamedTokenizer[];
   readonly texts: readonly NamedText[];
+  readonly warn: Warn;
 };
 
 /** Adds to an evaluation what each vocabulary holds, and where the tokenizers cut the texts differently. */
-export async function fullEvaluation({ evaluation, tokenizers, texts }: Compared): Promise<FullEvaluation> {
+export async function fullEvaluation({
+  evaluation,
+  tokenizers,
+  texts,
+  warn,
+}: Compared): Promise<FullEvaluation> {
   const details: VocabularyDetails[] = [];
   for (const { parts } of tokenizers) details.push(await vocabularyDetails(parts));
   return {
     ...evaluation,
     tokenizers: evaluation.tokenizers.map((tokenizer, t) => ({ ...tokenizer, ...details[t]! })),
-    excerpts: excerptsOf(cutBeginnings(texts, tokenizers)),
+    excerpts: excerptsOf(cutBeginnings({ texts, tokenizers, warn })),
   };
 }
 
@@ -54,14 +65,12 @@ async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetai
 }
 
 /** How each tokenizer cuts the beginning of each of the first texts. */
-export function cutBeginnings(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]) {
+export function cutBeginnings({ texts, tokenizers, warn }: Omit<Compared, "evaluation">) {
   const bytesMax = tokenizers.length > 1 ? headBytesMax : undefined;
-  const sampled = texts.flatMap(({ name, inputs }) => {
-    const text = inputs.map((input) => sampleTextOf(input, bytesMax)).find((text) => text !== null);
-    return text == null ? [] : [{ name, bytes: text }];
-  });
-  const cutters = tokenizers.map(({ parts }) => ({ parts, tokens: parts.tokens }));
-  return cutSamples(sampled.slice(0, samplesMax), cutters);
+  return cutSamples(
+    sampleTextsOf(texts, warn, bytesMax),
+    tokenizers.map(({ parts }) => parts),
+  );
 }
 
 /** Writes the page of `bpe eval`: each tokenizer on each text, side by side. */
@@ -71,23 +80,17 @@ export async function writeEvalPage(
   run: { readonly command: string; readonly elapsedMs: number },
 ): Promise<void> {
   const finding = findingOf(evaluation);
-  const phrases = (parts: readonly FindingPart[] = []): Phrase[] =>
-    parts.map((part) =>
-      typeof part === "string" ? part : { text: evaluation.tokenizers[part]!.name, colour: part },
-    );
   const title = titleOf(evaluation);
   const text: PageText = {
     title: finding === null ? title : spelled(finding.sentence, evaluation),
     origin: `bpe eval · ${dayOf(new Date())}`,
-    finding: finding === null ? [title] : phrases(finding.sentence),
-    more: phrases(finding?.more),
+    finding: phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
+    more: phrasesOf(finding?.more ?? [], evaluation.tokenizers),
     cautions: cautionsOf(evaluation),
     table: tableOf(evaluation),
     reading: "Bytes per token: more is better, because the same text is fewer tokens.",
   };
-  const made = factsOf(evaluation, run);
-  const page = pageFile(readPageTemplate(), text, { view: "eval", evaluation, made });
-  await writeChunks(path, [new TextEncoder().encode(page)]);
+  await writePage(path, text, { view: "eval", evaluation, made: factsOf(evaluation, run) });
 }
 
 const titleOf = ({ tokenizers, texts }: FullEvaluation) =>
@@ -118,7 +121,6 @@ function factsOf(
     }),
     ["words are found by", wordPattern],
     ["time", seconds(elapsedMs / 1000)],
-    ["written", new Date().toISOString()],
-    ["bpe", `${build.version}, Bun ${build.bunVersion}, commit ${build.commit}`],
+    ...pageFacts(),
   ];
 }

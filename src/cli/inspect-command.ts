@@ -59,7 +59,16 @@ export async function runInspect(invocation: Invocation, output: Output): Promis
   const { writeInspectionPage } = await import("./vocabulary-page.ts");
   const command = shellLine(["bpe", "inspect", ...invocation.typed]);
   const inspection = inspectionOf(described, statistics, text);
-  await writeInspectionPage(reportPath, { command, name, parts, rows, statistics, text, inspection });
+  await writeInspectionPage(reportPath, {
+    command,
+    name,
+    parts,
+    rows,
+    statistics,
+    text,
+    inspection,
+    warn: (message) => output.warn(message),
+  });
   output.succeed(writtenLine(reportPath), {});
 }
 

@@ -1,17 +1,44 @@
 import { closeSync } from "node:fs";
 import { basename } from "node:path";
-import { type Input, openFile } from "../corpus/input.ts";
+import { type Input, openInput } from "../corpus/input.ts";
 import { readHead } from "../corpus/inspect-input.ts";
+import { UserError } from "../errors.ts";
 import type { CutText } from "../evaluation/excerpts.ts";
+import type { FindingPart } from "../evaluation/finding.ts";
+import type { Fact, PageData } from "../pages/page-data.ts";
+import { type PageText, type Phrase, pageFile } from "../pages/page-file.ts";
+import { build } from "../runtime/version.ts";
 import { TextEncoding } from "../tokenizer/text-encoding.ts";
 import { textsOfShared } from "../tokenizer/token-keys.ts";
-import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
+import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { writeChunks } from "./data-output.ts";
+import { readPageTemplate } from "./embedded-pages.ts";
 
 // Loaded only with `--report`: no other start gets longer.
 
-/** Level 6 takes three times as long, and saves a few per cent. */
-export const deflate = (bytes: Uint8Array<ArrayBuffer>) => Bun.deflateSync(bytes, { level: 2 });
+/** Level 6 of zlib takes five times as long, and saves a few per cent. */
+export const deflate = (bytes: Uint8Array<ArrayBuffer>) =>
+  Bun.deflateSync(bytes, { level: 1, library: "libdeflate" });
+
+export const writePage = (path: string, text: PageText, data: PageData) =>
+  writeChunks(path, [Buffer.from(pageFile(readPageTemplate(), text, data))]);
+
+/** Parts of a sentence, the names of tokenizers in their colours. */
+export const phrasesOf = (
+  parts: readonly FindingPart[],
+  tokenizers: readonly { readonly name: string }[],
+): Phrase[] =>
+  parts.map((part) => (typeof part === "string" ? part : { text: tokenizers[part]!.name, colour: part }));
+
+/** What made a page or a tokenizer. */
+export const programFact = ({ version, bunVersion, commit }: typeof build): Fact => [
+  "bpe",
+  `${version}, Bun ${bunVersion}, commit ${commit}`,
+];
+
+/** When a page is made, and by what. */
+export const pageFacts = (): Fact[] => [["written", new Date().toISOString()], programFact(build)];
 
 /** A path as charts name it: its last part. */
 export const shortName = (path: string) => basename(path) || path;
@@ -23,32 +50,54 @@ export const headBytesMax = 1 << 14;
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
 
 /** Texts that a report shows. */
-export const samplesMax = 6;
+const samplesMax = 6;
 
-/** The beginnings of the first inputs that have one. */
-export function sampleTextsOf(inputs: readonly Input[]): SampleText[] {
+/** Takes what is to be said of files that cannot be read any more. */
+export type Warn = (message: string) => void;
+
+/** The beginnings of the first texts that have one. A text is that of several inputs. */
+export function sampleTextsOf(
+  texts: readonly { readonly name: string; readonly inputs: readonly Input[] }[],
+  warn: Warn,
+  bytesMax = sampleBytesMax,
+): SampleText[] {
   const found: SampleText[] = [];
-  for (const input of inputs) {
+  for (const { name, inputs } of texts) {
     if (found.length === samplesMax) break;
-    const bytes = sampleTextOf(input);
-    if (bytes !== null) found.push({ name: input.path, bytes });
+    for (const input of inputs) {
+      const bytes = sampleTextOf(input, bytesMax, warn);
+      if (bytes === null) continue;
+      found.push({ name, bytes });
+      break;
+    }
   }
   return found;
 }
 
-/** The beginning of the input's text; null where it cannot be read without reading the input: streams, Parquet, JSON arrays. */
-export function sampleTextOf(
-  { path, isStream, format, textField }: Input,
-  bytesMax = sampleBytesMax,
-): Uint8Array | null {
+/** Each input as a text of its own. */
+export const textsOfInputs = (inputs: readonly Input[]) =>
+  inputs.map((input) => ({ name: input.path, inputs: [input] }));
+
+/**
+ * The beginning of the input's text; null where it cannot be read without reading the input (streams, Parquet, JSON arrays), or
+ * where the file has gone or changed since the run has read it.
+ */
+function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
+  const { path, isStream, format, textField } = input;
   if (isStream || format === "parquet" || format === "json") return null;
-  const fd = openFile(path);
   try {
-    const head = readHead(fd, path, headBytesMax).bytes.slice();
-    const text = format === "jsonl" ? textOfLines(head, textField) : head;
-    return text === null || text.length === 0 ? null : wholeWords(text, bytesMax);
-  } finally {
-    closeSync(fd);
+    const fd = openInput(input);
+    try {
+      const head = readHead(fd, path, headBytesMax).bytes.slice();
+      const text = format === "jsonl" ? textOfLines(head, textField) : head;
+      return text === null || text.length === 0 ? null : wholeWords(text, bytesMax);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    warn(`the page shows no text of this file: ${error.message}`);
+    return null;
   }
 }
 
@@ -75,13 +124,10 @@ function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
 }
 
 /** How each tokenizer cuts each text. */
-export function cutSamples(
-  texts: readonly SampleText[],
-  cutters: readonly { readonly parts: TokenizerParts; readonly tokens: TokenTable }[],
-): CutText[] {
-  const encodings = cutters.map(({ parts, tokens }) => ({
+export function cutSamples(texts: readonly SampleText[], tokenizers: readonly TokenizerParts[]): CutText[] {
+  const encodings = tokenizers.map((parts) => ({
     encoding: new TextEncoding(parts, undefined, { cacheShrinkBits: 8, cuts: "nowhere" }),
-    tokens,
+    tokens: parts.tokens,
     shared: textsOfShared(parts),
   }));
   return texts.map(({ name, bytes }) => ({

@@ -76,6 +76,7 @@ async function tell({ result, written }: Finished, output: Output): Promise<void
       trained,
       record: record as TrainingRecord,
       warnings: output.warnings,
+      warn: (message) => output.warn(message),
       summary: pageSummary(trained, record as TrainingRecord, training.model, ended),
     });
   }

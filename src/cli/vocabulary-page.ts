@@ -9,21 +9,28 @@ import { percent } from "../pages/axes.ts";
 import { type Curve, curveOf } from "../pages/compression-curve.ts";
 import { packLoaded, packTrained } from "../pages/packed-vocabulary.ts";
 import type { Fact, VocabularyData } from "../pages/page-data.ts";
-import { type PageText, pageFile } from "../pages/page-file.ts";
+import type { PageText } from "../pages/page-file.ts";
 import { usual } from "../pages/yardsticks.ts";
 import { compilePattern, type ResolvedPattern } from "../pattern/pattern.ts";
 import type { TrainedVocabulary } from "../pipeline/learn-merges.ts";
 import { inTurns } from "../runtime/turns.ts";
-import { build } from "../runtime/version.ts";
 import { type AddedToken, plainSpecial } from "../text/cutting.ts";
 import { textPieces } from "../tokenizer/text-pieces.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 import type { VocabularyStatistics } from "../tokenizer/vocabulary-statistics.ts";
 import type { Vocabulary } from "../vocabulary/vocabulary.ts";
 import type { CountedText } from "./counted-text.ts";
-import { writeChunks } from "./data-output.ts";
-import { readPageTemplate } from "./embedded-pages.ts";
-import { cutSamples, deflate, type SampleText, sampleTextsOf, shortName } from "./report-writer.ts";
+import {
+  cutSamples,
+  deflate,
+  pageFacts,
+  programFact,
+  sampleTextsOf,
+  shortName,
+  textsOfInputs,
+  type Warn,
+  writePage,
+} from "./report-writer.ts";
 import type { Row } from "./summary-rows.ts";
 
 // The pages of `bpe train` and `bpe inspect`. Loaded only with `--report`: no other start gets longer.
@@ -38,7 +45,9 @@ export type Finished = {
   readonly output: string;
   readonly trained: TrainedVocabulary;
   readonly record: TrainingRecord;
+  /** All warnings of the run, those of the page included. */
   readonly warnings: readonly string[];
+  readonly warn: Warn;
   readonly summary: readonly Fact[];
 };
 
@@ -47,6 +56,8 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   const { output, trained, record, warnings, summary } = finished;
   const { vocabulary, smaller, ledger } = trained;
   const addedTokens = addedTokensOf(vocabulary);
+  // First, because it may warn.
+  const samples = samplesOf(finished, addedTokens);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const { tokensAfter } = ledger;
   const curve =
@@ -71,15 +82,11 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
     addedTokens,
     textName: null,
     curve,
-    samples: samplesOf(finished, addedTokens),
+    samples,
     excerpts: [],
     summary,
     made: factsOf(record),
   });
-}
-
-async function writePage(path: string, text: PageText, data: VocabularyData): Promise<void> {
-  await writeChunks(path, [new TextEncoder().encode(pageFile(readPageTemplate(), text, data))]);
 }
 
 /** "32,000 tokens, 4.06 bytes each; 64,000 would need about 8 % fewer for the same text." */
@@ -120,7 +127,7 @@ const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The beginnings of the inputs, cut by the pattern: the page merges the pieces itself. Only those that are valid UTF-8. */
 function samplesOf(
-  { inputs, pattern, normalization }: Finished,
+  { inputs, pattern, normalization, warn }: Finished,
   addedTokens: readonly AddedToken[],
 ): VocabularyData["samples"] {
   const cutting = {
@@ -129,7 +136,7 @@ function samplesOf(
     addsPrefixSpace: false,
     addedTokens,
   };
-  return sampleTextsOf(inputs).flatMap(({ name, bytes }) => {
+  return sampleTextsOf(textsOfInputs(inputs), warn).flatMap(({ name, bytes }) => {
     const pieces = textPieces(cutting, bytes);
     try {
       const content = strict.decode(Buffer.concat(pieces));
@@ -152,7 +159,7 @@ function factsOf(record: TrainingRecord): Fact[] {
     ...[options.pattern.regex].flat().map((source) => ["pattern", source] as const),
     ["agrees with", options.compat],
     ["SHA-256 of the merges", record.mergesSha256],
-    ["bpe", `${record.version}, Bun ${record.bunVersion}, commit ${record.commit}`],
+    programFact(record),
   ];
 }
 
@@ -167,6 +174,7 @@ export type Inspected = {
   readonly text: CountedText | undefined;
   /** What `--json` prints. */
   readonly inspection: unknown;
+  readonly warn: Warn;
 };
 
 /** Writes the page of a tokenizer: what is known of its training, and one text if there is one. */
@@ -190,13 +198,15 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
     textName: text === undefined ? null : shortName(text.path),
     curve,
     samples: [],
-    excerpts: text === undefined ? [] : excerptsOf(cutText(parts, sampleTextsOf(text.inputs))),
+    excerpts:
+      text === undefined
+        ? []
+        : excerptsOf(cutSamples(sampleTextsOf(textsOfInputs(text.inputs), inspected.warn), [parts])),
     summary: summaryOf(rows),
     made: [
       ["command", command],
       ...(text === undefined ? [] : ([["text", text.path]] as const)),
-      ["written", new Date().toISOString()],
-      ["bpe", `${build.version}, Bun ${build.bunVersion}, commit ${build.commit}`],
+      ...pageFacts(),
     ],
   });
 }
@@ -212,9 +222,6 @@ function curveOfTraining({ description }: TokenizerParts, ledger: WrittenLedger 
   const { tokensAfter } = ledger;
   return curveOf({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
 }
-
-const cutText = (parts: TokenizerParts, texts: readonly SampleText[]) =>
-  cutSamples(texts, [{ parts, tokens: parts.tokens }]);
 
 /** What its tokens hold: of the text, or of the corpus of its training; else what most of them are. */
 function inspectionSentence({ name, parts, statistics, text }: Inspected, curve: Curve | null): string {

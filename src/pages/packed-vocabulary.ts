@@ -184,11 +184,12 @@ function widthOf(largest: number): number {
 
 /** Writes the planes of a column; returns the position after them. */
 function putColumn(numbers: Int32Array | Float64Array, width: number, into: Uint8Array, pos: number): number {
-  for (let plane = 0; plane < width; plane++) {
-    // A store into bytes keeps the lowest one. Numbers may have more bits than shifts reach.
-    const shift = 8 * (plane % 4);
-    const unit = plane < 4 ? 1 : 2 ** 32;
-    for (let i = 0; i < numbers.length; i++) into[pos++] = (numbers[i]! / unit) >>> shift;
+  for (let shifted = 0; shifted < width; shifted += 4) {
+    // A copy keeps the lowest 32 bits. Numbers may have more.
+    const low = new Uint32Array(shifted === 0 ? numbers : numbers.map((number) => number / 2 ** 32));
+    const bytes = new Uint8Array(low.buffer);
+    for (let plane = 0; plane < Math.min(4, width - shifted); plane++)
+      for (let i = plane; i < bytes.length; i += 4) into[pos++] = bytes[i]!;
   }
   return pos;
 }

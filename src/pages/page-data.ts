@@ -47,18 +47,12 @@ export type DiffData = {
   /** What `bpe diff --json` prints; of long lists the first `listMax` entries. */
   readonly difference: Difference;
   /** How long each list is. */
-  readonly counts: Readonly<Record<ListName, number>>;
+  readonly counts: Readonly<Record<"tokens" | "merges", ListLengths>>;
   readonly excerpts: readonly Excerpt[];
   readonly made: readonly Fact[];
 };
 
-export type ListName =
-  | "tokensOnlyInA"
-  | "tokensOnlyInB"
-  | "movedTokens"
-  | "mergesOnlyInA"
-  | "mergesOnlyInB"
-  | "movedMerges";
+export type ListLengths = Readonly<Record<"onlyInA" | "onlyInB" | "moved", number>>;
 
 /** Entries of a list that a page holds; `--json` has all. */
 export const listMax = 500;

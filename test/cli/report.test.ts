@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { sampleTextsOf, textsOfInputs } from "../../src/cli/report-writer.ts";
+import { findInputs } from "../../src/corpus/find-inputs.ts";
+import { inspectFirstStream } from "../../src/corpus/inspect-input.ts";
 import { cutPieces } from "../../src/pages/app/merge-pieces.ts";
 import { isIntermediate } from "../../src/pages/app/observations.ts";
 import { unpack } from "../../src/pages/app/unpacked.ts";
@@ -201,7 +204,7 @@ test("the page cuts a text as bpe encode does, also where HF's trainer cuts othe
   }
 });
 
-test("inputs that are gone, or are no text, are left out of the page", () => {
+test("inputs that are no text are left out of the page", () => {
   const bad = put(directory, "bad.txt", Buffer.from([0x61, 0xff, 0x62, 0x0a]));
   const [output, path] = [join(directory, "bad"), join(directory, "bad.html")];
   expect(bpe(["train", bad, text, "-n", "262", "-o", output, "--report", path, "-q"]).code).toBe(0);
@@ -305,7 +308,7 @@ test("diff --report holds what --json prints, and the same text cut by both", ()
   const whole = JSON.parse(done.stdout);
   expect([view, names]).toEqual(["diff", ["<b>one", "two"]]);
   expect(difference).toEqual(whole);
-  expect(counts.tokensOnlyInA).toBe(whole.tokens.onlyInA.length);
+  expect(counts.tokens.onlyInA).toBe(whole.tokens.onlyInA.length);
   expect(excerpts[0].cuts).toHaveLength(2);
   expect(headlineOf(page)).toMatch(
     /^On text, <span class="name c0">&lt;b&gt;one<\/span> needs [\d.]+.% fewer tokens than/,
@@ -320,5 +323,23 @@ test("diff --report holds what --json prints, and the same text cut by both", ()
   expect(bpe(["diff", large, other, "--report", path]).code).toBe(0);
   const cut = dataOf(readFileSync(path, "utf8"));
   expect(cut.difference.tokens.onlyInA).toHaveLength(500);
-  expect(cut.counts.tokensOnlyInA).toBeGreaterThan(500);
+  expect(cut.counts.tokens.onlyInA).toBeGreaterThan(500);
+});
+
+test("inputs that go or change before the page is written are warned of, and it shows the others", async () => {
+  const names = ["gone", "kept", "shorter", "last"];
+  const paths = names.map((name) => put(directory, `${name}.txt`, `${name} text`));
+  const inputs = await inspectFirstStream(findInputs(paths, {}), {});
+  rmSync(paths[0]!);
+  put(directory, "shorter.txt", "s");
+  const warnings: string[] = [];
+  const found = sampleTextsOf(textsOfInputs(inputs), (warning) => warnings.push(warning));
+  expect(found.map(({ name }) => name)).toEqual([paths[1]!, paths[3]!]);
+  expect(warnings).toEqual([
+    `the page shows no text of this file: "${paths[0]}": no such file`,
+    expect.stringMatching(/^the page shows no text of this file: ".*shorter\.txt" shrank/),
+  ]);
+  // Of several inputs of one text the first that is there.
+  const together = sampleTextsOf([{ name: "all", inputs }], () => {});
+  expect(together.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(["kept text"]);
 });

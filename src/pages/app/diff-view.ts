@@ -1,6 +1,6 @@
 import { grouped } from "../../bytes/quantities.ts";
 import type { Difference } from "../../evaluation/difference.ts";
-import { type DiffData, listMax } from "../page-data.ts";
+import { type DiffData, type ListLengths, listMax } from "../page-data.ts";
 import { signsNote, withSigns } from "../signs.ts";
 import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
 import { type Child, factList, fold, h, section } from "./dom.ts";
@@ -14,7 +14,6 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
   const [a, b] = names;
   const only = (name: string) => `only in ${name}`;
   return [
-    h("section", { id: "counts", "aria-label": "What they share" }, countTable(names, difference, counts)),
     excerpts.length > 0 &&
       section(
         "differences",
@@ -23,19 +22,20 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
         stackedExcerpts(names, excerpts, [0, 1]),
       ),
     text !== null && text.mostFrequent.length > 0 && wordSection(names, text),
+    section("counts", "What they share", null, countTable(names, difference, counts)),
     h(
       "section.folds",
       { id: "more", "aria-label": "More" },
-      list(`Tokens ${only(a)}`, counts.tokensOnlyInA, tokens.onlyInA, tokenColumns),
-      list(`Tokens ${only(b)}`, counts.tokensOnlyInB, tokens.onlyInB, tokenColumns),
-      list("Tokens with another id", counts.movedTokens, tokens.moved, [
+      list(`Tokens ${only(a)}`, counts.tokens.onlyInA, tokens.onlyInA, tokenColumns),
+      list(`Tokens ${only(b)}`, counts.tokens.onlyInB, tokens.onlyInB, tokenColumns),
+      list("Tokens with another id", counts.tokens.moved, tokens.moved, [
         tokenColumn,
         ranks(`id in ${a}`, ({ idA }) => idA),
         ranks(`id in ${b}`, ({ idB }) => idB),
       ]),
-      list(`Merges ${only(a)}`, counts.mergesOnlyInA, merges.onlyInA, mergeColumns),
-      list(`Merges ${only(b)}`, counts.mergesOnlyInB, merges.onlyInB, mergeColumns),
-      list("Merges in another order", counts.movedMerges, merges.moved, [
+      list(`Merges ${only(a)}`, counts.merges.onlyInA, merges.onlyInA, mergeColumns),
+      list(`Merges ${only(b)}`, counts.merges.onlyInB, merges.onlyInB, mergeColumns),
+      list("Merges in another order", counts.merges.moved, merges.moved, [
         pairColumn,
         ranks(`merge in ${a}`, ({ rankA }) => rankA + 1),
         ranks(`merge in ${b}`, ({ rankB }) => rankB + 1),
@@ -45,20 +45,21 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
   ];
 }
 
-type CountRow = { readonly name: string; readonly counts: readonly number[] };
+type CountRow = ListLengths & { readonly name: string; readonly inBoth: number };
 
-function countTable(names: DiffData["names"], { tokens, merges }: Difference, counts: DiffData["counts"]) {
-  const { tokensOnlyInA, tokensOnlyInB, movedTokens, mergesOnlyInA, mergesOnlyInB, movedMerges } = counts;
-  const heads = ["in both", "of these moved", ...names.map((name, t) => [key(t), `only in ${name}`])];
+function countTable([a, b]: DiffData["names"], { tokens, merges }: Difference, counts: DiffData["counts"]) {
   return dataTable<CountRow>({
     label: "What they share",
     columns: [
       { head: "", cell: ({ name }) => name },
-      ...heads.map((head, i): Column<CountRow> => ({ head, cell: ({ counts }) => grouped(counts[i]!) })),
+      numbers("in both", ({ inBoth }) => inBoth),
+      numbers("of these moved", ({ moved }) => moved),
+      numbers([key(0), `only in ${a}`], ({ onlyInA }) => onlyInA),
+      numbers([key(1), `only in ${b}`], ({ onlyInB }) => onlyInB),
     ],
     rows: [
-      { name: "tokens", counts: [tokens.inBoth, movedTokens, tokensOnlyInA, tokensOnlyInB] },
-      { name: "merges", counts: [merges.inBoth, movedMerges, mergesOnlyInA, mergesOnlyInB] },
+      { name: "tokens", inBoth: tokens.inBoth, ...counts.tokens },
+      { name: "merges", inBoth: merges.inBoth, ...counts.merges },
     ],
   });
 }
