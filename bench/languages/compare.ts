@@ -91,7 +91,7 @@ async function takePicture(reportPath: string, picturePath: string): Promise<voi
     await page.goto(String(pathToFileURL(reportPath)));
     await page.waitForSelector("#measures");
     // What the picture leaves out: other sections, and what is of use only to a pointer.
-    const hidden = ["main > section:not(#picture, #measures)", "#measures .choosers", ".caution"];
+    const hidden = ["main > section:not(#picture, #measures)", "#measures .choosers", ".caution", "nav"];
     await page.$$eval(hidden.join(", "), (elements) => {
       for (const element of elements) (element as unknown as Styled).style.display = "none";
     });

@@ -79,3 +79,6 @@ export function tickNames({ ticks }: Axis): string[] {
 
 export const percent = (share: number) =>
   share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)} %`;
+
+/** A share as lengths in a picture are given. */
+export const lengthOf = (share: number) => `${Math.round(1000 * share) / 10}%`;

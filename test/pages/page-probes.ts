@@ -91,7 +91,9 @@ export const seenTexts = (page: Page) =>
   page.evaluate(() => {
     const rgba = (colour: string) => {
       const [r, g, b, a = 1] = colour.match(/[\d.]+/g)!.map(Number);
-      return [r!, g!, b!, a] as const;
+      // Colours that are mixed are shares.
+      const unit = colour.startsWith("color(srgb") ? 255 : 1;
+      return [r! * unit, g! * unit, b! * unit, a] as const;
     };
     const over = (top: readonly number[], below: readonly number[]) =>
       [0, 1, 2].map((i) => top[i]! * top[3]! + below[i]! * (1 - top[3]!));

@@ -1,5 +1,5 @@
 import { grouped } from "../../bytes/quantities.ts";
-import { type Axis, linearAxis, placeOn, shortNumber, sizesAxis, tickNames } from "../axes.ts";
+import { type Axis, lengthOf, linearAxis, placeOn, shortNumber, sizesAxis, tickNames } from "../axes.ts";
 import type { Curve, CurvePoint } from "../compression-curve.ts";
 import { h, svg } from "./dom.ts";
 
@@ -10,7 +10,7 @@ const plotHeight = 230;
 /** Lines are drawn in a square of this side, which is stretched to the plot. */
 const square = 1000;
 
-export function curveChart({ points, doubled, smallerSizes }: Curve): HTMLElement {
+export function curveChart({ points, table, doubled, smallerSizes }: Curve): HTMLElement {
   const chosen = points.at(-1)!;
   const all = doubled === null ? points : [...points, doubled];
   const sizes = sizesAxis("", points[0]!.size, all.at(-1)!.size);
@@ -19,12 +19,13 @@ export function curveChart({ points, doubled, smallerSizes }: Curve): HTMLElemen
     "bytes per token",
     all.map(({ bytesPerToken }) => bytesPerToken),
   );
-  const at = placesOf(x, y);
-  const named = [
-    ...points.filter(({ size }) => smallerSizes.includes(size) && size !== chosen.size),
-    chosen,
-    ...(doubled === null ? [] : [doubled]),
-  ];
+  const at = ({ size, bytesPerToken }: CurvePoint) => ({
+    cx: lengthOf(placeOn(x, size)),
+    cy: lengthOf(1 - placeOn(y, bytesPerToken)),
+  });
+  const dot = (point: CurvePoint, r: number) =>
+    svg("circle.dot.c0", { ...at(point), r, "data-tip": tipOf(point) });
+  const others = table.filter(({ size }) => smallerSizes.includes(size) && size !== chosen.size);
   const label = `Bytes per token by size of the vocabulary: ${chosen.bytesPerToken.toFixed(3)} at ${grouped(chosen.size)}`;
   return h(
     "figure.plot",
@@ -39,15 +40,14 @@ export function curveChart({ points, doubled, smallerSizes }: Curve): HTMLElemen
         svg("path.line", { d: pathOf(points, x, y) }),
         doubled !== null && svg("path.line.estimate", { d: pathOf([chosen, doubled], x, y) }),
       ),
-      points.map((point) =>
-        svg("circle.dot.c0", { ...at(point), r: point === chosen ? 6 : 2.5, "data-tip": tipOf(point) }),
-      ),
+      points.map((point) => point !== chosen && dot(point, 2.5)),
+      others.map((point) => dot(point, 5)),
+      dot(chosen, 6),
       doubled !== null &&
         svg("circle.dot.c0.estimate", { ...at(doubled), r: 4, "data-tip": `${tipOf(doubled)}, an estimate` }),
-      nameMarks(named, doubled, x).map(({ point, text, dy }) => {
+      nameMarks([...others, chosen], doubled, x).map(({ point, text, dy, anchor }) => {
         const { cx, cy } = at(point);
-        const place = placeOn(x, point.size);
-        return svg("text.value", { x: cx, y: cy, dy, "text-anchor": place > 0.75 ? "end" : "middle" }, text);
+        return svg("text.value", { x: cx, y: cy, dy, "text-anchor": anchor }, text);
       }),
     ),
     h("figcaption", x.title),
@@ -60,41 +60,36 @@ const tipOf = ({ size, bytesPerToken }: CurvePoint) =>
 /** The share of the plot that a name takes on a telephone. */
 const nameShare = 0.24;
 
-/** Names of points, from the last to the first where there is room; an estimate has its name above the curve. */
+/** Names of points, from the last to the first where there is room: below the curve, the last of all above it. */
 function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: Axis) {
-  let free = Number.POSITIVE_INFINITY;
-  return named.toReversed().flatMap((point) => {
-    const text = `${shortNumber(point.size)}: ${point.bytesPerToken.toFixed(2)}${point === doubled ? ", estimated" : ""}`;
-    if (point === doubled) return [{ point, text, dy: -10 }];
-    const place = placeOn(x, point.size);
-    if (place > free) return [];
-    free = place - nameShare;
-    // Below the curve, where the estimate's name is not.
-    return [{ point, text, dy: 20 }];
-  });
-}
-
-function placesOf(x: Axis, y: Axis) {
-  const percent = (share: number) => `${Math.round(1000 * share) / 10}%`;
-  return ({ size, bytesPerToken }: CurvePoint) => ({
-    cx: percent(placeOn(x, size)),
-    cy: percent(1 - placeOn(y, bytesPerToken)),
-  });
+  const textOf = ({ size, bytesPerToken }: CurvePoint) => `${shortNumber(size)}: ${bytesPerToken.toFixed(2)}`;
+  const below = doubled === null ? named.slice(0, -1) : named;
+  const last = doubled ?? named.at(-1)!;
+  const text = `${textOf(last)}${last === doubled ? ", estimated" : ""}`;
+  let free = 1 + nameShare / 2;
+  return [
+    { point: last, text, dy: -12, anchor: "end" },
+    ...below.toReversed().flatMap((point) => {
+      const place = placeOn(x, point.size);
+      if (place + nameShare / 2 > free) return [];
+      free = place - nameShare / 2;
+      return [{ point, text: textOf(point), dy: 24, anchor: place > 1 - nameShare / 2 ? "end" : "middle" }];
+    }),
+  ];
 }
 
 function grid(x: Axis, y: Axis) {
-  const percent = (share: number) => `${Math.round(1000 * share) / 10}%`;
   const [xNames, yNames] = [tickNames(x), tickNames(y)];
   return [
     x.ticks.map((tick, i) => {
-      const place = percent(placeOn(x, tick));
+      const place = lengthOf(placeOn(x, tick));
       return [
         svg("line.grid", { x1: place, x2: place, y2: "100%" }),
         svg("text", { x: place, y: "100%", dy: 18, "text-anchor": "middle" }, xNames[i]),
       ];
     }),
     y.ticks.map((tick, i) => {
-      const place = percent(1 - placeOn(y, tick));
+      const place = lengthOf(1 - placeOn(y, tick));
       return [
         svg("line.grid", { x2: "100%", y1: place, y2: place }),
         svg("text", { y: place, dx: -6, dy: 4, "text-anchor": "end" }, yNames[i]),

@@ -1,5 +1,5 @@
 import { grouped } from "../../bytes/quantities.ts";
-import { percent } from "../axes.ts";
+import { lengthOf, percent } from "../axes.ts";
 import { type Child, h, replace, svg } from "./dom.ts";
 import { colourOf } from "./dot-plot.ts";
 
@@ -148,10 +148,8 @@ export const bar = (share: number, colour = 0) =>
   svg(
     `svg.bar.${colourOf(colour)}`,
     { "aria-hidden": "true" },
-    svg("rect", { width: percentOf(share), height: "100%" }),
+    svg("rect", { width: lengthOf(share), height: "100%" }),
   );
-
-const percentOf = (share: number) => `${Math.round(1000 * share) / 10}%`;
 
 export type Share = { readonly name: string; readonly tokenCount: number };
 

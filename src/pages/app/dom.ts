@@ -65,6 +65,15 @@ export function replace(element: Element, children: Child): void {
 export const section = (id: string, title: string, text: Child, ...content: Child[]): HTMLElement =>
   h("section", { id }, h("h2", title), text ? h("p.lead", text) : null, content);
 
+/** Links to the sections of a page. */
+export function sectionLinks(sections: readonly HTMLElement[]): HTMLElement {
+  const links = sections.map((section) => {
+    const title = section.querySelector("h2")!.textContent!;
+    return h("li", h("a", { href: `#${section.id}` }, title));
+  });
+  return h("nav", { "aria-label": "Sections" }, h("ul", links));
+}
+
 /** Something that waits for a click. It is filled when it is first opened. */
 export function fold(title: string, fill: () => Child, isOpen = false): HTMLDetailsElement {
   const details = h("details", { open: isOpen }, h("summary", title));

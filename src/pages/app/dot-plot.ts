@@ -1,4 +1,4 @@
-import { type Axis, placeOn, tickNames } from "../axes.ts";
+import { type Axis, lengthOf, placeOn, tickNames } from "../axes.ts";
 import { type Child, h, svg } from "./dom.ts";
 
 // Values of tokenizers on one axis, a row for each text. A dot lies where its value is and nowhere else.
@@ -45,7 +45,7 @@ export const dotPlot = (x: Axis, rows: readonly DotRow[]) =>
 
 const spoken = ({ dots }: DotRow) => dots.map(({ name, shown }) => `${name}: ${shown}`).join("; ");
 
-const at = (x: Axis, value: number) => `${Math.round(1000 * placeOn(x, value)) / 10}%`;
+const at = (x: Axis, value: number) => lengthOf(placeOn(x, value));
 
 const gridLine = (x: Axis, tick: number) =>
   svg("line.grid", { x1: at(x, tick), x2: at(x, tick), y2: "100%" });

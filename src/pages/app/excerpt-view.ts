@@ -2,7 +2,7 @@ import { grouped } from "../../bytes/quantities.ts";
 import type { Excerpt } from "../../evaluation/excerpts.ts";
 import { isCutAlike, spansOf } from "../../evaluation/token-spans.ts";
 import { type Child, chooser, fold, h, replace } from "./dom.ts";
-import { key } from "./dot-plot.ts";
+import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";
 
 // Texts cut into tokens: by one tokenizer, or by two, whose tokens are stacked where they differ.
@@ -56,46 +56,39 @@ export function stackedExcerpts(
 ): Child {
   // All excerpts have cuts of the same tokenizers.
   const known = names.flatMap((_, t) => (excerpts[0]!.cuts[t] == null ? [] : [t]));
-  const chosen = pair.every((t) => known.includes(t)) ? [...pair] : known.slice(0, 2);
+  const shown = (pair.every((t) => known.includes(t)) ? [...pair] : known.slice(0, 2)) as [number, number];
   const place = h("div");
-  const show = () => replace(place, stacked(names, excerpts, chosen as [number, number]));
+  const keys = shown.map(key);
+  const show = () => replace(place, stacked(excerpts, shown));
   const choose = (side: number) => (index: number) => {
-    chosen[side] = known[index]!;
+    shown[side] = known[index]!;
+    keys[side]!.className = `key ${colourOf(shown[side])}`;
     show();
   };
   show();
   const offered = known.map((t) => names[t]!);
-  const choosers = ["above", "below"].map((label, side) =>
-    chooser(label, offered, known.indexOf(chosen[side]!), choose(side)),
-  );
-  return [known.length > 2 && h("p.choosers", choosers), place];
+  const sides = ["above", "below"].map((label, side) => {
+    const t = shown[side]!;
+    if (known.length === 2) return h("span", keys[side], `${label}: `, h("b", names[t]));
+    return h("span", keys[side], chooser(label, offered, known.indexOf(t), choose(side)));
+  });
+  return [h("p.choosers.pair-names", sides), place];
 }
 
-function stacked(
-  names: readonly string[],
-  excerpts: readonly Excerpt[],
-  pair: readonly [number, number],
-): Child {
-  const sides = pair.map((t, side) =>
-    h("span", key(t), side === 0 ? "above: " : "below: ", h("b", names[t])),
-  );
+function stacked(excerpts: readonly Excerpt[], pair: readonly [number, number]): Child {
   const texts = [...Map.groupBy(excerpts, ({ text }) => text)];
-  return [
-    h("p.pair-names", sides),
-    texts.map(([text, passages]) => {
-      const drawn = passages.flatMap((passage) => stackedPassage(passage, pair) ?? []);
-      const [first, ...others] = drawn;
-      return [
-        h("h3", text),
-        first ?? h("p.quiet", "Both cut the passages of this text alike."),
-        others.length > 0 && fold(`${others.length} more`, () => h("div.passages", others)),
-      ];
-    }),
-  ];
+  return texts.map(([text, passages]) => {
+    const [first, ...others] = passages.flatMap((passage) => stackedPassage(passage, pair) ?? []);
+    return [
+      h("h3", text),
+      first ?? h("p.quiet", "Both cut the passages of this text alike."),
+      others.length > 0 && fold(`${others.length} more`, () => h("div.passages", others)),
+    ];
+  });
 }
 
 /** A passage as two tokenizers cut it; null if they cut it alike. */
-export function stackedPassage(
+function stackedPassage(
   { content, cuts }: Pick<Excerpt, "content" | "cuts">,
   [a, b]: readonly [number, number],
 ) {
@@ -111,8 +104,8 @@ export function stackedPassage(
     pieces.push(
       h(
         "span.x",
-        h(`span.above`, tokenChips(above.slice(...span.left))),
-        h(`span.below`, tokenChips(below.slice(...span.right))),
+        h(`span.${colourOf(a)}`, tokenChips(above.slice(...span.left))),
+        h(`span.${colourOf(b)}`, tokenChips(below.slice(...span.right))),
       ),
     );
     if (bytes[span.endByte - 1] === lineFeed) pieces.push(h("br"));

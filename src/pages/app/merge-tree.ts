@@ -1,4 +1,4 @@
-import { grouped } from "../../bytes/quantities.ts";
+import { shortNumber } from "../axes.ts";
 import { timesOf, tokenText } from "../signs.ts";
 import { type Child, h, replace, section } from "./dom.ts";
 import { tokenCode } from "./token-text.ts";
@@ -106,7 +106,7 @@ function treeOf(token: Token, choose: (token: Token) => void): HTMLElement {
       "button",
       { type: "button", "data-tip": tip, "aria-label": tip, onclick: () => choose(of) },
       shown,
-      count !== null && h("small", grouped(count)),
+      count !== null && h("small", shortNumber(count)),
     );
     const node = h("div.node", label, halvesOf(of, depth));
     node.style.flexGrow = String(of.length);

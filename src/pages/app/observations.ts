@@ -62,10 +62,12 @@ function repetition(merged: readonly Token[]): Observation[] {
   ];
 }
 
-/** Whether two texts have a piece of `sharedBytes` in common. */
+/** Whether two texts have a piece of `sharedBytes` in common that is more than a part of a word, such as "responsibili". */
 function share(a: string, b: string): boolean {
-  for (let start = 0; start + sharedBytes <= a.length; start++)
-    if (b.includes(a.slice(start, start + sharedBytes))) return true;
+  for (let start = 0; start + sharedBytes <= a.length; start++) {
+    const piece = a.slice(start, start + sharedBytes);
+    if (/[\x00-\x40].*[a-z]/i.test(piece.slice(1)) && b.includes(piece)) return true;
+  }
   return false;
 }
 

@@ -1,7 +1,7 @@
 import "./page-tips.js";
 import type { PageData } from "../page-data.ts";
 import { diffView } from "./diff-view.ts";
-import { append } from "./dom.ts";
+import { append, sectionLinks } from "./dom.ts";
 import { evalView } from "./eval-view.ts";
 import { vocabularyView } from "./vocabulary-view.ts";
 
@@ -9,6 +9,13 @@ import { vocabularyView } from "./vocabulary-view.ts";
 
 const data = JSON.parse(document.getElementById("data")!.textContent!) as PageData;
 const main = document.querySelector("main")!;
-if (data.view === "eval") append(main, evalView(data));
-else if (data.view === "diff") append(main, diffView(data));
-else void vocabularyView(main, data);
+
+async function show(): Promise<void> {
+  if (data.view === "eval") append(main, evalView(data));
+  else if (data.view === "diff") append(main, diffView(data));
+  else await vocabularyView(main, data);
+  const titles = [...main.querySelectorAll<HTMLElement>("section > h2")];
+  main.querySelector(".more")!.after(sectionLinks(titles.map((title) => title.parentElement!)));
+}
+
+void show();

@@ -39,9 +39,11 @@ export async function vocabularyView(main: HTMLElement, data: VocabularyData): P
 }
 
 function curveSection(curve: Curve): HTMLElement {
-  const { points, table, doubled } = curve;
+  const { points, table, doubled, smallerSizes } = curve;
   const chosen = points.at(-1)!.bytesPerToken;
-  const named = (point: CurvePoint) => `${grouped(point.size)}${point === doubled ? " (estimate)" : ""}`;
+  const noteOf = (point: CurvePoint) =>
+    point === doubled ? " (estimate)" : smallerSizes.includes(point.size) ? " (written, too)" : "";
+  const named = (point: CurvePoint) => `${grouped(point.size)}${noteOf(point)}`;
   const sizes = dataTable<CurvePoint>({
     label: "Bytes per token by size of the vocabulary",
     columns: [

@@ -1,5 +1,5 @@
 import "../../pages/app/page-tips.js";
-import { append, h } from "../../pages/app/dom.ts";
+import { append, sectionLinks } from "../../pages/app/dom.ts";
 import { servePlayground } from "../playground-job.ts";
 import { CompareView } from "./compare-view.ts";
 import { ExerciseView } from "./exercise-view.ts";
@@ -20,11 +20,7 @@ function openPage(): void {
   const tokens = new TokenView(session, (merges) => watch.show(merges));
   const others = [RulesView, CompareView, ExerciseView, TakeView].map((View) => new View(session).element);
   const sections = [watch.element, tokens.element, train.element, train.sizes, ...others];
-  const links = sections.map((section) => {
-    const title = section.querySelector("h2")!.textContent;
-    return h("li", h("a", { href: `#${section.id}` }, title));
-  });
-  append(document.querySelector("main")!, [h("nav", { "aria-label": "Sections" }, h("ul", links)), sections]);
+  append(document.querySelector("main")!, [sectionLinks(sections), sections]);
   void train.train();
 }
 
