@@ -30,7 +30,7 @@ const suites = {
   python: [
     "the Python package",
     [
-      build,
+      buildBothScales,
       bun("test/python/setup.ts"),
       tests(["python/suite.ts"], "--timeout", "600000", "--max-concurrency", "2"),
     ],
@@ -38,7 +38,7 @@ const suites = {
   "python-core": [
     "the part of it that CI runs",
     [
-      build,
+      buildBothScales,
       bun("test/python/setup.ts"),
       tests(["python/suite.ts"], "--timeout", "600000", "--max-concurrency", "2"),
     ],

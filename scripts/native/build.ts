@@ -21,6 +21,8 @@ const objects = join(root, "dist/native/objects");
 
 /** Where the module of this checkout is. `.abi3.so` is a module for all Pythons from 3.10 on. */
 export const modulePath = join(root, "python/bpe_trainer/_native.abi3.so");
+/** The one for tests at small scale. */
+const smallModulePath = join(root, "dist/native/small/_native.abi3.so");
 
 /** A C compiler for one platform, with what it is always told. */
 export type Compiler = {
@@ -122,22 +124,25 @@ export function compilerHere(): Compiler | undefined {
 }
 
 /** Builds the module of this machine, unless it is there. Undefined where it cannot be built, and why. */
-export async function buildModule(): Promise<{ readonly path?: string; readonly obstacle?: string }> {
-  const compiler = compilerHere();
-  if (compiler === undefined) return { obstacle: "there is no C compiler (cc, gcc or clang)" };
-  await generateC(false);
-  const stampPath = join(root, "dist/native/module.stamp");
-  const stamp = digestOf(compiler, [sources, generatedDirectory(false)]);
-  if (existsSync(modulePath) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp)
-    return { path: modulePath };
+export async function buildModule(
+  isSmallScale = false,
+): Promise<{ readonly path?: string; readonly obstacle?: string }> {
+  const found = compilerHere();
+  if (found === undefined) return { obstacle: "there is no C compiler (cc, gcc or clang)" };
+  const compiler = { ...found, isSmallScale };
+  const path = isSmallScale ? smallModulePath : modulePath;
+  await generateC(isSmallScale);
+  const stampPath = join(root, `dist/native/module${isSmallScale ? "-small" : ""}.stamp`);
+  const stamp = digestOf(compiler, [sources, generatedDirectory(isSmallScale)]);
+  if (existsSync(path) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp) return { path };
   const isMac = process.platform === "darwin";
   await compile(compiler, {
     parts: pythonParts,
     linking: ["-shared", ...(isMac ? ["-undefined", "dynamic_lookup"] : ["-s"])],
-    output: modulePath,
+    output: path,
   });
   writeFileSync(stampPath, stamp);
-  return { path: modulePath };
+  return { path };
 }
 
 function digestOf(settings: unknown, directories: readonly string[]): string {

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { buildModule } from "../../scripts/native/build.ts";
 import { scratch } from "../binary.ts";
 import { expectPage } from "../docs/expect-page.ts";
 import { playedPages } from "../docs/play.ts";
@@ -67,6 +68,15 @@ for (const [environment, wanted] of environments) {
       expect(text).not.toContain("Exception ignored");
     });
   }
+}
+
+/** What depends on sizes runs at small scale, too. */
+await buildModule(true);
+for (const name of ["test_calls", "test_cuts", "test_session", "test_training"]) {
+  test.concurrent(`${name} at small scale`, async () => {
+    const { status, text } = await said("at_small_scale.py", name);
+    expect(status, text).toBe(0);
+  });
 }
 
 test.skipIf(isCore).concurrent("rounds of the fault campaign lose nothing", async () => {

@@ -1,0 +1,42 @@
+"""Runs tests of the package at small scale: the native module and the executable are those whose sizes are tiny, and so are
+the sizes of Python. As unittest: `python at_small_scale.py test_cuts`."""
+
+import sys
+import unittest
+from importlib import import_module
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import bpe_trainer
+
+DIST = Path(__file__).parents[2] / "dist"
+MODULE = DIST / "native/small/_native.abi3.so"
+#: Not those that decide what is refused or who does the work: `_HEAD_BYTES`, `_TYPED_CHARACTERS`.
+SIZES = {
+    "_files": {"_READ_BYTES": 80, "_WHOLE_BYTES": 1 << 22},
+    "_image": {"_CHUNK_BYTES": 7},
+    "_tokenizer": {"_CHARACTERS_PER_THREAD": 16, "_LONG_CHARACTERS": 32, "_DECODED_BYTES": 5},
+    "_training": {"_SENT_BYTES": 3},
+}
+
+
+def begin() -> None:
+    name = "bpe_trainer._native"
+    loader = ExtensionFileLoader(name, str(MODULE))
+    spec = spec_from_file_location(name, MODULE, loader=loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    sys.modules[name] = bpe_trainer._native = module
+    # Its images are for that module.
+    import_module("bpe_trainer._executable").find_executable = lambda: str(DIST / "bpe-small")
+    for file, sizes in SIZES.items():
+        of = import_module(f"bpe_trainer.{file}")
+        for size, tiny in sizes.items():
+            assert getattr(of, size) > tiny
+            setattr(of, size, tiny)
+
+
+begin()
+unittest.main(module=None)
