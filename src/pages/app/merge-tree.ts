@@ -1,3 +1,4 @@
+import { grouped } from "../../bytes/quantities.ts";
 import { shortNumber } from "../axes.ts";
 import { timesOf, tokenText } from "../signs.ts";
 import { type Child, h, replace, section } from "./dom.ts";
@@ -106,7 +107,7 @@ function treeOf(token: Token, choose: (token: Token) => void): HTMLElement {
       "button",
       { type: "button", "data-tip": tip, "aria-label": tip, onclick: () => choose(of) },
       shown,
-      count !== null && h("small", shortNumber(count)),
+      count !== null && h("small", count < 10_000 ? grouped(count) : shortNumber(count)),
     );
     const node = h("div.node", label, halvesOf(of, depth));
     node.style.flexGrow = String(of.length);
