@@ -33,17 +33,7 @@ function roundStep(step: number): number {
   return factor * power;
 }
 
-/** An axis of whole decades that holds all values, which are above 0, with few enough marks to read. */
-export function decadesAxis(title: string, values: readonly number[]): Axis {
-  const first = Math.floor(Math.log10(Math.min(...values)) + 1e-9);
-  const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values)) - 1e-9));
-  const every = Math.ceil((last - first) / tickCountMax);
-  const ticks: number[] = [];
-  for (let power = first; power <= last; power += every) ticks.push(10 ** power);
-  return { title, scale: "log", first: 10 ** first, last: 10 ** last, ticks };
-}
-
-/** So many tokens, doubled again and again, are 1k, 2k, 4k … */
+/** The smallest mark: doubled again and again it is 500, 1k, 2k, 4k … */
 const sizeLeast = 250;
 
 /** An axis of sizes of vocabularies. Its marks are those that people choose: 500, 1k, 2k, 4k …; of few merges single ones. */

@@ -75,6 +75,16 @@ test("its files are those of bpe train, by three rules and five patterns", async
   await page.close();
 }, 120_000);
 
+/** What absorbed the token that is shown took as many of its places as are not left at the end. */
+async function checkAbsorbers(page: Page): Promise<void> {
+  const numbers = (text: string) => (text.match(/[\d,]+/g) ?? []).map((n) => Number(n.replaceAll(",", "")));
+  const facts = (await page.textContent("#tree-view .facts-line"))!;
+  const [made, left] = numbers(/made it in ([\d,]+ places. At the end [\d,]+)/.exec(facts)![1]!);
+  const taken = await page.locator("#tree-view .columns > :last-child .quiet").allTextContents();
+  expect(taken.length).toBeGreaterThan(0);
+  expect(taken.map((text) => numbers(text)[0]!).reduce((sum, count) => sum + count, 0)).toBe(made! - left!);
+}
+
 test("every part works by click", async () => {
   const { page, problems } = await open();
   const tokens = async () =>
@@ -107,6 +117,7 @@ test("every part works by click", async () => {
   await page.fill("#tree input", " the");
   await page.waitForFunction(() => document.querySelector("#tree-view .t")?.textContent === "␣the");
   expect(await page.locator("#tree-view .node").count()).toBe(7);
+  await checkAbsorbers(page);
   await page.click("#tree-view .facts-line button");
   expect(await page.textContent("#watch-next")).toContain("→ ␣the");
   await page.focus("#rules-go");
@@ -497,7 +508,7 @@ test("no page is wider than its screen, from 320 pixels on, light and dark", asy
     const { page } = await open({ colorScheme });
     await page.click("#rules-go");
     await page.waitForSelector("#rules-view table");
-    for (const width of [320, 390, 768, 1280]) {
+    for (const width of [320, 390, 768, 1280, 1600]) {
       await page.setViewportSize({ width, height: 800 });
       expect(await widthOf(page)).toBe(width);
     }
