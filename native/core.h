@@ -17,34 +17,14 @@
 
 /* ---- image.c: the tokenizer, read only ---- */
 
-enum { TOKEN_LSTRIP = 1, TOKEN_RSTRIP = 2, TOKEN_SINGLE_WORD = 4, TOKEN_SPECIAL = 8 };
-
-/* A token that is looked for in text. */
-typedef struct {
-  uint32_t start, size, id, flags;
-} AddedToken;
-
-/* Tokens that are looked for together, in the order of their bytes. Those that begin with byte b are first[b] .. first[b + 1]. */
-typedef struct {
-  const AddedToken *tokens;
-  uint32_t count;
-  uint32_t first[257];
-  int lone_first; /* the byte that all of them begin with, or -1 */
-  uint32_t longest_bytes;
-  struct TokenTrie *trie; /* of a group with long tokens; else NULL (tokens.c) */
-} TokenGroup;
-
-typedef struct {
-  const uint32_t *bounds; /* first and last code point of each range, ascending */
-  uint32_t count;
-} CodePointSet;
-
 typedef struct {
   const uint8_t *bytes; /* the image; it has to stay */
   size_t size;
   uint32_t id_bytes; /* 2 or 4: of an id as the kernel has it */
   uint32_t id_limit;
-  bool adds_prefix_space, may_be_cut, trim_keeps_one;
+  bool adds_prefix_space, trim_keeps_one;
+  bool may_be_cut[2], is_direct[2]; /* special tokens are found, or stay text */
+  uint32_t longest_token; /* of those that the kernel finds while it cuts; in bytes */
   uint32_t trim_count; /* steps that take spaces off offsets */
   const char *facts;
   uint32_t facts_size;
@@ -53,13 +33,8 @@ typedef struct {
   const uint32_t *text_ids;
   uint32_t text_id_count, added_id_count;
   uint8_t *is_added; /* a bit for each id, where offsets are trimmed */
-  TokenGroup early, late;
-  bool all_special;
-  const uint8_t *contents;
-  CodePointSet words, spaces;
-  const uint8_t *forms; /* steps of the normalization, as the kernel numbers them */
-  uint32_t form_count;
-  const uint8_t *cuts;
+  const uint8_t *sections; /* what the kernel's text module is set up by */
+  uint32_t sections_size;
   const uint32_t *steps;
   uint32_t step_words;
 } Image;
@@ -68,7 +43,6 @@ typedef struct {
 BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
 BPE_HIDDEN void image_close(Image *);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
-BPE_HIDDEN bool contains(const CodePointSet *, uint32_t code_point);
 
 /* ---- Stopping: what may take long asks now and then whether it is to go on ---- */
 
@@ -125,12 +99,14 @@ BPE_HIDDEN extern const char no_memory[];
 
 typedef struct {
   Instance *instance;
-  uint32_t id_bytes;
+  const Image *image;
   Ids *out;
   uint32_t limit; /* bytes that are in the kernel's text */
+  uint32_t longest_token; /* in bytes, of those that are looked for */
 } Section;
 
-BPE_HIDDEN void section_open(Section *);
+/* `is_direct`: it is a whole text, in which added tokens are to be found. */
+BPE_HIDDEN void section_open(Section *, bool is_direct, bool specials_as_text);
 /* Errors, or NULL. Any size. */
 BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
 /* Encodes what is certain of what came so far. */
@@ -138,46 +114,22 @@ BPE_HIDDEN const char *section_settle(Section *);
 /* The section ends here; or a text goes on behind it with the character `behind`, before which it may be cut. */
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *behind, size_t behind_size);
 
-/* The text in its normal form: bytes of the instance's memory, until the next call. `note`, if it is not NULL, receives each
- * stretch that changes: where it begins and ends in the text, and in the normal form. NULL, or why not; then the instance can
- * only be freed. */
-typedef const char *(*NoteChange)(void *context, const uint32_t stretch[4]);
-BPE_HIDDEN const char *normalize(Instance *, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context, Poll *);
+/* The first place in [from, from + some KB) of a text where it may be cut, and its parts be encoded on their own; its size without
+ * one. `is_all`: the text ends there. NULL, or why it failed; then the instance can only be freed. */
+BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 
-/* ---- tokens.c: added tokens in text ---- */
-
-typedef struct TokenTrie TokenTrie;
-
-/* Sets up what finds the tokens of a group. NULL, or why not. */
-BPE_HIDDEN const char *group_open(const Image *, TokenGroup *, uint32_t contents_size);
-BPE_HIDDEN void group_close(TokenGroup *);
-
+/* What the kernel's text module says of a piece of a text (src/kernel/text/sections.ts). */
+enum { EVENT_TEXT, EVENT_END, EVENT_TOKEN, EVENT_STRIPPED, EVENT_SPACE, EVENT_CHANGE };
 typedef struct {
-  size_t at;
-  uint32_t token; /* its number in the group */
-} TokenPlace;
+  uint32_t kind, a, b, c;
+} Event;
 
-/* A search from the beginning of a text to its end. All zeros before the first one. */
-typedef struct {
-  const Image *image;
-  const TokenGroup *group;
-  const uint8_t *text;
-  size_t size;
-  Poll *poll;
-  /* Where tokens begin in the block that was read backwards last, from the last place to the first: `left` are still ahead. */
-  TokenPlace *places;
-  size_t left, capacity, block_end, block_bytes;
-  bool has_no_memory;
-  size_t searched;   /* `next_cut` continues there */
-  size_t read_bytes; /* how many were compared, or read backwards; for tests */
-} TokenSearch;
-
-/* Begins a search; what it reads has to stay. */
-BPE_HIDDEN void search_open(TokenSearch *, const Image *, const TokenGroup *, const uint8_t *text, size_t size, Poll *);
-BPE_HIDDEN void search_close(TokenSearch *);
-/* The first token that begins in [from, stop): where; `stop` without one, without memory, or where the poll has given up. From call
- * to call `from` does not decrease, and is not within the token that was found. */
-BPE_HIDDEN size_t find_token(TokenSearch *, size_t from, size_t stop, const AddedToken **);
+/* Begins a text. */
+BPE_HIDDEN void sections_open(Instance *, bool specials_as_text, bool notes_changes);
+/* Takes a piece. `bytes` of sections, which texts are offsets in, and events stay until the next call. NULL, or why it failed. */
+BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, bool ends_text, const Event **events, uint32_t *count);
+/* The bytes of an event that is text. */
+BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
 /* ---- encode.c ---- */
 
@@ -214,17 +166,11 @@ typedef struct {
   size_t id_limit;           /* stop when there are more ids than that; SIZE_MAX: never */
   Poll poll;
   Notes *notes;              /* or NULL */
-  TokenSearch searches[2];   /* of early and late tokens */
 } Encoding;
 
 /* Appends the ids of a text. NULL, or why it failed; then the instance can only be freed. */
 BPE_HIDDEN const char *encode_text(Encoding *);
 BPE_HIDDEN extern const char gave_up[];
-
-/* Begins to look for places where a long text may be cut for several threads. */
-BPE_HIDDEN void cuts_open(TokenSearch *, const Image *, const uint8_t *text, size_t size, Poll *);
-/* The first place from `from` on with no token across it; the text's size without one. `is_all`: the text ends there. */
-BPE_HIDDEN size_t next_cut(TokenSearch *, bool specials_as_text, size_t from, bool is_all);
 
 /* ---- offsets.c ---- */
 

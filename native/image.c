@@ -8,9 +8,17 @@
 #include <cpuid.h>
 #endif
 
-enum { IMAGE_VERSION = 2, HEAD_BYTES = 56, PART_COUNT = 11, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16, FORMS_MAX = 255, FORM_KINDS = 5 };
-enum { FACTS, STARTS, TOKENS, TEXTS, ADDED, CONTENTS, WORDS, SPACES, FORMS, CUTS, STEPS };
-enum { IS_NARROW = 1, ADDS_PREFIX_SPACE = 2, MAY_BE_CUT = 4, TRIM_KEEPS_ONE = 8 };
+enum { IMAGE_VERSION = 3, HEAD_BYTES = 56, PART_COUNT = 6, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16 };
+enum { FACTS, STARTS, TOKENS, TEXTS, SECTIONS, STEPS };
+enum {
+  IS_NARROW = 1,
+  ADDS_PREFIX_SPACE = 2,
+  MAY_BE_CUT = 4,
+  MAY_BE_CUT_AS_TEXT = 8,
+  IS_DIRECT = 16,
+  IS_DIRECT_AS_TEXT = 32,
+  TRIM_KEEPS_ONE = 64
+};
 
 static const char damaged[] = "the image is damaged";
 const char no_memory[] = "there is no memory for the tokenizer, or for a text as long as this";
@@ -51,60 +59,7 @@ static bool is_ascending(const uint32_t *numbers, uint32_t count) {
   return true;
 }
 
-bool contains(const CodePointSet *set, uint32_t code_point) {
-  uint32_t low = 0, high = set->count;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (set->bounds[2 * middle + 1] < code_point) low = middle + 1;
-    else high = middle;
-  }
-  return low < set->count && set->bounds[2 * low] <= code_point;
-}
-
-static int compare(const Image *image, const AddedToken *a, const AddedToken *b) {
-  uint32_t common = a->size < b->size ? a->size : b->size;
-  int order = memcmp(image->contents + a->start, image->contents + b->start, common);
-  return order != 0 ? order : a->size < b->size ? -1 : a->size > b->size;
-}
-
-/* False: they are not in order, or one is outside of `contents_size`. */
-static bool open_group(const Image *image, TokenGroup *group, const AddedToken *tokens, uint32_t count, uint32_t contents_size) {
-  group->tokens = tokens;
-  group->count = count;
-  for (uint32_t i = 0; i < count; i++) {
-    const AddedToken *token = &tokens[i];
-    if (token->size == 0 || token->start > contents_size || token->size > contents_size - token->start) return false;
-    if (token->id >= ID_LIMIT_MAX || (image->id_bytes == 2 && token->id > UINT16_MAX)) return false;
-    if (i > 0 && compare(image, &tokens[i - 1], token) >= 0) return false;
-  }
-  uint32_t at = 0;
-  for (int byte = 0; byte < 256; byte++) {
-    group->first[byte] = at;
-    while (at < count && image->contents[tokens[at].start] == byte) at++;
-  }
-  group->first[256] = count;
-  group->lone_first = -1;
-  if (count > 0 && image->contents[tokens[0].start] == image->contents[tokens[count - 1].start])
-    group->lone_first = image->contents[tokens[0].start];
-  return true;
-}
-
-static const char *open_tokens(Image *image, const uint32_t sizes[PART_COUNT], const uint8_t *const parts[PART_COUNT], uint32_t early_count) {
-  uint32_t count = sizes[ADDED] / sizeof(AddedToken);
-  const AddedToken *tokens = (const AddedToken *)parts[ADDED];
-  image->contents = parts[CONTENTS];
-  if (early_count > count || !open_group(image, &image->early, tokens, early_count, sizes[CONTENTS]) ||
-      !open_group(image, &image->late, tokens + early_count, count - early_count, sizes[CONTENTS]))
-    return damaged;
-  const char *error = group_open(image, &image->early, sizes[CONTENTS]);
-  if (error == NULL) error = group_open(image, &image->late, sizes[CONTENTS]);
-  if (error != NULL) return error;
-  image->all_special = true;
-  for (uint32_t i = 0; i < count; i++) image->all_special = image->all_special && (tokens[i].flags & TOKEN_SPECIAL);
-  image->words = (CodePointSet){(const uint32_t *)parts[WORDS], sizes[WORDS] / 8};
-  image->spaces = (CodePointSet){(const uint32_t *)parts[SPACES], sizes[SPACES] / 8};
-  if (!is_ascending(image->words.bounds, 2 * image->words.count) || !is_ascending(image->spaces.bounds, 2 * image->spaces.count))
-    return damaged;
+static const char *list_added(Image *image) {
   if (image->trim_count == 0) return NULL;
   image->is_added = calloc(image->id_limit / 8 + 1, 1);
   if (image->is_added == NULL) return no_memory;
@@ -134,9 +89,13 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   uint32_t flags = head[8];
   image->id_bytes = flags & IS_NARROW ? 2 : 4;
   image->adds_prefix_space = flags & ADDS_PREFIX_SPACE;
-  image->may_be_cut = flags & MAY_BE_CUT;
+  image->may_be_cut[0] = flags & MAY_BE_CUT;
+  image->may_be_cut[1] = flags & MAY_BE_CUT_AS_TEXT;
+  image->is_direct[0] = flags & IS_DIRECT;
+  image->is_direct[1] = flags & IS_DIRECT_AS_TEXT;
   image->trim_keeps_one = flags & TRIM_KEEPS_ONE;
   image->id_limit = head[9];
+  image->longest_token = head[10];
   image->added_id_count = head[11];
   image->trim_count = head[12];
   image->facts = (const char *)parts[FACTS];
@@ -145,27 +104,20 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   image->tokens = parts[TOKENS];
   image->text_ids = (const uint32_t *)parts[TEXTS];
   image->text_id_count = sizes[TEXTS] / 4;
-  image->forms = parts[FORMS];
-  image->form_count = sizes[FORMS];
-  image->cuts = parts[CUTS];
+  image->sections = parts[SECTIONS];
+  image->sections_size = sizes[SECTIONS];
   image->steps = (const uint32_t *)parts[STEPS];
   image->step_words = sizes[STEPS] / 4;
   uint32_t starts_count = sizes[STARTS] / 4;
-  if (image->id_limit >= ID_LIMIT_MAX || starts_count != image->id_limit + 1 || sizes[CUTS] != 128 * 128 / 8) return damaged;
+  if (image->id_limit >= ID_LIMIT_MAX || starts_count != image->id_limit + 1) return damaged;
+  if (image->longest_token > INT32_MAX / 8 || (image->sections_size == 0 && !(image->is_direct[0] && image->is_direct[1]))) return damaged;
   if (image->added_id_count > image->text_id_count || image->trim_count > TRIMS_MAX) return damaged;
   if (image->starts[0] != 0 || image->starts[image->id_limit] != sizes[TOKENS] || !is_ascending(image->starts, starts_count))
     return damaged;
-  if (image->form_count > FORMS_MAX) return damaged;
-  for (uint32_t i = 0; i < image->form_count; i++)
-    if (image->forms[i] >= FORM_KINDS) return damaged;
-  const char *error = open_tokens(image, sizes, parts, head[10]);
-  if (error != NULL) image_close(image);
-  return error;
+  return list_added(image);
 }
 
 void image_close(Image *image) {
-  group_close(&image->early);
-  group_close(&image->late);
   free(image->is_added);
   image->is_added = NULL;
 }

@@ -109,10 +109,10 @@ enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
 struct Instance {
   w2c_kernel kernel;
   wasm_rt_memory_t *memory;
-  w2c_text normalizer;
-  wasm_rt_memory_t *normalizer_memory; /* NULL if the text is not normalized */
-  uint64_t normalizer_set_up_size;
-  Ids normalized; /* the bytes of the last section that was */
+  w2c_text sections;
+  wasm_rt_memory_t *sections_memory; /* NULL if texts are always cut as they are */
+  uint64_t sections_set_up_size;
+  uint32_t sections_flags; /* of the last text; `IS_WITHIN` if it has not ended */
   uint64_t set_up_size;
   uint32_t text, capacity; /* address and size of the text's region */
   size_t pushed;           /* bytes of text so far, up to HUGE_AFTER */
@@ -144,8 +144,8 @@ static bool reserve_text(Instance *instance, uint64_t capacity) {
 }
 
 /* Calls of an image, by their numbers in `calls` of src/tokenizer/image.ts. */
-enum { PUT_BYTES, BEGIN_MODEL, RESERVE_FIXED, USE_MODEL, USE_AUTOMATON, USE_FOUR_BYTE_TABLES, USE_MASK_TABLES, CALL_COUNT };
-static const uint8_t argument_counts[CALL_COUNT] = {0, 1, 1, 1, 1, 4, 4};
+enum { PUT_BYTES, BEGIN_MODEL, RESERVE_FIXED, USE_MODEL, USE_AUTOMATON, USE_FOUR_BYTE_TABLES, USE_MASK_TABLES, USE_TOKENS, USE_CUT_PAIRS, CALL_COUNT };
+static const uint8_t argument_counts[CALL_COUNT] = {0, 1, 1, 1, 1, 4, 4, 1, 1};
 
 static uint32_t call(Instance *instance, uint32_t which, const uint32_t *a) {
   w2c_kernel *kernel = &instance->kernel;
@@ -158,7 +158,9 @@ static uint32_t call(Instance *instance, uint32_t which, const uint32_t *a) {
     case USE_MODEL: return w2c_kernel_useModel(kernel, a[0]);
     case USE_AUTOMATON: w2c_kernel_useAutomaton(kernel, a[0]); return 0;
     case USE_FOUR_BYTE_TABLES: w2c_kernel_useFourByteTables(kernel, a[0], a[1], a[2], a[3]); return 0;
-    default: w2c_kernel_useMaskTables(kernel, a[0], a[1], a[2], a[3]); return 0;
+    case USE_MASK_TABLES: w2c_kernel_useMaskTables(kernel, a[0], a[1], a[2], a[3]); return 0;
+    case USE_TOKENS: return w2c_kernel_useTokens(kernel, a[0]);
+    default: w2c_kernel_useCutPairs(kernel, a[0]); return 0;
   }
 }
 
@@ -167,16 +169,17 @@ typedef struct {
   const Image *image;
 } SetUp;
 
-static const char *set_up_normalizer(Instance *instance, const Image *image) {
-  wasm_rt_memory_t *memory = instance->normalizer_memory = memory_new();
+static const char *set_up_sections(Instance *instance, const Image *image) {
+  wasm_rt_memory_t *memory = instance->sections_memory = memory_new();
   if (memory == NULL) return no_memory;
-  wasm2c_text_instantiate(&instance->normalizer, (struct w2c_env *)memory);
-  uint32_t address = w2c_text_beginNormalization(&instance->normalizer);
+  wasm2c_text_instantiate(&instance->sections, (struct w2c_env *)memory);
+  uint32_t size = image->sections_size, address = w2c_text_beginSections(&instance->sections, size);
   if (address == 0) return no_memory;
-  memcpy(memory->data + address, image->forms, image->form_count);
-  if (!w2c_text_useNormalization(&instance->normalizer, image->form_count, true)) return no_memory;
-  instance->normalizer_set_up_size = memory->size;
-  return NULL;
+  if (address + (uint64_t)size > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+  memcpy(memory->data + address, image->sections, size);
+  uint32_t result = w2c_text_useSections(&instance->sections, size);
+  instance->sections_set_up_size = memory->size;
+  return result == 1 ? NULL : result == 0 ? no_memory : damaged;
 }
 
 static const char *take_steps(void *context) {
@@ -206,7 +209,7 @@ static const char *take_steps(void *context) {
   }
   if (!reserve_text(instance, 2 * WINDOW)) return no_memory;
   instance->set_up_size = memory->size;
-  return image->form_count == 0 ? NULL : set_up_normalizer(instance, image);
+  return image->sections_size == 0 ? NULL : set_up_sections(instance, image);
 }
 
 Instance *instance_new(const Image *image, const char **error) {
@@ -222,19 +225,18 @@ Instance *instance_new(const Image *image, const char **error) {
 
 void instance_free(Instance *instance) {
   if (instance->memory != NULL) memory_free(instance->memory);
-  if (instance->normalizer_memory != NULL) memory_free(instance->normalizer_memory);
-  free(instance->normalized.bytes);
+  if (instance->sections_memory != NULL) memory_free(instance->sections_memory);
   free(instance);
 }
 
 void instance_poll(Instance *instance, Poll *poll) {
   instance->memory->poll = poll;
-  if (instance->normalizer_memory != NULL) instance->normalizer_memory->poll = poll;
+  if (instance->sections_memory != NULL) instance->sections_memory->poll = poll;
 }
 
 bool instance_is_large(const Instance *instance) {
-  uint64_t more = instance->memory->size - instance->set_up_size + instance->normalized.capacity;
-  if (instance->normalizer_memory != NULL) more += instance->normalizer_memory->size - instance->normalizer_set_up_size;
+  uint64_t more = instance->memory->size - instance->set_up_size;
+  if (instance->sections_memory != NULL) more += instance->sections_memory->size - instance->sections_set_up_size;
   return more > KEPT_BYTES;
 }
 
@@ -252,7 +254,7 @@ bool ids_reserve(Ids *ids, size_t more) {
 
 static const char *take_ids(Section *section) {
   Instance *instance = section->instance;
-  size_t size = (size_t)w2c_kernel_idCount(&instance->kernel) * section->id_bytes;
+  size_t size = (size_t)w2c_kernel_idCount(&instance->kernel) * section->image->id_bytes;
   if (size == 0) return NULL;
   uint32_t from = w2c_kernel_idsAddress(&instance->kernel);
   if (from + (uint64_t)size > instance->memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
@@ -262,11 +264,12 @@ static const char *take_ids(Section *section) {
   return NULL;
 }
 
-/* Has the kernel encode the text up to `stop`. What is before `end` is the section's; bytes before `limit` may be looked at. */
-static const char *take_text(Section *section, uint32_t stop, uint32_t end, uint32_t limit, bool ends_text) {
+/* Has the kernel encode the text up to `stop`. Tokens end by `end`; those that begin before `sure_end` are certain; bytes before
+ * `limit` may be looked at. */
+static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, uint32_t stop, uint32_t limit, bool ends_text) {
   uint32_t done;
   do {
-    done = w2c_kernel_takeText(&section->instance->kernel, end, end, stop, limit, ends_text);
+    done = w2c_kernel_takeText(&section->instance->kernel, end, sure_end, stop, limit, ends_text);
     if (done == UINT32_MAX) return no_memory;
     const char *error = take_ids(section);
     if (error != NULL) return error;
@@ -274,9 +277,22 @@ static const char *take_text(Section *section, uint32_t stop, uint32_t end, uint
   return NULL;
 }
 
-void section_open(Section *section) {
+/* So far a look at what comes next may reach: a character, and a byte behind it. */
+enum { LOOKAHEAD = 4 };
+
+/* The same of a text that goes on: `partBefore` of src/text/pretokens.ts. */
+static const char *take_certain(Section *section) {
+  uint32_t limit = section->limit, unsure = section->longest_token > 0 ? section->longest_token - 1 : 0;
+  if (limit <= unsure + LOOKAHEAD) return NULL;
+  return take_text(section, limit, limit - unsure, limit - unsure - LOOKAHEAD, limit - unsure, false);
+}
+
+void section_open(Section *section, bool is_direct, bool specials_as_text) {
+  w2c_kernel *kernel = &section->instance->kernel;
   section->limit = 0;
-  w2c_kernel_openText(&section->instance->kernel, 0, 0);
+  section->longest_token = is_direct ? section->image->longest_token : 0;
+  w2c_kernel_lookForTokens(kernel, is_direct, specials_as_text);
+  w2c_kernel_openText(kernel, 0, 0);
 }
 
 /* Makes room for so many bytes behind the text: moves what is still needed to the front, and grows if that is not enough. */
@@ -300,11 +316,9 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
   if (instance->text + (uint64_t)section->limit + count + PADDING > instance->memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
   memcpy(instance->memory->data + instance->text + section->limit, text, count);
   section->limit += count;
+  if (section->longest_token > 0) w2c_kernel_searchText(&instance->kernel, section->limit);
   return NULL;
 }
-
-/* So far a look at what comes next may reach: a character, and a byte behind it. */
-enum { LOOKAHEAD = 4 };
 
 /* The tables are read at random places. Huge pages save misses there once the tables grow, most of them in many scripts, and cost
  * up to 10 MB. They pay where a quarter of 256 KB is not ASCII; in other text behind 16 MB. */
@@ -336,7 +350,7 @@ const char *section_push(Section *section, const uint8_t *text, size_t size) {
   count_text(section->instance, text, size);
   while (size > 0 && error == NULL) {
     /* A window that is full is encoded once more text comes: at a section's end it is taken at once. */
-    if (section->limit >= WINDOW) error = take_text(section, section->limit - LOOKAHEAD, section->limit, section->limit, false);
+    if (section->limit >= WINDOW) error = take_certain(section);
     uint32_t count = (uint32_t)(size < WINDOW ? size : WINDOW);
     if (error == NULL) error = append(section, text, count);
     text += count;
@@ -346,55 +360,86 @@ const char *section_push(Section *section, const uint8_t *text, size_t size) {
 }
 
 const char *section_settle(Section *section) {
-  return section->limit <= LOOKAHEAD ? NULL : take_text(section, section->limit - LOOKAHEAD, section->limit, section->limit, false);
+  return take_certain(section);
 }
 
 const char *section_end(Section *section, const uint8_t *behind, size_t behind_size) {
-  if (behind == NULL) return section->limit == 0 ? NULL : take_text(section, section->limit, section->limit, section->limit, true);
+  uint32_t limit = section->limit;
+  if (behind == NULL) return limit == 0 ? NULL : take_text(section, limit, limit, limit, limit, true);
   const char *error = append(section, behind, (uint32_t)behind_size);
   if (error != NULL) return error;
   uint32_t end = section->limit - (uint32_t)behind_size;
-  error = take_text(section, end, end, section->limit, false);
+  error = take_text(section, end, end, end, section->limit, false);
   if (error != NULL) return error;
   if (w2c_kernel_lookAhead(&section->instance->kernel, end, section->limit) == UINT32_MAX) return no_memory;
   return take_ids(section);
 }
 
-/* ---- Normalization ---- */
+/* ---- Cuts ---- */
 
-/* How much of a text goes into the normalizer at a time. */
-enum { PIECE = SCALED(1 << 16, 5) };
+/* So far a place for a cut is looked for. */
+enum { CUT_SEARCH_BYTES = SCALED(1 << 16, 16) };
 
-const char *normalize(Instance *instance, const uint8_t *text, size_t size, const uint8_t **out, size_t *out_size, NoteChange note, void *context, Poll *poll) {
-  w2c_text *normalizer = &instance->normalizer;
-  wasm_rt_memory_t *memory = instance->normalizer_memory;
-  Ids *to = &instance->normalized;
-  if (note != NULL && size > UINT32_MAX) return "a text that is normalized has offsets only below 4 GB";
-  to->size = 0;
-  bool is_last;
-  do {
-    uint32_t count = (uint32_t)(size < PIECE ? size : PIECE);
-    is_last = count == size;
-    uint32_t address = w2c_text_inputAddress(normalizer, count);
-    if (address == 0) return no_memory;
-    if (address + (uint64_t)count > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
-    if (count > 0) memcpy(memory->data + address, text, count);
-    uint32_t made = w2c_text_normalize(normalizer, count, is_last), from = w2c_text_normalizedAddress(normalizer);
-    if (made == UINT32_MAX || !ids_reserve(to, made)) return no_memory;
-    if (from + (uint64_t)made > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
-    if (made > 0) memcpy(to->bytes + to->size, memory->data + from, made);
-    to->size += made;
-    uint32_t changes = note == NULL ? 0 : w2c_text_loggedCount(normalizer), log = w2c_text_logAddress(normalizer);
-    if (log + 16 * (uint64_t)changes > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
-    for (uint32_t i = 0; i < changes; i++) {
-      const char *error = note(context, (const uint32_t *)(memory->data + log) + 4 * i);
-      if (error != NULL) return error;
-    }
-    if (!goes_on(poll, count)) return gave_up;
-    text += count;
-    size -= count;
-  } while (!is_last);
-  *out = to->bytes;
-  *out_size = to->size;
+typedef struct {
+  Section section;
+  bool specials_as_text, is_all;
+  const uint8_t *text;
+  size_t size, from, *cut;
+} CutSearch;
+
+static const char *search_cut(void *context) {
+  CutSearch *search = context;
+  const Image *image = search->section.image;
+  w2c_kernel *kernel = &search->section.instance->kernel;
+  size_t size = search->size, from = search->from, longest = image->longest_token;
+  *search->cut = size;
+  if (!image->may_be_cut[search->specials_as_text]) return NULL;
+  size_t stop = size - from > CUT_SEARCH_BYTES ? from + CUT_SEARCH_BYTES : size;
+  if (!search->is_all && size - stop < longest) stop = size > longest ? size - longest : 0;
+  size_t start = from > longest ? from - longest : 0, limit = size - stop > longest ? stop + longest : size;
+  if (stop <= from) return NULL;
+  if (start == from && from > 0) start--;
+  section_open(&search->section, true, search->specials_as_text);
+  const char *error = append(&search->section, search->text + start, (uint32_t)(limit - start));
+  if (error != NULL) return error;
+  uint32_t at = w2c_kernel_findCut(kernel, (uint32_t)(from - start), (uint32_t)(stop - start), (uint32_t)(limit - start));
+  if (at != UINT32_MAX) *search->cut = start + at;
   return NULL;
+}
+
+const char *find_cut(Instance *instance, const Image *image, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut) {
+  CutSearch search = {{instance, image, NULL, 0, 0}, specials_as_text, is_all, text, size, from, cut};
+  return instance_safely(search_cut, &search);
+}
+
+/* ---- Sections ---- */
+
+enum { IS_WITHIN = 4 };
+
+void sections_open(Instance *instance, bool specials_as_text, bool notes_changes) {
+  uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1;
+  if (instance->sections_flags != flags) w2c_text_openText(&instance->sections, flags);
+  instance->sections_flags = flags;
+}
+
+const char *sections_take(Instance *instance, const uint8_t *text, uint32_t size, bool ends_text, const Event **events, uint32_t *count) {
+  w2c_text *sections = &instance->sections;
+  wasm_rt_memory_t *memory = instance->sections_memory;
+  uint32_t address = w2c_text_pieceAddress(sections, size);
+  instance->sections_flags = ends_text ? instance->sections_flags & ~(uint32_t)IS_WITHIN : instance->sections_flags | IS_WITHIN;
+  if (address == 0) return no_memory;
+  if (address + (uint64_t)size > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+  if (size > 0) memcpy(memory->data + address, text, size);
+  *count = w2c_text_takePiece(sections, size, ends_text);
+  if (*count == UINT32_MAX) return no_memory;
+  uint32_t from = w2c_text_eventsAddress(sections);
+  if (from + *count * (uint64_t)sizeof **events > memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+  *events = (const Event *)(memory->data + from);
+  return NULL;
+}
+
+const uint8_t *sections_text(Instance *instance, const Event *event) {
+  uint64_t from = (uint64_t)w2c_text_sectionBytes(&instance->sections) + event->a;
+  if (from + event->b > instance->sections_memory->size) wasm_rt_trap(WASM_RT_TRAP_OOB);
+  return instance->sections_memory->data + from;
 }

@@ -10,16 +10,14 @@ typedef struct {
 } Spaces;
 
 /* Of text: characters of white space, and those that spell a space. */
-static bool is_space(const Image *image, int32_t code_point) {
-  return code_point == SPELLED_SPACE || (code_point >= 0 && contains(&image->spaces, (uint32_t)code_point));
-}
+static bool is_space(int32_t code_point) { return code_point == SPELLED_SPACE || is_white_space(code_point); }
 
-static Spaces spaces_of_text(const Image *image, const uint8_t *text, size_t size) {
+static Spaces spaces_of_text(const uint8_t *text, size_t size) {
   Spaces spaces = {0, 0};
   size_t at = 0, length;
-  for (; at < size && is_space(image, code_point_at(text + at, size - at, &length)); at += length) spaces.before++;
+  for (; at < size && is_space(code_point_at(text + at, size - at, &length)); at += length) spaces.before++;
   if (at == size) return (Spaces){spaces.before, spaces.before};
-  for (; is_space(image, code_point_before(text, size, &length)); size -= length) spaces.behind++;
+  for (; is_space(code_point_before(text, size, &length)); size -= length) spaces.behind++;
   return spaces;
 }
 
@@ -111,8 +109,8 @@ const char *find_offsets(Encoding *encoding, const Ids *ids, bool in_characters,
       const uint8_t *bytes = image->tokens + image->starts[id];
       size_t size = image->starts[id + 1] - image->starts[id];
       bool is_added = image->is_added[id >> 3] >> (id & 7) & 1;
-      Spaces spaces = is_found   ? spaces_of_text(image, text + start_byte, end_byte - start_byte)
-                      : is_added ? spaces_of_text(image, bytes, size)
+      Spaces spaces = is_found   ? spaces_of_text(text + start_byte, end_byte - start_byte)
+                      : is_added ? spaces_of_text(bytes, size)
                                  : spaces_of_bytes(bytes, size);
       for (uint32_t step = 0; step < image->trim_count; step++) trim(&start, &end, spaces, image->trim_keeps_one);
     }

@@ -487,20 +487,28 @@ static bool add_part(Batch *self, Part part) {
   return true;
 }
 
-/* Slices of a long text that end at safe cuts. False without memory, or where the handler of a signal has raised. */
+/* Slices of a long text that end at safe cuts. False where it failed, which it has raised. */
 static bool add_slices(Batch *self, Py_ssize_t which) {
   const Text *text = &self->each[which];
   Poll poll = {.ask = serve_signals_held};
-  TokenSearch search = {0};
-  cuts_open(&search, &self->model->image, (const uint8_t *)text->utf8, text->size, &poll);
-  bool has_room = true;
-  for (size_t from = 0, to; from < text->size && has_room && goes_on(&poll, PART_BYTES / 8); from = to) {
-    to = text->size - from < 2 * PART_BYTES ? text->size : next_cut(&search, self->specials_as_text, from + PART_BYTES, true);
-    Part slice = {.first = which, .end = which + 1, .slice = text->utf8 + from, .size = to - from, .goes_on = to < text->size};
-    has_room = !search.has_no_memory && add_part(self, slice);
+  const char *error;
+  Idle *idle = acquire(self->model, &error);
+  if (idle == NULL) {
+    raise(self->model, error);
+    return false;
   }
-  search_close(&search);
-  return has_room && !poll.has_given_up;
+  error = NULL;
+  for (size_t from = 0, to; from < text->size && error == NULL; from = to) {
+    to = text->size;
+    if (text->size - from >= 2 * PART_BYTES)
+      error = find_cut(idle->instance, &self->model->image, self->specials_as_text, (const uint8_t *)text->utf8, text->size, from + PART_BYTES, true, &to);
+    Part slice = {.first = which, .end = which + 1, .slice = text->utf8 + from, .size = to - from, .goes_on = to < text->size};
+    if (error == NULL && !add_part(self, slice)) error = no_memory;
+    if (error == NULL && !goes_on(&poll, PART_BYTES / 8)) error = gave_up;
+  }
+  release(self->model, idle, error);
+  if (error != NULL) raise(self->model, error);
+  return error == NULL;
 }
 
 static bool plan_parts(Batch *self, bool cuts_texts) {
@@ -591,14 +599,12 @@ static PyObject *batch_add(Batch *self, PyObject *args) {
   size_t size = (size_t)PyBytes_Size(data), to = size;
   if (!is_end) {
     size_t from = size / 2 > PART_BYTES ? size / 2 : PART_BYTES;
-    Poll poll = {.ask = serve_signals_held};
-    TokenSearch search = {0};
-    cuts_open(&search, &self->model->image, (const uint8_t *)text, size, &poll);
-    if (from < size) to = next_cut(&search, false, from, false);
-    bool has_room = !search.has_no_memory;
-    search_close(&search);
-    if (!has_room) return PyErr_NoMemory();
-    if (poll.has_given_up) return NULL;
+    const char *error;
+    Idle *idle = acquire(self->model, &error);
+    if (idle == NULL) return raise(self->model, error);
+    error = from < size ? find_cut(idle->instance, &self->model->image, false, (const uint8_t *)text, size, from, false, &to) : NULL;
+    release(self->model, idle, error);
+    if (error != NULL) return raise(self->model, error);
     if (to == size) return PyLong_FromSize_t(0);
   }
   Py_INCREF(data);

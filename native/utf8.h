@@ -45,16 +45,10 @@ static inline int32_t code_point_before(const uint8_t *text, size_t end, size_t 
   return *size == 0 ? NO_CODE_POINT : code_point;
 }
 
-static inline size_t put_character(uint8_t *to, uint32_t code_point) {
-  if (code_point < 0x80) {
-    to[0] = (uint8_t)code_point;
-    return 1;
-  }
-  size_t size = code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
-  static const uint8_t leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-  for (size_t i = size - 1; i > 0; i--, code_point >>= 6) to[i] = (uint8_t)(0x80 | (code_point & 63));
-  to[0] = (uint8_t)(leads[size] | code_point);
-  return size;
+/* Unicode's White_Space. */
+static inline int is_white_space(int32_t c) {
+  return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
+         c == 0x205f || c == 0x3000;
 }
 
 #endif

@@ -19,12 +19,11 @@ IMAGE_NAME = "tokenizer.image"
 #: No image is larger, or made of a larger file.
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
-_HEAD = struct.Struct("<8s2I16s6I22I")
-_VERSION = 2
-_FACTS, _STARTS, _TOKENS, _TEXTS, _ADDED = range(5)
-_FORMS = 8
-#: Flags of the image, and of an added token.
-_ADDS_SPACE, _SPECIAL = 2, 8
+_HEAD = struct.Struct("<8s2I16s6I12I")
+_VERSION = 3
+_FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
+#: A flag of the image.
+_HAS_PLAIN_SECTIONS = 128
 
 
 class Image:
@@ -65,9 +64,7 @@ class Image:
     @property
     def has_plain_sections(self) -> bool:
         """Whether a text between added tokens is encoded as if it were alone, and they are found as they are."""
-        return not (self._flags[0] & _ADDS_SPACE or self._part(_FORMS)) and not any(
-            flags & ~_SPECIAL for *_, flags in struct.iter_unpack("<4I", self._part(_ADDED))
-        )
+        return bool(self._flags[0] & _HAS_PLAIN_SECTIONS)
 
     def is_same(self, other: "Image") -> bool:
         """Whether both encode and decode alike, whatever their files say besides."""

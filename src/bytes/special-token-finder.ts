@@ -1,4 +1,3 @@
-import { type Kernel, putArray } from "../runtime/kernel.ts";
 import { scaled } from "../runtime/scale.ts";
 import { groupBy } from "./arrays.ts";
 
@@ -118,10 +117,10 @@ type Prefix = {
   nextPos: number;
 };
 
-/** The longest prefix that all of the tokens share, at most `bytesMax` bytes of it. */
-function sharedPrefix(tokens: readonly Uint8Array[], bytesMax = Number.POSITIVE_INFINITY): Uint8Array {
+/** The longest prefix that all of the tokens share. */
+function sharedPrefix(tokens: readonly Uint8Array[]): Uint8Array {
   const first = tokens[0]!;
-  let length = Math.min(first.length, bytesMax);
+  let length = first.length;
   for (const token of tokens) {
     let same = 0;
     while (same < length && same < token.length && token[same] === first[same]) same++;
@@ -142,8 +141,7 @@ function sharedPrefix(tokens: readonly Uint8Array[], bytesMax = Number.POSITIVE_
  *                                                  exclusive, by ascending label
  *   fallbacks        Int32Array    stateCount      where to go on if no child fits: the state of the longest shorter
  *                                                  string that this state's string ends with
- *   tokenLengths     Int32Array    stateCount      length of the longest token that was read completely; 0 = none;
- *                                                  for the kernel, below 0 if it is to stay text
+ *   tokenLengths     Int32Array    stateCount      length of the longest token that was read completely; 0 = none
  *   rootChildren     Int32Array    256             the child of state 0 by its label; 0 = none
  *
  * State 0 is the root: the empty string. States are numbered level by level, so the children of a state are neighbours,
@@ -164,10 +162,9 @@ type TokenTrie = {
  * Builds the automaton. 100,000 tokens take some 60 ms, which no signal interrupts.
  *
  * @param tokens have a byte at least
- * @param stayText of each, whether its length is negative. Of equal tokens the last one counts.
  */
-export function buildTokenTrie(tokens: readonly Uint8Array[], stayText: readonly boolean[] = []): TokenTrie {
-  const keys = backwards(tokens, stayText);
+export function buildTokenTrie(tokens: readonly Uint8Array[]): TokenTrie {
+  const keys = backwards(tokens);
   const stateCountMax = 1 + keys.bytes.length;
   const labels = new Uint8Array(stateCountMax);
   const firstChildren = new Int32Array(stateCountMax + 1);
@@ -188,7 +185,7 @@ export function buildTokenTrie(tokens: readonly Uint8Array[], stayText: readonly
     let k = firstKeys[state]!;
     if (endKey - k > 1) sortByByte(keys, k, endKey, depth);
     while (k < endKey && byteOf(keys, k, depth) < 0) {
-      tokenLengths[state] = keys.stayText[keys.starts[k]!] === 1 ? -depth : depth;
+      tokenLengths[state] = depth;
       k++;
     }
     while (k < endKey) {
@@ -219,23 +216,19 @@ type Keys = {
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  /** 1 at the start of a token that stays text. */
-  readonly stayText: Uint8Array;
 };
 
-function backwards(tokens: readonly Uint8Array[], areText: readonly boolean[]): Keys {
+function backwards(tokens: readonly Uint8Array[]): Keys {
   const bytes = new Uint8Array(tokens.reduce((sum, token) => sum + token.length, 0));
   const starts = new Int32Array(tokens.length);
   const ends = new Int32Array(tokens.length);
-  const stayText = new Uint8Array(bytes.length);
   let pos = 0;
   for (const [k, token] of tokens.entries()) {
     starts[k] = pos;
-    stayText[pos] = Number(areText[k] ?? false);
     for (let i = token.length - 1; i >= 0; i--) bytes[pos++] = token[i]!;
     ends[k] = pos;
   }
-  return { bytes, starts, ends, stayText };
+  return { bytes, starts, ends };
 }
 
 /** The byte of key k at a depth; -1 if the key ends there. */
@@ -348,66 +341,4 @@ export function matchBackwards(
     }
   }
   return placeCount;
-}
-
-/** A prefix in memory: its length, where it occurs next, and from 16 on its bytes (src/kernel/special-token-search.ts). */
-const prefixSlotBytes = 32;
-const prefixBytesMax = 16;
-
-/** Upper bound of what `setUpTokens` puts into the kernel's memory: a state for each byte, and the places of a block. */
-export function tokenTablesBytes(tokens: readonly string[]): number {
-  const sizes = tokens.map((token) => new TextEncoder().encode(token).length);
-  const stateCount = sizes.reduce((sum, size) => sum + size, 1);
-  const longestBytes = sizes.reduce((longest, size) => Math.max(longest, size), longestBlockBytes);
-  return bytesPerState * stateCount + 8 * longestBytes;
-}
-
-/** Of `labels`, `firstChildren`, `fallbacks` and `tokenLengths`. */
-const bytesPerState = 13;
-
-/**
- * Has the kernel look for these tokens (src/kernel/special-token-search.ts). Returns what does so again, after others were looked
- * for in the same memory; undefined where it has no room for them.
- */
-export function setUpTokens(
-  kernel: Kernel,
-  tokensAndIds: readonly { readonly bytes: Uint8Array; readonly id: number }[],
-): (() => void) | undefined {
-  const { exports } = kernel;
-  const filled = tokensAndIds.filter(({ bytes }) => bytes.length > 0);
-  const tokens = filled.map(({ bytes }) => bytes);
-  const stayText = filled.map(({ id }) => id < 0);
-  const longestBytes = tokens.reduce((longest, token) => Math.max(longest, token.length), 0);
-  const groups = [...groupBy(tokens, (token) => token[0]!).values()];
-  const areWhole =
-    groups.length <= prefixCountMax &&
-    longestBytes <= prefixBytesMax &&
-    !stayText.includes(true) &&
-    groups.every((group) => group.length === 1);
-  const prefixes =
-    groups.length > prefixCountMax ? [] : groups.map((group) => sharedPrefix(group, prefixBytesMax));
-  const slots = new Uint8Array(prefixSlotBytes * prefixes.length);
-  prefixes.forEach((prefix, i) => {
-    new Int32Array(slots.buffer, i * prefixSlotBytes, 2).set([prefix.length, -1]);
-    slots.set(prefix, i * prefixSlotBytes + 16);
-  });
-  const prefixesAddress = putArray(kernel, slots);
-  if (prefixesAddress === 0) return undefined;
-  const usePrefixes = () =>
-    exports.usePrefixes(prefixesAddress, prefixes.length, Number(areWhole), longestBytes);
-  usePrefixes();
-  if (areWhole) return usePrefixes;
-
-  const trie = buildTokenTrie(tokens, stayText);
-  const { labels, firstChildren, fallbacks, tokenLengths, rootChildren } = trie;
-  const arrays = [labels, firstChildren, fallbacks, tokenLengths, rootChildren];
-  const addresses = arrays.map((array) => putArray(kernel, array));
-  const places = exports.reserveFixed(8 * Math.max(longestBlockBytes, longestBytes)) >>> 0;
-  if (addresses.includes(0) || places === 0) return undefined;
-  const use = () => {
-    usePrefixes();
-    exports.useTokenTrie(addresses[0]!, addresses[1]!, addresses[2]!, addresses[3]!, addresses[4]!, places);
-  };
-  use();
-  return use;
 }

@@ -28,7 +28,7 @@ type Ids = Uint16Array | Uint32Array;
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
-  /** The added tokens of the last word that links found before it was cut. */
+  /** The added tokens of the last word that were found before it was cut. */
   private readonly found: FoundAdded[] = [];
   private readonly addedTokens: ReadonlyMap<number, AddedToken>;
   /** The tokens of a pretoken have its bytes, all of them and no others; and those of a text have its bytes. */
@@ -194,10 +194,8 @@ export class WordEncoder {
     const token = this.encoding.isDirect || first?.index === 0 ? this.addedTokens.get(id!) : undefined;
     if (token !== undefined) {
       const content = Buffer.from(token.content);
-      const [own, before] = token.normalized
-        ? [this.inForm(content), this.inForm(whitespace)]
-        : [content, whitespace];
-      const takenBytes = own.length + (first?.strippedBytes ?? 0);
+      const before = token.normalized ? this.inForm(whitespace) : whitespace;
+      const takenBytes = first?.byteCount ?? content.length;
       return takenBytes <= before.length ? bytesOf(id!) : 0;
     }
     const isPrefixed = parts.addsPrefixSpace && this.inForm(text)[0] !== space;

@@ -1,5 +1,5 @@
 // The encoding part of the kernel, of the same sources as module.ts: what runs inside the process of another program
-// (native/). It has a memory of its own and no threads; special tokens are found before a text comes here.
+// (native/). It has a memory of its own and no threads.
 
 export { beginModel, useModel } from "./encode/build-model";
 export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";
@@ -13,4 +13,14 @@ export {
 } from "./regions";
 export { keepPosition, useAutomaton, useFourByteTables } from "./scan/scanner";
 export { shadowBytes } from "./scan/shadow-writer";
-export { idCount, lookAhead, moveText, openText, takeText } from "./text-loop";
+export { findCut, useCutPairs } from "./text/cuts";
+export {
+  idCount,
+  lookAhead,
+  lookForTokens,
+  moveText,
+  openText,
+  searchText,
+  takeText,
+  useTokens,
+} from "./text-loop";

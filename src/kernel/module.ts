@@ -140,16 +140,19 @@ export {
   useFourByteTables,
 } from "./scan/scanner";
 export { shadowBytes } from "./scan/shadow-writer";
-export { searchText, usePrefixes, useTokenTrie } from "./special-token-search";
+export { findCut, useCutPairs } from "./text/cuts";
 export {
   documents,
   idCount,
   isInside,
   lookAhead,
+  lookForTokens,
   moveText,
   openText,
+  searchText,
   takeText,
   useLiftedPieces,
+  useTokens,
 } from "./text-loop";
 export { makeTokens, rowsEnd, useVocabulary, writeIds, writeMerges, writeRanks } from "./vocabulary-rows";
 export {

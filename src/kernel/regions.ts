@@ -170,6 +170,18 @@ export function layOutEncoding(): bool {
   return reserveTo(fixedEnd);
 }
 
+/** Lays out a memory that has only tables, of the text module; false without room. */
+export function layOutTextModule(): bool {
+  textStart = addressLimit;
+  fixedEnd = (__heap_base + 63) & ~63;
+  return reserveTo(fixedEnd);
+}
+
+/** What is before `end` is in use: the next table is after it. */
+export function keepUpTo(end: usize): void {
+  fixedEnd = max(fixedEnd, end);
+}
+
 /** Address of so many bytes of the fixed region, a multiple of 64; 0 without room. */
 export function reserveTable(byteCount: usize): usize {
   const start = reserveFixed(byteCount);

@@ -6,7 +6,6 @@ import {
   listPieces,
   startPieces,
 } from "./encode/encode-words";
-import { EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./encode/model-layout";
 import { beginIds, emitId, idsEnd } from "./encode/word-cache";
 import { masksLookAhead } from "./masks/scan-masks";
 import { blockBytes, endsStart, reserveTo, textStart, workAddress } from "./regions";
@@ -24,7 +23,18 @@ import {
   startDocument,
 } from "./scan/scanner";
 import { readsOn } from "./scan/shadow-writer";
-import { findToken, foundLength } from "./special-token-search";
+import { contentsOf, recordsOf, tokenCountOf } from "./text/description";
+import {
+  areTokensSpecial,
+  findToken,
+  flagsOfToken,
+  idOfToken,
+  newSearch,
+  openSearch,
+  sizeOfToken,
+  specialFlag,
+  TokenSearch,
+} from "./token-search";
 import { countPretokens } from "./words/word-tables";
 
 /**
@@ -38,8 +48,14 @@ const encodesWords: u32 = 1;
 const liftsPieces: u32 = 2;
 let taker: u32 = countsWords;
 
-/** Of an instance that encodes: the tokens that are looked for, with their ids. */
-let addedTokens: TokenTable = changetype<TokenTable>(0);
+/** The tokens that are looked for while a text is cut. */
+let addedTokens: TokenSearch = changetype<TokenSearch>(0);
+let findsTokens: bool = false;
+/** Special tokens stay text, and take their places all the same. */
+let keepsSpecial: bool = false;
+let areAllSpecial: bool = false;
+/** Length of the token that was found last. */
+export let foundLength: i32 = 0;
 
 /** The most that one call takes: during a call no signal is served. */
 const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
@@ -62,11 +78,32 @@ let aheadPos: i32 = 0;
 /** The call ends where tokens have been searched so far. */
 let aheadPausePos: i32 = 0;
 
-/** This instance encodes, and emits the ids of the model's added tokens. False without room. */
-export function useAddedTokens(model: EncodingModel): bool {
+/** This instance encodes, and emits the ids of added tokens. */
+export function takeToEncode(): void {
   taker = encodesWords;
-  addedTokens = model.addedTokens;
-  return indexTokens(addedTokens);
+}
+
+/** The tokens of a description (text/description.ts), which stays, are looked for while a text is cut. False without room. */
+export function useTokens(description: usize): bool {
+  const records = recordsOf(description);
+  const search = newSearch(records, tokenCountOf(description), contentsOf(description));
+  if (search === null) return false;
+  addedTokens = search;
+  areAllSpecial = areTokensSpecial(search);
+  lookForTokens(true, false);
+  return true;
+}
+
+/** From the next text on, tokens that were set up are looked for, or none; and special ones stay text, or are found. */
+export function lookForTokens(areFound: bool, areSpecialKept: bool): void {
+  const isSearched = areFound && !(areSpecialKept && areAllSpecial);
+  findsTokens = isSearched && changetype<usize>(addedTokens) !== 0;
+  keepsSpecial = areSpecialKept;
+}
+
+/** The text has changed. Bytes before `limit` may be looked at. */
+export function searchText(limit: i32): void {
+  if (findsTokens) openSearch(addedTokens, textStart, limit);
 }
 
 /** This instance lists pretokens as sequences of ids (encode/encode-words.ts). False without room. */
@@ -163,7 +200,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
     if ((isFound || endCount > 1) && !takeEnds()) return -1;
     if (isLast) return 1;
     if (isFound) {
-      if (taker === encodesWords && !emitToken(token)) return -1;
+      if (taker === encodesWords && !emitToken()) return -1;
       openText(token + foundLength, false);
     }
   } while (pos < pausePos);
@@ -181,21 +218,29 @@ function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
  * takes its place all the same: the search goes on behind it.
  */
 function nextToken(stop: i32, end: i32): i32 {
+  if (!findsTokens) return stop;
   while (searchPos < stop) {
-    const found = findToken(searchPos, stop, end);
+    const found = nextOccurrence(searchPos, stop, end);
     searchPos = found;
     if (found === stop) break;
-    if (foundLength > 0) return found;
-    searchPos = found - foundLength;
+    if (!keepsSpecial || (flagsOfToken(addedTokens, addedTokens.found) & specialFlag) === 0) return found;
+    searchPos = found + foundLength;
   }
   return stop;
 }
 
+/** The first place in [from, stop) where a token begins that ends by `limit`, and its length; `stop` without one. */
+export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
+  if (!findsTokens) return stop;
+  const found = findToken(addedTokens, from, stop, limit);
+  if (found < stop) foundLength = sizeOfToken(addedTokens, addedTokens.found);
+  return found;
+}
+
 /** Emits the id of the token that was found. Tokens that follow each other have no text that makes room for their ids. */
-function emitToken(token: i32): bool {
+function emitToken(): bool {
   if (!reserveTo(<u64>idsEnd + 64)) return false;
-  const index = <u32>findTokenAt(addedTokens, textStart + token, foundLength);
-  emitId(tokenId(addedTokens, index), idBytes() === 2);
+  emitId(idOfToken(addedTokens, addedTokens.found), idBytes() === 2);
   return true;
 }
 

@@ -1,14 +1,16 @@
-// The part of the kernel that a text goes through before it is cut into pretokens, of a memory of its own. It is a module
-// apart: few tokenizers change their texts.
+// The part of the kernel that a text goes through before it is cut into pretokens, in a memory of its own. It is a separate
+// module: most tokenizers neither change their texts nor have tokens that look at their neighbours.
 
 export {
-  beginNormalization,
+  beginSections,
+  eventsAddress,
   factsOf,
-  inputAddress,
-  logAddress,
-  loggedCount,
-  normalize,
-  normalizedAddress,
-  pendingBytes,
-  useNormalization,
-} from "./text/normalize";
+  openText,
+  pieceAddress,
+  readBytes,
+  sectionBytes,
+  takePiece,
+  useSections,
+  waitingBytes,
+  waitingNeed,
+} from "./text/sections";

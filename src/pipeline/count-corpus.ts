@@ -1,4 +1,3 @@
-import { tokenTablesBytes } from "../bytes/special-token-finder.ts";
 import type { RangePlanOptions } from "../corpus/cut-into-ranges.ts";
 import { canSeek, type Input, type Range, totalBytesOf } from "../corpus/input.ts";
 import { TextMemory } from "../corpus/range-reader.ts";
@@ -15,6 +14,7 @@ import { workerBytes } from "../runtime/system-limits.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { idBytesOf, LiftedPretokens } from "../superwords/lifted-pretokens.ts";
 import { type Cutting, textCutting } from "../text/cutting.ts";
+import { tokenTablesBytes } from "../text/pretokens.ts";
 import { type RangeStatistics, TaskTexts } from "../text/task-texts.ts";
 import { TextChain } from "../text/text-chain.ts";
 import type { EncodingModel } from "../tokenizer/encoding-model.ts";

@@ -60,7 +60,7 @@ const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
  * A byte-level BPE tokenizer: text to ids and back. It needs no files.
  */
 export class TextTokenizer {
-  private encodings: { usual?: TextEncoding; asText?: TextEncoding; last?: TextEncoding } = {};
+  private encoding: TextEncoding | undefined;
   private keysMade: readonly string[] | undefined;
   private ids: ReadonlyMap<string, number> | undefined;
 
@@ -317,26 +317,20 @@ export class TextTokenizer {
       return work(encoding);
     } catch (error) {
       // What it holds of this text must not begin the next one.
-      if (!(error instanceof NoCut)) this.encodings = {};
+      if (!(error instanceof NoCut)) this.encoding = undefined;
       throw error;
     } finally {
       encoding.out.shrink();
     }
   }
 
-  /** A tokenizer has one memory, if it can: an engine has only some hundred. */
+  /** A tokenizer has one memory: an engine has only some hundred. */
   private encodingFor(specialTokensAsText: boolean): TextEncoding {
-    const { encodings, parts } = this;
     onEngine(() => {
-      encodings.usual ??= new TextEncoding({ ...parts, specialTokensAsText: false });
-      if (specialTokensAsText)
-        encodings.asText ??= encodings.usual.cuttingAs({ ...parts, specialTokensAsText });
+      this.encoding ??= new TextEncoding({ ...this.parts, specialTokensAsText });
+      this.encoding.open(specialTokensAsText);
     });
-    const usual = encodings.usual!;
-    const encoding = specialTokensAsText ? encodings.asText! : usual;
-    if (encodings.last !== encoding) encoding.resume();
-    encodings.last = encoding;
-    return encoding;
+    return this.encoding!;
   }
 
   private readsSpecialTokensAsText({ specialTokensAsText }: EncodeOptions): boolean {

@@ -1,8 +1,8 @@
+import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
 import { cutText } from "../pattern/cut-text.ts";
 import type { Cutting } from "../text/cutting.ts";
 import { WordMerger } from "../tokenizer/encoding-kernel.ts";
 import { buildModel } from "../tokenizer/encoding-model.ts";
-import { sectionsOf } from "../tokenizer/explain.ts";
 import type { WordTable } from "../words/word-table.ts";
 
 /**
@@ -43,22 +43,22 @@ export function joinWords({ bytes, starts, wordCount }: WordTable, merger: WordM
 /** A text as a training cuts it: at special tokens, then by the pattern. */
 export function joinText(text: Uint8Array, cutting: Cutting, merger: WordMerger): JoinedText {
   const joinedBy = new Int32Array(text.length).fill(stays);
-  let pos = 0;
-  for (const section of sectionsOf(cutting, text)) {
-    if (typeof section === "number") {
-      const token = cutting.addedTokens.find(({ id }) => id === section)!;
-      const end = pos + new TextEncoder().encode(token.content).length;
-      joinedBy[pos] = stays - 1 - section;
-      joinedBy.fill(-1, pos + 1, end);
-      pos = end;
-      continue;
-    }
+  const contents = cutting.addedTokens.map(({ content }) => new TextEncoder().encode(content));
+  const finder = new SpecialTokenFinder(contents);
+  finder.reset(text);
+  for (let pos = 0; pos < text.length; ) {
+    const sectionEnd = finder.find(pos, text.length);
     let start = 0;
-    for (const end of cutText(cutting.pattern, section)) {
+    for (const end of sectionEnd > pos ? cutText(cutting.pattern, text.subarray(pos, sectionEnd)) : []) {
       joinPretoken(text, pos + start, pos + end, merger, joinedBy);
       start = end;
     }
-    pos += section.length;
+    pos = sectionEnd + finder.lengthAt(sectionEnd, text.length);
+    if (pos === sectionEnd) continue;
+    const content = text.subarray(sectionEnd, pos);
+    const token = contents.findIndex((bytes) => Buffer.compare(bytes, content) === 0);
+    joinedBy[sectionEnd] = stays - 1 - cutting.addedTokens[token]!.id;
+    joinedBy.fill(-1, sectionEnd + 1, pos);
   }
   return { bytes: text, joinedBy };
 }

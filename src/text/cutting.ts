@@ -1,8 +1,7 @@
-import type { Normalization } from "../bytes/normalization.ts";
+import { type Normalization, normalize, stepIndices } from "../bytes/normalization.ts";
+import type { SectionSettings, TokenToFind } from "../bytes/text-sections.ts";
 import type { CompiledPattern } from "../pattern/pattern.ts";
-
-/** A token that is looked for in a text. One whose id is below 0 stays text, and takes its place all the same. */
-export type FoundToken = { readonly bytes: Uint8Array; readonly id: number };
+import { wordCharacters } from "../pattern/unicode.ts";
 
 /** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
 export type AddedToken = {
@@ -56,27 +55,48 @@ export const plainCutting = (
 export const changesText = ({ normalization, addsPrefixSpace }: Cutting) =>
   normalization !== null || addsPrefixSpace;
 
-/** The added tokens to look for. One whose id is -1 stays text, and takes its place all the same. */
-export function tokensToFind({ addedTokens, specialTokensAsText = false }: Cutting): readonly AddedToken[] {
-  if (!specialTokensAsText) return addedTokens;
-  const tokens = addedTokens.map((token) => (token.special ? { ...token, id: -1 } : token));
-  return tokens.every(({ id }) => id < 0) ? [] : tokens;
-}
+/** Whether an added token looks at the text next to it. */
+export const looksAround = ({ addedTokens }: Pick<Cutting, "addedTokens">) =>
+  addedTokens.some(({ lstrip, rstrip, singleWord }) => lstrip || rstrip || singleWord);
+
+/** Whether none of the added tokens is found: all are special, and these stay text. */
+const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
+  addedTokens.every(({ special }) => special && specialTokensAsText);
 
 /** Whether a text is cut by the pattern as it is, but for added tokens that do not look at their neighbours. */
 export function isCutAsItIs(cutting: Cutting): boolean {
-  const tokens = tokensToFind(cutting);
-  const isPlain = ({ normalized, lstrip, rstrip, singleWord }: AddedToken) =>
-    normalized === tokens[0]!.normalized && !lstrip && !rstrip && !singleWord;
-  return !changesText(cutting) && tokens.every(isPlain);
+  const { addedTokens } = cutting;
+  const areAlike = addedTokens.every(({ normalized }) => normalized === addedTokens[0]!.normalized);
+  return !changesText(cutting) && (findsNone(cutting) || (areAlike && !looksAround(cutting)));
 }
 
-/** The tokens that are looked for while the text is cut: none if links before do that. */
-export const tokensWhileCutting = (cutting: Cutting): FoundToken[] =>
-  (isCutAsItIs(cutting) ? tokensToFind(cutting) : []).map(({ content, id }) => ({
-    bytes: Buffer.from(content),
+/** The tokens that are looked for while the text is cut, in some texts: none if that is done before. */
+export const tokensWhileCutting = (cutting: Cutting): TokenToFind[] =>
+  isCutAsItIs({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];
+
+function toFind({ content, id, lstrip, rstrip, singleWord, special }: AddedToken): TokenToFind {
+  const flags = [lstrip, rstrip, singleWord, special];
+  return {
+    bytes: new TextEncoder().encode(content),
     id,
-  }));
+    flags: flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0),
+  };
+}
+
+/** What is done to a text before the pattern cuts it. */
+export function sectionSettings(cutting: Cutting): SectionSettings {
+  const { addedTokens, normalization, addsPrefixSpace, isLinewise = false } = cutting;
+  const inForm = (token: AddedToken) =>
+    normalization === null ? token : { ...token, content: normalize(token.content, normalization) };
+  return {
+    early: addedTokens.filter(({ normalized }) => !normalized).map(toFind),
+    late: addedTokens.filter(({ normalized }) => normalized).map((token) => toFind(inForm(token))),
+    words: addedTokens.some(({ singleWord }) => singleWord) ? [...wordCharacters()] : [],
+    steps: normalization === null ? [] : stepIndices(normalization),
+    addsSpace: addsPrefixSpace,
+    isLinewise,
+  };
+}
 
 /**
  * Whether a text can be cut into ranges by its bytes alone. It cannot if the text is changed before it is encoded (a normal
@@ -85,8 +105,7 @@ export const tokensWhileCutting = (cutting: Cutting): FoundToken[] =>
  */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
-  if (changesText(cutting)) return false;
-  if (addedTokens.some((token) => token.lstrip || token.rstrip || token.singleWord)) return false;
+  if (changesText(cutting) || looksAround(cutting)) return false;
   if (cutting.specialTokensAsText && addedTokens.some((token) => !token.special)) return false;
   return new Set(addedTokens.map((token) => token.normalized)).size < 2;
 }
@@ -118,9 +137,7 @@ export function textCutting(cutting: Cutting) {
   }
   const early = cutting.addedTokens.filter((token) => !token.normalized);
   const keepsTextsWhole =
-    (cutting.specialTokensAsText ?? false) ||
-    early.length === 0 ||
-    early.some((token) => token.lstrip || token.rstrip || token.singleWord);
+    (cutting.specialTokensAsText ?? false) || early.length === 0 || looksAround({ addedTokens: early });
   return { pattern: null, specialTokens: inBytes(early.map(({ content }) => content)), keepsTextsWhole };
 }
 

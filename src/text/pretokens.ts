@@ -1,10 +1,9 @@
-import { setUpTokens } from "../bytes/special-token-finder.ts";
 import type { Text } from "../bytes/text.ts";
+import { describeSections, type TokenToFind } from "../bytes/text-sections.ts";
 import { UserError } from "../errors.ts";
 import type { PatternTables } from "../pattern/compiled-pattern.ts";
 import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
-import type { Kernel } from "../runtime/kernel.ts";
-import type { FoundToken } from "./cutting.ts";
+import { type Kernel, putArray } from "../runtime/kernel.ts";
 
 /**
  * The part of a text that is taken next. Positions are offsets into the taker's text.
@@ -56,9 +55,10 @@ export interface Taker {
   take(ends: Int32Array, endCount: number): void;
   /** To be called when the kernel has taken some; `done` is below 0 if it had no room, which is an error. */
   kernelTook(done: number): void;
-  /** Takes a token that was found between them, as a sink does; left out where they do not matter. */
-  takeToken?(id: number, strippedBytes?: number): void;
-  stripBehind?(byteCount: number): void;
+  /** Takes a token that was found before the text was cut, and its size in the text; left out where they do not matter. */
+  takeToken?(id: number, byteCount: number): void;
+  /** The last token is longer by white space after it. */
+  strip?(byteCount: number): void;
 }
 
 /**
@@ -71,24 +71,17 @@ export class Pretokens {
   private readonly scan: KernelScan;
   /** Bytes of the longest token that is looked for; 0 without any. */
   readonly tokenBytesMax: number;
-  /**
-   * Has the kernel look for the tokens of these pretokens, if others use the same kernel: to be called between two texts.
-   */
-  readonly lookForTokens: () => void;
-
   /** A UserError if the kernel's memory has no room for the tables of the pattern or of the tokens. */
   constructor(
     automata: readonly PatternTables[],
-    tokens: readonly FoundToken[],
+    tokens: readonly TokenToFind[],
     private readonly taker: Taker,
     setUpAfter?: SetUpAfter,
-    others?: Pretokens,
   ) {
     this.kernel = taker.kernel;
     this.tokenBytesMax = longestOf(tokens);
-    const scan = others?.scan ?? KernelScan.create(this.kernel, automata, setUpAfter);
-    const lookForTokens = scan && setUpTokens(this.kernel, tokens);
-    if (scan === undefined || lookForTokens === undefined) {
+    const scan = KernelScan.create(this.kernel, automata, setUpAfter);
+    if (scan === undefined || !useTokens(this.kernel, tokens)) {
       throw new UserError(
         "the tables of the pattern and the special tokens do not fit the memory of a thread",
         {
@@ -97,12 +90,11 @@ export class Pretokens {
       );
     }
     this.scan = scan;
-    this.lookForTokens = lookForTokens;
   }
 
-  /** The same with the same kernel, but no tokens are looked for. */
-  withoutTokens(): Pretokens {
-    return new Pretokens([], [], this.taker, undefined, this);
+  /** Whether tokens are looked for, from the next text on, and special ones stay text. */
+  lookForTokens(areFound: boolean, areSpecialKept: boolean): void {
+    this.kernel.exports.lookForTokens(areFound, areSpecialKept);
   }
 
   /** The text from here on is still needed. */
@@ -164,5 +156,26 @@ export class Pretokens {
   }
 }
 
-const longestOf = (tokens: readonly FoundToken[]) =>
+const longestOf = (tokens: readonly TokenToFind[]) =>
   tokens.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
+
+/** Has a kernel look for tokens while it cuts a text; false without room. */
+export function useTokens(kernel: Kernel, tokens: readonly TokenToFind[]): boolean {
+  if (longestOf(tokens) === 0) return true;
+  const address = putArray(kernel, describeSections({ early: tokens }));
+  return address !== 0 && kernel.exports.useTokens(address) !== 0;
+}
+
+/** Upper bound of what `useTokens` takes of the kernel's memory (src/kernel/token-search.ts). */
+export function tokenTablesBytes(tokens: readonly string[]): number {
+  const sizes = tokens.map((token) => new TextEncoder().encode(token).length);
+  const byteCount = sizes.reduce((sum, size) => sum + size, 0);
+  const longestBytes = sizes.reduce((longest, size) => Math.max(longest, size), longestBlockBytes);
+  return bytesPerByte * byteCount + bytesPerToken * tokens.length + 8 * longestBytes + 4096;
+}
+
+const longestBlockBytes = 1 << 14;
+/** A state of the automaton, and the byte itself. */
+const bytesPerByte = 14;
+/** A record, and its place while the automaton is built. */
+const bytesPerToken = 24;

@@ -56,7 +56,7 @@ export class TaskTexts {
   private records: { readonly offsetByte: number } | undefined;
   /** Capacity of the window, as long as no pretoken is too long for it. */
   private readonly capacityBytes: number;
-  /** Reads windows straight into the taker's text, or maps them there; undefined where there are links before. */
+  /** Reads windows straight into the taker's text, or maps them there; undefined where it is changed before. */
   private readonly windows: RangeReader | undefined;
   private readonly pushed: Uint8Array;
   /** How far a range has been pushed. */

@@ -1,26 +1,27 @@
-import { normalize } from "../bytes/normalization.ts";
+import { loweredAscii } from "../bytes/normalization.ts";
 import type { Text } from "../bytes/text.ts";
+import { TextSections, type TextSink } from "../bytes/text-sections.ts";
 import { scaled } from "../runtime/scale.ts";
-import { type Cutting, isCutAsItIs, tokensToFind, tokensWhileCutting } from "./cutting.ts";
-import { Normalizer, PrefixSpace, type TextSink, TokenCutter } from "./links.ts";
+import { type Cutting, isCutAsItIs, sectionSettings, tokensWhileCutting } from "./cutting.ts";
 import { Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 
 /** What is pushed in one step. */
 export const pushedBytes = scaled(1 << 18, 16);
 
 /**
- * Links, window, pretokens, taker: a text goes one way, in HF's order. Find added tokens in the text as it is; normalize the
- * text between them; find the added tokens that are `normalized` in that; put a space before; cut by the pattern; hand the
- * pretokens to the taker. A link that a text does not need is not there.
+ * Sections, window, pretokens, taker: a text goes one way, in HF's order. The kernel cuts it into sections
+ * (src/kernel/text/sections.ts); each is cut by the pattern, and its pretokens are handed to the taker. A text that is cut as it
+ * is goes straight to the window.
  */
 export class TextChain {
   protected readonly window: TextWindow;
-  private readonly first: TextSink;
-  private readonly normalizer: Normalizer | undefined;
+  private sections: TextSections | undefined;
+  private direct = false;
+  private opened: boolean | undefined;
 
   /** @param pretokens what cuts the text; left out: made for the cutting */
   constructor(
-    cutting: Cutting,
+    private readonly cutting: Cutting,
     readonly taker: Taker,
     readonly pretokens: Pretokens = new Pretokens(
       cutting.pattern.automata,
@@ -29,24 +30,34 @@ export class TextChain {
     ),
   ) {
     this.window = new TextWindow(pretokens, taker);
-    const links = isCutAsItIs(cutting) ? { first: this.window } : linksBefore(this.window, cutting);
-    this.first = links.first;
-    this.normalizer = links.normalizer;
+    this.open(cutting.specialTokensAsText ?? false);
   }
 
-  /** Whether there are no links: a text may be put straight into the taker's text. */
+  /** Whether a text may be put straight into the taker's text. */
   get isDirect(): boolean {
-    return this.first === this.window;
+    return this.direct;
   }
 
-  /** Bytes that are not normalized, or not taken yet. */
+  /** From the next text on, special tokens are found or stay text. */
+  open(specialTokensAsText: boolean): void {
+    if (specialTokensAsText === this.opened) return;
+    this.opened = specialTokensAsText;
+    const cutting = { ...this.cutting, specialTokensAsText };
+    this.direct = isCutAsItIs(cutting);
+    this.pretokens.lookForTokens(this.direct, specialTokensAsText);
+    if (this.direct) return;
+    this.sections ??= new TextSections(sectionSettings(cutting));
+    this.sections.open(specialTokensAsText);
+  }
+
+  /** Bytes that are not in sections yet, or not taken yet. */
   get pendingBytes(): number {
-    return this.window.pendingBytes + (this.normalizer?.pendingBytes ?? 0);
+    return this.window.pendingBytes + (this.sections?.pendingBytes ?? 0);
   }
 
-  /** What waits, as bytes of a window: to put a run of marks in order takes 16 times its size. */
+  /** What waits, as bytes of a window. */
   get waitingBytes(): number {
-    return this.window.pendingBytes + 16 * (this.normalizer?.pendingBytes ?? 0);
+    return this.window.pendingBytes + (this.sections?.pendingNeed ?? 0);
   }
 
   /** Whether the last text that was ended was inside a document there: false if a document begins exactly behind it. */
@@ -56,43 +67,32 @@ export class TextChain {
 
   /** Takes the next bytes of the text; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void {
-    this.first.push(bytes, start, end);
+    if (this.direct) this.window.push(bytes, start, end);
+    else this.sections!.push(bytes, start, end, this.window);
   }
 
   /** The text ends here, or it goes on elsewhere with the settled characters of `behind`; the next one may begin. */
   end(behind?: Uint8Array): void {
-    this.first.end(behind);
+    if (!this.direct) this.sections!.end(this.window, behind !== undefined);
+    if (behind !== undefined) {
+      const lowers = this.cutting.normalization?.includes("lowercase") ?? false;
+      this.window.end(lowers ? loweredAscii(behind) : behind);
+    } else if (this.direct) this.window.end();
   }
 
   /** Takes a whole text, as `push` and `end` do, in fewer steps. */
   pushText(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.direct) {
+      this.sections!.pushText(bytes, start, end, this.window);
+      return;
+    }
     for (let pos = start; pos < end; pos += pushedBytes) {
       const stop = Math.min(end, pos + pushedBytes);
-      if (this.isDirect && stop === end) this.window.append(bytes, pos, stop);
-      else this.first.push(bytes, pos, stop);
+      if (stop === end) this.window.append(bytes, pos, stop);
+      else this.window.push(bytes, pos, stop);
     }
-    this.first.end();
+    this.window.end();
   }
-}
-
-/** The links that the cutting needs before the window, or before another sink. */
-export function linksBefore(
-  window: TextSink,
-  cutting: Cutting,
-): { first: TextSink; normalizer?: Normalizer } {
-  const { normalization, addsPrefixSpace, isLinewise } = cutting;
-  const tokens = tokensToFind(cutting);
-  const early = tokens.filter((token) => !token.normalized);
-  const late = tokens.filter((token) => token.normalized);
-  const inForm = (text: string) => (normalization === null ? text : normalize(text, normalization));
-  const lateInForm = late.map((token) => ({ ...token, content: inForm(token.content) }));
-  let chain: TextSink = window;
-  if (addsPrefixSpace) chain = new PrefixSpace(chain, isLinewise);
-  if (late.length > 0) chain = new TokenCutter(lateInForm, chain);
-  const normalizer = normalization === null ? undefined : new Normalizer(normalization, chain);
-  chain = normalizer ?? chain;
-  if (early.length > 0) chain = new TokenCutter(early, chain);
-  return { first: chain, ...(normalizer && { normalizer }) };
 }
 
 /** The end of a chain: gathers a section in the taker's text, and has it cut and taken there. */
@@ -145,12 +145,12 @@ export class TextWindow implements TextSink {
     this.endedInside = pretokens.isInside;
   }
 
-  token(id: number, strippedBytes: number): void {
-    this.taker.takeToken?.(id, strippedBytes);
+  token(id: number, _: Uint8Array, start: number, end: number): void {
+    this.taker.takeToken?.(id, end - start);
   }
 
-  stripBehind(byteCount: number): void {
-    this.taker.stripBehind?.(byteCount);
+  strip(_: Uint8Array, start: number, end: number): void {
+    this.taker.strip?.(end - start);
   }
 
   /** Takes pretokens that are cut already, between two texts: words [first, end) of a table. */

@@ -6,8 +6,6 @@ import type { TokenWords, WordTable } from "../words/word-table.ts";
 import {
   type CutPlaces,
   type EncodingModel,
-  noTokens,
-  type PackedTokens,
   type PlacedModel,
   placedModelBytes,
   placeModel,
@@ -15,8 +13,6 @@ import {
 import type { TokenTable } from "./token-table.ts";
 
 export type EncodingKernelOptions = {
-  /** Tokens that the kernel finds in the text; the id is -1 if the token is to stay text. */
-  readonly addedTokens?: PackedTokens;
   /** Where pretokens are cut. For tests and for short texts, `nowhere`: merging begins with bytes. */
   readonly cuts?: CutPlaces;
   /** How many bytes the memory may grow by for long texts and pretokens; as far as it can, if left out. */
@@ -46,7 +42,6 @@ export class EncodingKernel {
     model: EncodingModel,
     readonly isNarrow: boolean,
     {
-      addedTokens = noTokens,
       cuts = "beside foreign bytes",
       growthBytesMax = Number.POSITIVE_INFINITY,
       memory: givenMemory,
@@ -55,7 +50,7 @@ export class EncodingKernel {
   ) {
     this.kernel = createKernel(givenMemory);
     const { exports, memory } = this.kernel;
-    this.modelAddress = setUpModel(this.kernel, { model, isNarrow, addedTokens, cuts }, cacheShrinkBits);
+    this.modelAddress = setUpModel(this.kernel, { model, isNarrow, cuts }, cacheShrinkBits);
     exports.limitGrowth(Math.min(growthBytesMax, 2 ** 32));
     this.ends = new Int32Array(memory.buffer, exports.endsAddress() >>> 0, exports.endsCapacity());
   }

@@ -104,8 +104,6 @@ export type PlacedModel = {
   readonly model: EncodingModel;
   /** Every id fits 16 bits. */
   readonly isNarrow: boolean;
-  /** Tokens that the kernel finds in the text; the id is -1 if the token is to stay text. */
-  readonly addedTokens: PackedTokens;
   /** Where pretokens may be cut if no merge crosses; nowhere in some tests. */
   readonly cuts: CutPlaces;
 };
@@ -138,7 +136,7 @@ export function placeModel(
   placeFields(new Placing(sizes, buffer, start), placed);
 }
 
-function placeFields(placing: Placing, { model, isNarrow, addedTokens, cuts }: PlacedModel): void {
+function placeFields(placing: Placing, { model, isNarrow, cuts }: PlacedModel): void {
   const { byteIds, merges, idLimit, wholeTokens } = model;
   const head = placing.reserve(placing.sizes.modelHeadBytes());
   const fields = [
@@ -151,7 +149,6 @@ function placeFields(placing: Placing, { model, isNarrow, addedTokens, cuts }: P
     Number(isNarrow),
     cutPlaces.indexOf(cuts),
     placeTokens(placing, wholeTokens ?? noTokens),
-    placeTokens(placing, addedTokens),
   ];
   placing.fill(head, fields);
 }

@@ -1,11 +1,8 @@
 import { assert } from "../errors.ts";
-import { cutText } from "../pattern/cut-text.ts";
-import type { Cutting } from "../text/cutting.ts";
-import type { TextSink } from "../text/links.ts";
-import { linksBefore } from "../text/text-chain.ts";
 import { WordMerger } from "./encoding-kernel.ts";
 import { droppedByte, type EncodingModel } from "./encoding-model.ts";
 import { TextEncoding } from "./text-encoding.ts";
+import { pretokensOf, sectionsOf } from "./text-pieces.ts";
 import { textsOfShared } from "./token-keys.ts";
 import { tokenBytesOf } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
@@ -34,7 +31,7 @@ export type ExplainedPart = {
 
 /** The parts of a text, in their order, with the merges as the kernel makes them. Their ids are those that encoding gives. */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
-  const { model, pattern, tokens } = parts;
+  const { model, tokens } = parts;
   const merger = new WordMerger(model);
   const wholeIds = wholeTokensOf(model);
   const shared = textsOfShared(parts);
@@ -44,9 +41,8 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
     ids: [id],
   });
   const explained = sectionsOf(parts, text).flatMap((section) => {
-    if (typeof section === "number") return [uncut("added", section, addedText(section))];
-    return cutText(pattern, section).map((end, i, ends) => {
-      const bytes = section.subarray(ends[i - 1] ?? 0, end);
+    if (section.id !== undefined) return [uncut("added", section.id, addedText(section.id))];
+    return pretokensOf(parts, section.bytes).map((bytes) => {
       const id = wholeIds.get(latin1(bytes));
       return id === undefined ? merged(model, merger, bytes) : uncut("whole", id, bytes);
     });
@@ -54,26 +50,6 @@ export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedP
   const ids = explained.flatMap((part) => part.ids);
   assert(String(ids) === String(encoded(parts, text)), "what is explained is what encoding gives");
   return explained;
-}
-
-/** The text between added tokens, changed as the tokenizer changes it before it cuts, and the ids of these tokens. */
-export function sectionsOf(cutting: Cutting, text: Uint8Array): (Uint8Array | number)[] {
-  const found: (Uint8Array | number)[] = [];
-  let pushed: Uint8Array[] = [];
-  const end = () => {
-    if (pushed.length > 0) found.push(Buffer.concat(pushed));
-    pushed = [];
-  };
-  const sink: TextSink = {
-    push: (bytes, start, end) => void pushed.push(bytes.slice(start, end)),
-    end,
-    token: (id) => void found.push(id),
-    stripBehind() {},
-  };
-  const { first } = linksBefore(sink, cutting);
-  first.push(text, 0, text.length);
-  first.end();
-  return found;
 }
 
 function merged({ byteIds, merges }: EncodingModel, merger: WordMerger, bytes: Uint8Array): ExplainedPart {

@@ -1,14 +1,20 @@
 import { crc32 } from "node:zlib";
-import { normalizationSteps, normalize, stepsOf } from "../bytes/normalization.ts";
 import { paddingBytes } from "../bytes/text.ts";
+import { describeSections, type TokenToFind } from "../bytes/text-sections.ts";
 import { UserError } from "../errors.ts";
 import { KernelScan } from "../pattern/kernel-scan.ts";
 import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
-import { whiteSpace, wordCharacters } from "../pattern/unicode.ts";
-import { createEncodingKernel, readNativeKernels } from "../runtime/kernel.ts";
-import { type AddedToken, canBeCut } from "../text/cutting.ts";
+import { createEncodingKernel, putArray, readNativeKernels } from "../runtime/kernel.ts";
+import {
+  canBeCut,
+  changesText,
+  isCutAsItIs,
+  looksAround,
+  sectionSettings,
+  tokensWhileCutting,
+} from "../text/cutting.ts";
+import { useTokens } from "../text/pretokens.ts";
 import { setUpModel } from "./encoding-kernel.ts";
-import { noTokens } from "./encoding-model.ts";
 import { imageDigest, imageMagic } from "./image-name.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -22,10 +28,9 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   8       u32       `imageVersion`
  *   12      u32       CRC-32 of all that follows
  *   16      u8[16]    `imageDigest`: of the kernel's two modules and the version of bpe
- *   32      u32       1: ids have 16 bits in the kernel; 2: a space is put before a section; 4: text may be cut anywhere that
- *                     `cuts` says; 8: steps that trim offsets leave a space at a text's start
+ *   32      u32       `flagBits`
  *   36      u32       idLimit
- *   40      u32       how many of `added` are found in the text as it is; the others in the normalized text between them
+ *   40      u32       bytes of the longest token that the kernel finds while it cuts the text
  *   44      u32       how many of `texts` are ids of added tokens
  *   48      u32       how many steps trim offsets
  *   52      u32       0
@@ -36,42 +41,28 @@ import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
  *   starts   u32        where the token of each id begins in `tokens`, idLimit + 1 of them
  *   tokens   u8         the tokens end to end
  *   texts    u32        ids whose bytes are text; others are spelled in GPT-2's characters. First those of added tokens
- *   added    u32[4]     tokens that are looked for, in the order of their bytes: where it begins in `contents`, its size,
- *                       its id, and 1: lstrip, 2: rstrip, 4: singleWord, 8: special
- *   contents u8         their bytes
- *   words    u32[2]     first and last of each range of `\w`, if a token asks for it
- *   spaces   u32[2]     the same of white space
- *   forms    u8         the steps of the normalization, as indices of `normalizationSteps`
- *   cuts     u8         a bit for each pair of ASCII: a text may be cut between them
+ *   sections            what is done to a text before it is cut, as the kernel's text module reads it
+ *                       (src/kernel/text/description.ts); empty if nothing ever is
  *   steps    u32        0, address, n, and n bytes filled up to a multiple of 4: bytes to put there.
  *                       k, arguments, result: a call of `calls[k]`
  */
 export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array<ArrayBuffer> {
-  const { pattern, normalization, tokens, addsPrefixSpace, isNarrow } = parts;
-  const { early, records, contents } = packAdded(parts);
-  const hasSingleWords = parts.addedTokens.some(({ singleWord }) => singleWord);
+  const { tokens } = parts;
   const addedIds = allAddedTokens(parts).map(({ id }) => id);
-  const trims = parts.postProcessing?.trims ?? [];
+  const { trims = [] } = parts.postProcessing ?? {};
+  const found = tokensWhileCutting(parts);
   const body = [
     new TextEncoder().encode(JSON.stringify(facts)),
     bytesOf(tokens.starts),
     tokens.bytes,
     bytesOf(Uint32Array.from([...addedIds, ...(tokens.rawIds ?? [])])),
-    bytesOf(records),
-    contents,
-    bytesOf(Uint32Array.from(hasSingleWords ? wordCharacters() : [])),
-    bytesOf(Uint32Array.from(whiteSpace)),
-    Uint8Array.from(normalization === null ? [] : stepsOf(normalization), (step) =>
-      normalizationSteps.indexOf(step),
-    ),
-    safePairs(pattern),
-    setUpSteps(parts),
+    isCutAsItIs(foundIn(parts)) ? new Uint8Array(0) : describeSections(sectionSettings(parts)),
+    setUpSteps(parts, found),
   ];
-  const flags = [isNarrow, addsPrefixSpace, canBeCut(parts), trims.includes(true)];
   const headWords = partsAt / 4 + 2 * body.length;
   const head = new Uint32Array(headWords);
-  const bits = flags.reduce((sum, flag, i) => sum | (Number(flag) << i), 0);
-  head.set([bits, tokens.idLimit, early, addedIds.length, trims.length], flagsAt / 4);
+  const longestBytes = found.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
+  head.set([flagBits(parts), tokens.idLimit, longestBytes, addedIds.length, trims.length], flagsAt / 4);
   let end = 4 * headWords;
   body.forEach(({ length }, i) => {
     head.set([end, length], partsAt / 4 + 2 * i);
@@ -87,7 +78,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   return image;
 }
 
-export const imageVersion = 2;
+export const imageVersion = 3;
 const flagsAt = 32;
 const partsAt = 56;
 
@@ -95,38 +86,26 @@ const padded = (byteCount: number) => (byteCount + 3) & ~3;
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** The added tokens, each group in the order of their bytes. Of equal ones the last counts. */
-function packAdded({ addedTokens, normalization }: TokenizerParts) {
-  const inForm = (text: string) => (normalization === null ? text : normalize(text, normalization));
-  const group = (tokens: readonly AddedToken[], form: (text: string) => string) =>
-    [...new Map(tokens.map((token) => [form(token.content), token]))]
-      .map(([content, token]) => ({ token, bytes: Buffer.from(content) }))
-      .filter(({ bytes }) => bytes.length > 0)
-      .sort((a, b) => Buffer.compare(a.bytes, b.bytes));
-  const early = group(
-    addedTokens.filter(({ normalized }) => !normalized),
-    (text) => text,
-  );
-  const late = group(
-    addedTokens.filter(({ normalized }) => normalized),
-    inForm,
-  );
-  const all = [...early, ...late];
-  let start = 0;
-  const records = all.flatMap(({ token: { id, lstrip, rstrip, singleWord, special }, bytes }) => {
-    const flags = [lstrip, rstrip, singleWord, special].reduce(
-      (sum, flag, i) => sum | (Number(flag) << i),
-      0,
-    );
-    const record = [start, bytes.length, id, flags];
-    start += bytes.length;
-    return record;
-  });
-  return {
-    early: early.length,
-    records: Uint32Array.from(records),
-    contents: Buffer.concat(all.map(({ bytes }) => bytes)),
-  };
+const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: false });
+
+/**
+ * What is true of a text, from bit 0 on: its ids have 16 bits in the kernel; a space may be put before it; it may be cut where the
+ * kernel says; likewise with special tokens as text; it goes to the kernel as it is; likewise with special tokens as text;
+ * steps that trim offsets leave a space at its start; its sections are encoded as if each were alone.
+ */
+function flagBits(parts: TokenizerParts): number {
+  const asText = { ...parts, specialTokensAsText: true };
+  const flags = [
+    parts.isNarrow,
+    parts.addsPrefixSpace,
+    canBeCut(foundIn(parts)),
+    canBeCut(asText),
+    isCutAsItIs(foundIn(parts)),
+    isCutAsItIs(asText),
+    parts.postProcessing?.trims?.includes(true) ?? false,
+    !changesText(parts) && !looksAround(parts),
+  ];
+  return flags.reduce((bits, flag, i) => bits | (Number(flag) << i), 0);
 }
 
 /** Bit 128 a + b: whatever is before a, the text may be cut between a and b (findSafeCut). */
@@ -150,18 +129,27 @@ const calls = [
   "useAutomaton",
   "useFourByteTables",
   "useMaskTables",
+  "useTokens",
+  "useCutPairs",
 ];
 
 /** The steps that set an instance up for the tokenizer. */
-function setUpSteps({ model, isNarrow, pattern }: TokenizerParts): Uint8Array {
+function setUpSteps(
+  { model, isNarrow, pattern }: TokenizerParts,
+  tokens: readonly TokenToFind[],
+): Uint8Array {
   const kernel = createEncodingKernel();
   const recorder = new StepRecorder(kernel.memory);
   const exports = recorder.recorded(kernel.exports);
   const recorded = { exports, memory: kernel.memory };
-  setUpModel(recorded, { model, isNarrow, addedTokens: noTokens, cuts: "beside foreign bytes" });
+  setUpModel(recorded, { model, isNarrow, cuts: "beside foreign bytes" });
   const scan = KernelScan.create(recorded, pattern.automata, { fourByteTablesBytes: 0, masksBytes: 0 });
   if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
   scan.prepare();
+  const pairs = putArray(recorded, safePairs(pattern));
+  recorded.exports.useCutPairs(pairs);
+  if (pairs === 0 || !useTokens(recorded, tokens))
+    throw new UserError("the added tokens do not fit into memory");
   return recorder.steps();
 }
 

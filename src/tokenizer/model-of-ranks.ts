@@ -7,7 +7,6 @@ import {
   buildModel,
   type EncodingModel,
   maxOf,
-  noTokens,
   type PackedTokens,
   type RankedMerges,
 } from "./encoding-model.ts";
@@ -62,7 +61,7 @@ function useTokens(kernel: Kernel, tokens: PackedTokens, byteIds: Int32Array, ra
   const none = new Int32Array(rankLimit);
   const merges = { left: none, right: none, merged: none.map((_, rank) => rank) };
   const model = { byteIds, merges, idLimit: rankLimit, dropsBytes: false, wholeTokens: tokens };
-  const head = placeInKernel(kernel, { model, isNarrow: false, addedTokens: noTokens, cuts: "nowhere" });
+  const head = placeInKernel(kernel, { model, isNarrow: false, cuts: "nowhere" });
   if (kernel.exports.useRankedTokens(head) === 0) throw noMemoryForTokenizer();
   return head;
 }

@@ -1,12 +1,19 @@
-import { type Normalization, type NormalizedStretch, TextNormalizer } from "../bytes/normalization.ts";
 import { characterLengthAt } from "../bytes/text.ts";
+import { TextSections } from "../bytes/text-sections.ts";
 import { UserError } from "../errors.ts";
-import { tokensToFind } from "../text/cutting.ts";
-import { PendingBytes, type TextSink, TokenCutter } from "../text/links.ts";
+import { sectionSettings } from "../text/cutting.ts";
 import type { FoundAdded, TextEncoding } from "./text-encoding.ts";
-import { addedLengths, tokenStarts } from "./token-starts.ts";
+import { tokenStarts } from "./token-starts.ts";
 import { haveAllBytes } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
+
+/** A stretch of a text that normalization has changed: bytes [start, end) became bytes [toStart, toEnd) of the result. */
+type NormalizedStretch = {
+  readonly start: number;
+  readonly end: number;
+  readonly toStart: number;
+  readonly toEnd: number;
+};
 
 /** Bytes [start, end) of a text. */
 export type TextPart = { readonly start: number; readonly end: number };
@@ -33,7 +40,7 @@ export class TextCuts {
     parts: TokenizerParts,
     private readonly encoding: TextEncoding,
   ) {
-    const normalized = parts.normalization === null ? null : normalizedText(text, parts, parts.normalization);
+    const normalized = parts.normalization === null ? null : normalizedText(text, parts);
     const starts = haveAllBytes(parts.model.byteIds, parts.tokens)
       ? tokenStarts(parts, normalized?.bytes ?? text, ids, found)
       : null;
@@ -266,65 +273,25 @@ function inText(positions: Uint32Array, changes: readonly NormalizedStretch[]): 
   });
 }
 
-/** A text in its normal form, and where that differs; null if it does nowhere. */
-function normalizedText(text: Uint8Array, parts: TokenizerParts, normalization: Normalization) {
-  const normalizer = TextNormalizer.of(normalization);
-  if (Buffer.compare(normalizer.normalizeText(text), text) === 0) return null;
-  const view = new NormalizedView(text, parts, normalizer);
-  const early = tokensToFind(parts).filter(({ normalized }) => !normalized);
-  const first = early.length > 0 ? new TokenCutter(early, view) : view;
-  first.push(text, 0, text.length);
-  first.end();
-  const { bytes, length } = view.normalized;
-  return { bytes: bytes.subarray(0, length), changes: view.changes };
-}
-
-/** What the added tokens that are found first leave of a text, in its normal form. */
-class NormalizedView implements TextSink {
-  readonly normalized = new PendingBytes();
-  readonly changes: NormalizedStretch[] = [];
-  private readonly lengths: ReadonlyMap<number, number>;
-  /** Bytes of the text that are in `normalized`, and where the section ends. */
-  private done = 0;
-  private sectionEnd = 0;
-
-  constructor(
-    private readonly text: Uint8Array,
-    parts: TokenizerParts,
-    private readonly normalizer: TextNormalizer,
-  ) {
-    this.lengths = addedLengths(parts);
-  }
-
-  push(_: Uint8Array, start: number, end: number): void {
-    this.sectionEnd += end - start;
-  }
-
-  end(): void {
-    const { normalized, done, sectionEnd } = this;
-    const found: NormalizedStretch[] = [];
-    const section = this.normalizer.normalizeText(this.text.subarray(done, sectionEnd), found);
-    for (const { start, end, toStart, toEnd } of found) {
-      const [before, toBefore] = [done, normalized.length];
-      this.changes.push({
-        start: before + start,
-        end: before + end,
-        toStart: toBefore + toStart,
-        toEnd: toBefore + toEnd,
-      });
-    }
-    normalized.append(section, 0, section.length);
-    this.done = sectionEnd;
-  }
-
-  token(id: number, strippedBytes: number): void {
-    this.stripBehind(strippedBytes + this.lengths.get(id)!);
-  }
-
-  /** A token, and white space that goes with it, are not normalized. */
-  stripBehind(byteCount: number): void {
-    this.sectionEnd += byteCount;
-    this.normalized.append(this.text, this.done, this.sectionEnd);
-    this.done = this.sectionEnd;
-  }
+/** A text with its sections normalized, and where that differs; null if it does nowhere. */
+function normalizedText(text: Uint8Array, parts: TokenizerParts) {
+  const changes: NormalizedStretch[] = [];
+  const pieces: Uint8Array[] = [];
+  const keep = (bytes: Uint8Array, start: number, end: number) => void pieces.push(bytes.slice(start, end));
+  const sections = new TextSections(sectionSettings({ ...parts, addsPrefixSpace: false }));
+  sections.open(parts.specialTokensAsText ?? false, true);
+  let toEnd = 0;
+  sections.pushText(text, 0, text.length, {
+    push: keep,
+    end() {},
+    token: (_, bytes, start, end) => keep(bytes, start, end),
+    strip: keep,
+    change: (start, end, newSize) => {
+      const toStart = toEnd + start - (changes.at(-1)?.end ?? 0);
+      toEnd = toStart + newSize;
+      changes.push({ start, end, toStart, toEnd });
+    },
+  });
+  const bytes = Buffer.concat(pieces);
+  return Buffer.compare(bytes, text) === 0 ? null : { bytes, changes };
 }

@@ -1,16 +1,13 @@
 import { betweenPairs, type Text } from "../bytes/text.ts";
 import type { Kernel } from "../runtime/kernel.ts";
 import { scaled } from "../runtime/scale.ts";
-import type { FoundToken } from "../text/cutting.ts";
-import { tokensWhileCutting } from "../text/cutting.ts";
-import { Pretokens, type Taker } from "../text/pretokens.ts";
+import type { Taker } from "../text/pretokens.ts";
 import { pushedBytes, TextChain } from "../text/text-chain.ts";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
-import { packTokens } from "./encoding-model.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 
-/** An added token that was found before the text was cut: the index of its id, and its bytes in the text beside its content. */
-export type FoundAdded = { readonly index: number; strippedBytes: number };
+/** An added token that was found before the text was cut: the index of its id, and its size in bytes with white space. */
+export type FoundAdded = { readonly index: number; byteCount: number };
 
 /** Encodes pretokens; the ids go to `out`. */
 export class EncodingTaker implements Taker {
@@ -20,15 +17,11 @@ export class EncodingTaker implements Taker {
   found: FoundAdded[] | undefined;
   private readonly encoding: EncodingKernel;
 
-  /** @param tokens those that are found in the text: the kernel knows their ids */
   constructor(
     { model, isNarrow }: Pick<EncodingParts, "model" | "isNarrow">,
-    tokens: readonly FoundToken[] = [],
     options: EncodingKernelOptions = {},
   ) {
-    // Of equal ones the last counts.
-    const ids = new Map(tokens.map(({ bytes, id }) => [Buffer.from(bytes).toString("latin1"), id]));
-    this.encoding = new EncodingKernel(model, isNarrow, { addedTokens: packTokens(ids), ...options });
+    this.encoding = new EncodingKernel(model, isNarrow, options);
     this.kernel = this.encoding.kernel;
     this.out = new IdBuffer(isNarrow);
   }
@@ -41,14 +34,14 @@ export class EncodingTaker implements Taker {
     this.encoding.encode(ends, endCount, this.out);
   }
 
-  takeToken(id: number, strippedBytes = 0): void {
-    this.found?.push({ index: this.out.count, strippedBytes });
+  takeToken(id: number, byteCount: number): void {
+    this.found?.push({ index: this.out.count, byteCount });
     this.out.push(id);
   }
 
-  stripBehind(byteCount: number): void {
+  strip(byteCount: number): void {
     const last = this.found?.at(-1);
-    if (last !== undefined) last.strippedBytes += byteCount;
+    if (last !== undefined) last.byteCount += byteCount;
   }
 
   kernelTook(done: number): void {
@@ -61,41 +54,13 @@ export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
   private readonly takes: EncodingTaker;
 
-  /**
-   * @param found a list for the added tokens that are found before the text is cut
-   * @param shared an encoding with the same pattern and model, for a cutting without tokens to find while it cuts
-   */
-  constructor(
-    parts: EncodingParts,
-    found?: FoundAdded[],
-    options?: EncodingKernelOptions,
-    shared?: TextEncoding,
-  ) {
-    const tokens = tokensWhileCutting(parts);
-    const taker = shared?.takes ?? new EncodingTaker(parts, tokens, options);
-    super(
-      parts,
-      taker,
-      shared?.pretokens.withoutTokens() ?? new Pretokens(parts.pattern.automata, tokens, taker),
-    );
+  /** @param found a list for the added tokens that are found before the text is cut */
+  constructor(parts: EncodingParts, found?: FoundAdded[], options?: EncodingKernelOptions) {
+    const taker = new EncodingTaker(parts, options);
+    super(parts, taker);
     this.out = taker.out;
     this.takes = taker;
     taker.found = found;
-  }
-
-  /**
-   * An encoding by the same pattern and model that finds added tokens as `cutting` says: in the same memory where that looks for
-   * none while it cuts. Then one of the two is used at a time, from `resume` on.
-   */
-  cuttingAs(parts: EncodingParts): TextEncoding {
-    return tokensWhileCutting(parts).length > 0
-      ? new TextEncoding(parts)
-      : new TextEncoding(parts, undefined, undefined, this);
-  }
-
-  /** To be called before a text, after one that another encoding took in the same memory. */
-  resume(): void {
-    this.pretokens.lookForTokens();
   }
 
   /** Notes the added tokens that are found before the text is cut in this list; with undefined nowhere. */

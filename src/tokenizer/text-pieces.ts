@@ -1,80 +1,41 @@
-import { normalize } from "../bytes/normalization.ts";
-import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
+import { TextSections } from "../bytes/text-sections.ts";
 import { cutText } from "../pattern/cut-text.ts";
-import { type AddedToken, type Cutting, tokensToFind } from "../text/cutting.ts";
-import { Normalizer, PrefixSpace, type TextSink, TokenCutter } from "../text/links.ts";
+import { type Cutting, sectionSettings } from "../text/cutting.ts";
+
+/** The text between added tokens, changed as the tokenizer changes it before it cuts; or an added token, with its id. */
+export type TextSection = { readonly bytes: Uint8Array; readonly id?: number };
+
+/** The sections of a text, and the added tokens between them, with the white space that they take. */
+export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
+  const found: TextSection[] = [];
+  let pushed: Uint8Array[] = [];
+  const sections = new TextSections(sectionSettings(cutting));
+  sections.open(cutting.specialTokensAsText ?? false);
+  sections.pushText(text, 0, text.length, {
+    push: (bytes, start, end) => void pushed.push(bytes.slice(start, end)),
+    end: () => {
+      found.push({ bytes: Buffer.concat(pushed) });
+      pushed = [];
+    },
+    token: (id, bytes, start, end) => void found.push({ bytes: Buffer.from(bytes.slice(start, end)), id }),
+    strip: (bytes, start, end) => {
+      const { bytes: token, id } = found.pop()!;
+      found.push({ bytes: Buffer.concat([token, bytes.subarray(start, end)]), id: id! });
+    },
+  });
+  return found;
+}
 
 /**
  * What a text is cut into before anything is merged: pretokens, and added tokens with the white space that they take. Joined,
  * the pieces are the text; a normalized one where the tokenizer normalizes, with the spaces where it puts some.
- *
- * The steps are those of `linksBefore`, one after the other: each then gives slices of what it takes.
  */
 export function textPieces(cutting: Cutting, text: Uint8Array): Uint8Array[] {
-  const { normalization, addsPrefixSpace, isLinewise, pattern } = cutting;
-  const tokens = tokensToFind(cutting);
-  const early = tokens.filter(({ normalized }) => !normalized);
-  const late = tokens.filter(({ normalized }) => normalized);
-  const changed = (section: Uint8Array, link: (next: TextSink) => TextSink): Uint8Array => {
-    const pushed: Uint8Array[] = [];
-    const first = link({ ...deaf, push: (bytes, start, end) => void pushed.push(bytes.slice(start, end)) });
-    first.push(section, 0, section.length);
-    first.end();
-    return Buffer.concat(pushed);
-  };
-  const pretokens = (section: Uint8Array): Uint8Array[] => {
-    const spaced = addsPrefixSpace ? changed(section, (next) => new PrefixSpace(next, isLinewise)) : section;
-    return cutText(pattern, spaced).map((end, i, ends) => spaced.subarray(ends[i - 1] ?? 0, end));
-  };
-  if (normalization === null) {
-    return cutAtTokens(early, text, (section) => cutAtTokens(late, section, pretokens));
-  }
-  const lateInForm = late.map((token) => ({ ...token, content: normalize(token.content, normalization) }));
-  return cutAtTokens(early, text, (section) => {
-    const inForm = changed(section, (next) => new Normalizer(normalization, next));
-    return cutAtTokens(lateInForm, inForm, pretokens);
-  });
+  return sectionsOf(cutting, text).flatMap(({ bytes, id }) =>
+    id === undefined ? pretokensOf(cutting, bytes) : [bytes],
+  );
 }
 
-const deaf: TextSink = { push() {}, end() {}, token() {}, stripBehind() {} };
-
-/** A text cut at added tokens: each as it is in the text, and what `cut` makes of the text between them. */
-function cutAtTokens(
-  tokens: readonly AddedToken[],
-  text: Uint8Array,
-  cut: (section: Uint8Array) => Uint8Array[],
-): Uint8Array[] {
-  if (tokens.length === 0) return text.length === 0 ? [] : cut(text);
-  const finder = new SpecialTokenFinder(tokens.map(({ content }) => new TextEncoder().encode(content)));
-  finder.reset(text);
-  const pieces: Uint8Array[] = [];
-  /** The end of what is in `pieces`, and of the section that is being pushed. */
-  let done = 0;
-  let end = 0;
-  /** The last piece is a token that begins here. */
-  let tokenStart = 0;
-  const cutter = new TokenCutter(tokens, {
-    push: (_, from, to) => {
-      end += to - from;
-    },
-    end: () => {
-      if (end === done) return;
-      for (const piece of cut(text.subarray(done, end))) pieces.push(piece);
-      done = end;
-    },
-    token: (_, strippedBytes) => {
-      tokenStart = done;
-      const start = done + strippedBytes;
-      done = end = start + finder.lengthAt(start, text.length);
-      pieces.push(text.subarray(tokenStart, done));
-    },
-    stripBehind: (byteCount) => {
-      if (byteCount === 0) return;
-      done = end = end + byteCount;
-      pieces[pieces.length - 1] = text.subarray(tokenStart, done);
-    },
-  });
-  cutter.push(text, 0, text.length);
-  cutter.end();
-  return pieces;
-}
+/** A section as its pretokens. */
+export const pretokensOf = ({ pattern }: Cutting, section: Uint8Array): Uint8Array[] =>
+  cutText(pattern, section).map((end, i, ends) => section.subarray(ends[i - 1] ?? 0, end));

@@ -1,4 +1,3 @@
-import { normalize } from "../bytes/normalization.ts";
 import { space } from "../bytes/text.ts";
 import type { FoundAdded } from "./text-encoding.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
@@ -8,10 +7,10 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * with the white space that it takes along, so the tokens follow each other without gaps. Null if they do not spell the text.
  *
  * @param text as it is when the pattern cuts it: normalized, but for added tokens that are found before
- * @param found the added tokens among the ids that links found before the text was cut; none where only the kernel looked for them
+ * @param found the added tokens among the ids that were found before the text was cut
  */
 export function tokenStarts(
-  parts: Pick<TokenizerParts, "tokens" | "addsPrefixSpace" | "addedTokens" | "normalization">,
+  parts: Pick<TokenizerParts, "tokens" | "addsPrefixSpace">,
   text: Uint8Array,
   ids: ArrayLike<number>,
   found: readonly FoundAdded[],
@@ -19,7 +18,6 @@ export function tokenStarts(
   const { addsPrefixSpace } = parts;
   // Subtle: a late table makes sure at each access that it is there.
   const { starts: tokenBytes } = parts.tokens;
-  const foundBytes = found.length === 0 ? null : addedLengths(parts);
   const starts = new Uint32Array(ids.length + 1);
   let pos = 0;
   let isFirst = true;
@@ -27,7 +25,7 @@ export function tokenStarts(
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i]!;
     if (found[nextFound]?.index === i) {
-      pos += foundBytes!.get(id)! + found[nextFound++]!.strippedBytes;
+      pos += found[nextFound++]!.byteCount;
       isFirst = true;
     } else {
       pos += tokenBytes[id + 1]! - tokenBytes[id]!;
@@ -38,15 +36,3 @@ export function tokenStarts(
   }
   return pos === text.length ? starts : null;
 }
-
-/** The bytes of each added token in a text, as it is when the token is looked for, by its id. */
-export const addedLengths = ({
-  addedTokens,
-  normalization,
-}: Pick<TokenizerParts, "addedTokens" | "normalization">) =>
-  new Map(
-    addedTokens.map(({ id, content, normalized }) => {
-      const inText = normalized && normalization !== null ? normalize(content, normalization) : content;
-      return [id, new TextEncoder().encode(inText).length];
-    }),
-  );

@@ -126,11 +126,9 @@ static void use(const uint8_t *bytes, size_t size) {
   encoding.instance = instance_new(&image, &error);
   if (encoding.instance != NULL && encode_text(&encoding) == NULL) {
     size_t count = ids.size / image.id_bytes, *starts = malloc((2 * count + 2) * sizeof *starts);
-    TokenSearch search = {0};
     find_offsets(&encoding, &ids, true, starts, starts + count + 1);
-    cuts_open(&search, &image, encoding.text, LONG, NULL);
-    next_cut(&search, false, 10, true);
-    search_close(&search);
+    size_t cut;
+    find_cut(encoding.instance, &image, false, encoding.text, LONG, 10, true, &cut);
     free(starts);
   }
   if (encoding.instance != NULL) instance_free(encoding.instance);

@@ -8,7 +8,7 @@
 #include "bpe.h"
 #include "core.h"
 
-enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, FORM, SEARCH };
+enum { ENCODE, COUNT, DECODE, OFFSETS, SLICES, FORM };
 enum { AS_TEXT = 1, IN_CHARACTERS = 2 };
 
 typedef struct {
@@ -79,11 +79,11 @@ static const char *slices(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   size_t from = 0, size = question->size;
   const char *error = NULL;
-  TokenSearch search = {0};
-  cuts_open(&search, &image, text, size, NULL);
+  if (instance == NULL) instance = instance_new(&image, &error);
   while (from < size && error == NULL) {
-    size_t least = from + question->number;
-    size_t to = least >= size ? size : next_cut(&search, question->flags & AS_TEXT, least, true);
+    size_t least = from + question->number, to = size;
+    if (least < size) error = find_cut(instance, &image, question->flags & AS_TEXT, text, size, least, true, &to);
+    if (error != NULL) break;
     Encoding encoding = {.text = text + from,
                          .size = to - from,
                          .behind = to < size ? text + to : NULL,
@@ -93,7 +93,6 @@ static const char *slices(const Question *question, const uint8_t *text) {
     from = to;
   }
   if (error == NULL) answer_ids(&ids);
-  search_close(&search);
   free(ids.bytes);
   return error;
 }
@@ -103,12 +102,30 @@ typedef struct {
   const uint8_t *text;
 } Form;
 
+/* What the text module gives out of a text, piece by piece. */
 static const char *normalize_question(void *context) {
   const Form *form = context;
-  const uint8_t *out;
-  size_t size;
-  const char *error = normalize(instance, form->text, form->question->size, &out, &size, NULL, NULL, NULL);
-  if (error == NULL) answer(true, out, size);
+  uint32_t left = form->question->size, part, count;
+  const uint8_t *text = form->text;
+  uint8_t *made = malloc(1);
+  size_t size = 0;
+  const char *error = NULL;
+  sections_open(instance, false, false);
+  do {
+    const Event *events;
+    part = left < 1 << 16 ? left : 1 << 16;
+    error = sections_take(instance, text, part, part == left, &events, &count);
+    for (uint32_t i = 0; i < count && error == NULL; i++) {
+      if (events[i].kind != EVENT_TEXT) continue;
+      made = realloc(made, size + events[i].b);
+      memcpy(made + size, sections_text(instance, &events[i]), events[i].b);
+      size += events[i].b;
+    }
+    text += part;
+    left -= part;
+  } while (left > 0 && error == NULL);
+  if (error == NULL) answer(true, made, size);
+  free(made);
   return error;
 }
 
@@ -116,23 +133,6 @@ static const char *form(const Question *question, const uint8_t *text) {
   const char *error = NULL;
   if (instance == NULL) instance = instance_new(&image, &error);
   return error == NULL ? instance_safely(normalize_question, &(Form){question, text}) : error;
-}
-
-/* Where added tokens are and their ids, and at last how many bytes were read to find them. */
-static const char *search(const Question *question, const uint8_t *text) {
-  TokenSearch search = {0};
-  const AddedToken *token;
-  size_t count = 0, from = 0, at, size = question->size, *numbers = malloc((2 * size + 1) * sizeof *numbers);
-  search_open(&search, &image, image.early.count > 0 ? &image.early : &image.late, text, size, NULL);
-  for (; (at = find_token(&search, from, size, &token)) < size; from = at + token->size) {
-    numbers[count++] = at;
-    numbers[count++] = token->id;
-  }
-  numbers[count++] = search.read_bytes;
-  answer_numbers(numbers, count);
-  search_close(&search);
-  free(numbers);
-  return NULL;
 }
 
 static const char *reply(const Question *question, const uint8_t *text) {
@@ -162,7 +162,6 @@ static const char *reply(const Question *question, const uint8_t *text) {
     }
     case OFFSETS: return offsets(question, text);
     case SLICES: return slices(question, text);
-    case SEARCH: return search(question, text);
     default: return form(question, text);
   }
 }

@@ -37,7 +37,7 @@ export async function compiled(
   return output;
 }
 
-const kinds = ["encode", "count", "decode", "offsets", "slices", "form", "search"] as const;
+const kinds = ["encode", "count", "decode", "offsets", "slices", "form"] as const;
 
 export type Question = {
   readonly kind: (typeof kinds)[number];

@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
+import { TextSections } from "../../src/bytes/text-sections.ts";
 import { UserError } from "../../src/errors.ts";
+import { compilePattern } from "../../src/pattern/pattern.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
-import { plainSpecial } from "../../src/text/cutting.ts";
-import { TokenCutter } from "../../src/text/links.ts";
+import { type AddedToken, plainCutting, plainSpecial, sectionSettings } from "../../src/text/cutting.ts";
 import { TextEncoding } from "../../src/tokenizer/text-encoding.ts";
 import { scratch } from "../binary.ts";
 import { rounds } from "../rounds.ts";
@@ -109,19 +110,41 @@ test("added tokens that HF does not tell apart, or does not read, are refused, a
   }
 });
 
-test("white space before a token that takes it along is looked at once", () => {
-  const token = (content: string, id: number) => ({ id, content, ...plainSpecial, lstrip: true });
-  const visited = (contents: readonly string[], byteCount: number) => {
-    const sink = { push() {}, end() {}, token() {}, stripBehind() {} };
-    const cutter = new TokenCutter(contents.map(token), sink);
-    const spaces = Buffer.alloc(64, " ");
-    for (let done = 0; done < byteCount; done += spaces.length) cutter.push(spaces, 0, spaces.length);
-    cutter.end();
-    return cutter.visitedCount;
-  };
-  // The native search finds the first alone; where two tokens share no more than a space, every byte is read.
-  for (const contents of [["  <m>"], ["  <m>", " <n>"]])
-    expect(visited(contents, 100_000)).toBeLessThan(11 * visited(contents, 10_000));
+/** How often bytes are read backwards to find tokens, or white space before them, for each byte of a text. */
+function readsOf(tokens: readonly Partial<AddedToken>[], text: Buffer, pieceBytes: number): number {
+  const addedTokens = tokens.map((token, id) => ({ id, content: "", ...plainSpecial, ...token }));
+  const sections = new TextSections(
+    sectionSettings({ ...plainCutting(compilePattern([])), addedTokens, addsPrefixSpace: false }),
+  );
+  const sink = { push() {}, end() {}, token() {}, strip() {} };
+  for (let pos = 0; pos < text.length; pos += pieceBytes)
+    sections.push(text, pos, Math.min(text.length, pos + pieceBytes), sink);
+  sections.end(sink);
+  return sections.kernel.exports.readBytes() / text.length;
+}
+
+test("white space before a token that takes it along is read once", () => {
+  const spaces = Buffer.alloc(rounds(100_000), " ");
+  const tokens = (contents: readonly string[]) => contents.map((content) => ({ content, lstrip: true }));
+  for (const contents of [["  <m>"], ["  <m>", " <n>"], ["<m>"]])
+    expect(readsOf(tokens(contents), spaces, 64)).toBeLessThan(8);
+});
+
+test("no byte is read more than some times to find added tokens, however long they are", () => {
+  const size = rounds(1 << 18);
+  const added = [
+    [`${"a".repeat(10_000)}b`],
+    [`${"a".repeat(10_000)}b`, "a", "aa"],
+    [`${"ab".repeat(5000)}c`, "b"],
+    Array.from({ length: 300 }, (_, i) => `${"a".repeat(i)}b`),
+    Array.from({ length: 300 }, (_, i) => `<|reserved_special_token_of_this_model_${i}|>`),
+  ];
+  for (const contents of added) {
+    const tokens = contents.map((content) => ({ content }));
+    for (const run of ["a", "ab", `${"a".repeat(999)}c`, contents.at(-1)!.slice(0, -1)])
+      for (const pieceBytes of [16, 5000])
+        expect(readsOf(tokens, Buffer.alloc(size, run), pieceBytes)).toBeLessThan(8);
+  }
 });
 
 test("a content that one of its entries calls special stays text where special tokens do", async () => {

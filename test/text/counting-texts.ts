@@ -20,6 +20,8 @@ export function countingTexts(options: Options, counter: WordCounter): TaskTexts
   const { pattern, specialTokens, mappedBytesLeast, pretokens, ...rest } = options;
   const mapping =
     mappedBytesLeast === undefined ? undefined : { window: counter.window, fileBytesLeast: mappedBytesLeast };
-  const chain = new TextChain(plainCutting(pattern, specialTokens), counter, pretokens);
+  // Of tokens that are given with what finds them, some stay text.
+  const cutting = { ...plainCutting(pattern, specialTokens), specialTokensAsText: pretokens !== undefined };
+  const chain = new TextChain(cutting, counter, pretokens);
   return new TaskTexts(chain, { ...rest, mapping });
 }

@@ -1,18 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomSource } from "../../bench/random.ts";
-import {
-  type Normalization,
-  type NormalizedStretch,
-  normalizationSteps,
-  normalize,
-  TextNormalizer,
-} from "../../src/bytes/normalization.ts";
+import { type Normalization, normalize, stepIndices } from "../../src/bytes/normalization.ts";
+import { TextSections, type TextSink } from "../../src/bytes/text-sections.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { compilePattern, patterns, resolvePattern } from "../../src/pattern/pattern.ts";
 import { type CountOptions, countCorpus } from "../../src/pipeline/count-corpus.ts";
-import { createTextKernel } from "../../src/runtime/kernel.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
-import { Normalizer } from "../../src/text/links.ts";
 import { put, scratch } from "../binary.ts";
 import { inOrder, naiveWords } from "../naive.ts";
 import { rounds } from "../rounds.ts";
@@ -56,18 +49,19 @@ const lowerCase = (letters: string) => letters.toLowerCase();
 /** What the link gives for bytes that come in pieces. */
 function linked(bytes: Uint8Array, normalization: Normalization, pieceSize: () => number): Buffer {
   const parts: Buffer[] = [];
-  const link = new Normalizer(normalization, {
+  const sections = new TextSections({ steps: stepIndices(normalization) });
+  const sink: TextSink = {
     push: (text, start, end) => void parts.push(Buffer.from(text.slice(start, end))),
     end: () => {},
     token: () => {},
-    stripBehind: () => {},
-  });
+    strip: () => {},
+  };
   for (let pos = 0; pos < bytes.length; ) {
     const end = Math.min(bytes.length, pos + pieceSize());
-    link.push(bytes, pos, end);
+    sections.push(bytes, pos, end, sink);
     pos = end;
   }
-  link.end();
+  sections.end(sink);
   return Buffer.concat(parts);
 }
 
@@ -121,8 +115,22 @@ describe("text is normalized as a whole, however it comes", () => {
       const random = randomSource(seed * 1_000_003 + trial);
       const normalization = normalizations[trial % normalizations.length]!;
       const text = Buffer.from(madeText(random, 1 + random.below(300)));
-      const changes: NormalizedStretch[] = [];
-      const normalized = Buffer.from(TextNormalizer.of(normalization).normalizeText(text, changes));
+      const changes: { start: number; end: number; toStart: number; toEnd: number }[] = [];
+      const sections = new TextSections({ steps: stepIndices(normalization) });
+      sections.open(false, true);
+      const parts: Uint8Array[] = [];
+      sections.pushText(text, 0, text.length, {
+        push: (bytes, start, end) => void parts.push(bytes.slice(start, end)),
+        end() {},
+        token() {},
+        strip() {},
+        change: (start, end, newSize) => {
+          const before = changes.at(-1);
+          const toStart = start - (before?.end ?? 0) + (before?.toEnd ?? 0);
+          changes.push({ start, end, toStart, toEnd: toStart + newSize });
+        },
+      });
+      const normalized = Buffer.concat(parts);
       const lowers = normalization.includes("lowercase");
       const kept = (bytes: Buffer) =>
         lowers ? bytes.toString("latin1").replace(/[A-Z]/g, lowerCase) : bytes.toString("latin1");
@@ -139,15 +147,16 @@ describe("text is normalized as a whole, however it comes", () => {
   });
 
   test("what no memory has room for is refused, and the next text is right", () => {
-    const { exports, memory } = createTextKernel();
-    new Uint8Array(memory.buffer)[exports.beginNormalization()] = normalizationSteps.indexOf("NFC");
-    expect(exports.useNormalization(1, true)).toBe(1);
-    for (const byteCount of [2 ** 32 - 1, 2 ** 31, 2 ** 29]) expect(exports.inputAddress(byteCount)).toBe(0);
+    const { kernel } = new TextSections({ steps: stepIndices("NFC") });
+    const { exports, memory } = kernel;
+    for (const byteCount of [2 ** 32 - 1, 2 ** 31, 2 ** 29]) expect(exports.pieceAddress(byteCount)).toBe(0);
     const text = Buffer.from("e\u0301");
-    new Uint8Array(memory.buffer).set(text, exports.inputAddress(text.length));
-    const size = exports.normalize(text.length, true);
-    const start = exports.normalizedAddress();
-    expect(Buffer.from(memory.buffer.slice(start, start + size)).toString()).toBe("é");
+    const address = exports.pieceAddress(text.length);
+    new Uint8Array(memory.buffer).set(text, address);
+    expect(exports.takePiece(text.length, 1)).toBe(2);
+    const [kind, offset, size] = new Uint32Array(memory.buffer, exports.eventsAddress(), 3);
+    const start = exports.sectionBytes() + offset!;
+    expect([kind, Buffer.from(memory.buffer.slice(start, start + size!)).toString()]).toEqual([0, "é"]);
   });
 
   test("a million marks out of order take no longer than their number", () => {

@@ -26,9 +26,11 @@ import { countingTexts } from "./counting-texts.ts";
 const seed = 20261122;
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
-/** Tokens of three, seven, … bytes stay text. */
+/** Of tokens, those that are special, which stay text here (src/kernel/token-search.ts). */
+const specialFlag = 8;
+/** Tokens of three, seven, … bytes are special. */
 const found = (tokens: readonly Uint8Array[]) =>
-  tokens.map((bytes) => ({ bytes, id: bytes.length % 4 === 3 ? -1 : 0 }));
+  tokens.map((bytes) => ({ bytes, id: 0, flags: bytes.length % 4 === 3 ? specialFlag : 0 }));
 
 /** What counts a text, in windows of some size. */
 type Way = { readonly counter: WordCounter; readonly pretokens: Pretokens };
@@ -82,7 +84,7 @@ function naivelyTold(pattern: CompiledPattern, bytes: Uint8Array, tokens: readon
   for (let pos = finder.find(0, bytes.length); pos < bytes.length; ) {
     const length = finder.lengthAt(pos, bytes.length);
     const [token] = found([bytes.subarray(pos, pos + length)]);
-    if (token!.id >= 0) {
+    if (token!.flags !== specialFlag) {
       document(startByte, pos);
       startByte = pos + length;
     }

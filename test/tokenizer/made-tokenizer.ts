@@ -37,7 +37,7 @@ type Encoder = Pick<TextEncoding, "push" | "end" | "out">;
 export const uncutEncoding = (parts: EncodingParts): Encoder => encodingWithCuts(parts, "nowhere");
 
 export function encodingWithCuts({ model, pattern, isNarrow }: EncodingParts, cuts: CutPlaces) {
-  const taker = new EncodingTaker({ model, isNarrow }, [], { cuts });
+  const taker = new EncodingTaker({ model, isNarrow }, { cuts });
   const pretokens = new Pretokens(pattern.automata, [], taker);
   return Object.assign(new TextWindow(pretokens, taker), { out: taker.out, kernel: taker.kernel });
 }

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { cutText } from "../../src/pattern/cut-text.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { type Cutting, plainCutting } from "../../src/text/cutting.ts";
-import { sectionsOf } from "../../src/tokenizer/explain.ts";
-import { textPieces } from "../../src/tokenizer/text-pieces.ts";
+import { sectionsOf, textPieces } from "../../src/tokenizer/text-pieces.ts";
 import { pick, type Random, randomNumbers } from "../random.ts";
 
 const pattern = compilePattern(["'s| ?\\p{L}+| ?[^\\s\\p{L}]+|\\s+(?!\\S)|\\s+"]);
@@ -57,9 +56,11 @@ test("the pieces are the pretokens that encoding merges, with added tokens as th
     if (cutting.normalization === null && !cutting.addsPrefixSpace)
       expect({ i, joined: Buffer.concat(pieces) }).toEqual({ i, joined: Buffer.from(text) });
     const twin = sectionsOf(cutting, text).map((section) =>
-      typeof section === "number"
-        ? section
-        : cutText(cutting.pattern, section).map((end, k, ends) => section.subarray(ends[k - 1] ?? 0, end)),
+      section.id !== undefined
+        ? section.id
+        : cutText(cutting.pattern, section.bytes).map((end, k, ends) =>
+            section.bytes.subarray(ends[k - 1] ?? 0, end),
+          ),
     );
     const found = spelled(pieces);
     for (const section of twin) {

@@ -1,5 +1,5 @@
 import { fixedEnd, layOutEncoding, reserveTable, reserveTo } from "../regions";
-import { useAddedTokens } from "../text-loop";
+import { takeToEncode } from "../text-loop";
 import { reserveFragments } from "./characters";
 import { useWords } from "./encode-words";
 import { useLateMerges } from "./late-merges";
@@ -23,7 +23,8 @@ export function useModel(shrinkBits: u32): bool {
   const model = changetype<EncodingModel>(modelHead);
   if (!buildModel(model)) return false;
   if (!useCache(shrinkBits) || !useWords(model) || !useMerging(model)) return false;
-  return useWholeTokens(model) && useCuts(model) && useLateMerges(model) && useAddedTokens(model);
+  takeToEncode();
+  return useWholeTokens(model) && useCuts(model) && useLateMerges(model);
 }
 
 /**

@@ -2,7 +2,7 @@ import { reserveTable } from "../regions";
 import { hashLong } from "../words/word-slots";
 
 /**
- * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. JavaScript writes the first ten fields and their
+ * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. JavaScript writes the first nine fields and their
  * arrays (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
@@ -16,15 +16,14 @@ import { hashLong } from "../words/word-slots";
  *   28       cutPlaces        0: no pretoken is cut, for tests. 1: beside bytes that are not ASCII; 2: everywhere
  *                             (never-merged.ts)
  *   32       wholeTokens      a TokenTable (model-layout.ts): see whole-tokens.ts
- *   36       addedTokens      a TokenTable: the tokens that the kernel finds in the text (text-loop.ts)
  *
- *   40       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
- *   44       isMonotone       1: every pair has a higher rank than the merges of its halves
- *   48       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
+ *   36       byteRanks        i32[65536]: rank of two bytes at first << 8 | second, or `noRank` (pair-ranks.ts)
+ *   40       isMonotone       1: every pair has a higher rank than the merges of its halves
+ *   44       adjacency        u8[65536]: at left << 8 | right, which joins (never-merged.ts) have these two bytes in their
  *                             middle: bit l - 1 for those with l bytes on the left, bit 2 + r for r bytes on the right. 0: no
  *                             merge ever crosses
- *   52       joins            never-merged.ts; 0 if no pretoken may be cut
- *   56       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
+ *   48       joins            never-merged.ts; 0 if no pretoken may be cut
+ *   52       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from the left.
  *
@@ -42,7 +41,6 @@ export class EncodingModel {
   isNarrow: u32;
   cutPlaces: u32;
   wholeTokens: TokenTable;
-  addedTokens: TokenTable;
   byteRanks: usize;
   isMonotone: u32;
   adjacency: usize;

@@ -1,11 +1,10 @@
-import { reserveTo } from "../regions";
+import { fixedEnd, keepUpTo, reserveTable, reserveTo } from "../regions";
 import { changeWords, normalizationData } from "./normalization-data";
 
 /**
  * What a normalization does to characters: Unicode's properties, unpacked for the steps that it has.
  *
  *   ARRAY        TYPE       LENGTH         MEANING
- *   steps        u8         stepMax + 1    the steps, in their order
  *   targets      u32        targetMax      the code points of the entry that is read
  *   tries        u16        trieLength     for each of four tries: the block of each 128 code points
  *   changes      u32        changeWords    what characters become: how many code points, and these; word 0 is not used
@@ -28,7 +27,6 @@ import { changeWords, normalizationData } from "./normalization-data";
  *                becomes, plus 1 if NFC leaves it unchanged, plus 2 if the number of equal entries follows, which then is next;
  *                each of the code points less the one at the same index of the entry before, as zigzag
  */
-const stepMax: u32 = 255;
 const targetMax: u32 = 32;
 
 /** Steps, numbered as in `normalizationSteps` of src/bytes/normalization.ts. */
@@ -78,28 +76,25 @@ let blockCount: u32 = 1;
 /** Whether a step makes lower case of the text. */
 export let lowers: bool = false;
 
-/** Reserves the tables. Returns the address where the caller writes the steps, a byte each; 0 without room. */
-export function beginNormalization(): usize {
-  stepsStart = (__heap_base + 63) & ~63;
-  targets = stepsStart + stepMax + 1;
+/** Unpacks what `count` steps need, a byte each, which stay. False without room. */
+export function makeTables(steps: usize, count: u32): bool {
+  stepsStart = steps;
+  targets = reserveTable(4 * targetMax + 4 * 2 * trieLength + 4 * (changeWords + 1) + pairBytes * pairSlots);
+  if (targets === 0) return false;
   facts = targets + 4 * targetMax;
   canonical = facts + 2 * trieLength;
   compatible = canonical + 2 * trieLength;
   lower = compatible + 2 * trieLength;
   changes = lower + 2 * trieLength;
   pairs = changes + 4 * (changeWords + 1);
-  blocks = (pairs + pairBytes * pairSlots + 63) & ~63;
-  return reserveTo(blocks + blockBytes) ? stepsStart : 0;
-}
-
-/** Unpacks what the steps need. Returns the end of the tables; 0 without room. */
-export function makeTables(stepCount: u32): usize {
-  let steps: u32 = 0;
-  for (let i: u32 = 0; i < stepCount; i++) steps |= 1 << load<u8>(stepsStart + i);
-  const composes = (steps & ((1 << nfc) | (1 << nfkc))) !== 0;
-  const onlyDecomposes = (steps & ((1 << nfd) | (1 << nfkd))) !== 0;
-  const isCompatible = (steps & ((1 << nfkc) | (1 << nfkd))) !== 0;
-  lowers = (steps & (1 << lowercase)) !== 0;
+  blocks = (fixedEnd + 63) & ~63;
+  if (!reserveTo(<u64>blocks + blockBytes)) return false;
+  let kinds: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) kinds |= 1 << load<u8>(steps + i);
+  const composes = (kinds & ((1 << nfc) | (1 << nfkc))) !== 0;
+  const onlyDecomposes = (kinds & ((1 << nfd) | (1 << nfkd))) !== 0;
+  const isCompatible = (kinds & ((1 << nfkc) | (1 << nfkd))) !== 0;
+  lowers = (kinds & (1 << lowercase)) !== 0;
   pos = normalizationData;
   const isMade =
     readClasses() &&
@@ -107,10 +102,11 @@ export function makeTables(stepCount: u32): usize {
     readChanges(compatible, isCompatible) &&
     readChanges(lower, lowers) &&
     (!onlyDecomposes || setBits(firstSyllable, syllableCount, changesBit | decomposesBit));
-  if (!isMade) return 0;
+  if (!isMade) return false;
   markBoundaries();
   if (!composes) clearJoins();
-  return blocks + blockCount * blockBytes;
+  keepUpTo(blocks + blockCount * blockBytes);
+  return true;
 }
 
 /** The facts about a character. */

@@ -1,7 +1,6 @@
 import { pollAtStep } from "../env";
-import { reserveTo } from "../regions";
+import { fixedEnd, keepUpTo, reserveTable, reserveTo } from "../regions";
 import {
-  beginNormalization,
   changeBy,
   changesBit,
   classMask,
@@ -20,17 +19,18 @@ import {
   syllableOf,
   writeLetters,
 } from "./normalization-tables";
+import { characterSize, codePointAt, isUnfinished, putCharacter } from "./utf8";
 
 /**
  * Normalizes a text that arrives in pieces: Unicode's normal forms and lower case, by steps. The calls for one text are
- * `inputAddress` and `normalize` for each piece; the last `normalize` ends the text. A normalizer has a memory of its own:
+ * `inputAddress` and `normalize` for each piece; the last `normalize` ends the text. It has these regions:
  *
  *   REGION   CONTENT
- *   tables   normalization-tables.ts
  *   input    [pendingStart, inputEnd): text that is not given out yet
  *   log      u32[4] for each stretch of the last call that has changed, if a log is kept: where it begins and ends in the
  *            input, and in the output, in bytes from the beginning of the text
- *   output   [outputStart, outputEnd): what the last call gives. Where nothing has changed it is in the input
+ *   output   [outputStart, outputEnd), after all tables: what the last call gives, until something else takes the memory.
+ *            Where nothing has changed it is in the input
  *   work     after the output, while a stretch is worked on: its characters as u32, with the combining class in bits 24 to 31;
  *            what a step makes of them; room for sorting
  *
@@ -79,17 +79,18 @@ let copiedTo: usize = 0;
 /** What it needs of memory at first: room for pieces of this size. */
 const leastCapacity: usize = isSmallScale ? 64 : 1 << 12;
 
-export { beginNormalization, factsOf };
+export { factsOf };
 
-/** Makes the tables for the steps, which are written. `logs`: a log of changes is kept. False without room. */
-export function useNormalization(count: u32, logs: bool): bool {
+/** Makes the tables for the steps, a byte each, which stay. False without room. */
+export function useNormalization(steps: usize, count: u32): bool {
   stepCount = count;
+  return makeTables(steps, count) && resize(leastCapacity);
+}
+
+/** A text begins; what came before is forgotten. `logs`: a log of changes is kept. */
+export function openNormalization(logs: bool): void {
   keepsLog = logs;
-  const end = makeTables(count);
-  if (end === 0) return false;
-  inputStart = (end + 63) & ~63;
   reset();
-  return resize(leastCapacity);
 }
 
 /** The address to which the next `byteCount` bytes of the text are written; 0 without room. */
@@ -107,7 +108,8 @@ export function inputAddress(byteCount: u32): usize {
 export function normalize(byteCount: u32, endsText: bool): i32 {
   inputEnd += byteCount;
   copiedTo = pendingStart;
-  outputEnd = outputStart;
+  outputEnd = outputStart = (fixedEnd + 63) & ~63;
+  if (!reserveTo(<u64>outputStart + 64)) return -1;
   logEnd = logStart;
   if (!scan(endsText)) return -1;
   const end = endsText ? inputEnd : boundary;
@@ -136,8 +138,13 @@ export function normalizedAddress(): usize {
   return resultAddress;
 }
 
+/** From now on tables are reserved after what the last call gave. */
+export function keepNormalized(): void {
+  keepUpTo(outputEnd);
+}
+
 /** Bytes that wait for what follows. */
-export function pendingBytes(): u32 {
+export function unnormalizedBytes(): u32 {
   return <u32>(inputEnd - pendingStart);
 }
 
@@ -177,12 +184,18 @@ function moveInput(): void {
 /** Gives the input this capacity, or leaves it as it is and returns false without room. Log and output are empty. */
 function resize(capacity: u64): bool {
   const rounded = (capacity + 63) & ~63;
-  // A stretch that is logged has two bytes or more.
-  const end = inputStart + rounded + (keepsLog ? 8 * rounded + 64 : 0);
-  if (!reserveTo(end + 64)) return false;
+  // A stretch that is logged has two bytes or more. Memory that is never written costs nothing.
+  const start: usize = rounded > 1 << 28 ? 0 : reserveTable(<usize>(9 * rounded + 64));
+  if (start === 0) return false;
+  memory.copy(start, pendingStart, inputEnd - pendingStart);
+  const distance = pendingStart - start;
+  pendingStart -= distance;
+  inputEnd -= distance;
+  scanPos -= distance;
+  boundary -= distance;
+  inputStart = start;
   inputCapacity = <usize>rounded;
-  logStart = inputStart + inputCapacity;
-  outputStart = <usize>end;
+  logStart = logEnd = start + inputCapacity;
   return true;
 }
 
@@ -445,68 +458,4 @@ function compose(start: usize, count: u32): u32 {
     to += 4;
   }
   return <u32>((to - start) >> 2);
-}
-
-/** The size of the character at `pos` in bytes; 0 if the bytes there are not UTF-8, or are not all there. */
-function characterSize(pos: usize, stop: usize): usize {
-  const lead = <u32>load<u8>(pos);
-  if (lead < 0x80) return 1;
-  if (lead < 0xc2 || lead > 0xf4 || pos + 2 > stop) return 0;
-  const second = <u32>load<u8>(pos, 1);
-  if (lead < 0xe0) return (second & 0xc0) === 0x80 ? 2 : 0;
-  if (!isSecond(lead, second) || pos + 3 > stop || (load<u8>(pos, 2) & 0xc0) !== 0x80) return 0;
-  if (lead < 0xf0) return 3;
-  return pos + 4 <= stop && (load<u8>(pos, 3) & 0xc0) === 0x80 ? 4 : 0;
-}
-
-/** Whether a character of three or four bytes may go on so: it is not overlong, no surrogate, and not beyond the last plane. */
-function isSecond(lead: u32, second: u32): bool {
-  if (lead === 0xe0) return second - 0xa0 < 0x20;
-  if (lead === 0xed) return second - 0x80 < 0x20;
-  if (lead === 0xf0) return second - 0x90 < 0x30;
-  if (lead === 0xf4) return second - 0x80 < 0x10;
-  return (second & 0xc0) === 0x80;
-}
-
-/** Whether the bytes up to `stop` begin a character that more bytes may complete. */
-function isUnfinished(pos: usize, stop: usize): bool {
-  const lead = <u32>load<u8>(pos);
-  const size: usize = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (lead < 0xc2 || lead > 0xf4 || stop - pos >= size) return false;
-  if (stop - pos >= 2 && !isSecond(lead, <u32>load<u8>(pos, 1))) return false;
-  return stop - pos < 3 || (load<u8>(pos, 2) & 0xc0) === 0x80;
-}
-
-function codePointAt(pos: usize, size: usize): u32 {
-  const lead = <u32>load<u8>(pos);
-  if (size === 1) return lead;
-  const second = <u32>load<u8>(pos, 1) & 63;
-  if (size === 2) return ((lead & 31) << 6) | second;
-  const third = <u32>load<u8>(pos, 2) & 63;
-  if (size === 3) return ((lead & 15) << 12) | (second << 6) | third;
-  return ((lead & 7) << 18) | (second << 12) | (third << 6) | (<u32>load<u8>(pos, 3) & 63);
-}
-
-/** Writes a character in UTF-8. Returns its size. */
-function putCharacter(to: usize, codePoint: u32): usize {
-  if (codePoint < 0x80) {
-    store<u8>(to, <u8>codePoint);
-    return 1;
-  }
-  if (codePoint < 0x800) {
-    store<u8>(to, <u8>(0xc0 | (codePoint >> 6)));
-    store<u8>(to, <u8>(0x80 | (codePoint & 63)), 1);
-    return 2;
-  }
-  if (codePoint < 0x10000) {
-    store<u8>(to, <u8>(0xe0 | (codePoint >> 12)));
-    store<u8>(to, <u8>(0x80 | ((codePoint >> 6) & 63)), 1);
-    store<u8>(to, <u8>(0x80 | (codePoint & 63)), 2);
-    return 3;
-  }
-  store<u8>(to, <u8>(0xf0 | (codePoint >> 18)));
-  store<u8>(to, <u8>(0x80 | ((codePoint >> 12) & 63)), 1);
-  store<u8>(to, <u8>(0x80 | ((codePoint >> 6) & 63)), 2);
-  store<u8>(to, <u8>(0x80 | (codePoint & 63)), 3);
-  return 4;
 }

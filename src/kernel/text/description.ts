@@ -1,0 +1,71 @@
+/**
+ * How a text is cut into sections, as JavaScript describes it (`describeSections` of src/text/cutting.ts). An image keeps it, too.
+ *
+ *   OFFSET   TYPE            MEANING
+ *   0        u32             added tokens that are found in the text as it is given (early)
+ *   4        u32             added tokens that are found in the normalized text between them (late)
+ *   8        u32             bytes of their contents
+ *   12       u32             ranges of word characters; 0 if no token is a single word
+ *   16       u32             steps of the normalization
+ *   20       u32             1: a space is put before each section that begins with none. 2: before each line, too
+ *   24       u32[4] each     records of the tokens (token-search.ts), early ones first
+ *   ..       u32[2] each     ranges of word characters: first and last, ascending
+ *   ..       u8              contents; those of late tokens are normalized
+ *   ..       u8              steps, as indices of `normalizationSteps`
+ */
+const headBytes: usize = 24;
+
+export const prefixSpaceFlag: u32 = 1;
+export const linewiseFlag: u32 = 2;
+
+/** Whether the sizes that a description of `byteCount` bytes states are its own, and each token is in its contents. */
+export function isDescription(description: usize, byteCount: usize): bool {
+  if (byteCount < headBytes) return false;
+  const tokens = <u64>load<u32>(description) + load<u32>(description, 4);
+  const contentBytes = load<u32>(description, 8);
+  const words = <u64>8 * load<u32>(description, 12);
+  if (headBytes + 16 * tokens + words + contentBytes + load<u32>(description, 16) !== <u64>byteCount)
+    return false;
+  let record = recordsOf(description);
+  for (const end = record + <usize>tokens * 16; record < end; record += 16) {
+    const size = load<u32>(record, 4);
+    if (size === 0 || <u64>load<u32>(record) + size > contentBytes) return false;
+  }
+  return true;
+}
+
+export function earlyCountOf(description: usize): u32 {
+  return load<u32>(description);
+}
+
+export function tokenCountOf(description: usize): u32 {
+  return load<u32>(description) + load<u32>(description, 4);
+}
+
+export function recordsOf(description: usize): usize {
+  return description + headBytes;
+}
+
+export function wordsOf(description: usize): usize {
+  return recordsOf(description) + ((<usize>tokenCountOf(description)) << 4);
+}
+
+export function wordRangesOf(description: usize): u32 {
+  return load<u32>(description, 12);
+}
+
+export function contentsOf(description: usize): usize {
+  return wordsOf(description) + ((<usize>wordRangesOf(description)) << 3);
+}
+
+export function stepsOf(description: usize): usize {
+  return contentsOf(description) + load<u32>(description, 8);
+}
+
+export function stepCountOf(description: usize): u32 {
+  return load<u32>(description, 16);
+}
+
+export function flagsOf(description: usize): u32 {
+  return load<u32>(description, 20);
+}

@@ -1,0 +1,323 @@
+import { layOutTextModule, reserveTable } from "../regions";
+import { idOfToken, recordBytes, sizeOfToken } from "../token-search";
+import {
+  beginItems,
+  endSection,
+  Group,
+  makeRoom,
+  newGroup,
+  nextItem,
+  openGroup,
+  shrink,
+  waitingIn,
+} from "./added-tokens";
+import {
+  contentsOf,
+  earlyCountOf,
+  flagsOf,
+  isDescription,
+  linewiseFlag,
+  prefixSpaceFlag,
+  recordsOf,
+  stepCountOf,
+  stepsOf,
+  tokenCountOf,
+} from "./description";
+import {
+  factsOf,
+  inputAddress,
+  keepNormalized,
+  logAddress,
+  loggedCount,
+  normalize,
+  normalizedAddress,
+  openNormalization,
+  unnormalizedBytes,
+  useNormalization,
+} from "./normalize";
+
+/**
+ * Cuts a text that arrives in pieces into sections, as HF does, in this order: early added tokens are found in the text as it is
+ * given; the text between them is normalized; late ones are found in that; a space is put before what is left. A *section* is
+ * the text between two added tokens, as the pattern cuts it. What a tokenizer does not need is left out.
+ *
+ * The calls are `beginSections` and `useSections` once, `openText` before a text whose flags differ from those of the text
+ * before, then `pieceAddress` and `takePiece` for each piece; the last `takePiece` ends the text. Each gives events, in order:
+ *
+ *   KIND        NUMBERS                       MEANING
+ *   0 text      offset, size                  bytes of the section, at this offset from `sectionBytes`
+ *   1 end                                     of a section that has bytes
+ *   2 token     id, size, address             an added token, with white space before it that it takes
+ *   3 stripped  size, address                 white space after the last token, which that takes
+ *   4 space                                   a space is put here, which is not in the text
+ *   5 change    start, end, new size          bytes [start, end) of the text are normalized to this many others; if asked for
+ *
+ * Sizes of late tokens, and of their white space, are those in the normalized text. Events and bytes are valid until the next
+ * call. The regions of the memory, in the order of their first use, are the description, the tables of the search and of the
+ * normalization, then the buffers of both groups and of the normalization, and events; one that grows moves to the end.
+ */
+const textEvent: u32 = 0;
+const endEvent: u32 = 1;
+const tokenEvent: u32 = 2;
+const strippedEvent: u32 = 3;
+const spaceEvent: u32 = 4;
+const changeEvent: u32 = 5;
+const eventBytes: u32 = 16;
+
+/** Flags of a text. */
+const specialAsText: u32 = 1;
+const notesChanges: u32 = 2;
+
+let description: usize = 0;
+/** Its buffer is where pieces are put. */
+let early: Group = changetype<Group>(0);
+/** Its buffer is where sections are, if anything is done before. */
+let late: Group = changetype<Group>(0);
+let normalizes: bool = false;
+let addsSpace: bool = false;
+let isLinewise: bool = false;
+
+let usesLate: bool = false;
+/** Position in the text of the first byte of `early`. */
+let textBase: u32 = 0;
+/** Position in the text of what is being normalized, if something of it has come. */
+let normalizedFrom: u32 = 0;
+let isNormalizing: bool = false;
+/** Something of this section has been given out. */
+let hasBytes: bool = false;
+/** The section, or the line, has its space. */
+let isInside: bool = false;
+
+let eventsStart: usize = 0;
+let eventsCapacity: u32 = 0;
+let eventsSize: u32 = 0;
+
+export { factsOf };
+
+/** Address for a description of `byteCount` bytes (description.ts); 0 without room. */
+export function beginSections(byteCount: u32): usize {
+  description = layOutTextModule() ? reserveTable(byteCount) : 0;
+  return description;
+}
+
+/** Sets everything up. 1: it is; 0: there is no room; -1: that is no description. */
+export function useSections(byteCount: u32): i32 {
+  if (!isDescription(description, byteCount)) return -1;
+  const records = recordsOf(description);
+  const contents = contentsOf(description);
+  const earlyCount = earlyCountOf(description);
+  const lateCount = tokenCountOf(description) - earlyCount;
+  const first = newGroup(description, records, earlyCount, contents);
+  const second = newGroup(description, records + earlyCount * recordBytes, lateCount, contents);
+  if (first === null || second === null) return 0;
+  early = first;
+  late = second;
+  const steps = stepCountOf(description);
+  normalizes = steps > 0;
+  if (normalizes && !useNormalization(stepsOf(description), steps)) return 0;
+  addsSpace = (flagsOf(description) & prefixSpaceFlag) !== 0;
+  isLinewise = (flagsOf(description) & linewiseFlag) !== 0;
+  openText(0);
+  return 1;
+}
+
+/** A text begins; what came before is forgotten. 1: special tokens stay text. 2: changes are noted. */
+export function openText(flags: u32): void {
+  openGroup(early, (flags & specialAsText) !== 0);
+  openGroup(late, (flags & specialAsText) !== 0);
+  if (normalizes) openNormalization((flags & notesChanges) !== 0);
+  usesLate = normalizes || late.isSearched;
+  textBase = 0;
+  isNormalizing = hasBytes = isInside = false;
+}
+
+/** The address to which the next `byteCount` bytes of the text are written; 0 without room. */
+export function pieceAddress(byteCount: u32): usize {
+  textBase += shrink(early);
+  if (usesLate) shrink(late);
+  eventsSize = 0;
+  return makeRoom(early, byteCount) ? early.start + early.length : 0;
+}
+
+/**
+ * Takes `byteCount` bytes, which are written. `end`: 0: more comes; 1: the text ends; 2: the part of it ends that was cut off at
+ * a safe cut, and the caller ends the section. Returns how many events there are, or -1 without room.
+ */
+export function takePiece(byteCount: u32, end: u32): i32 {
+  early.length += byteCount;
+  if (!takeEarly(end !== 0)) return -1;
+  if (end !== 0) {
+    if (!endGiven(end === 1)) return -1;
+    endSection(early);
+    textBase = -early.length;
+  }
+  return eventsSize / eventBytes;
+}
+
+export function eventsAddress(): usize {
+  return eventsStart;
+}
+
+export function sectionBytes(): usize {
+  return usesLate ? late.start : early.start;
+}
+
+/** Bytes that wait for what follows: of text, and of text that is being normalized. */
+export function waitingBytes(): u32 {
+  return waitingIn(early) + (usesLate ? waitingIn(late) : 0) + unnormalizedBytes();
+}
+
+/** The most memory that they need: to put a run of marks in order takes 16 times its size. */
+export function waitingNeed(): f64 {
+  return <f64>waitingBytes() + 15.0 * <f64>unnormalizedBytes();
+}
+
+/** For tests: bytes that were read backwards to find tokens, and characters of white space before them. */
+export function readBytes(): f64 {
+  return <f64>early.search.readBytes + <f64>late.search.readBytes;
+}
+
+function takeEarly(atEnd: bool): bool {
+  if (!early.isSearched) {
+    const from = early.done;
+    early.done = early.searchPos = early.length;
+    return takeText(from, early.length, atEnd);
+  }
+  if (!beginItems(early, atEnd)) return true;
+  while (true) {
+    const hasToken = nextItem(early, atEnd);
+    if (!noteSkipped(early) || !takeText(early.from, early.to, hasToken || atEnd)) return false;
+    if (!hasToken) return true;
+    if (!endGiven(true) || !noteToken(early)) return false;
+  }
+}
+
+/** Bytes [from, to) of `early` are text between early tokens, or the end of it. */
+function takeText(from: i32, to: i32, ends: bool): bool {
+  const size = <u32>(to - from);
+  if (!normalizes) {
+    if (size > 0 && !takeNormalized(early.start + from, size)) return false;
+  } else if (size > 0 || (ends && isNormalizing)) {
+    if (!isNormalizing) normalizedFrom = textBase + from;
+    isNormalizing = !ends;
+    const address = inputAddress(size);
+    if (address === 0) return false;
+    memory.copy(address, early.start + from, size);
+    if (!takeMade(normalize(size, ends))) return false;
+  }
+  if (!ends || !usesLate) return true;
+  if (late.isSearched && !takeLate(true)) return false;
+  endSection(late);
+  return true;
+}
+
+function takeMade(byteCount: i32): bool {
+  if (byteCount < 0) return false;
+  const log = logAddress();
+  for (let at = log, end = log + (loggedCount() << 4); at < end; at += 16) {
+    const newSize = load<u32>(at, 12) - load<u32>(at, 8);
+    if (!note(changeEvent, normalizedFrom + load<u32>(at), normalizedFrom + load<u32>(at, 4), newSize))
+      return false;
+  }
+  return byteCount === 0 || takeNormalized(normalizedAddress(), byteCount);
+}
+
+function takeNormalized(address: usize, size: u32): bool {
+  if (!usesLate) return giveText(address, size);
+  if (normalizes) keepNormalizedFor(size);
+  if (!makeRoom(late, size)) return false;
+  const to = late.start + late.length;
+  memory.copy(to, address, size);
+  late.length += size;
+  if (late.isSearched) return takeLate(false);
+  late.done = late.searchPos = late.length;
+  return giveText(to, size);
+}
+
+/** If the buffer grows, it must not be where the normalized text is. */
+function keepNormalizedFor(size: u32): void {
+  if (<usize>late.length + size + 64 > late.capacity) keepNormalized();
+}
+
+function takeLate(atEnd: bool): bool {
+  if (!beginItems(late, atEnd)) return true;
+  while (true) {
+    const hasToken = nextItem(late, atEnd);
+    if (!noteSkipped(late)) return false;
+    if (late.from < late.to && !giveText(late.start + late.from, <u32>(late.to - late.from))) return false;
+    if (!hasToken) return true;
+    if (!endGiven(true) || !noteToken(late)) return false;
+  }
+}
+
+/** The section that is given out ends. */
+function endGiven(ends: bool): bool {
+  const isNoted = ends && hasBytes;
+  hasBytes = isInside = false;
+  return !isNoted || note(endEvent, 0, 0, 0);
+}
+
+const space: u32 = 0x20;
+const lineFeed: u32 = 0x0a;
+
+/** Gives out bytes of a section, and the space before it. */
+function giveText(address: usize, size: u32): bool {
+  hasBytes = true;
+  if (!addsSpace) return noteText(address, size);
+  for (const end = address + size; address < end; ) {
+    if (!isInside && load<u8>(address) !== space && !note(spaceEvent, 0, 0, 0)) return false;
+    isInside = true;
+    let stop = end;
+    if (isLinewise) {
+      for (stop = address; stop < end && isInside; stop++) isInside = load<u8>(stop) !== lineFeed;
+    }
+    if (!noteText(address, <u32>(stop - address))) return false;
+    address = stop;
+  }
+  return true;
+}
+
+/** Text that follows text is one event with it. */
+function noteText(address: usize, size: u32): bool {
+  const offset = <u32>(address - sectionBytes());
+  if (eventsSize > 0) {
+    const last = eventsStart + eventsSize - eventBytes;
+    if (load<u32>(last) === textEvent && load<u32>(last, 4) + load<u32>(last, 8) === offset) {
+      store<u32>(last, load<u32>(last, 8) + size, 8);
+      return true;
+    }
+  }
+  return note(textEvent, offset, size, 0);
+}
+
+function noteSkipped(group: Group): bool {
+  const size = group.skippedBytes;
+  return size === 0 || note(strippedEvent, size, <u32>(group.start + group.from) - size, 0);
+}
+
+function noteToken(group: Group): bool {
+  const size = <u32>sizeOfToken(group.search, group.token) + group.spaceBytes;
+  return note(tokenEvent, idOfToken(group.search, group.token), size, <u32>(group.start + group.to));
+}
+
+/** Notes an event; false without room. */
+function note(kind: u32, a: u32, b: u32, c: u32): bool {
+  if (eventsSize === eventsCapacity) {
+    keepNormalized();
+    const capacity = max(2 * eventsCapacity, leastEvents * eventBytes);
+    const start: usize = capacity > 1 << 30 ? 0 : reserveTable(capacity);
+    if (start === 0) return false;
+    memory.copy(start, eventsStart, eventsSize);
+    eventsStart = start;
+    eventsCapacity = capacity;
+  }
+  const at = eventsStart + eventsSize;
+  store<u32>(at, kind);
+  store<u32>(at, a, 4);
+  store<u32>(at, b, 8);
+  store<u32>(at, c, 12);
+  eventsSize += eventBytes;
+  return true;
+}
+
+const leastEvents: u32 = isSmallScale ? 2 : 64;
