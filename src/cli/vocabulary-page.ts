@@ -6,7 +6,7 @@ import { excerptsOf } from "../evaluation/excerpts.ts";
 import { readWrittenLedger, type WrittenLedger } from "../formats/tokens-tsv.ts";
 import { recordedLedger, type TrainingRecord } from "../formats/training-json.ts";
 import { percent } from "../pages/axes.ts";
-import { type Curve, curveOf } from "../pages/compression-curve.ts";
+import { type Curve, curveOf, curveThrough } from "../pages/compression-curve.ts";
 import { packLoaded, packTrained } from "../pages/packed-vocabulary.ts";
 import type { Fact, VocabularyData } from "../pages/page-data.ts";
 import type { PageText } from "../pages/page-file.ts";
@@ -218,7 +218,7 @@ function curveOfTraining({ description }: TokenizerParts, ledger: WrittenLedger 
     bytesPerToken,
   }));
   if (points.length === 0) return null;
-  if (ledger === undefined) return { points, table: points, doubled: null, smallerSizes: [] };
+  if (ledger === undefined) return curveThrough(points);
   const { tokensAfter } = ledger;
   return curveOf({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
 }

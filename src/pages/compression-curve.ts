@@ -48,18 +48,26 @@ function curveSizes(first: number, last: number): number[] {
   return [...sizes];
 }
 
-const fewSizes = 4;
+const halvingsMax = 5;
 
-/** The last size, its half, its quarter … down to the size without merges; of few merges half of them, a quarter … */
+/** The last size, its half, its quarter … above the size without merges; of few merges half of them, a quarter … */
 function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;
-  const sizes = new Set(smaller);
-  for (let more = last - base; base + more > first; more = Math.floor(more / 2)) {
+  const sizes = new Set(base === first ? [...smaller, first] : smaller);
+  let more = last - base;
+  for (let i = 0; i < halvingsMax && base + more > first; i++) {
     sizes.add(base + more);
-    if (base === first && sizes.size > fewSizes) break;
+    more = Math.floor(more / 2);
   }
-  if (base === first) sizes.add(first);
-  return [...sizes].sort((a, b) => a - b);
+  return sizes.size === 0 ? [last] : [...sizes].sort((a, b) => a - b);
+}
+
+/** The curve through some points: its table has the last, and others at least nearly a factor of 2 apart. */
+export function curveThrough(points: readonly CurvePoint[]): Curve {
+  const table: CurvePoint[] = [];
+  for (const point of points.toReversed())
+    if (table.length === 0 || point.size * 1.8 <= table[0]!.size) table.unshift(point);
+  return { points, table, doubled: null, smallerSizes: [] };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { curveOf, curvePoint, estimateDoubled } from "../../src/pages/compression-curve.ts";
+import { curveOf, curvePoint, curveThrough, estimateDoubled } from "../../src/pages/compression-curve.ts";
 
 /** A corpus whose bytes per token are given by the size of the vocabulary. */
 const compressionOf = (baseSize: number, size: number, bytesPerToken: (size: number) => number) => ({
@@ -46,4 +46,12 @@ test("of few merges the table has half of them, a quarter …", () => {
   expect(sizesOf(256, 266)).toEqual([256, 257, 258, 261, 266]);
   expect(sizesOf(257, 1000)).toEqual([257, 303, 349, 442, 628, 1000]);
   expect(sizesOf(256, 256)).toEqual([256]);
+  // Of many the largest sizes.
+  expect(sizesOf(256, 64_000)).toEqual([4000, 8000, 16_000, 32_000, 64_000]);
+});
+
+test("of recorded points the table has some that are apart", () => {
+  const points = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((size) => ({ size: 1000 * size, bytesPerToken: 1 }));
+  expect(curveThrough(points).table.map(({ size }) => size)).toEqual([1000, 2000, 5000, 10_000]);
+  expect(curveThrough(points.slice(0, 1)).table).toEqual(points.slice(0, 1));
 });

@@ -66,8 +66,8 @@ function changeText(share: number): string {
 const observationSection = (observations: readonly Observation[]) =>
   section(
     "look",
-    "What to look at before you use it",
-    "Found in the tokens and their counts.",
+    "What is odd in this vocabulary",
+    null,
     h(
       "ul.look",
       observations.map(({ what, why, token, figure }) =>
