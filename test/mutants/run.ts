@@ -130,7 +130,8 @@ async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outco
   }
   writeFileSync(path, lines.join("\n"));
   // The tests of the file itself see most, and soonest.
-  const ownTests = file.replace(/^src\/(.*)\.ts$/, "test/$1.test.ts");
+  const [, name] = /^src\/(.*)\.ts$/.exec(file) ?? [];
+  const ownTests = `test/${name}.test.ts`;
   const hasOwn = module.tests !== undefined && tryRead(join(copy, ownTests)) !== undefined;
   let isKilled = hasOwn && !(await bun([...test, "--bail", ownTests], limitsMs.get(module.tests!)!));
   for (const tests of isKilled ? [] : runs) {
