@@ -258,7 +258,7 @@ describe("--special-tokens", () => {
         .at(-1);
     expect(hint("train", "text.txt", "--special-tokenss", "s")).toBe("hint: did you mean --special-tokens?");
     expect(hint("train", "text.txt", "--special-toke", "s")).toBe(
-      "hint: did you mean --special-token or --special-tokens or --special-tokens-as-text?",
+      "hint: did you mean --special-token or --special-tokens or --special-tokens-as-text or --special-tokens-first?",
     );
     expect(hint("encode", "text.txt", "--specialTokens", "s")).toBe("hint: did you mean --special-tokens?");
     expect(hint("train", "text.txt", "--special_token", "s")).toBe("hint: did you mean --special-token?");
