@@ -11,6 +11,7 @@ import { excerptsOf } from "../evaluation/excerpts.ts";
 import { cautionsOf, findingOf, spelled } from "../evaluation/finding.ts";
 import type { Fact } from "../pages/page-data.ts";
 import type { PageText } from "../pages/page-file.ts";
+import { usual } from "../pages/yardsticks.ts";
 import { inTurns } from "../runtime/turns.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -85,7 +86,10 @@ export async function writeEvalPage(
     title: finding === null ? title : spelled(finding.sentence, evaluation),
     origin: `bpe eval · ${dayOf(new Date())}`,
     finding: phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
-    more: phrasesOf(finding?.more ?? [], evaluation.tokenizers),
+    more: [
+      ...phrasesOf(finding?.more ?? [], evaluation.tokenizers),
+      ...(evaluation.tokenizers.length === 1 ? [` Usual bytes per token: ${usual.bytesPerToken}.`] : []),
+    ],
     cautions: cautionsOf(evaluation),
     table: tableOf(evaluation),
     reading: "Bytes per token: more is better, because the same text is fewer tokens.",

@@ -157,7 +157,7 @@ function factsOf(record: TrainingRecord): Fact[] {
     ["started", record.startedAt],
     ...(only === null ? [] : [["input", `${only.path}: ${bytes(only.sizeBytes)}`] as const]),
     ...[options.pattern.regex].flat().map((source) => ["pattern", source] as const),
-    ["agrees with", options.compat],
+    ["tie-breaking", options.compat],
     ["SHA-256 of the merges", record.mergesSha256],
     programFact(record),
   ];

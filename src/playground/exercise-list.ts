@@ -79,7 +79,7 @@ function unicodeExercises(text: string): Exercise[] {
     asNumber(
       "bytes",
       "Characters and bytes",
-      "A byte-level tokenizer sees bytes, not characters. How many bytes has this text in UTF-8?",
+      "A byte-level tokenizer sees bytes, not characters. How many bytes is this text in UTF-8?",
       [part],
       encoder.encode(part).length,
       "ASCII characters are one byte each, other letters of Europe two, Devanagari and Chinese three, emoji four.",
@@ -125,7 +125,7 @@ function pretokenExercise(text: string, pattern: CompiledPattern): Exercise {
     id: "pretokens",
     title: "Pretokens",
     question:
-      "The pattern cuts the text into pretokens; no token crosses a cut. With most patterns a space belongs to the word behind it. Write this text with | at each cut.",
+      "The pattern cuts the text into pretokens; no token crosses a cut. With most patterns a space belongs to the word after it. Write this text with | at each cut.",
     given: [part],
     ...asTokens(tokens, "|"),
   };
@@ -139,7 +139,7 @@ function countExercise(pretokens: readonly Uint8Array[]): Exercise {
     "counts",
     "Counts",
     `A trainer counts each distinct pretoken once. How often is ${most[0]} a pretoken of your text?`,
-    ["A search in the text finds too many: a longer word may hold it."],
+    ["Searching the text overcounts: longer words contain it."],
     most[1].length,
     "Count it as a whole pretoken, with the same letters in upper and lower case.",
   );
@@ -254,7 +254,7 @@ function mergeExercises(words: HandWords, made: HandMerges): Exercise[] {
     asNumber(
       "pair",
       "A pair",
-      `These words occur so often. How often do ${pairText(first, made)} stand side by side, in all?`,
+      `Word counts are below. How many times does ${pairText(first, made)} occur in total?`,
       listed(words, made, 0),
       count,
       "A pair in a word counts as often as the word occurs.",
@@ -318,7 +318,7 @@ function rankExercise(words: HandWords, made: HandMerges): Exercise {
   return {
     id: "rank",
     title: "Encode by rank",
-    question: `To encode a word, begin with its bytes. Of all pairs that stand side by side, merge the one that was learned first, everywhere; then again, until no pair is in the list. Write ${textOfBytes(unseen.words[0]!)} with a space between its tokens.`,
+    question: `To encode a word, begin with its bytes. Of all adjacent pairs, merge the one that was learned first, everywhere; repeat until no pair is in the list. Write ${textOfBytes(unseen.words[0]!)} with a space between its tokens.`,
     given: made.pairs.map((pair, i) => `${i + 1}.  ${pairText(pair, made)}`),
     ...asTokens(tokensOf({ ...made, joined }, 0, merges), " "),
   };

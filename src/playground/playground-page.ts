@@ -23,11 +23,11 @@ export const playgroundContent = (text: string): Html => html`<main>
 <h1>How a tokenizer learns</h1>
 <div class="introduction"><p class="lead">A language model reads numbers, not letters. A <b>tokenizer</b> cuts text into pieces, the <b>tokens</b>; each has a
 number. Byte-pair encoding (BPE) learns good pieces from a text. It begins with single letters (with bytes: a letter such as é has two); a
-space, here ␣, is a letter like any other. It counts which two tokens stand side by side most often, and joins them to one new
+space, here ␣, is a letter like any other. It counts which two tokens are adjacent most often, and joins them to one new
 token, everywhere. That is a <b>merge</b>.</p>
 <dl class="worked">${workedMerges.map(workedHtml)}</dl>
-<p class="lead">This is repeated, thousands of times for a language model. The parts of a frequent word, and the space before it, stand
-side by side so often that they soon are one token: ␣the. A rare word stays in pieces. All tokens are the <b>vocabulary</b>; each merge adds one. A larger vocabulary cuts the same text into fewer,
+<p class="lead">This is repeated, thousands of times for a language model. The parts of a frequent word, and the space before it, are
+adjacent so often that they soon become one token: ␣the. A rare word stays in pieces. All tokens are the <b>vocabulary</b>; each merge adds one. A larger vocabulary cuts the same text into fewer,
 longer tokens, so a model reads it in fewer steps; but later merges save less and less.</p></div>
 <noscript><p class="caution">This page trains a tokenizer in your browser, and needs JavaScript for it. It loads nothing from a network.</p></noscript>
 </main>

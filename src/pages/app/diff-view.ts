@@ -40,7 +40,7 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
         ranks(`merge in ${a}`, ({ rankA }) => rankA + 1),
         ranks(`merge in ${b}`, ({ rankB }) => rankB + 1),
       ]),
-      fold("Where this comes from", () => factList(made)),
+      fold("Provenance", () => factList(made)),
     ),
   ];
 }

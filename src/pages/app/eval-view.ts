@@ -43,7 +43,7 @@ export function evalView({ evaluation, made }: EvalData): Child {
         tokenizers[0]!.parity !== null &&
         fold("Parity of the texts", () => parity(evaluation, names)),
       evaluation.model !== null && fold("What a model pays", () => modelTable(evaluation, names), true),
-      fold("Where this comes from", () => factList(made)),
+      fold("Provenance", () => factList(made)),
     ),
   ];
 }
@@ -137,22 +137,24 @@ function costSection(evaluation: FullEvaluation, names: readonly string[]): Chil
   return section("measures", "What each costs", null, choice("measure", shown, table));
 }
 
-function noteOnMeasure(measure: Measure<Measures>, texts: readonly TextFacts[]): string {
+function noteOnMeasure(measure: Measure<Measures>, { texts, tokenizers }: FullEvaluation): string {
   const { better, formula } = measure;
+  const best = tokenizers.length > 1 ? "; the best of each text is bold" : "";
   const silent = texts.flatMap((text) => (says(measure, [text]) ? [] : [text.name]));
   const direction =
     better === null
       ? "Neither more nor less is better."
-      : `${better === "higher" ? "More" : "Less"} is better; the best of each text is bold.`;
+      : `${better === "higher" ? "More" : "Less"} is better${best}.`;
   const without = `Not of ${silent.join(", ")}: more than half of the characters are of scripts that put no spaces between words.`;
   return [`${formula}.`, direction, ...(silent.length === 0 ? [] : [without])].join(" ");
 }
 
 function measureTable(
-  { texts, tokenizers }: FullEvaluation,
+  evaluation: FullEvaluation,
   names: readonly string[],
   measure: Measure<Measures>,
 ): Child {
+  const { texts, tokenizers } = evaluation;
   const columns = texts.map((text, i): Column<number> => {
     const values = tokenizers.map((of) => measure.value(of.texts[i]!));
     const bests = bestOf(measure, values);
@@ -169,7 +171,7 @@ function measureTable(
     };
   });
   return [
-    h("p.quiet", noteOnMeasure(measure, texts)),
+    h("p.quiet", noteOnMeasure(measure, evaluation)),
     dataTable<number>({
       label: measure.name,
       columns: [
@@ -215,7 +217,8 @@ function allMeasures({ texts, tokenizers }: FullEvaluation, names: readonly stri
   if (texts.length > 1) offered.push("all texts together, the largest counting most");
   return choice("text", offered, (i) => {
     const text = texts[i];
-    const list = textMeasures.filter((measure) => says(measure, text === undefined ? texts : [text]));
+    const asked = text === undefined ? texts : [text];
+    const list = textMeasures.filter((measure) => !repeatsAnother(measure) && says(measure, asked));
     const of = (t: number): Measures => tokenizers[t]!.texts[i] ?? tokenizers[t]!.overall;
     const size = ({ bytes, characters, words }: TextFacts) =>
       `${grouped(bytes)} bytes, ${grouped(characters)} characters, ${grouped(words)} words`;

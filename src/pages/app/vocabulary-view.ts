@@ -124,7 +124,7 @@ function folds(data: VocabularyData, vocabulary: Vocabulary): Child {
     record !== undefined && inputsFold(record),
     (record?.languages?.length ?? 0) > 0 && fold("Languages", () => languages(record!.languages!)),
     summary.length > 0 && fold("Summary", () => factList(summary)),
-    fold("Where this comes from", () => factList(made)),
+    fold("Provenance", () => factList(made)),
   ];
 }
 

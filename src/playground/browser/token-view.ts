@@ -1,4 +1,4 @@
-import { grouped } from "../../bytes/quantities.ts";
+import { counted, grouped } from "../../bytes/quantities.ts";
 import { type Child, h, replace, section } from "../../pages/app/dom.ts";
 import { shownToken, tokenLink, treeSection } from "../../pages/app/merge-tree.ts";
 import { tokenCode } from "../../pages/app/token-text.ts";
@@ -12,7 +12,7 @@ const absorbersMost = 12;
 
 const title = "Why is this token here?";
 
-/** Why a token is there: how it came to be, where it stood, and what became of it. */
+/** Why a token is there: how it came to be, which words contain it, and what absorbed it. */
 export class TokenView {
   element = section("tree", title, null);
   private draw: (token: Token) => void = () => {};
@@ -56,12 +56,12 @@ export class TokenView {
       tokenCode(shownToken(left!)),
       " and ",
       tokenCode(shownToken(right!)),
-      ` stood side by side ${timesOf(pairCount)}: no other pair stood more often. Merge ${grouped(rank + 1)} made it in ${grouped(created!)} places. ${leftOf(created!, end!)} `,
+      ` were adjacent ${timesOf(pairCount)}: no other pair was more frequent. Merge ${grouped(rank + 1)} made it in ${grouped(created!)} places. ${leftOf(created!, end!)} `,
       h("button", { type: "button", onclick: () => this.goTo(rank) }, "See it happen"),
     ];
   }
 
-  /** Where a token stood, which the worker knows, and what absorbed it. */
+  /** The words that contained a token, which the worker knows, and what absorbed it. */
   private historyOf(token: Token): Child {
     const trained = this.session.trained!;
     const { merged } = trained.vocabulary;
@@ -75,7 +75,7 @@ export class TokenView {
     const taken = (by: Token) => h("li", tokenLink(by), h("span.quiet", ` took ${timesOf(by.created!)}`));
     return h(
       "div.columns",
-      h("div", h("h3", "Words it stood in"), words),
+      h("div", h("h3", "Words that contain it"), words),
       h(
         "div",
         h("h3", "What absorbed it"),
@@ -93,7 +93,7 @@ export class TokenView {
     const items = shown.map(({ bytes, count }) =>
       h("li", tokenCode(tokenText(bytes)), h("span.quiet", ` ${timesOf(count)}`)),
     );
-    const sum = `${grouped(wordCount)} words hold it or held it, which occur ${timesOf(occurrences)}.`;
+    const sum = `${counted(wordCount, "word")} contained it at some step, ${timesOf(occurrences)} in all.`;
     replace(place, [h("ul.plain", items), h("p.quiet", sum)]);
   }
 }

@@ -161,7 +161,7 @@ export class WatchView {
     this.right.textContent = this.nameOf(learned.right[step]!);
     this.made.textContent = this.nameOf(byteCount + step);
     const places = this.places[step] === 1 ? "1 place" : `${grouped(this.places[step]!)} places`;
-    this.facts.textContent = `. No pair occurs more often in all text that is learned from: ${timesOf(learned.pairCounts[step]!)}. In the text below it changes ${places}.`;
+    this.facts.textContent = `. The most frequent pair of the corpus: ${timesOf(learned.pairCounts[step]!)}. In the text below it changes ${places}.`;
   }
 
   private tokenOf(number: number) {
