@@ -18,6 +18,7 @@ const seed = String(Math.floor(Date.now() / 86_400_000));
 const suites = [
   ["long"],
   ["python"],
+  ["others"],
   ["npm"],
   ["native", "--seed", seed],
   ["real"],

