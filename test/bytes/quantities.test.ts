@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bytes, clock, counted, grouped, seconds, speed } from "../../src/bytes/quantities.ts";
+import { bytes, clock, counted, dayOf, grouped, seconds, speed } from "../../src/bytes/quantities.ts";
 
 test("numbers are grouped by thousands", () => {
   expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
@@ -36,4 +36,9 @@ test("a speed is of at least 1 MB, and never zero", () => {
     ", 0.5 MB/s",
     ", 500 MB/s",
   ]);
+});
+
+test("a day has the name of its month, in UTC", () => {
+  expect(dayOf(new Date("2026-11-27T23:59:59Z"))).toBe("27 November 2026");
+  expect(dayOf(new Date("2027-01-01T00:00:00Z"))).toBe("1 January 2027");
 });

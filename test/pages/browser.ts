@@ -427,6 +427,18 @@ test("the tree of each token has its halves down to bytes, with the counts of th
   await page.close();
 });
 
+test("a part of a tree that is pressed shows its own tree, and the keys continue there", async () => {
+  const { page } = await open(trained);
+  await page.fill("#tree input", " the");
+  const half = page.locator("#tree .halves button").first();
+  const name = /id (\d+)/.exec((await half.getAttribute("aria-label"))!)![1]!;
+  await half.focus();
+  await page.keyboard.press("Enter");
+  await waitForToken(page, Number(name));
+  expect(await page.evaluate(() => document.activeElement!.id)).toBe("tree-view");
+  await page.close();
+});
+
 test("a search finds the token itself first, then with a space, then what begins with it", async () => {
   const { page } = await open(trained);
   await page.fill("#tree input", "the");

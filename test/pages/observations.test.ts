@@ -21,6 +21,9 @@ test("long tokens that overlap are one observation, and others are none", () => 
     "4 of the 6 longest",
   );
   expect(whats([...parts.slice(0, 2), ...others])).toEqual([]);
+  // A family of words is no sentence.
+  const family = ["responsibility", " responsibilities", "irresponsibility", "RESPONSIBILITIES"];
+  expect(whats(family.map((text) => tokenOf(text)))).toEqual([]);
 });
 
 test("tokens that occur nowhere, intermediate ones, lines of one sign and parts of characters are counted", () => {
