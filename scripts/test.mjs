@@ -57,10 +57,13 @@ const atSmallScale = [
   "test/pipeline/train.",
   "test/superwords/learn-superwords",
   "test/text/",
+  "test/tokenizer/merge.",
+  "test/tokenizer/model-of-ranks",
   "test/tokenizer/never-merged",
   "test/tokenizer/offsets",
   "test/tokenizer/text-cuts",
   "test/tokenizer/text-encoding",
+  "test/tokenizer/token-decoder",
   "test/tokenizer/whole-tokens",
   "test/words/",
 ]

@@ -4,7 +4,8 @@ import { readIds } from "../formats/id-reader.ts";
 import { idTypeFor } from "../formats/id-writers.ts";
 import { readTyped } from "../options/option.ts";
 import { checkEncodedBy } from "../pipeline/shard-manifest.ts";
-import { decodableEnd, decodeIds, unknownId } from "../tokenizer/token-table.ts";
+import { TokenDecoder } from "../tokenizer/token-decoder.ts";
+import { decodableEnd, unknownId } from "../tokenizer/token-table.ts";
 import { lockFiles, taken, writeData } from "./data-output.ts";
 import { decoding } from "./encode-options.ts";
 import type { Invocation } from "./invocation.ts";
@@ -29,6 +30,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const parts = await openTokenizer(tokenizer, true, output);
   checkEncodedBy(parts, file);
   const type = { asked: idType, needed: idTypeFor(parts) };
+  const decoder = new TokenDecoder(parts.tokens);
 
   let idCount = 0;
   let sizeBytes = 0;
@@ -37,7 +39,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
     for await (const read of formatted === undefined ? readIds(file, type) : idsOf(formatted)) {
       for (let start = 0; start < read.length; ) {
         const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
-        const decoded = decodeIds(parts.tokens, ids);
+        const decoded = decoder.decode(ids);
         out.write(decoded.bytes);
         await taken(out);
         sizeBytes += decoded.bytes.length;

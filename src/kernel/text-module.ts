@@ -2,6 +2,18 @@
 // module: most tokenizers neither change their texts nor have tokens that look at their neighbours.
 
 export {
+  beginDecoding,
+  decodedAddress,
+  decodedCapacity,
+  decodeIds,
+  givenIdsAddress,
+  givenIdsMax,
+  measureIds,
+  startsAddress,
+  takenIds,
+  tokensAddress,
+} from "./text/decode";
+export {
   beginSections,
   eventsAddress,
   factsOf,

@@ -17,8 +17,9 @@ import { StreamDecoder } from "../tokenizer/stream-decoder.ts";
 import { NoCut, TextCuts } from "../tokenizer/text-cuts.ts";
 import { bytesOf, type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
 import { textPieces } from "../tokenizer/text-pieces.ts";
+import { TokenDecoder } from "../tokenizer/token-decoder.ts";
 import { idsByKey, keysById } from "../tokenizer/token-keys.ts";
-import { decodeIds, idsGiven, nameObstacle, tokenBytesOf, unknownId } from "../tokenizer/token-table.ts";
+import { idsGiven, nameObstacle, tokenBytesOf, unknownId } from "../tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
 
 /** How a text is encoded. */
@@ -63,6 +64,7 @@ export class TextTokenizer {
   private encoding: TextEncoding | undefined;
   private keysMade: readonly string[] | undefined;
   private ids: ReadonlyMap<string, number> | undefined;
+  private decoderMade: TokenDecoder | undefined;
 
   /** @internal */
   constructor(
@@ -278,14 +280,19 @@ export class TextTokenizer {
    */
   decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array<ArrayBuffer> {
     const array = idsGiven("decode", ids);
-    const { bytes, unknownIndex } = decodeIds(this.parts.tokens, array);
+    const { bytes, unknownIndex } = this.decoder.decode(array);
     if (unknownIndex >= 0) throw unknownId(array[unknownIndex]!, unknownIndex, this.idLimit);
     return bytes;
   }
 
+  private get decoder(): TokenDecoder {
+    this.decoderMade ??= new TokenDecoder(this.parts.tokens);
+    return this.decoderMade;
+  }
+
   /** Decodes ids as they come, to text that never ends within a character. */
   stream(): StreamDecoder {
-    return new StreamDecoder(this.parts.tokens);
+    return new StreamDecoder(this.decoder, this.idLimit);
   }
 
   /** The bytes of one token; none where the id has no token. */

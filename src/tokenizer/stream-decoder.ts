@@ -1,4 +1,5 @@
-import { decodeIds, idsGiven, type TokenTable, unknownId } from "./token-table.ts";
+import type { TokenDecoder } from "./token-decoder.ts";
+import { idsGiven, unknownId } from "./token-table.ts";
 
 /**
  * Decodes ids as they come, to text that can be shown at once. What `push` and `end` give, joined, is the text of all ids:
@@ -8,12 +9,14 @@ import { decodeIds, idsGiven, type TokenTable, unknownId } from "./token-table.t
 export class StreamDecoder {
   // Names of the language's own: consoles do not show them.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  readonly #tokens: TokenTable;
+  readonly #tokens: TokenDecoder;
+  readonly #idLimit: number;
   #idCount = 0;
 
   /** @internal */
-  constructor(tokens: TokenTable) {
+  constructor(tokens: TokenDecoder, idLimit: number) {
     this.#tokens = tokens;
+    this.#idLimit = idLimit;
   }
 
   /**
@@ -22,9 +25,9 @@ export class StreamDecoder {
    */
   push(ids: number | Uint32Array | Uint16Array | readonly number[]): string {
     const array = typeof ids === "number" ? Float64Array.of(ids) : idsGiven("push", ids);
-    const { bytes, unknownIndex } = decodeIds(this.#tokens, array);
+    const { bytes, unknownIndex } = this.#tokens.decode(array);
     if (unknownIndex >= 0) {
-      throw unknownId(array[unknownIndex]!, this.#idCount + unknownIndex, this.#tokens.idLimit);
+      throw unknownId(array[unknownIndex]!, this.#idCount + unknownIndex, this.#idLimit);
     }
     this.#idCount += array.length;
     return this.#decoder.decode(bytes, { stream: true });

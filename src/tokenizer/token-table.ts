@@ -146,30 +146,6 @@ export function decodableEnd(
   return end;
 }
 
-/** The bytes of the ids, or of those before the first id that has no token, and the index of that one. */
-type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
-
-/** The bytes of ids, end to end. `unknownIndex` is -1 if every id has a token; numbers that are not whole have none. */
-export function decodeIds(table: TokenTable, ids: Uint16Array | Uint32Array | Float64Array): Decoded {
-  const { idLimit, starts, bytes } = table;
-  let lengthBytes = 0;
-  let idCount = 0;
-  for (; idCount < ids.length; idCount++) {
-    const id = ids[idCount]!;
-    const length = id < idLimit ? starts[id + 1]! - starts[id]! : 0;
-    // Subtle: `starts` has no element for -1 and 0.5, so the length is NaN.
-    if (!(length > 0)) break;
-    lengthBytes += length;
-  }
-  const out = new Uint8Array(lengthBytes);
-  let pos = 0;
-  for (let i = 0; i < idCount; i++) {
-    const end = starts[ids[i]! + 1]!;
-    for (let from = starts[ids[i]!]!; from < end; from++) out[pos++] = bytes[from]!;
-  }
-  return { bytes: out, unknownIndex: idCount === ids.length ? -1 : idCount };
-}
-
 /** Ids that a caller gave, as an array that holds each number as it is: another typed array would wrap what does not fit it. */
 export function idsGiven(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);

@@ -1,0 +1,102 @@
+import { layOutTextModule, reserveTable } from "../regions";
+
+/**
+ * Ids to bytes: the tokens of the ids end to end. The module has a memory of its own for it.
+ *
+ *   ARRAY    TYPE   LENGTH        MEANING
+ *   starts   u32    idLimit + 1   token id is tokens[starts[id] .. starts[id + 1]); empty for an id without a token
+ *   tokens   u8     starts[idLimit]
+ *   ids      u32    idsMax        the ids of a call
+ *   output   u8     outputBytes   their bytes, or as many of them as fit
+ *
+ * Tokens are copied eight bytes at a time: eight bytes more may be read after `tokens`, and written after `output`.
+ */
+let starts: usize = 0;
+let tokens: usize = 0;
+let ids: usize = 0;
+let output: usize = 0;
+let idLimit: u32 = 0;
+let outputBytes: u32 = 0;
+/** Ids of the last call that have a token, or that fitted. */
+let takenCount: u32 = 0;
+
+const idsMax: u32 = isSmallScale ? 3 : 1 << 14;
+const usualOutputBytes: u32 = isSmallScale ? 8 : 1 << 17;
+const slackBytes: u32 = 8;
+
+/** Makes room for ids below `limit` with `byteCount` bytes of tokens, `longestBytes` at most each; false without room. */
+export function beginDecoding(limit: u32, byteCount: u32, longestBytes: u32): bool {
+  if (!layOutTextModule()) return false;
+  idLimit = limit;
+  outputBytes = max(longestBytes, usualOutputBytes);
+  starts = reserveTable(4 * (<usize>limit + 1));
+  tokens = reserveTable(<usize>byteCount + slackBytes);
+  ids = reserveTable(4 * idsMax);
+  output = reserveTable(<usize>outputBytes + slackBytes);
+  return starts !== 0 && tokens !== 0 && ids !== 0 && output !== 0;
+}
+
+export function startsAddress(): usize {
+  return starts;
+}
+
+export function tokensAddress(): usize {
+  return tokens;
+}
+
+export function givenIdsAddress(): usize {
+  return ids;
+}
+
+export function givenIdsMax(): u32 {
+  return idsMax;
+}
+
+export function decodedAddress(): usize {
+  return output;
+}
+
+export function decodedCapacity(): u32 {
+  return outputBytes;
+}
+
+export function takenIds(): u32 {
+  return takenCount;
+}
+
+/** Returns how many bytes the first `count` ids have, or those before the first one without a token. */
+export function measureIds(count: u32): f64 {
+  let byteCount: u64 = 0;
+  let i: u32 = 0;
+  for (; i < count; i++) {
+    const length = lengthOf(load<u32>(ids + (i << 2)));
+    if (length === 0) break;
+    byteCount += length;
+  }
+  takenCount = i;
+  return <f64>byteCount;
+}
+
+/** Decodes the ids [first, end), which have tokens, until one does not fit; returns the number of bytes. */
+export function decodeIds(first: u32, end: u32): u32 {
+  let to = output;
+  let room = outputBytes;
+  let i = first;
+  for (; i < end; i++) {
+    const id = load<u32>(ids + (i << 2));
+    const length = lengthOf(id);
+    if (length > room) break;
+    const from = tokens + load<u32>(starts + (id << 2));
+    for (let at: u32 = 0; at < length; at += 8) store<u64>(to + at, load<u64>(from + at));
+    to += length;
+    room -= length;
+  }
+  takenCount = i - first;
+  return outputBytes - room;
+}
+
+function lengthOf(id: u32): u32 {
+  if (id >= idLimit) return 0;
+  const at = starts + (id << 2);
+  return load<u32>(at, 4) - load<u32>(at);
+}
