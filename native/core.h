@@ -17,6 +17,14 @@
 
 /* ---- image.c: the tokenizer, read only ---- */
 
+/* Bytes of the kernel's memory, and one of its variables (src/tokenizer/laid-out-model.ts). */
+typedef struct {
+  uint32_t start, size;
+} Area;
+typedef struct {
+  uint32_t key, value[2];
+} Variable;
+
 typedef struct {
   const uint8_t *bytes; /* the image; it has to stay */
   size_t size;
@@ -35,8 +43,10 @@ typedef struct {
   uint8_t *is_added; /* a bit for each id, where offsets are trimmed */
   const uint8_t *sections; /* what the kernel's text module is set up by */
   uint32_t sections_size;
-  const uint32_t *steps;
-  uint32_t step_words;
+  const uint8_t *model; /* the areas end to end */
+  const Area *areas;
+  const Variable *variables;
+  uint32_t area_count, variable_count, page_count;
 } Image;
 
 /* NULL, or why the bytes are no image that this build can use. */

@@ -1,5 +1,5 @@
-/* The image of a tokenizer (src/tokenizer/image.ts): everything in it is checked before it is used. What the kernel makes of
- * its tables is not: the kernel checks each access, and instance.c turns a trap into an error. */
+/* The image of a tokenizer (src/tokenizer/image.ts): everything in it is checked before it is used, but for the
+ * kernel's memory: each access there is checked, and instance.c turns a trap into an error. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include <cpuid.h>
 #endif
 
-enum { IMAGE_VERSION = 3, HEAD_BYTES = 56, PART_COUNT = 6, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16 };
-enum { FACTS, STARTS, TOKENS, TEXTS, SECTIONS, STEPS };
+enum { IMAGE_VERSION = 4, HEAD_BYTES = 56, PART_COUNT = 8, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16 };
+enum { FACTS, STARTS, TOKENS, TEXTS, SECTIONS, AREAS, MODEL, VARIABLES };
 enum {
   IS_NARROW = 1,
   ADDS_PREFIX_SPACE = 2,
@@ -31,23 +31,25 @@ const char *processor_obstacle(void) {
   return NULL;
 }
 
-/* Four bytes at a time ("slicing"). */
+/* Sixteen bytes at a time ("slicing"). */
 uint32_t image_crc32(const uint8_t *bytes, size_t size) {
-  uint32_t tables[4][256];
+  uint32_t tables[16][256];
   for (uint32_t i = 0; i < 256; i++) {
     uint32_t crc = i;
     for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
     tables[0][i] = crc;
   }
-  for (int table = 1; table < 4; table++)
+  for (int table = 1; table < 16; table++)
     for (int i = 0; i < 256; i++)
       tables[table][i] = tables[table - 1][i] >> 8 ^ tables[0][tables[table - 1][i] & 255];
   uint32_t crc = UINT32_MAX;
-  for (; size >= 4; size -= 4, bytes += 4) {
-    uint32_t word;
-    memcpy(&word, bytes, 4);
-    crc ^= word;
-    crc = tables[3][crc & 255] ^ tables[2][crc >> 8 & 255] ^ tables[1][crc >> 16 & 255] ^ tables[0][crc >> 24];
+  for (; size >= 16; size -= 16, bytes += 16) {
+    uint32_t words[4];
+    memcpy(words, bytes, 16);
+    words[0] ^= crc;
+    crc = 0;
+    for (int i = 0; i < 4; i++)
+      for (int byte = 0; byte < 4; byte++) crc ^= tables[15 - 4 * i - byte][words[i] >> 8 * byte & 255];
   }
   for (; size > 0; size--) crc = crc >> 8 ^ tables[0][(crc ^ *bytes++) & 255];
   return ~crc;
@@ -57,6 +59,18 @@ static bool is_ascending(const uint32_t *numbers, uint32_t count) {
   for (uint32_t i = 1; i < count; i++)
     if (numbers[i - 1] > numbers[i]) return false;
   return true;
+}
+
+/* Whether the areas are ascending, in the memory, and as large as the model. */
+static bool are_areas(const Image *image, uint32_t model_size) {
+  uint64_t end = 0, size = 0;
+  for (uint32_t i = 0; i < image->area_count; i++) {
+    const Area *area = &image->areas[i];
+    if (area->start < end) return false;
+    end = area->start + (uint64_t)area->size;
+    size += area->size;
+  }
+  return end <= (uint64_t)image->page_count << 16 && size == model_size;
 }
 
 static const char *list_added(Image *image) {
@@ -106,8 +120,13 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   image->text_id_count = sizes[TEXTS] / 4;
   image->sections = parts[SECTIONS];
   image->sections_size = sizes[SECTIONS];
-  image->steps = (const uint32_t *)parts[STEPS];
-  image->step_words = sizes[STEPS] / 4;
+  image->areas = (const Area *)parts[AREAS];
+  image->area_count = sizes[AREAS] / sizeof(Area);
+  image->model = parts[MODEL];
+  image->page_count = head[13];
+  image->variables = (const Variable *)parts[VARIABLES];
+  image->variable_count = sizes[VARIABLES] / sizeof(Variable);
+  if (!are_areas(image, sizes[MODEL])) return damaged;
   uint32_t starts_count = sizes[STARTS] / 4;
   if (image->id_limit >= ID_LIMIT_MAX || starts_count != image->id_limit + 1) return damaged;
   if (image->longest_token > INT32_MAX / 8 || (image->sections_size == 0 && !(image->is_direct[0] && image->is_direct[1]))) return damaged;

@@ -1,6 +1,8 @@
-/* An instance of the kernel in a memory of its own, set up by the steps of an image. */
+/* An instance of the kernel in a memory of its own, with the model of an image. */
 #include <setjmp.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include "core.h"
 #include "kernel.h"
 #include "text.h"
@@ -143,26 +145,11 @@ static bool reserve_text(Instance *instance, uint64_t capacity) {
   return true;
 }
 
-/* Calls of an image, by their numbers in `calls` of src/tokenizer/image.ts. */
-enum { PUT_BYTES, BEGIN_MODEL, RESERVE_FIXED, USE_MODEL, USE_AUTOMATON, USE_FOUR_BYTE_TABLES, USE_MASK_TABLES, USE_TOKENS, USE_CUT_PAIRS, CALL_COUNT };
-static const uint8_t argument_counts[CALL_COUNT] = {0, 1, 1, 1, 1, 4, 4, 1, 1};
-
-static uint32_t call(Instance *instance, uint32_t which, const uint32_t *a) {
-  w2c_kernel *kernel = &instance->kernel;
-  uint32_t address;
-  switch (which) {
-    case BEGIN_MODEL: return w2c_kernel_beginModel(kernel, a[0]);
-    case RESERVE_FIXED: /* It is for the host to grow the memory for what the kernel reserves here. */
-      address = w2c_kernel_reserveFixed(kernel, a[0]);
-      return grow_to(instance->memory, (uint64_t)address + a[0]) ? address : 0;
-    case USE_MODEL: return w2c_kernel_useModel(kernel, a[0]);
-    case USE_AUTOMATON: w2c_kernel_useAutomaton(kernel, a[0]); return 0;
-    case USE_FOUR_BYTE_TABLES: w2c_kernel_useFourByteTables(kernel, a[0], a[1], a[2], a[3]); return 0;
-    case USE_MASK_TABLES: w2c_kernel_useMaskTables(kernel, a[0], a[1], a[2], a[3]); return 0;
-    case USE_TOKENS: return w2c_kernel_useTokens(kernel, a[0]);
-    default: w2c_kernel_useCutPairs(kernel, a[0]); return 0;
-  }
-}
+/* Where a variable of the kernel is in its instance. */
+typedef struct {
+  uint32_t key, offset, size;
+} StateField;
+#include "kernel-state.h"
 
 typedef struct {
   Instance *instance;
@@ -182,32 +169,32 @@ static const char *set_up_sections(Instance *instance, const Image *image) {
   return result == 1 ? NULL : result == 0 ? no_memory : damaged;
 }
 
-static const char *take_steps(void *context) {
+/* Both lists are in the order of their keys. */
+static const char *set_variables(w2c_kernel *kernel, const Image *image) {
+  const Variable *variable = image->variables, *end = variable + image->variable_count;
+  for (size_t i = 0; i < sizeof kernel_state / sizeof *kernel_state && variable < end; i++) {
+    if (kernel_state[i].key != variable->key) continue;
+    memcpy((char *)kernel + kernel_state[i].offset, variable->value, kernel_state[i].size);
+    variable++;
+  }
+  return variable == end ? NULL : damaged;
+}
+
+static const char *take_model(void *context) {
   Instance *instance = ((SetUp *)context)->instance;
   const Image *image = ((SetUp *)context)->image;
   wasm_rt_memory_t *memory = instance->memory;
-  wasm2c_kernel_instantiate(&instance->kernel, (struct w2c_env *)memory);
-  const uint32_t *step = image->steps, *end = step + image->step_words;
-  while (step < end) {
-    uint32_t which = *step++;
-    if (which >= CALL_COUNT) return damaged;
-    if (which == PUT_BYTES) {
-      if (end - step < 2) return damaged;
-      uint32_t address = step[0], count = step[1];
-      uint64_t words = ((uint64_t)count + 3) / 4;
-      step += 2;
-      if (words > (uint64_t)(end - step)) return damaged;
-      if (!grow_to(memory, (uint64_t)address + count)) return no_memory;
-      memcpy(memory->data + address, step, count);
-      step += words;
-    } else {
-      if (end - step <= argument_counts[which]) return damaged;
-      uint32_t result = call(instance, which, step);
-      step += argument_counts[which];
-      if (result != *step++) return result == 0 ? no_memory : damaged;
-    }
-  }
-  if (!reserve_text(instance, 2 * WINDOW)) return no_memory;
+  w2c_kernel *kernel = &instance->kernel;
+  wasm2c_kernel_instantiate(kernel, (struct w2c_env *)memory);
+  uint32_t start = w2c_kernel_beginLaidOut(kernel);
+  if (start == 0 || !grow_to(memory, image->page_count * PAGE)) return no_memory;
+  if (memory->pages != image->page_count || (image->area_count > 0 && image->areas[0].start < start)) return damaged;
+  const uint8_t *from = image->model;
+  for (uint32_t i = 0; i < image->area_count; from += image->areas[i++].size)
+    memcpy(memory->data + image->areas[i].start, from, image->areas[i].size);
+  const char *error = set_variables(kernel, image);
+  if (error != NULL) return error;
+  if (!w2c_kernel_endLaidOut(kernel) || !reserve_text(instance, 2 * WINDOW)) return no_memory;
   instance->set_up_size = memory->size;
   return image->sections_size == 0 ? NULL : set_up_sections(instance, image);
 }
@@ -217,7 +204,7 @@ Instance *instance_new(const Image *image, const char **error) {
   *error = no_memory;
   if (instance == NULL) return NULL;
   instance->memory = memory_new();
-  if (instance->memory != NULL) *error = instance_safely(take_steps, &(SetUp){instance, image});
+  if (instance->memory != NULL) *error = instance_safely(take_model, &(SetUp){instance, image});
   if (*error == NULL) return instance;
   instance_free(instance);
   return NULL;

@@ -16,6 +16,19 @@ type Compiler = {
 const compilerName: string = "assemblyscript/asc";
 const { default: asc } = (await import(compilerName)) as { default: Compiler };
 
+type Binaryen = {
+  readBinary(code: Uint8Array): {
+    getNumGlobals(): number;
+    getGlobalByIndex(index: number): unknown;
+    addGlobalExport(name: string, exportedName: string): void;
+    emitBinary(): Uint8Array;
+    dispose(): void;
+  };
+  setDebugInfo(keeps: boolean): void;
+  getGlobalInfo(global: unknown): { readonly name: string; readonly mutable: boolean };
+};
+const binaryenName: string = "binaryen";
+
 const root = join(import.meta.dir, "..");
 const sources = join(root, "src/kernel");
 
@@ -103,18 +116,43 @@ export async function buildKernel(directory: string, isSmallScale = false): Prom
 /** Compiles the module that has the name of this file. */
 async function compile(path: string): Promise<void> {
   const [entry, ...features] = flavours[basename(path) as ModuleName];
-  const output = ["--outFile", path];
-  const { error, stderr } = await asc.main([
-    join(sources, entry!),
-    ...(basename(path) in smallFlavours ? optimizingLittle : optimizing),
-    ...options,
-    ...features,
-    ...output,
-  ]);
+  let code = new Uint8Array();
+  const { error, stderr } = await asc.main(
+    [
+      join(sources, entry!),
+      ...(basename(path) in smallFlavours ? optimizingLittle : optimizing),
+      ...options,
+      ...features,
+      ...["--outFile", basename(path), ...(hasState(path) ? ["--debug"] : [])],
+    ],
+    {
+      writeFile(name, contents) {
+        if (name === basename(path)) code = new Uint8Array(contents as Uint8Array);
+      },
+    },
+  );
   if (error !== null) throw doesNotCompile(stderr);
+  writeFileSync(path, hasState(path) ? await withState(code) : code);
   // Says that the optimizer stopped because nothing got smaller: no warning.
   const warnings = stderr.toString().replace("Last converge was suboptimal.", "").trim();
   if (warnings !== "") console.warn(warnings);
+}
+
+/** Whether images have the state of the module's instances (src/tokenizer/image.ts). */
+const hasState = (path: string) => basename(path).startsWith("kernel-encode");
+
+/** The module with an export for each variable, by the names of its file and its own: "scanner/pos". */
+async function withState(code: Uint8Array): Promise<Uint8Array> {
+  const { default: binaryen } = (await import(binaryenName)) as { default: Binaryen };
+  const module = binaryen.readBinary(code);
+  for (let i = 0; i < module.getNumGlobals(); i++) {
+    const { name, mutable } = binaryen.getGlobalInfo(module.getGlobalByIndex(i));
+    if (mutable) module.addGlobalExport(name, name.split("/").slice(-2).join("/"));
+  }
+  binaryen.setDebugInfo(false);
+  const made = module.emitBinary();
+  module.dispose();
+  return made;
 }
 
 /**

@@ -19,8 +19,8 @@ IMAGE_NAME = "tokenizer.image"
 #: No image is larger, or made of a larger file.
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
-_HEAD = struct.Struct("<8s2I16s6I12I")
-_VERSION = 3
+_HEAD = struct.Struct("<8s2I16s6I16I")
+_VERSION = 4
 _FACTS, _STARTS, _TOKENS, _TEXTS = range(4)
 #: A flag of the image.
 _HAS_PLAIN_SECTIONS = 128

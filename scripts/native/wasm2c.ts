@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageDigest } from "../../src/tokenizer/image-name.ts";
+import { isOwnVariable, variableKey } from "../../src/tokenizer/laid-out-model.ts";
 import { buildKernel } from "../build-kernel.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -46,9 +47,28 @@ async function generate(isSmallScale: boolean): Promise<void> {
     writeFileSync(output, adapted(readFileSync(output, "utf8")));
   }
   writeFileSync(join(directory, "kernel-digest.h"), head);
-  const names = parts.flatMap(({ name }) => [`${name}.h`, `${name}.c`]);
+  writeFileSync(
+    join(directory, "kernel-state.h"),
+    stateFields(readFileSync(join(directory, "kernel.h"), "utf8")),
+  );
+  const names = [...parts.flatMap(({ name }) => [`${name}.h`, `${name}.c`]), "kernel-state.h"];
   for (const name of [...names, "kernel-digest.h"]) renameSync(join(directory, name), join(target, name));
   rmSync(directory, { recursive: true });
+}
+
+/** The variables that an image may have (src/tokenizer/laid-out-model.ts), in the order of their keys. */
+function stateFields(header: string): string {
+  const fields = [...header.matchAll(/^ {2}u(32|64) w2c_(\w+0x2F\w+);$/gm)].map(([, bits, field]) => {
+    const name = field!.replaceAll(/0x(2D|2F)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+    return { bits: Number(bits), field, name, key: variableKey(name) };
+  });
+  const named = fields.filter(({ name }) => !isOwnVariable(name)).sort((a, b) => a.key - b.key);
+  if (named.length === 0) throw new Error("the C of wasm2c has no variables");
+  if (named.some(({ key }, i) => key === named[i + 1]?.key)) throw new Error("two variables have one key");
+  const rows = named.map(
+    ({ bits, field, key }) => `  {${key}u, offsetof(w2c_kernel, w2c_${field}), ${bits / 8}},\n`,
+  );
+  return `static const StateField kernel_state[] = {\n${rows.join("")}};\n`;
 }
 
 /** What is changed in the C of wasm2c 1.0.39. Each has to be found: another version writes other C. */

@@ -1,7 +1,7 @@
 // The encoding part of the kernel, of the same sources as module.ts: what runs inside the process of another program
 // (native/). It has a memory of its own and no threads.
 
-export { beginModel, useModel } from "./encode/build-model";
+export { beginLaidOut, beginModel, buildTables, endLaidOut } from "./encode/build-model";
 export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";
 export { maskTablesBytes, useMaskTables } from "./masks/mask-tables";
 export {

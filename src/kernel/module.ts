@@ -4,7 +4,7 @@
 // src/merge/merge-engine.ts drives the merge engine. What may take long there is cut into calls of bounded work: a function
 // with `Some` in its name does `work` at most, and says whether there is more to do.
 
-export { beginModel, useModel } from "./encode/build-model";
+export { beginModel, buildTables, useModel } from "./encode/build-model";
 export {
   encodeWords,
   idCountsAddress,

@@ -182,6 +182,11 @@ export function keepUpTo(end: usize): void {
   fixedEnd = max(fixedEnd, end);
 }
 
+/** All of the memory is in use: the next table is after it. */
+export function useWholeMemory(): void {
+  fixedEnd = <usize>memory.size() * pageBytes;
+}
+
 /** Address of so many bytes of the fixed region, a multiple of 64; 0 without room. */
 export function reserveTable(byteCount: usize): usize {
   const start = reserveFixed(byteCount);

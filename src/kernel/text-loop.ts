@@ -233,7 +233,10 @@ function nextToken(stop: i32, end: i32): i32 {
 export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
   if (!findsTokens) return stop;
   const found = findToken(addedTokens, from, stop, limit);
-  if (found < stop) foundLength = sizeOfToken(addedTokens, addedTokens.found);
+  if (found === stop) return stop;
+  foundLength = sizeOfToken(addedTokens, addedTokens.found);
+  // Only a damaged image has such a token.
+  if (foundLength <= 0 || foundLength > limit - found) unreachable();
   return found;
 }
 

@@ -472,7 +472,10 @@ function matchBackwards(search: TokenSearch, from: i32, to: i32, limit: i32): i3
     let next: u32 = 0;
     while (next === 0 && state !== 0) {
       next = childOf(labels, firstChildren, state, byte);
-      state = load<u32>(fallbacks + (state << 2));
+      const fallback = load<u32>(fallbacks + (state << 2));
+      // Only a damaged image has a fallback that is not smaller.
+      if (fallback >= state) unreachable();
+      state = fallback;
     }
     state = next === 0 ? load<u32>(rootChildren + ((<usize>byte) << 2)) : next;
     const token = load<u32>(ends + (state << 2));

@@ -75,7 +75,7 @@ export function createTextKernel(): TextKernel {
   return { exports: exports as TextKernelExports, memory };
 }
 
-const pageBytes = 1 << 16;
+export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
 /** In 256 MB the regions have room for most patterns; in less than 64 MB for hardly any. */

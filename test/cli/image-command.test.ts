@@ -12,7 +12,7 @@ const image = (...args: string[]) => bpe(["image", "--progress", "none", ...args
 
 test("an image goes to a file, or to standard output", () => {
   const { code, stderr } = image(tokenizer, "-o", "made.image");
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/^wrote an image of [\d.]+ kB\n$/)]);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^wrote an image of [\d.]+ [kM]B\n$/)]);
   const made = readFileSync(join(home, "made.image"));
   expect(made.toString("latin1", 0, 8)).toBe("bpeimage");
   const { stdout } = Bun.spawnSync([binary, "image", tokenizer, "-q"], { env: environment });

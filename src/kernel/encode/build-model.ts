@@ -1,4 +1,4 @@
-import { fixedEnd, layOutEncoding, reserveTable, reserveTo } from "../regions";
+import { fixedEnd, layOutEncoding, reserveTable, reserveTo, useWholeMemory } from "../regions";
 import { takeToEncode } from "../text-loop";
 import { reserveFragments } from "./characters";
 import { useWords } from "./encode-words";
@@ -8,7 +8,7 @@ import { droppedByte, EncodingModel } from "./model-layout";
 import { addJoins, reserveJoins, useCuts } from "./never-merged";
 import { addPair, findPair, noRankByte, reservePairs } from "./pair-ranks";
 import { useWholeTokens } from "./whole-tokens";
-import { useCache } from "./word-cache";
+import { useCache, useLookUp } from "./word-cache";
 
 let modelHead: usize = 0;
 
@@ -20,11 +20,37 @@ export function beginModel(byteCount: u32): usize {
 
 /** Builds all tables of the model that JavaScript has written; false without room. The cache is 2^shrinkBits times smaller. */
 export function useModel(shrinkBits: u32): bool {
+  return buildTables() && useWordCache(shrinkBits);
+}
+
+/** The same without the cache. */
+export function buildTables(): bool {
   const model = changetype<EncodingModel>(modelHead);
-  if (!buildModel(model)) return false;
-  if (!useCache(shrinkBits) || !useWords(model) || !useMerging(model)) return false;
+  if (!buildModel(model) || !useMerging(model)) return false;
+  useWords(model);
   takeToEncode();
   return useWholeTokens(model) && useCuts(model) && useLateMerges(model);
+}
+
+function useWordCache(shrinkBits: u32): bool {
+  return useCache(shrinkBits) && useLookUp();
+}
+
+/**
+ * An image has the memory and the variables of an instance after `buildTables` and the tables of a pattern
+ * (src/tokenizer/laid-out-model.ts). Another instance takes them over between the two calls here. Its regions and its cache are its
+ * own: they do not depend on what an image says.
+ *
+ * Returns the address from which on the memory is the image's; 0 without room.
+ */
+export function beginLaidOut(): usize {
+  return layOutEncoding() ? fixedEnd : 0;
+}
+
+/** The memory is as large as the image says. False without room. */
+export function endLaidOut(): bool {
+  useWholeMemory();
+  return useWordCache(0);
 }
 
 /**

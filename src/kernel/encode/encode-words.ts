@@ -36,7 +36,6 @@ import {
   reserveWords,
   results,
   short,
-  useLookUp,
 } from "./word-cache";
 
 /**
@@ -51,10 +50,8 @@ import {
  */
 let isNarrow: bool = false;
 
-/** Sets up the look-up of words, once the cache is laid out; false without room. */
-export function useWords(model: EncodingModel): bool {
+export function useWords(model: EncodingModel): void {
   isNarrow = model.isNarrow !== 0;
-  return useLookUp();
 }
 
 /**

@@ -97,13 +97,21 @@ export function indexTokens(table: TokenTable): bool {
 /** The token that equals the `length` bytes at `start`, or -1. */
 export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   const last: u32 = (1 << table.slotBits) - 1;
-  let pos = hashLong(start, length) >> (32 - table.slotBits);
+  const home = hashLong(start, length) >> (32 - table.slotBits);
+  let pos = home;
   for (let token = tokenIn(table.slots, pos); token >= 0; token = tokenIn(table.slots, pos)) {
     if (tokenLength(table, token) === length && equalBytes(tokenStart(table, token), start, length))
       return token;
-    pos = (pos + 1) & last;
+    pos = nextSlot(pos, last, home);
   }
   return -1;
+}
+
+/** The slot after `pos`. Only a damaged image has no free one: then it traps where the search began. */
+export function nextSlot(pos: u32, last: u32, home: u32): u32 {
+  const next = (pos + 1) & last;
+  if (next === home) unreachable();
+  return next;
 }
 
 export function tokenId(table: TokenTable, token: u32): i32 {

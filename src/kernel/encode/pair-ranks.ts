@@ -146,7 +146,8 @@ function mayBePair(hash: u32): u32 {
 function findRank(hash: u32, both: u64, checks: bool): i32 {
   const tag = hash << rankBits;
   const last: u32 = (1 << slotBits) - 1;
-  let pos = hash >> (32 - slotBits);
+  const home = hash >> (32 - slotBits);
+  let pos = home;
   let slot = load<u32>(slots + (pos << 2));
   while (slot !== 0) {
     if ((slot ^ tag) >> rankBits === 0) {
@@ -155,6 +156,8 @@ function findRank(hash: u32, both: u64, checks: bool): i32 {
         return <i32>rank < rankLimit ? <i32>rank : noRank;
     }
     pos = (pos + 1) & last;
+    // Only a damaged image has no free slot.
+    if (pos === home) unreachable();
     slot = load<u32>(slots + (pos << 2));
   }
   return noRank;

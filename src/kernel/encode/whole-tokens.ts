@@ -5,6 +5,7 @@ import {
   findTokenAt,
   indexTokens,
   insertToken,
+  nextSlot,
   TokenTable,
   tokenId,
   tokenIn,
@@ -88,17 +89,19 @@ export function mayTouchWhole(left: u32, right: u32): bool {
 /** Whether a whole token inside the pretoken [start, end) begins or ends at `at`. */
 export function touchesWhole(start: usize, at: usize, end: usize): bool {
   const last: u32 = (1 << whole.slotBits) - 1;
-  let pos = hashEdge(edgeAt(at)) >> (32 - whole.slotBits);
+  let home = hashEdge(edgeAt(at)) >> (32 - whole.slotBits);
+  let pos = home;
   for (let token = tokenIn(beginnings, pos); token >= 0; token = tokenIn(beginnings, pos)) {
     const length = tokenLength(whole, token);
     if (at + length <= end && equalBytes(tokenStart(whole, token), at, length)) return true;
-    pos = (pos + 1) & last;
+    pos = nextSlot(pos, last, home);
   }
-  pos = hashEdge(edgeAt(at - edgeBytes)) >> (32 - whole.slotBits);
+  home = hashEdge(edgeAt(at - edgeBytes)) >> (32 - whole.slotBits);
+  pos = home;
   for (let token = tokenIn(endings, pos); token >= 0; token = tokenIn(endings, pos)) {
     const length = tokenLength(whole, token);
     if (at - length >= start && equalBytes(tokenStart(whole, token), at - length, length)) return true;
-    pos = (pos + 1) & last;
+    pos = nextSlot(pos, last, home);
   }
   return false;
 }
@@ -132,12 +135,13 @@ function mark(edge: u32, bit: u32): void {
 function hasMark(edge: u32, bit: u32, table: usize): bool {
   if ((load<u8>(edges + (hashEdge(edge) >> (32 - edgeBits))) & bit) === 0) return false;
   const last: u32 = (1 << whole.slotBits) - 1;
-  let pos = hashEdge(edge) >> (32 - whole.slotBits);
+  const home = hashEdge(edge) >> (32 - whole.slotBits);
+  let pos = home;
   for (let token = tokenIn(table, pos); token >= 0; token = tokenIn(table, pos)) {
     const start = tokenStart(whole, token);
     if (edgeAt(bit === isBeginning ? start : start + tokenLength(whole, token) - edgeBytes) === edge)
       return true;
-    pos = (pos + 1) & last;
+    pos = nextSlot(pos, last, home);
   }
   return false;
 }

@@ -1,0 +1,107 @@
+import type { TokenToFind } from "../bytes/text-sections.ts";
+import { UserError } from "../errors.ts";
+import { KernelScan } from "../pattern/kernel-scan.ts";
+import { createEncodingKernel, type Kernel, pageBytes, putArray } from "../runtime/kernel.ts";
+import { useTokens } from "../text/pretokens.ts";
+import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
+import type { TokenizerParts } from "./tokenizer-parts.ts";
+
+/**
+ * LaidOutModel: the memory of an instance of the kernel's encoding module that has a tokenizer and has seen no text, and its
+ * variables. The module addresses its memory from 0, so the bytes have the same meaning in any other instance (native/instance.c).
+ *
+ *   PART        TYPE      MEANING
+ *   areas       u32[2]    address and size of each area that has other bytes than zeros, ascending
+ *   bytes       u8        the areas end to end
+ *   variables   u32[3]    `variableKey` of the name of each variable that has changed, ascending; low and high half of its value
+ */
+export type LaidOutModel = {
+  readonly pageCount: number;
+  readonly areas: Uint8Array;
+  readonly bytes: Uint8Array;
+  readonly variables: Uint8Array;
+};
+
+/** Lays a tokenizer out. */
+export function layOut(
+  { model, isNarrow, pattern }: TokenizerParts,
+  tokens: readonly TokenToFind[],
+  cutPairs: Uint8Array,
+): LaidOutModel {
+  const kernel = createEncodingKernel();
+  const { exports, memory } = kernel;
+  const head = placeInKernel(kernel, { model, isNarrow, cuts: "beside foreign bytes" });
+  if (exports.buildTables() === 0) throw noMemoryForTokenizer();
+  const scan = KernelScan.create(kernel, pattern.automata, { fourByteTablesBytes: 0, masksBytes: 0 });
+  if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
+  scan.prepare();
+  const pairs = putArray(kernel, cutPairs);
+  exports.useCutPairs(pairs);
+  if (pairs === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
+  // The halves of merges are in the table of pairs, too, where encoding looks.
+  const [, lefts, rights] = new Uint32Array(memory.buffer, head, 3);
+  for (const address of [lefts, rights]) {
+    new Int32Array(memory.buffer, address, model.merges.merged.length).fill(0);
+  }
+  const areas = areasOf(memory, head);
+  return {
+    pageCount: memory.buffer.byteLength / pageBytes,
+    areas: bytesOf(Uint32Array.from(areas.flat())),
+    bytes: Buffer.concat(areas.map(([start, size]) => new Uint8Array(memory.buffer, start, size))),
+    variables: changedVariables(kernel),
+  };
+}
+
+/** A shorter run of zeros is not left out. */
+const blockBytes = 256;
+
+/** Start and size of each area from `start` on that has other bytes than zeros. */
+function areasOf({ buffer }: WebAssembly.Memory, start: number): [start: number, size: number][] {
+  const words = new BigUint64Array(buffer);
+  const areas: [start: number, size: number][] = [];
+  for (let block = start; block < buffer.byteLength; block += blockBytes) {
+    const end = Math.min(block + blockBytes, buffer.byteLength);
+    let word = block / 8;
+    while (word < end / 8 && words[word] === 0n) word++;
+    if (word === end / 8) continue;
+    const last = areas.at(-1);
+    if (last !== undefined && last[0] + last[1] === block) last[1] += end - block;
+    else areas.push([block, end - block]);
+  }
+  return areas;
+}
+
+/** Variables that every instance sets itself: regions and the cache, which are not in the image, and those of a text. */
+export const isOwnVariable = (name: string): boolean =>
+  /^(regions|word-cache|text-loop\/\w+Pos|scanner\/tableBytes|shadow-writer\/readsOn)\b/.test(name);
+
+/** FNV-1a. */
+export function variableKey(name: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** The variables of an instance that have other values than those of a new one. */
+function changedVariables(kernel: Kernel): Uint8Array {
+  const first: Variables = createEncodingKernel().exports;
+  const now: Variables = kernel.exports;
+  const entries: [key: number, value: bigint][] = [];
+  for (const [name, variable] of Object.entries(now)) {
+    if (!(variable instanceof WebAssembly.Global) || isOwnVariable(name)) continue;
+    const value = BigInt(variable.value);
+    if (value !== BigInt((first[name] as WebAssembly.Global).value)) entries.push([variableKey(name), value]);
+  }
+  entries.sort(([a], [b]) => a - b);
+  const words = entries.flatMap(([key, value]) => [
+    key,
+    Number(BigInt.asUintN(32, value)),
+    Number(BigInt.asUintN(32, value >> 32n)),
+  ]);
+  return bytesOf(Uint32Array.from(words));
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
