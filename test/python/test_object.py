@@ -406,7 +406,7 @@ if eos is not None:
 """
     WRONG = (
         "tokenizer.encode(3)",
-        "tokenizer.encode('a', True)",
+        "tokenizer.encode('a', 'all')",
         "tokenizer.encode_with_offsets('a', unit='words')",
         "tokenizer([b'a'])",
         "tokenizer.token_to_id('a') + 1",
