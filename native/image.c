@@ -126,7 +126,7 @@ const char *image_open(Image *image, const uint8_t *bytes, size_t size) {
   image->page_count = head[13];
   image->variables = (const Variable *)parts[VARIABLES];
   image->variable_count = sizes[VARIABLES] / sizeof(Variable);
-  if (!are_areas(image, sizes[MODEL])) return damaged;
+  if (sizes[AREAS] % sizeof(Area) != 0 || sizes[VARIABLES] % sizeof(Variable) != 0 || !are_areas(image, sizes[MODEL])) return damaged;
   uint32_t starts_count = sizes[STARTS] / 4;
   if (image->id_limit >= ID_LIMIT_MAX || starts_count != image->id_limit + 1) return damaged;
   if (image->longest_token > INT32_MAX / 8 || (image->sections_size == 0 && !(image->is_direct[0] && image->is_direct[1]))) return damaged;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { compile, compilerHere, libraryParts } from "../../scripts/native/build.ts";
 import { run } from "../../scripts/release/run.ts";
 import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
@@ -46,6 +47,41 @@ describe.skipIf(compiler === undefined)("the C library", () => {
     const program = (await compiled("threads"))!;
     const said = Bun.spawnSync([program, imagePath], { stdin: Buffer.from(text) }).stdout.toString();
     expect(said).toMatch(/^\d{4,} ids, 0 wrong\n$/);
+  });
+
+  test("what an image says of the kernel's memory is checked, whatever its checksum is", async () => {
+    const driver = (await compiled("driver"))!;
+    const image = readFileSync(imagePath);
+    const placeOf = (part: number) => image.readUInt32LE(56 + 8 * part);
+    const [areas, variables] = [placeOf(5), placeOf(7)];
+    const number = (place: number, value: number) => (bytes: Buffer) =>
+      bytes.writeUInt32LE(value >>> 0, place);
+    const [start, size] = [image.readUInt32LE(areas), image.readUInt32LE(areas + 4)];
+    const key = image.readUInt32LE(variables);
+    const edits = {
+      "an area in the regions of an instance": number(areas, 64),
+      "areas that overlap": number(areas + 8, start + size - 64),
+      "an area that ends after the memory": number(areas, 0xffff_ff00),
+      "an area that is longer than its bytes": number(areas + 4, size + 256),
+      "a memory that is too small": number(52, 1),
+      "a memory larger than any": number(52, 0x1_0001),
+      "a variable that nobody has": number(variables, key + 1),
+      "variables in no order": number(variables + 12, key),
+      "a part that ends after the image": number(56 + 8 * 6 + 4, image.length),
+      "half a variable": number(56 + 8 * 7 + 4, 7),
+    };
+    for (const [what, edit] of Object.entries(edits)) {
+      const bytes = Buffer.from(image);
+      edit(bytes);
+      bytes.writeUInt32LE(crc32(bytes.subarray(16)), 12);
+      writeFileSync(join(home, "edited.image"), bytes);
+      const { exitCode, stderr } = Bun.spawnSync([driver, join(home, "edited.image")]);
+      expect([what, exitCode, stderr.toString()]).toEqual([
+        what,
+        1,
+        expect.stringMatching(/damaged|no memory/),
+      ]);
+    }
   });
 
   test("an image that is damaged anywhere gives an error or ids", async () => {

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { version } from "../../package.json";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
+import { createEncodingKernel } from "../../src/runtime/kernel.ts";
 import { tokenizerImage } from "../../src/tokenizer/image.ts";
+import { isOwnVariable, variableKey } from "../../src/tokenizer/laid-out-model.ts";
 import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
 
 const json = jsonOf(writeTokenizer("gpt2"));
@@ -63,6 +65,28 @@ test("facts and tokens are in it as they are", () => {
   expect(bytes.readUInt32LE(40)).toBe(Math.max(...contents));
   expect([...words(1)]).toEqual([...parts.tokens.starts]);
   expect(part(2).equals(Buffer.from(parts.tokens.bytes))).toBe(true);
+});
+
+test("areas of the memory follow each other, and have all bytes of the model; variables have their keys", () => {
+  const { bytes, part, words } = opened(tokenizerImage(parts, {}));
+  const pageCount = bytes.readUInt32LE(52);
+  const [areas, variables] = [words(5), words(7)];
+  let [end, size] = [0, 0];
+  for (let i = 0; i < areas.length; i += 2) {
+    expect(areas[i]).toBeGreaterThan(end);
+    end = areas[i]! + areas[i + 1]!;
+    size += areas[i + 1]!;
+  }
+  expect(end).toBeLessThanOrEqual(pageCount << 16);
+  expect(size).toBe(part(6).length);
+  const keys = Array.from({ length: variables.length / 3 }, (_, i) => variables[3 * i]!);
+  expect(keys).toEqual(keys.toSorted((a, b) => a - b));
+  const names = Object.keys(createEncodingKernel().exports).filter((name) => name.includes("/"));
+  const known = new Set(names.filter((name) => !isOwnVariable(name)).map(variableKey));
+  expect(new Set(names.map(variableKey)).size).toBe(names.length);
+  expect(keys.filter((key) => !known.has(key))).toEqual([]);
+  for (const name of ["pair-ranks/slots", "scanner/automaton", "encode-words/isNarrow"])
+    expect(keys).toContain(variableKey(name));
 });
 
 test("only what a tokenizer needs is in it", () => {
