@@ -128,8 +128,3 @@ def texts_of(name: str, values: Any) -> list[str]:
     texts = list(values)
     refuse_text(name, texts)
     return texts
-
-
-__all__ = [
-    *("flag_of", "found", "is_iterable", "items_of", "path_of", "refuse", "refuse_text", "says_what_others_mean", "text_of", "texts_of", "whole_number"),
-]

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
-from ._arguments import is_iterable, refuse, refuse_text
+from ._arguments import is_iterable, items_of, refuse, refuse_text, whole_number
 from ._characters import character_of
 from ._executable import BpeError, Home
 from ._options import train
@@ -88,15 +88,15 @@ def _check(
     if isinstance(tokenizer, type):
         raise TypeError(f"tokenizer is the class {tokenizer.__name__}: give a tokenizer of it")
     refuse_no_texts("text_iterator", texts)
-    refuse_text("new_special_tokens", new_special_tokens if isinstance(new_special_tokens, (str, bytes)) else ())
-    if new_special_tokens is not None and (isinstance(new_special_tokens, dict) or not is_iterable(new_special_tokens)):
-        refuse("new_special_tokens", "a list of strings or AddedTokens", new_special_tokens)
+    if new_special_tokens is not None:
+        refuse_text("new_special_tokens", new_special_tokens if isinstance(new_special_tokens, (str, bytes)) else ())
+        if isinstance(new_special_tokens, dict) or not is_iterable(new_special_tokens):
+            refuse("new_special_tokens", "a list of strings or AddedTokens", new_special_tokens)
     for token in new_special_tokens if isinstance(new_special_tokens, (list, tuple)) else ():
         _described(token)
-    if special_tokens_map is not None and not hasattr(special_tokens_map, "items"):
-        raise TypeError(f"special_tokens_map must be a dict of names, found {type(special_tokens_map).__name__}")
-    if isinstance(vocab_size, bool) or not hasattr(vocab_size, "__index__"):
-        raise TypeError(f"vocab_size must be a number, found {type(vocab_size).__name__}")
+    if special_tokens_map is not None:
+        items_of("special_tokens_map", "a dict of names", special_tokens_map)
+    whole_number("vocab_size", vocab_size)
 
 
 def _refused(tokenizer: object) -> BpeError:
@@ -110,36 +110,29 @@ def _refused(tokenizer: object) -> BpeError:
 class Trainer:
     """Stands for HF's `BpeTrainer`: its parameters, each taken with its meaning or refused by its name."""
 
-    def __init__(
-        self,
-        vocab_size: int,
-        *,
-        special_tokens: Sequence[Any] = (),
-        min_frequency: int = 0,
-        max_token_length: Union[int, None] = None,
-        initial_alphabet: Union[Sequence[str], None] = None,
-        limit_alphabet: Union[int, None] = None,
-        continuing_subword_prefix: Union[str, None] = None,
-        end_of_word_suffix: Union[str, None] = None,
-        progress_format: str = "indicatif",
-        **others: Any,
-    ) -> None:
-        for name in others:
+    #: Its parameters besides the size, and what they are unless given.
+    DEFAULTS: Mapping[str, Any] = {
+        **{"special_tokens": (), "initial_alphabet": (), "min_frequency": 0, "progress_format": "indicatif"},
+        **dict.fromkeys(("max_token_length", "limit_alphabet", "continuing_subword_prefix", "end_of_word_suffix")),
+    }
+
+    def __init__(self, vocab_size: int, **given: Any) -> None:
+        for name in given.keys() - self.DEFAULTS.keys():
             raise TypeError(f"train_new_from_iterator has no parameter {name!r}")
+        asked = {**self.DEFAULTS, **given}
         #: The empty ones do nothing, but the model has them.
-        self.marks = {"continuing_subword_prefix": continuing_subword_prefix, "end_of_word_suffix": end_of_word_suffix}
+        self.marks = {name: asked[name] for name in ("continuing_subword_prefix", "end_of_word_suffix")}
         for name, mark in self.marks.items():
             if mark:
                 raise BpeError(f"{name} {mark!r}: tokens are bytes here, so they have no such mark")
-        if progress_format == "json":
+        if asked["progress_format"] == "json":
             raise BpeError("progress_format 'json': give a function as show_progress")
-        foreign = {text[:1] for text in initial_alphabet or ()} - _ALPHABET
-        if foreign:
+        self.initial_alphabet = frozenset(text[:1] for text in asked["initial_alphabet"] or ())
+        if foreign := self.initial_alphabet - _ALPHABET:
             raise BpeError(f"initial_alphabet has {min(foreign)!r}, which stands for no byte")
-        self.vocab_size, self.min_frequency, self.max_token_length = vocab_size, min_frequency, max_token_length
-        self.special_tokens, self.limit_alphabet = special_tokens, limit_alphabet
-        self.initial_alphabet = frozenset(text[:1] for text in initial_alphabet or ())
-        self.is_silent = progress_format == "silent"
+        self.vocab_size, self.special_tokens, self.limit_alphabet = vocab_size, asked["special_tokens"], asked["limit_alphabet"]
+        self.min_frequency, self.max_token_length = asked["min_frequency"], asked["max_token_length"]
+        self.is_silent = asked["progress_format"] == "silent"
 
     def refuse_limit(self, alphabet: frozenset[str]) -> None:
         if self.limit_alphabet is not None and self.limit_alphabet < len(alphabet):
@@ -408,6 +401,3 @@ def _of_ours(
             memory_limit=learner.memory_limit,
             progress=learner.shows,
         )
-
-
-__all__ = ["Learner", "Trainer", "learn_into", "train_new_from_iterator"]

@@ -175,6 +175,3 @@ def _lasting(record: bytes) -> bytes:
 
     kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}
     return json.dumps(kept, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
-
-
-__all__ = ["Files", "Place", "Source", "files_below", "look_at", "unpickled"]

@@ -43,8 +43,6 @@ _THREADS_MAX = 16
 #: So much is decoded at a time.
 _DECODED_BYTES = 1 << 22
 
-
-_RECORD = "training.json"
 #: Files that `save` writes alone, by their endings: the format, what it is called in a directory, and how such files begin.
 _FORMATS = {
     ".json": ("huggingface", "tokenizer.json", rb'\s*\{\s*"(version|[a-z_]*token[a-z_]*|model|decoder|normalizer|padding|truncation|post_processor)"'),
@@ -326,7 +324,10 @@ class Tokenizer:
 
     def ranks(self) -> dict[bytes, int]:
         """Ids by the bytes of tokens, without special ones, as ``tiktoken`` has them. BpeError where its ranks do not fit."""
-        return _ranks_of(self._file("tiktoken", "tokenizer.tiktoken").splitlines())
+        from base64 import b64decode
+
+        rows = self._file("tiktoken", "tokenizer.tiktoken").splitlines()
+        return {b64decode(token): int(rank) for token, rank in map(bytes.split, rows)}
 
     @property
     def pattern(self) -> str:
@@ -403,7 +404,7 @@ class Tokenizer:
         # Python takes 50 ns longer to call a function whose parameters have no position. Their order refuses a second text,
         # and flags by position.
         if threads is not None:
-            _refuse_threads(threads)
+            whole_number("threads", threads, 1)
         if allowed_special is not None or disallowed_special is not None:
             ids = self._encode_allowed(text, allowed_special, disallowed_special, special_tokens_as_text, threads)
         elif text.__class__ is not str or len(text) < _LONG_CHARACTERS or threads == 1:
@@ -529,7 +530,8 @@ class Tokenizer:
         else uint32, and offsets: the ids of text i are ``ids[offsets[i]:offsets[i + 1]]``.
         """
         texts = _list_of(texts)
-        _refuse_threads(threads)
+        if threads is not None:
+            whole_number("threads", threads, 1)
         before, after = self._around(add_special_tokens)
         if as_array and (allowed_special is not None or disallowed_special is not None):
             raise ValueError("as_array takes special_tokens_as_text, not allowed_special or disallowed_special")
@@ -928,35 +930,15 @@ class Tokenizer:
 
     def to_tiktoken(self) -> "tiktoken.Encoding":
         """The same tokenizer of OpenAI's package ``tiktoken``, where its kind of file can express it."""
-        import json
-
         import tiktoken
 
-        with self._place() as place:
-            record = os.path.join(place, _RECORD)
-            names = os.listdir(place) if os.path.isfile(record) else []
-            ranks = next((name for name in sorted(names) if _is_ranks(os.path.join(place, name))), None)
-            if ranks is None:
-                raise BpeError(f'"{self._path}" has no file for tiktoken, because its ids or its pattern do not fit one')
-            try:
-                with open(record, encoding="utf-8") as file:
-                    options = json.load(file)["options"]
-                pattern, compat, is_extended = options["pattern"], options.get("compat"), "newTokens" in options
-                regex, name = pattern["regex"], pattern["name"]
-                with open(os.path.join(place, ranks), "rb") as file:
-                    mergeable_ranks = _ranks_of(file)
-            except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-                raise BpeError(f'"{self._path}": {_RECORD} or {ranks} is damaged') from None
-        if not isinstance(regex, str):
-            raise BpeError("tiktoken has one regular expression for a pattern, and this one has several")
-        if name is None and (compat == "huggingface" or is_extended):
-            # HF's regex engine reads some expressions otherwise than tiktoken's: `\w` and `\s` are two.
-            raise BpeError("its pattern is written for HF's regex engine, and tiktoken has another one")
+        if not self._loaded().has_plain_sections:
+            raise BpeError("tiktoken neither normalizes nor strips text")
         special = self.special_tokens
         made = tiktoken.Encoding(
             name=os.path.basename(os.path.abspath(self._path)),
-            pat_str=regex,
-            mergeable_ranks=mergeable_ranks,
+            pat_str=self.pattern,
+            mergeable_ranks=self.ranks(),
             special_tokens=special,
         )
         # It tries them in the order of its own hash table, and takes the first that fits: not always the longest.
@@ -1123,18 +1105,6 @@ def _replace(path: str, data: bytes) -> None:
         raise
 
 
-def _is_ranks(path: str) -> bool:
-    """Not a pipe, which could keep its reader waiting."""
-    return path.endswith(".tiktoken") and os.path.isfile(path)
-
-
-def _ranks_of(rows: Iterable[bytes]) -> dict[bytes, int]:
-    """Reads the rows of a file of ranks: `load_tiktoken_bpe` would answer from a cache in which it keeps files by their paths."""
-    from base64 import b64decode
-
-    return {b64decode(token): int(rank) for token, rank in map(bytes.split, rows)}
-
-
 def _worked(model: Any, texts: Sequence[str], as_text: Union[bool, None], wants_lists: bool, threads: Union[int, None]) -> Any:
     """A batch of the native module that is encoded, by this thread and others."""
     try:
@@ -1241,12 +1211,3 @@ def _without_command(message: str, paths: Sequence[str]) -> str:
     if not all(map(os.path.lexists, paths)):
         lines.append("hint: a string is the path of a file here; encode(text) encodes a text")
     return respelled("\n".join(lines))
-
-
-def _refuse_threads(threads: Union[int, None]) -> None:
-    if threads is None:
-        return
-    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-        raise TypeError(f"threads must be a number, found {type(threads).__name__}")
-    if threads < 1:
-        raise ValueError(f"threads is {threads}, and must be 1 or more")

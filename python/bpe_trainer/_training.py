@@ -208,16 +208,9 @@ def _weights(name: str, value: t.Any) -> list[str]:
     return [f"{path if os.path.isabs(path) else os.path.join('.', path)}:{weight}" for path, weight in named]
 
 
-def _one_path(name: str, value: t.Any) -> list[str]:
-    if isinstance(value, (str, bytes, os.PathLike)):
-        return [os.fsdecode(value)]
-    hint = ": save it, and give its path; train_new_from_iterator takes a tokenizer" if name == "like" else ""
-    raise TypeError(f"{name} must be a path, found {type(value).__name__}{hint}")
-
-
 _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
     "value": _one,
-    "path": _one_path,
+    "path": lambda name, value: [_path(name, value)],
     "paths": lambda name, value: [_path(name, path) for path in _several(value)],
     "texts": texts_of,
     "listed": _listed,
@@ -240,8 +233,8 @@ def refuse_no_texts(name: str, texts: object) -> None:
 def _path(name: str, path: t.Any) -> str:
     if isinstance(path, (str, bytes, os.PathLike)):
         return os.fsdecode(path)
-    hint = ": give texts as texts=" if name == "files" else ""
-    raise TypeError(f"{name} must be paths, found {type(path).__name__}{hint}")
+    hints = {"files": ": give texts as texts=", "like": ": save it, and give its path; train_new_from_iterator takes a tokenizer"}
+    raise TypeError(f"{name} must be a path, found {type(path).__name__}{hints.get(name, '')}")
 
 
 def _may_be_text(path: str) -> bool:

@@ -17,8 +17,7 @@ from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 from ._arguments import found as shown
 from ._arguments import is_iterable, items_of, path_of, refuse, texts_of, whole_number
 from ._characters import byte_of, character_of
-from ._executable import BpeError, Home, Run
-from ._source import Source
+from ._executable import BpeError, Run
 from ._tokenizer import Tokenizer
 from ._options import train
 
@@ -106,16 +105,10 @@ def get_tokenizer(
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {"type": "BPE", "vocab": keys, "merges": list(pairs)},
     }
-    home = Home()
-    path = Path(home.name, "tokenizer.json")
-    path.write_text(json.dumps(content), "utf-8")
-    made = Tokenizer._of(Source(str(path), home))
     try:
-        made._description()
+        return _Assignment(Tokenizer.from_str(json.dumps(content)))
     except BpeError as error:
-        made.close()
-        raise BpeError(str(error).replace(f'"{path}"', "the vocabulary")) from None
-    return _Assignment(made)
+        raise BpeError(str(error).replace('"tokenizer.json"', "the vocabulary")) from None
 
 
 def check(

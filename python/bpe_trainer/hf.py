@@ -21,13 +21,6 @@ from ._tokenizer import Tokenizer as Ours
 from ._training import refuse_no_texts, shown_warnings
 from ._types import Texts
 
-#: Parameters of HF's BpeTrainer that are read from it.
-_PARAMETERS = (
-    *("vocab_size", "min_frequency", "special_tokens", "limit_alphabet", "initial_alphabet", "continuing_subword_prefix"),
-    *("end_of_word_suffix", "max_token_length", "progress_format"),
-)
-
-
 def __getattr__(name: str) -> Any:
     return getattr(tokenizers, name)
 
@@ -58,7 +51,8 @@ def _trained_here(made: Any) -> Any:
             names = f"{type(trainer).__name__} for {type(made.model).__name__}"
             raise BpeError(f"{names}: only BPE over bytes is learned here\nhint: tokenizers.Tokenizer learns others")
         learner = Learner(trainer.show_progress and sys.stderr.isatty())
-        learn_into(made, texts, Trainer(**{name: getattr(trainer, name) for name in _PARAMETERS}), learner, files=files)
+        parameters = {name: getattr(trainer, name) for name in ("vocab_size", *Trainer.DEFAULTS)}
+        learn_into(made, texts, Trainer(**parameters), learner, files=files)
         shown_warnings(learner.warned)
 
     def train(files: Sequence[str], trainer: Any = None) -> None:

@@ -281,7 +281,7 @@ class Abilities(Home):
             self.goes_over_spaces(tokenizer)
             tokenizer.save(self.home / "saved")
             expected = self.encoded(tokenizer)
-            with self.assertRaisesRegex(bpe.BpeError, "no file for tiktoken"):
+            with self.assertRaises(bpe.BpeError):
                 tokenizer.to_tiktoken()
         with bpe.Tokenizer.load(self.home / "saved") as loaded:
             self.assertEqual(loaded.encode(self.corpus.read_text("utf-8")), expected[0])
@@ -310,8 +310,8 @@ class Abilities(Home):
         own.close()
         with bpe.train(self.corpus, "+20", extend=self.home / "own") as tokenizer:
             self.same_as_hf(tokenizer)
-            with self.assertRaises(bpe.BpeError):
-                tokenizer.to_tiktoken()
+            tiktoken = tokenizer.to_tiktoken()
+            self.assertEqual(tokenizer.encode_batch(texts), [tiktoken.encode(text, allowed_special="all") for text in texts])
 
     def test_what_needs_numpy_says_so(self) -> None:
         with bpe.train(self.corpus, 300) as tokenizer, mock.patch.dict(sys.modules, {"numpy": None}):
@@ -407,18 +407,15 @@ class Encoding(Home):
                 self.assertEqual(ids, [tiktoken.encode(text, allowed_special="all") for text in texts])
         self.assertIn("refused", outcomes)
 
-    def test_what_tiktoken_would_read_otherwise_is_refused(self) -> None:
+    def test_what_tiktoken_reads_otherwise_is_translated(self) -> None:
         for compat in ("huggingface", "cs336"):
             tokenizer = bpe.train(self.corpus, 300, pattern=r"\w+|\W", special_tokens=[END], compat=compat)
             texts = [*made_texts(200), "10² a\u200db ½"]
             ours = tokenizer.encode_batch(texts)
             self.assertEqual(ours, [encoding.ids for encoding in tokenizer.to_hf().encode_batch(texts)])
-            if compat == "cs336":
-                tiktoken = tokenizer.to_tiktoken()
-                self.assertEqual(ours, [tiktoken.encode(text, allowed_special="all") for text in texts])
-            else:
-                with self.assertRaisesRegex(bpe.BpeError, "HF's regex engine"):
-                    tokenizer.to_tiktoken()
+            # HF's engine reads \w otherwise than tiktoken's, which gets an expression that says what it is.
+            tiktoken = tokenizer.to_tiktoken()
+            self.assertEqual(ours, [tiktoken.encode(text, allowed_special="all") for text in texts])
             tokenizer.close()
         named = bpe.train(self.corpus, 300, pattern="cl100k", special_tokens=[END], compat="huggingface")
         texts = made_texts(200)
@@ -468,7 +465,7 @@ class Encoding(Home):
             with self.assertRaisesRegex(bpe.BpeError, f"id {wrong} at position 0 stands for no token"):
                 self.tokenizer.decode([wrong])
         with self.assertRaises(TypeError):
-            self.tokenizer.encode(b"bytes")
+            self.tokenizer.encode(bytearray(b"bytes"))
         with self.assertRaises(UnicodeEncodeError):
             self.tokenizer.encode("half a \ud800 character")
         self.assertEqual(self.tokenizer.decode(self.tokenizer.encode("still here")), "still here")

@@ -83,7 +83,7 @@ class Arguments(unittest.TestCase):
         self.assertEqual(
             str(caught.exception).split("\n")[0], r'"low\x1b7\nbpe: error: \u202enone": no such file'
         )
-        with self.assertRaisesRegex(TypeError, "files must be paths, found list: give texts as texts="):
+        with self.assertRaisesRegex(TypeError, "files must be a path, found list: give texts as texts="):
             bpe.train([["low lower"], ["new"]], 260)
         with self.assertRaisesRegex(TypeError, "like must be a path, found int: save it"):
             bpe.train(texts=TEXTS, vocab_size=260, like=7)
