@@ -174,6 +174,8 @@ class TiktokensNames(Trained):
             self.assertEqual(ours.encode("<a>", allowed_special={"<a>"}), [ours.special_tokens["<a>"]])
             with self.assertRaisesRegex(bpe.BpeError, "normalizes or strips"):
                 ours.encode("<a><b>", allowed_special={"<a>"}, disallowed_special=())
+            with self.assertRaisesRegex(bpe.BpeError, "neither normalizes nor strips"):
+                ours.to_tiktoken()
 
     def test_the_other_names_are_tiktokens(self) -> None:
         ours, theirs = self.tokenizer, self.tokenizer.to_tiktoken()
