@@ -8,6 +8,7 @@ and its pre-tokenizer ends with ByteLevel. Anything else, and a parameter that w
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cached_property, wraps
 from typing import Any, Callable, Sequence, Union
@@ -56,7 +57,12 @@ def _trained_here(made: Any) -> Any:
         shown_warnings(learner.warned)
 
     def train(files: Sequence[str], trainer: Any = None) -> None:
-        learn(None, trainer, texts_of("files", files))
+        for path in (paths := texts_of("files", files)):
+            if not os.path.isfile(path):
+                raise BpeError(f"{path!r} is not a file")
+        if not paths:
+            raise ValueError("files is empty: name at least one file")
+        learn(None, trainer, [os.path.abspath(path) for path in paths])
 
     def train_from_iterator(iterator: Texts, trainer: Any = None, length: Union[int, None] = None) -> None:
         refuse_no_texts("iterator", iterator)

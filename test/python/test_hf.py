@@ -117,6 +117,11 @@ class Training(unittest.TestCase):
         for call in (lambda: made.train_from_iterator("a text"), lambda: made.train("a path"), lambda: made.train([3])):
             with self.assertRaises(TypeError):
                 call()
+        for wrong in ("-", "none.txt", "*.txt", str(self.file.parent)):
+            with self.assertRaisesRegex(bpe.BpeError, "is not a file"):
+                made.train([wrong])
+        with self.assertRaisesRegex(ValueError, "files is empty"):
+            made.train([])
         with self.assertRaises(AttributeError):
             hf.no_such
         self.assertIs(hf.decoders, tokenizers.decoders)
