@@ -19,8 +19,9 @@
 
 /* Bytes of the kernel's memory, and one of its variables (src/tokenizer/laid-out-model.ts). */
 typedef struct {
-  uint32_t start, size;
+  uint32_t start, size, fill; /* a byte, or AREA_LISTED: the model has its bytes */
 } Area;
+enum { AREA_LISTED = 256 };
 typedef struct {
   uint32_t key, value[2];
 } Variable;
@@ -43,7 +44,7 @@ typedef struct {
   uint8_t *is_added; /* a bit for each id, where offsets are trimmed */
   const uint8_t *sections; /* what the kernel's text module is set up by */
   uint32_t sections_size;
-  const uint8_t *model; /* the areas end to end */
+  const uint8_t *model; /* the listed areas end to end */
   const Area *areas;
   const Variable *variables;
   uint32_t area_count, variable_count, page_count;

@@ -8,7 +8,7 @@
 #include <cpuid.h>
 #endif
 
-enum { IMAGE_VERSION = 4, HEAD_BYTES = 56, PART_COUNT = 8, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16 };
+enum { IMAGE_VERSION = 5, HEAD_BYTES = 56, PART_COUNT = 8, ID_LIMIT_MAX = 1 << 27, TRIMS_MAX = 16, FILLED_MAX = 1 << 24 };
 enum { FACTS, STARTS, TOKENS, TEXTS, SECTIONS, AREAS, MODEL, VARIABLES };
 enum {
   IS_NARROW = 1,
@@ -61,16 +61,16 @@ static bool is_ascending(const uint32_t *numbers, uint32_t count) {
   return true;
 }
 
-/* Whether the areas are ascending, in the memory, and as large as the model. */
+/* Whether the areas are ascending and in the memory, and the listed ones as large as the model. */
 static bool are_areas(const Image *image, uint32_t model_size) {
-  uint64_t end = 0, size = 0;
+  uint64_t end = 0, size = 0, filled = 0;
   for (uint32_t i = 0; i < image->area_count; i++) {
     const Area *area = &image->areas[i];
-    if (area->start < end) return false;
+    if (area->start < end || area->fill > AREA_LISTED) return false;
     end = area->start + (uint64_t)area->size;
-    size += area->size;
+    *(area->fill == AREA_LISTED ? &size : &filled) += area->size;
   }
-  return end <= (uint64_t)image->page_count << 16 && size == model_size;
+  return end <= (uint64_t)image->page_count << 16 && size == model_size && filled <= FILLED_MAX;
 }
 
 static const char *list_added(Image *image) {

@@ -190,8 +190,14 @@ static const char *take_model(void *context) {
   if (start == 0 || !grow_to(memory, image->page_count * PAGE)) return no_memory;
   if (memory->pages != image->page_count || (image->area_count > 0 && image->areas[0].start < start)) return damaged;
   const uint8_t *from = image->model;
-  for (uint32_t i = 0; i < image->area_count; from += image->areas[i++].size)
-    memcpy(memory->data + image->areas[i].start, from, image->areas[i].size);
+  for (const Area *area = image->areas; area < image->areas + image->area_count; area++) {
+    if (area->fill != AREA_LISTED) {
+      memset(memory->data + area->start, (int)area->fill, area->size);
+      continue;
+    }
+    memcpy(memory->data + area->start, from, area->size);
+    from += area->size;
+  }
   const char *error = set_variables(kernel, image);
   if (error != NULL) return error;
   if (!w2c_kernel_endLaidOut(kernel) || !reserve_text(instance, 2 * WINDOW)) return no_memory;

@@ -77,7 +77,7 @@ export function tokenizerImage(parts: TokenizerParts, facts: object): Uint8Array
   return image;
 }
 
-export const imageVersion = 4;
+export const imageVersion = 5;
 const flagsAt = 32;
 const partsAt = 56;
 

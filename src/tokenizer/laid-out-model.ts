@@ -11,8 +11,9 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
  * variables. The module addresses its memory from 0, so the bytes have the same meaning in any other instance (native/instance.c).
  *
  *   PART        TYPE      MEANING
- *   areas       u32[2]    address and size of each area that has other bytes than zeros, ascending
- *   bytes       u8        the areas end to end
+ *   areas       u32[3]    address and size of each area that has other bytes than zeros, ascending; the byte that it is filled
+ *                         with, or `isListed`
+ *   bytes       u8        the listed areas end to end
  *   variables   u32[3]    `variableKey` of the name of each variable that has changed, ascending; low and high half of its value
  */
 export type LaidOutModel = {
@@ -47,26 +48,40 @@ export function layOut(
   return {
     pageCount: memory.buffer.byteLength / pageBytes,
     areas: bytesOf(Uint32Array.from(areas.flat())),
-    bytes: Buffer.concat(areas.map(([start, size]) => new Uint8Array(memory.buffer, start, size))),
+    bytes: Buffer.concat(
+      areas
+        .filter(([, , fill]) => fill === isListed)
+        .map(([start, size]) => new Uint8Array(memory.buffer, start, size)),
+    ),
     variables: changedVariables(kernel),
   };
 }
 
-/** A shorter run of zeros is not left out. */
+/** A shorter run of one byte is listed. */
 const blockBytes = 256;
+const isListed = 256;
+/** More is listed: an image does not make an instance write much more memory than it has bytes. */
+const filledBytesMax = 2 ** 24;
 
-/** Start and size of each area from `start` on that has other bytes than zeros. */
-function areasOf({ buffer }: WebAssembly.Memory, start: number): [start: number, size: number][] {
-  const words = new BigUint64Array(buffer);
-  const areas: [start: number, size: number][] = [];
-  for (let block = start; block < buffer.byteLength; block += blockBytes) {
-    const end = Math.min(block + blockBytes, buffer.byteLength);
-    let word = block / 8;
-    while (word < end / 8 && words[word] === 0n) word++;
-    if (word === end / 8) continue;
+/** Start, size and filling byte of each area from `start` on that has other bytes than zeros. */
+function areasOf(
+  { buffer }: WebAssembly.Memory,
+  start: number,
+): [start: number, size: number, fill: number][] {
+  const bytes = new Uint8Array(buffer);
+  const areas: [start: number, size: number, fill: number][] = [];
+  let filledBytes = 0;
+  for (let block = start; block < bytes.length; block += blockBytes) {
+    const end = Math.min(block + blockBytes, bytes.length);
+    const first = bytes[block]!;
+    let same = block;
+    while (same < end && bytes[same] === first) same++;
+    if (same === end && first === 0) continue;
+    const fill = same === end && filledBytes + blockBytes <= filledBytesMax ? first : isListed;
+    if (fill !== isListed) filledBytes += end - block;
     const last = areas.at(-1);
-    if (last !== undefined && last[0] + last[1] === block) last[1] += end - block;
-    else areas.push([block, end - block]);
+    if (last !== undefined && last[0] + last[1] === block && last[2] === fill) last[1] += end - block;
+    else areas.push([block, end - block, fill]);
   }
   return areas;
 }

@@ -54,15 +54,23 @@ describe.skipIf(compiler === undefined)("the C library", () => {
     const image = readFileSync(imagePath);
     const placeOf = (part: number) => image.readUInt32LE(56 + 8 * part);
     const [areas, variables] = [placeOf(5), placeOf(7)];
+    const lastArea = areas + image.readUInt32LE(60 + 8 * 5) - 12;
     const number = (place: number, value: number) => (bytes: Buffer) =>
       bytes.writeUInt32LE(value >>> 0, place);
     const [start, size] = [image.readUInt32LE(areas), image.readUInt32LE(areas + 4)];
     const key = image.readUInt32LE(variables);
     const edits = {
       "an area in the regions of an instance": number(areas, 64),
-      "areas that overlap": number(areas + 8, start + size - 64),
+      "areas that overlap": number(areas + 12, start + size - 64),
       "an area that ends after the memory": number(areas, 0xffff_ff00),
       "an area that is longer than its bytes": number(areas + 4, size + 256),
+      "an area of what is no byte": number(areas + 8, 257),
+      "a listed area that is said to be filled": number(areas + 8, 0),
+      "more memory that is filled than there may be": (bytes: Buffer) => {
+        bytes.writeUInt32LE(0x8000, 52);
+        bytes.writeUInt32LE(2 ** 24 + 1, lastArea + 4);
+        bytes.writeUInt32LE(0, lastArea + 8);
+      },
       "a memory that is too small": number(52, 1),
       "a memory larger than any": number(52, 0x1_0001),
       "a variable that nobody has": number(variables, key + 1),
