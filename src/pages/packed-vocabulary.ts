@@ -1,4 +1,3 @@
-import { spareThirdTier } from "../runtime/host.ts";
 import type { RankedMerges } from "../tokenizer/encoding-model.ts";
 import { tokenBytesOf } from "../tokenizer/token-table.ts";
 import { mergesInIds, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
@@ -129,23 +128,24 @@ export function packLoaded(
 
 function pack({ idLimit, merges, leaves, ledger, text }: Source, deflate: Deflate): PackedVocabulary {
   const { left, right, merged } = merges;
-  const columns = [
-    { name: "step", numbers: stepsOf(merged, idLimit), width: widthOf(idLimit - 1) },
-    { name: "left", numbers: left, width: widthOf(idLimit - 1) },
-    { name: "right", numbers: right, width: widthOf(idLimit - 1) },
-    ...(ledger === null ? [] : [countsColumn("created", ledger.created), countsColumn("end", ledger.end)]),
-    ...(text === null ? [] : [countsColumn("text", text)]),
-  ];
-  const raw = new Uint8Array(columns.reduce((sum, { width }) => sum + width * merged.length, 0));
-  let pos = 0;
-  for (const { numbers, width } of columns) pos = putColumn(numbers, width, raw, pos);
+  const columns = Object.entries({
+    step: narrowed(stepsOf(merged, idLimit), idLimit - 1),
+    left: narrowed(left, idLimit - 1),
+    right: narrowed(right, idLimit - 1),
+    ...(ledger !== null && {
+      created: narrowed(ledger.created, largestOf(ledger.created)),
+      end: narrowed(ledger.end, largestOf(ledger.end)),
+    }),
+    ...(text !== null && { text: narrowed(text, largestOf(text)) }),
+  });
+  const raw = Buffer.concat(columns.map(([, { buffer }]) => new Uint8Array(buffer)));
   return {
     mergeCount: merged.length,
     leaves,
     idLimit,
     tokensBefore: ledger === null ? null : tokensBeforeOf(ledger),
     lastPairCount: ledger?.lastPairCount ?? null,
-    columns: columns.map(({ name, width }) => ({ name, width })),
+    columns: columns.map(([name, { BYTES_PER_ELEMENT: width }]) => ({ name, width })),
     data: Buffer.from(deflate(raw)).toString("base64"),
   };
 }
@@ -169,29 +169,15 @@ function tokensBeforeOf({ created, tokensAfter }: MergeLedger): number | null {
   return left === tokensAfter.at(-1) ? tokensAfter[0]! : null;
 }
 
-function countsColumn(name: string, numbers: Float64Array) {
+function largestOf(numbers: Float64Array): number {
   let largest = 0;
   for (let k = 0; k < numbers.length; k++) if (numbers[k]! > largest) largest = numbers[k]!;
-  return { name, numbers, width: widthOf(largest) };
+  return largest;
 }
 
-/** How many bytes whole numbers up to this one need. */
-function widthOf(largest: number): number {
-  let width = 1;
-  while (largest >= 256 ** width) width++;
-  return width;
+/** A copy whose numbers, which go up to the largest, take few bytes. */
+function narrowed(numbers: Int32Array | Float64Array, largest: number) {
+  if (largest < 2 ** 8) return new Uint8Array(numbers);
+  if (largest < 2 ** 16) return new Uint16Array(numbers);
+  return largest < 2 ** 32 ? new Uint32Array(numbers) : new Float64Array(numbers);
 }
-
-/** Writes the planes of a column; returns the position after them. */
-function putColumn(numbers: Int32Array | Float64Array, width: number, into: Uint8Array, pos: number): number {
-  for (let shifted = 0; shifted < width; shifted += 4) {
-    // A copy keeps the lowest 32 bits. Numbers may have more.
-    const low = new Uint32Array(shifted === 0 ? numbers : numbers.map((number) => number / 2 ** 32));
-    const bytes = new Uint8Array(low.buffer);
-    for (let plane = 0; plane < Math.min(4, width - shifted); plane++)
-      for (let i = plane; i < bytes.length; i += 4) into[pos++] = bytes[i]!;
-  }
-  return pos;
-}
-
-spareThirdTier(putColumn);

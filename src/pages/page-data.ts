@@ -63,8 +63,7 @@ export type PageData = EvalData | VocabularyData | DiffData;
  * PackedVocabulary: the tokens and merges of a tokenizer, small enough for a page.
  *
  * `data` is `columns` one after the other, compressed by DEFLATE without a header, in base64. A column has a number for each
- * merge, `width` bytes wide: first the lowest byte of all numbers, then the next one of all, and so on, so that equal bytes
- * meet.
+ * merge, lowest byte first: a whole number of `width` 1, 2 or 4 bytes, or 8 bytes of floating point.
  *
  *   COLUMN   MEANING
  *   step     from one more than the id that the merge before makes (at first 0) to the id that this one makes, modulo `idLimit`

@@ -82,20 +82,20 @@ export async function unpack(vocabulary: PackedVocabulary): Promise<Vocabulary> 
   const packed = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const raw = new Uint8Array(await new Response(stream).arrayBuffer());
-  const byName: Record<string, Float64Array> = {};
+  const byName: Record<string, ArrayLike<number>> = {};
   let pos = 0;
   for (const { name, width } of columns) {
-    const numbers = new Float64Array(mergeCount);
-    for (let plane = 0; plane < width; plane++) {
-      for (let i = 0; i < mergeCount; i++) numbers[i]! += raw[pos++]! * 256 ** plane;
-    }
-    byName[name] = numbers;
+    const { buffer } = raw.slice(pos, (pos += width * mergeCount));
+    byName[name] = new kinds[width as keyof typeof kinds](buffer);
   }
   const { step, left, right, created, end, text } = byName;
   let id = -1;
-  const merged = step!.map((step) => (id = (id + 1 + step) % idLimit));
+  const merged = Array.from(step!, (step) => (id = (id + 1 + step) % idLimit));
   return vocabularyOf({ left: left!, right: right!, merged, created, end, text }, leaves, tokensBefore);
 }
+
+/** Arrays of numbers of each width. */
+const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
 
 const foundMax = 40;
 
