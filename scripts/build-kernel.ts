@@ -33,6 +33,9 @@ const root = join(import.meta.dir, "..");
 const sources = join(root, "src/kernel");
 
 const optimizing = ["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"];
+/** Browsers load the text module with each page that encodes. */
+const optimizingForSize = ["--optimizeLevel", "3", "--shrinkLevel", "1", "--converge"];
+const isText = (path: string) => basename(path).startsWith("kernel-text");
 /** What has tiny texts only need not be fast, and compiles in half the time. */
 const optimizingLittle = ["--optimizeLevel", "1", "--shrinkLevel", "0"];
 const options = [
@@ -62,7 +65,8 @@ const usualFlavours = {
   /** This one lays out the same memory for it, where there is no SIMD. */
   "kernel-encode-baseline.wasm": ["encode-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
   /** What a text goes through before it is cut. C is made of this one, too. */
-  "kernel-text.wasm": ["text-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
+  "kernel-text.wasm": ["text-module.ts", "--enable", "simd,bulk-memory", ...usualScale, "--noAssert"],
+  "kernel-text-baseline.wasm": ["text-module.ts", "--enable", "bulk-memory", ...usualScale, "--noAssert"],
 };
 
 /** Those of dist/bpe-small and of tests at small scale. They have assertions, but for those that C is made of. */
@@ -75,7 +79,7 @@ const smallFlavours = {
     ...smallScale,
     "--noAssert",
   ],
-  "kernel-text-small.wasm": ["text-module.ts", "--enable", "bulk-memory", ...smallScale, "--noAssert"],
+  "kernel-text-small.wasm": ["text-module.ts", "--enable", "simd,bulk-memory", ...smallScale, "--noAssert"],
 };
 
 const flavours = { ...usualFlavours, ...smallFlavours };
@@ -120,7 +124,7 @@ async function compile(path: string): Promise<void> {
   const { error, stderr } = await asc.main(
     [
       join(sources, entry!),
-      ...(basename(path) in smallFlavours ? optimizingLittle : optimizing),
+      ...(basename(path) in smallFlavours ? optimizingLittle : isText(path) ? optimizingForSize : optimizing),
       ...options,
       ...features,
       ...["--outFile", basename(path), ...(hasState(path) ? ["--debug"] : [])],

@@ -50,6 +50,8 @@ export interface TextSink {
   token(id: number, bytes: Uint8Array, start: number, end: number): void;
   /** The last token also takes this white space, which follows it. */
   strip(bytes: Uint8Array, start: number, end: number): void;
+  /** Takes a space that is put before the section, or a line of it; left out, it is pushed. */
+  space?(bytes: Uint8Array): void;
   /** Bytes [start, end) of the text are normalized to `newSize` other ones; where changes are noted. */
   change?(start: number, end: number, newSize: number): void;
 }
@@ -133,6 +135,7 @@ export class TextSections {
       else if (kind === 1) sink.end();
       else if (kind === 2) sink.token(a, memory, c, c + b);
       else if (kind === 3) sink.strip(memory, b, b + a);
+      else if (kind === 4 && sink.space !== undefined) sink.space(spaceBytes);
       else if (kind === 4) sink.push(spaceBytes, 0, 1);
       else sink.change?.(a, b, c);
     }

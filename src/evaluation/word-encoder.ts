@@ -3,7 +3,7 @@ import { normalize } from "../bytes/normalization.ts";
 import { space } from "../bytes/text.ts";
 import { scaled } from "../runtime/scale.ts";
 import { type AddedToken, changesText } from "../text/cutting.ts";
-import { type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
+import { TextEncoding, TextNotes } from "../tokenizer/text-encoding.ts";
 import { haveAllBytes, type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
 import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
 import type { WordTable } from "../words/word-table.ts";
@@ -28,8 +28,8 @@ type Ids = Uint16Array | Uint32Array;
  */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
-  /** The added tokens of the last word that were found before it was cut. */
-  private readonly found: FoundAdded[] = [];
+  /** What is noted of the last word. */
+  private readonly notes = new TextNotes();
   private readonly addedTokens: ReadonlyMap<number, AddedToken>;
   /** The tokens of a pretoken have its bytes, all of them and no others; and those of a text have its bytes. */
   private readonly hasAllBytes: boolean;
@@ -41,7 +41,7 @@ export class WordEncoder {
 
   constructor(readonly tokenizer: WordEncoding) {
     const { parts, cacheShrinkBits } = tokenizer;
-    this.encoding = new TextEncoding(parts, this.found, { cacheShrinkBits });
+    this.encoding = new TextEncoding(parts, this.notes, { cacheShrinkBits });
     this.addedTokens = new Map(parts.addedTokens.map((token) => [token.id, token]));
     this.isSpecial = new Uint8Array(tokenizer.tokens.idLimit);
     for (const { id, special } of parts.addedTokens) if (special) this.isSpecial[id] = 1;
@@ -123,7 +123,7 @@ export class WordEncoder {
   private encode({ placed: { bytes, starts } }: TextWords, p: number): number {
     const { encoding } = this;
     encoding.out.shrink();
-    this.found.length = 0;
+    this.notes.clear();
     encoding.pushText(bytes, starts[p]!, starts[p + 1]!);
     const idCount = encoding.out.count;
     encoding.out.count = 0;
@@ -190,7 +190,7 @@ export class WordEncoder {
     const text = placedAt(words, p);
     const whitespace = text.subarray(0, words.whitespaceBytes[p]!);
     const [id] = this.encoding.out.ids;
-    const [first] = this.found;
+    const [first] = this.notes.found;
     const token = this.encoding.isDirect || first?.index === 0 ? this.addedTokens.get(id!) : undefined;
     if (token !== undefined) {
       const content = Buffer.from(token.content);

@@ -140,7 +140,6 @@ export {
   useFourByteTables,
 } from "./scan/scanner";
 export { shadowBytes } from "./scan/shadow-writer";
-export { findCut, useCutPairs } from "./text/cuts";
 export {
   documents,
   idCount,

@@ -15,7 +15,7 @@ import { onEngine, UserError, usageError } from "../errors.ts";
 import { tokenizerOfJson } from "../formats/tokenizer-json.ts";
 import { StreamDecoder } from "../tokenizer/stream-decoder.ts";
 import { NoCut, TextCuts } from "../tokenizer/text-cuts.ts";
-import { bytesOf, type FoundAdded, TextEncoding } from "../tokenizer/text-encoding.ts";
+import { bytesOf, TextEncoding, TextNotes } from "../tokenizer/text-encoding.ts";
 import { textPieces } from "../tokenizer/text-pieces.ts";
 import { TokenDecoder } from "../tokenizer/token-decoder.ts";
 import { idsByKey, keysById } from "../tokenizer/token-keys.ts";
@@ -352,14 +352,14 @@ export class TextTokenizer {
     readIdsMax: number,
     options: EncodeOptions,
   ): TextCuts | null {
-    const found: FoundAdded[] = [];
-    encoding.found = found;
+    const asText = this.readsSpecialTokensAsText(options);
+    const notes = new TextNotes();
+    encoding.noteIn(notes, asText);
     const end = encoding.pushUntil(text, readIdsMax, true);
-    encoding.found = undefined;
+    encoding.noteIn(undefined, asText);
     const ids = encoding.out.flush();
     if (end === text.length && ids.length <= idsMax) return null;
-    const parts = { ...this.parts, specialTokensAsText: this.readsSpecialTokensAsText(options) };
-    return new TextCuts(bytesOf(text, 0, end), ids, found, parts, encoding);
+    return new TextCuts(bytesOf(text, 0, end), ids, notes, this.parts, encoding);
   }
 }
 

@@ -41,6 +41,7 @@ export function readKernel(
     | "kernel-encode"
     | "kernel-encode-baseline"
     | "kernel-text"
+    | "kernel-text-baseline"
     | "kernel-small"
     | "kernel-encode-small"
     | "kernel-text-small",

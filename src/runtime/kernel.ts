@@ -3,7 +3,13 @@ import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
 
 /** An instance of the kernel in a memory. Several may share a memory, each in its own thread. */
-export type Kernel = { readonly exports: KernelExports; readonly memory: WebAssembly.Memory };
+export type Kernel = {
+  readonly exports: KernelExports & EncodingExports;
+  readonly memory: WebAssembly.Memory;
+};
+
+/** What the encoding part alone has. */
+type EncodingExports = { readonly useCutPairs?: (address: number) => void };
 
 const hasSimd = () => WebAssembly.validate(simdProbe);
 const readModule = () => readKernel(moduleName());
@@ -69,7 +75,7 @@ export type TextKernel = { readonly exports: TextKernelExports; readonly memory:
 let compiledText: WebAssembly.Module | undefined;
 
 export function createTextKernel(): TextKernel {
-  compiledText ??= new WebAssembly.Module(readTextKernel());
+  compiledText ??= new WebAssembly.Module(hasSimd() ? readTextKernel() : readKernel("kernel-text-baseline"));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const { exports } = new WebAssembly.Instance(compiledText, { env: { memory, poll() {} } });
   return { exports: exports as TextKernelExports, memory };

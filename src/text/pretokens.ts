@@ -59,6 +59,10 @@ export interface Taker {
   takeToken?(id: number, byteCount: number): void;
   /** The last token is longer by white space after it. */
   strip?(byteCount: number): void;
+  /** A space is put here, which is not in the text. */
+  takeSpace?(): void;
+  /** Bytes [start, end) of the text are normalized to `newSize` other ones; where changes are noted. */
+  change?(start: number, end: number, newSize: number): void;
 }
 
 /**

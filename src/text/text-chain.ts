@@ -17,7 +17,7 @@ export class TextChain {
   protected readonly window: TextWindow;
   private sections: TextSections | undefined;
   private direct = false;
-  private opened: boolean | undefined;
+  private opened: number | undefined;
 
   /** @param pretokens what cuts the text; left out: made for the cutting */
   constructor(
@@ -38,16 +38,17 @@ export class TextChain {
     return this.direct;
   }
 
-  /** From the next text on, special tokens are found or stay text. */
-  open(specialTokensAsText: boolean): void {
-    if (specialTokensAsText === this.opened) return;
-    this.opened = specialTokensAsText;
+  /** From the next text on, special tokens are found or stay text, and the taker receives changes or not. */
+  open(specialTokensAsText: boolean, notesChanges = false): void {
+    const opened = Number(specialTokensAsText) | (2 * Number(notesChanges));
+    if (opened === this.opened) return;
+    this.opened = opened;
     const cutting = { ...this.cutting, specialTokensAsText };
     this.direct = isCutAsItIs(cutting);
     this.pretokens.lookForTokens(this.direct, specialTokensAsText);
     if (this.direct) return;
     this.sections ??= new TextSections(sectionSettings(cutting));
-    this.sections.open(specialTokensAsText);
+    this.sections.open(specialTokensAsText, notesChanges);
   }
 
   /** Bytes that are not in sections yet, or not taken yet. */
@@ -151,6 +152,15 @@ export class TextWindow implements TextSink {
 
   strip(_: Uint8Array, start: number, end: number): void {
     this.taker.strip?.(end - start);
+  }
+
+  space(bytes: Uint8Array): void {
+    this.taker.takeSpace?.();
+    this.push(bytes, 0, bytes.length);
+  }
+
+  change(start: number, end: number, newSize: number): void {
+    this.taker.change?.(start, end, newSize);
   }
 
   /** Takes pretokens that are cut already, between two texts: words [first, end) of a table. */

@@ -37,7 +37,7 @@ export function layOut(
   if (scan === undefined) throw new UserError("the tables of the pattern do not fit into memory");
   scan.prepare();
   const pairs = putArray(kernel, cutPairs);
-  exports.useCutPairs(pairs);
+  exports.useCutPairs!(pairs);
   if (pairs === 0 || !useTokens(kernel, tokens)) throw noMemoryForTokenizer();
   // The halves of merges are in the table of pairs, too, where encoding looks.
   const [, lefts, rights] = new Uint32Array(memory.buffer, head, 3);

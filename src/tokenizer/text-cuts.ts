@@ -1,19 +1,9 @@
 import { characterLengthAt } from "../bytes/text.ts";
-import { TextSections } from "../bytes/text-sections.ts";
 import { UserError } from "../errors.ts";
-import { sectionSettings } from "../text/cutting.ts";
-import type { FoundAdded, TextEncoding } from "./text-encoding.ts";
+import type { NormalizedStretch, TextEncoding, TextNotes } from "./text-encoding.ts";
 import { tokenStarts } from "./token-starts.ts";
 import { haveAllBytes } from "./token-table.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
-
-/** A stretch of a text that normalization has changed: bytes [start, end) became bytes [toStart, toEnd) of the result. */
-type NormalizedStretch = {
-  readonly start: number;
-  readonly end: number;
-  readonly toStart: number;
-  readonly toEnd: number;
-};
 
 /** Bytes [start, end) of a text. */
 export type TextPart = { readonly start: number; readonly end: number };
@@ -36,20 +26,17 @@ export class TextCuts {
   constructor(
     readonly text: Uint8Array,
     ids: ArrayLike<number>,
-    found: readonly FoundAdded[],
-    parts: TokenizerParts,
+    notes: TextNotes,
+    { model, tokens }: TokenizerParts,
     private readonly encoding: TextEncoding,
   ) {
-    const normalized = parts.normalization === null ? null : normalizedText(text, parts);
-    const starts = haveAllBytes(parts.model.byteIds, parts.tokens)
-      ? tokenStarts(parts, normalized?.bytes ?? text, ids, found)
-      : null;
+    const starts = haveAllBytes(model.byteIds, tokens) ? tokenStarts(tokens, ids, notes, text.length) : null;
     if (starts === null)
       throw new NoCut("this text cannot be cut: its tokens do not have all of its bytes", {
         hint: "its vocabulary lacks some bytes, or two of its tokens have one id",
       });
-    this.changes = normalized?.changes ?? [];
-    this.starts = inText(starts, this.changes);
+    this.changes = notes.changes;
+    this.starts = starts;
   }
 
   private get tokenCount(): number {
@@ -258,40 +245,3 @@ function lastAtMost(count: number, limit: number, valueAt: (i: number) => number
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** Positions in the normal form as positions in the text; from inside a changed stretch to inside it, in proportion. */
-function inText(positions: Uint32Array, changes: readonly NormalizedStretch[]): Uint32Array {
-  if (changes.length === 0) return positions;
-  let next = 0;
-  let before: NormalizedStretch = { start: 0, end: 0, toStart: 0, toEnd: 0 };
-  return positions.map((position) => {
-    while (next < changes.length && changes[next]!.toStart < position) before = changes[next++]!;
-    const { start, end, toStart, toEnd } = before;
-    if (position >= toEnd) return end + position - toEnd;
-    const share = ((position - toStart) * (end - start)) / (toEnd - toStart);
-    return start + Math.max(1, Math.floor(share));
-  });
-}
-
-/** A text with its sections normalized, and where that differs; null if it does nowhere. */
-function normalizedText(text: Uint8Array, parts: TokenizerParts) {
-  const changes: NormalizedStretch[] = [];
-  const pieces: Uint8Array[] = [];
-  const keep = (bytes: Uint8Array, start: number, end: number) => void pieces.push(bytes.slice(start, end));
-  const sections = new TextSections(sectionSettings({ ...parts, addsPrefixSpace: false }));
-  sections.open(parts.specialTokensAsText ?? false, true);
-  let toEnd = 0;
-  sections.pushText(text, 0, text.length, {
-    push: keep,
-    end() {},
-    token: (_, bytes, start, end) => keep(bytes, start, end),
-    strip: keep,
-    change: (start, end, newSize) => {
-      const toStart = toEnd + start - (changes.at(-1)?.end ?? 0);
-      toEnd = toStart + newSize;
-      changes.push({ start, end, toStart, toEnd });
-    },
-  });
-  const bytes = Buffer.concat(pieces);
-  return Buffer.compare(bytes, text) === 0 ? null : { bytes, changes };
-}

@@ -9,12 +9,39 @@ import type { EncodingParts } from "./tokenizer-parts.ts";
 /** An added token that was found before the text was cut: the index of its id, and its size in bytes with white space. */
 export type FoundAdded = { readonly index: number; byteCount: number };
 
+/** A stretch of a text that normalization has changed: bytes [start, end) became bytes [toStart, toEnd) of the result. */
+export type NormalizedStretch = {
+  readonly start: number;
+  readonly end: number;
+  readonly toStart: number;
+  readonly toEnd: number;
+};
+
+/** What is noted of a text, so that its tokens can be found in it. */
+export class TextNotes {
+  readonly found: FoundAdded[] = [];
+  /** Indices of ids whose first byte is a space that is put before the section. */
+  readonly spaces: number[] = [];
+  /** Ascending; `toStart` and `toEnd` are positions in the whole text with its sections normalized. */
+  readonly changes: NormalizedStretch[] = [];
+
+  addChange(start: number, end: number, newSize: number): void {
+    const before = this.changes.at(-1);
+    const toStart = start - (before?.end ?? 0) + (before?.toEnd ?? 0);
+    this.changes.push({ start, end, toStart, toEnd: toStart + newSize });
+  }
+
+  clear(): void {
+    this.found.length = this.spaces.length = this.changes.length = 0;
+  }
+}
+
 /** Encodes pretokens; the ids go to `out`. */
 export class EncodingTaker implements Taker {
   readonly kernel: Kernel;
   readonly out: IdBuffer;
-  /** Where there is a list, added tokens that were found are noted in it. */
-  found: FoundAdded[] | undefined;
+  /** Where a text is noted, if it is. */
+  notes: TextNotes | undefined;
   private readonly encoding: EncodingKernel;
 
   constructor(
@@ -35,13 +62,21 @@ export class EncodingTaker implements Taker {
   }
 
   takeToken(id: number, byteCount: number): void {
-    this.found?.push({ index: this.out.count, byteCount });
+    this.notes?.found.push({ index: this.out.count, byteCount });
     this.out.push(id);
   }
 
   strip(byteCount: number): void {
-    const last = this.found?.at(-1);
+    const last = this.notes?.found.at(-1);
     if (last !== undefined) last.byteCount += byteCount;
+  }
+
+  takeSpace(): void {
+    this.notes?.spaces.push(this.out.count);
+  }
+
+  change(start: number, end: number, newSize: number): void {
+    this.notes?.addChange(start, end, newSize);
   }
 
   kernelTook(done: number): void {
@@ -54,18 +89,19 @@ export class TextEncoding extends TextChain {
   readonly out: IdBuffer;
   private readonly takes: EncodingTaker;
 
-  /** @param found a list for the added tokens that are found before the text is cut */
-  constructor(parts: EncodingParts, found?: FoundAdded[], options?: EncodingKernelOptions) {
+  /** @param notes where the texts are noted, all of them */
+  constructor(parts: EncodingParts, notes?: TextNotes, options?: EncodingKernelOptions) {
     const taker = new EncodingTaker(parts, options);
     super(parts, taker);
     this.out = taker.out;
     this.takes = taker;
-    taker.found = found;
+    this.noteIn(notes, parts.specialTokensAsText ?? false);
   }
 
-  /** Notes the added tokens that are found before the text is cut in this list; with undefined nowhere. */
-  set found(list: FoundAdded[] | undefined) {
-    this.takes.found = list;
+  /** From the next text on, it is noted there; with undefined nowhere. */
+  noteIn(notes: TextNotes | undefined, specialTokensAsText: boolean): void {
+    this.takes.notes = notes;
+    this.open(specialTokensAsText, notes !== undefined);
   }
 
   /**

@@ -1,38 +1,47 @@
-import { space } from "../bytes/text.ts";
-import type { FoundAdded } from "./text-encoding.ts";
-import type { TokenizerParts } from "./tokenizer-parts.ts";
+import type { NormalizedStretch, TextNotes } from "./text-encoding.ts";
+import type { TokenTable } from "./token-table.ts";
 
 /**
- * Where the tokens of a text begin in it, and behind the last one where the text ends: each token is where its own bytes are,
- * with the white space that it takes along, so the tokens follow each other without gaps. Null if they do not spell the text.
+ * Where the tokens of a text begin in it, and after the last one where the text ends: each token is where its own bytes are,
+ * with the white space that it takes, so the tokens follow each other without gaps. One inside a stretch that normalization
+ * changes is inside it, in proportion. Null if the tokens do not spell the text.
  *
- * @param text as it is when the pattern cuts it: normalized, but for added tokens that are found before
- * @param found the added tokens among the ids that were found before the text was cut
+ * @param tokens the bytes of each id
+ * @param notes of the text, which has `byteCount` bytes
  */
 export function tokenStarts(
-  parts: Pick<TokenizerParts, "tokens" | "addsPrefixSpace">,
-  text: Uint8Array,
+  { starts: tokenBytes }: Pick<TokenTable, "starts">,
   ids: ArrayLike<number>,
-  found: readonly FoundAdded[],
+  { found, spaces, changes }: TextNotes,
+  byteCount: number,
 ): Uint32Array | null {
-  const { addsPrefixSpace } = parts;
-  // Subtle: a late table makes sure at each access that it is there.
-  const { starts: tokenBytes } = parts.tokens;
   const starts = new Uint32Array(ids.length + 1);
   let pos = 0;
-  let isFirst = true;
-  let nextFound = 0;
+  let [nextFound, nextSpace] = [0, 0];
   for (let i = 0; i < ids.length; i++) {
-    const id = ids[i]!;
-    if (found[nextFound]?.index === i) {
-      pos += found[nextFound++]!.byteCount;
-      isFirst = true;
-    } else {
-      pos += tokenBytes[id + 1]! - tokenBytes[id]!;
-      pos -= Number(isFirst && addsPrefixSpace && text[starts[i]!] !== space);
-      isFirst = false;
+    if (found[nextFound]?.index === i) pos += found[nextFound++]!.byteCount;
+    else {
+      const size = tokenBytes[ids[i]! + 1]! - tokenBytes[ids[i]!]!;
+      const hasSpace = spaces[nextSpace] === i;
+      if (hasSpace) nextSpace++;
+      pos += size - Number(hasSpace && size > 0);
     }
     starts[i + 1] = pos;
   }
-  return pos === text.length ? starts : null;
+  const all = inText(starts, changes);
+  return all.at(-1) === byteCount ? all : null;
+}
+
+/** Positions in the normalized text as positions in the text; from inside a changed stretch to inside it, in proportion. */
+function inText(positions: Uint32Array, changes: readonly NormalizedStretch[]): Uint32Array {
+  if (changes.length === 0) return positions;
+  let next = 0;
+  let before: NormalizedStretch = { start: 0, end: 0, toStart: 0, toEnd: 0 };
+  return positions.map((position) => {
+    while (next < changes.length && changes[next]!.toStart < position) before = changes[next++]!;
+    const { start, end, toStart, toEnd } = before;
+    if (position >= toEnd) return end + position - toEnd;
+    const share = ((position - toStart) * (end - start)) / (toEnd - toStart);
+    return start + Math.max(1, Math.floor(share));
+  });
 }

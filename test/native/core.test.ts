@@ -4,7 +4,7 @@ import { type Normalization, normalize, TextNormalizer } from "../../src/bytes/n
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import type { PatternName } from "../../src/pattern/pattern.ts";
 import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
-import { type FoundAdded, TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import { TextEncoding, TextNotes } from "../../src/tokenizer/text-encoding.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 import { triedPatterns } from "../pattern/names.ts";
 import { pick, type Random, randomNumbers } from "../random.ts";
@@ -26,10 +26,10 @@ const load = (json: TokenizerJson): TokenizerParts =>
   tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
 
 /** What encodes as TypeScript does, one text after the other. */
-function encoderOf(parts: TokenizerParts, specialTokensAsText = false, found?: FoundAdded[]) {
-  const encoding = new TextEncoding({ ...parts, specialTokensAsText }, found);
+function encoderOf(parts: TokenizerParts, specialTokensAsText = false, notes?: TextNotes) {
+  const encoding = new TextEncoding({ ...parts, specialTokensAsText }, notes);
   return (bytes: Uint8Array) => {
-    if (found !== undefined) found.length = 0;
+    notes?.clear();
     encoding.pushText(bytes, 0, bytes.length);
     return Uint32Array.from(encoding.out.flush());
   };
@@ -72,14 +72,14 @@ function compare(
     }
   }
   if (offsetObstacle(parts) === undefined) {
-    const found: FoundAdded[] = [];
-    const encode = encoderOf(parts, false, found);
+    const notes = new TextNotes();
+    const encode = encoderOf(parts, false, notes);
     const finder = new OffsetFinder(parts);
     for (const bytes of texts) {
       const ids = encode(bytes);
       for (const unit of ["bytes", "characters"] as const) {
         if (unit === "characters" && (trimObstacle(parts) !== undefined || !isUtf8(bytes))) continue;
-        const { starts, ends } = finder.find(bytes, ids, found, unit);
+        const { starts, ends } = finder.find(bytes, ids, notes, unit);
         want({ kind: "offsets", bytes, inCharacters: unit === "characters" }, concatenated(starts, ends));
       }
     }

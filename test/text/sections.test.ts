@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { TextSections, type TextSink } from "../../src/bytes/text-sections.ts";
 import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { type CodePointSet, contains, whiteSpace, wordCharacters } from "../../src/pattern/unicode.ts";
 import { type AddedToken, type Cutting, plainCutting, sectionSettings } from "../../src/text/cutting.ts";
 import { pick, type Random, randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
@@ -145,3 +146,34 @@ test(`the sections of a text are those of its steps, however it comes: ${trialCo
     }
   }
 }, 600_000);
+
+test("white space and word characters are those of Unicode, each of them", () => {
+  const characters = Array.from({ length: 0x110000 }, (_, codePoint) => codePoint).filter(
+    (codePoint) =>
+      (codePoint < 0xd800 || codePoint > 0xdfff) && (codePoint < 0x30000 || codePoint % 0x101 === 0),
+  );
+  const found = (flags: Partial<AddedToken>, text: (character: string) => string): string[] => {
+    const token = { id: 0, content: "<m>", special: true, normalized: false, ...flags };
+    const addedTokens = [{ lstrip: false, rstrip: false, singleWord: false, ...token }];
+    const sections = new TextSections(sectionSettings({ ...plain, addedTokens }));
+    const all = characters.map((codePoint) => text(String.fromCodePoint(codePoint))).join("");
+    const tokens = sectionsOf(sections, Buffer.from(all), () => 1 << 16).filter(
+      (part) => typeof part !== "string",
+    );
+    return tokens.map((part) => Buffer.from(part.text, "latin1").toString());
+  };
+  const wanted = (set: CodePointSet, spelled: (character: string, isIn: boolean) => string) =>
+    characters
+      .map((codePoint) => spelled(String.fromCodePoint(codePoint), contains(set, codePoint)))
+      .filter((part) => part !== "");
+  expect(found({ lstrip: true }, (character) => `x${character}<m>`)).toEqual(
+    wanted(whiteSpace, (character, isIn) => (isIn ? `${character}<m>` : "<m>")),
+  );
+  expect(found({ rstrip: true }, (character) => `<m>${character}x`)).toEqual(
+    wanted(whiteSpace, (character, isIn) => (isIn ? `<m>${character}` : "<m>")),
+  );
+  for (const text of [(character: string) => ` ${character}<m> `, (character: string) => ` <m>${character} `])
+    expect(found({ singleWord: true }, text)).toEqual(
+      wanted(wordCharacters(), (_, isIn) => (isIn ? "" : "<m>")),
+    );
+});

@@ -5,7 +5,7 @@ import { UserError } from "../../src/errors.ts";
 import { contains, whiteSpace } from "../../src/pattern/unicode.ts";
 import type { AddedToken } from "../../src/text/cutting.ts";
 import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
-import type { FoundAdded } from "../../src/tokenizer/text-encoding.ts";
+import type { FoundAdded, TextNotes } from "../../src/tokenizer/text-encoding.ts";
 import { tokenStarts } from "../../src/tokenizer/token-starts.ts";
 import { allAddedTokens, type TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
 
@@ -33,17 +33,17 @@ export class OffsetFinder {
   /**
    * The offsets of the ids of a text.
    *
-   * @param found the added tokens among them that links found before the text was cut; none where only the kernel looked for them
+   * @param notes of the text
    */
-  find(text: Uint8Array, ids: ArrayLike<number>, found: readonly FoundAdded[], unit: OffsetUnit): Offsets {
-    const all = tokenStarts(this.parts, text, ids, found);
+  find(text: Uint8Array, ids: ArrayLike<number>, notes: TextNotes, unit: OffsetUnit): Offsets {
+    const all = tokenStarts(this.parts.tokens, ids, notes, text.length);
     if (all === null) throw new UserError("the tokens of this text do not spell it, so it has no offsets");
     const [starts, ends] = [all.slice(0, -1), all.slice(1)];
     if (unit === "bytes") return { starts, ends };
     const obstacle = trimObstacle(this.parts);
     if (obstacle !== undefined) throw new UserError(obstacle);
     if (!isUtf8(text)) throw new UserError("offsets in characters need a text that is UTF-8");
-    return this.inCharacters(text, ids, found, { starts, ends });
+    return this.inCharacters(text, ids, notes.found, { starts, ends });
   }
 
   private inCharacters(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
-import { type FoundAdded, TextEncoding } from "../../src/tokenizer/text-encoding.ts";
+import { TextEncoding, TextNotes } from "../../src/tokenizer/text-encoding.ts";
 import { OffsetFinder } from "./naive-offsets.ts";
 
 type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
@@ -37,14 +37,14 @@ function finderOf(added: Record<string, Flags>, { prefixSpace = false, trims = [
     },
   };
   const parts = tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
-  const found: FoundAdded[] = [];
-  const encoding = new TextEncoding(parts, found);
+  const notes = new TextNotes();
+  const encoding = new TextEncoding(parts, notes);
   return (content: string, unit: "bytes" | "characters") => {
     const text = Buffer.from(content);
-    found.length = 0;
+    notes.clear();
     encoding.pushText(text, 0, text.length);
     const ids = [...encoding.out.flush()];
-    const { starts, ends } = new OffsetFinder(parts).find(text, ids, found, unit);
+    const { starts, ends } = new OffsetFinder(parts).find(text, ids, notes, unit);
     return Array.from(starts, (start, i) => [start, ends[i]]);
   };
 }

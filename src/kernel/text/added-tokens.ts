@@ -34,7 +34,7 @@ import { characterAfter, characterBefore, isUnfinished, isWhiteSpace, noCharacte
  *
  * Why the work is linear: text is searched when as many bytes are new as the longest token has, so each is searched twice at
  * most, and by the automaton twice as often. White space is read once by the search for its start: what was read is up to
- * `spaceEnd`. Bytes are moved when half of the buffer is no longer needed.
+ * `spaceEnd`. Bytes are moved when the buffer is half full, and half of them is no longer needed.
  */
 @unmanaged
 export class Group {
@@ -112,7 +112,12 @@ export function waitingIn(group: Group): u32 {
   return group.length - group.done;
 }
 
-/** Forgets what is no longer needed, if it is half of the buffer. Returns by how much positions are less now. */
+/** Whether `byteCount` more bytes would fill more than half of the buffer. */
+export function isHalfFull(group: Group, byteCount: u32): bool {
+  return (<u64>group.length + byteCount + paddingBytes) << 1 > group.capacity;
+}
+
+/** Forgets what is no longer needed, if it is half of the text there. Returns by how much positions are less now. */
 export function shrink(group: Group): u32 {
   const context = group.done - contextBytes;
   if (context > group.first) {

@@ -4,6 +4,7 @@ import {
   beginItems,
   endSection,
   Group,
+  isHalfFull,
   makeRoom,
   newGroup,
   nextItem,
@@ -133,10 +134,13 @@ export function openText(flags: u32): void {
 
 /** The address to which the next `byteCount` bytes of the text are written; 0 without room. */
 export function pieceAddress(byteCount: u32): usize {
-  textBase += shrink(early);
-  if (usesLate) shrink(late);
   eventsSize = 0;
-  return makeRoom(early, byteCount) ? early.start + early.length : 0;
+  if (usesLate && isHalfFull(late, 0)) shrink(late);
+  if (isHalfFull(early, byteCount)) {
+    textBase += shrink(early);
+    if (!makeRoom(early, byteCount)) return 0;
+  }
+  return early.start + early.length;
 }
 
 /**
