@@ -44,7 +44,7 @@ const definesOf = (scale: Scale) => ({
 async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });
   const { outputs } = await Bun.build({
-    entrypoints: [`${import.meta.dir}/src/pipeline/worker.ts`],
+    entrypoints: [`${import.meta.dir}/src/main/worker.ts`],
     outdir,
     naming: { entry: "[name].[ext]" },
     define: definesOf(scale),

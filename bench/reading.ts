@@ -5,9 +5,9 @@
 
 import { findInputs } from "../src/corpus/find-inputs.ts";
 import { wholeRange } from "../src/corpus/input.ts";
+import { TaskTexts } from "../src/corpus/task-texts.ts";
 import { compilePattern, patterns } from "../src/pattern/pattern.ts";
 import { plainCutting } from "../src/text/cutting.ts";
-import { TaskTexts } from "../src/text/task-texts.ts";
 import { TextChain } from "../src/text/text-chain.ts";
 import { WordCounter } from "../src/words/word-counter.ts";
 

@@ -1,4 +1,4 @@
-/* Where tokens are in their text: the rules of test/tokenizer/naive-offsets.ts. */
+/* Where tokens are in their text: the rules of test/unit/tokenizer/naive-offsets.ts. */
 #include "core.h"
 #include "utf8.h"
 

@@ -27,7 +27,7 @@ export function commonCode(directory: string): BunPlugin {
     for (const other of importsOf(path).now) reach(other, reached);
     return reached;
   };
-  const start = `${directory}/cli/run.ts`;
+  const start = `${directory}/main/run.ts`;
   const atStart = reach(start);
   const commands = [...atStart]
     .flatMap((path) => importsOf(path).later)

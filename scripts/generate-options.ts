@@ -3,9 +3,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../package.json";
-import { sentences } from "../src/cli/help.ts";
 import { namesThatDecide } from "../src/formats/load-tokenizer.ts";
-import { callOptions, respelled, spellInLibrary } from "../src/options/library.ts";
+import { callOptions, respelled, spellInLibrary } from "../src/library/library.ts";
+import { sentences } from "../src/main/help.ts";
 import { nameInLibrary, type Option } from "../src/options/option.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
 import { optionsPage } from "./options-page.ts";
@@ -85,9 +85,9 @@ function fieldsOf(node: Node, indent: string): string[] {
 
 const libraryType = () =>
   `// Made by \`npm run suite options\` of the tables in src/options.
-import type { Texts } from "../corpus/given-texts.ts";
-import type { GivenWords } from "../words/word-table.ts";
-import type { StageProgress } from "./stage-progress.ts";
+import type { Texts } from "#corpus";
+import type { StageProgress } from "#jobs";
+import type { GivenWords } from "#words";
 
 /**
  * What a tokenizer is trained on, and how. The corpus is in \`files\`, \`texts\`, \`counts\` and \`wordCounts\`: one of them at
@@ -198,14 +198,14 @@ export function trainingSchema(): unknown {
 /** Text that is made, by the path of its file. */
 export const generated = {
   "docs/options.md": optionsPage,
-  "src/pipeline/train-tokenizer-options.ts": libraryType,
+  "src/library/train-tokenizer-options.ts": libraryType,
   "python/bpe_trainer/_options.py": pythonModule,
 };
 
 if (import.meta.main) {
   for (const [path, make] of Object.entries(generated)) writeFileSync(join(root, path), make());
   writeFileSync(trainingSchemaPath, `${JSON.stringify(trainingSchema(), null, 2)}\n`);
-  const made = [trainingSchemaPath, join(root, "src/pipeline/train-tokenizer-options.ts")];
+  const made = [trainingSchemaPath, join(root, "src/library/train-tokenizer-options.ts")];
   Bun.spawnSync(["npx", "biome", "check", "--write", ...made], { cwd: root });
   console.log(`wrote ${[...Object.keys(generated), "docs/training.schema.json"].join(", ")}`);
 }

@@ -1,10 +1,10 @@
 // docs/options.md: every command and every option of the command table, each text once.
 import { join } from "node:path";
 import { list, paragraph } from "../bench/markdown.ts";
-import { type CommandSpec, usageLine } from "../src/cli/command.ts";
-import { commands } from "../src/cli/command-table.ts";
-import { sentences } from "../src/cli/help.ts";
+import { commands } from "../src/main/command-table.ts";
+import { sentences } from "../src/main/help.ts";
 import { type Option, type Topic, topics } from "../src/options/option.ts";
+import { type CommandSpec, usageLine } from "../src/terminal/command.ts";
 
 export const optionsPagePath = join(import.meta.dir, "..", "docs", "options.md");
 

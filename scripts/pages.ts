@@ -33,6 +33,7 @@ export async function bundleForPage(entry: string, format: "iife" | "esm"): Prom
     target: "browser",
     format,
     minify: true,
+    conditions: ["library"],
     define: { "process.platform": '"browser"', BPE_COMMIT: '""', BPE_SMALL_SCALE: "false" },
     plugins: [withoutNormalizer, ...browserPlugins],
   });

@@ -22,7 +22,7 @@ const suites = {
     "random tests, twenty times as many rounds",
     [buildBothScales, ["node", "scripts/test.mjs", "--long"]],
   ],
-  golden: ["860 command lines against frozen answers", [build, bun("test/battery/run.ts")]],
+  golden: ["860 command lines against frozen answers", [build, bun("test/golden/run.ts")]],
   npm: [
     "the npm package, in a project of its own",
     [build, npm("suite", "npm-package"), tests(["npm/suite.ts"], "--timeout", "120000")],
@@ -50,22 +50,29 @@ const suites = {
   ],
   others: [
     "the test suites of other projects, such as tiktoken and vLLM",
-    [build, bun("test/python/setup.ts"), bun("test/suites/run.ts")],
+    [build, bun("test/python/setup.ts"), bun("test/oracles/suites/run.ts")],
   ],
   native: ["the core in C under sanitizers", [buildBothScales, bun("test/native/campaign.ts")]],
   real: [
     "published tokenizers",
     [
-      bun("test/real/setup.ts"),
+      bun("test/oracles/real/setup.ts"),
       build,
-      tests(["real/encode.ts", "real/in-process.ts", "real/convert.ts", "real/truncate.ts"]),
+      tests(["encode", "in-process", "convert", "truncate"].map((name) => `oracles/real/${name}.ts`)),
     ],
   ],
   trainers: [
     "other trainers",
-    [build, bun("test/trainers/setup.ts"), tests(["trainers/suite.ts"], "--timeout", "600000")],
+    [
+      build,
+      bun("test/oracles/trainers/setup.ts"),
+      tests(["oracles/trainers/suite.ts"], "--timeout", "600000"),
+    ],
   ],
-  spark: ["words counted by Spark", [["./test/spark/setup"], build, tests(["spark/train.ts"])]],
+  spark: [
+    "words counted by Spark",
+    [["./test/oracles/spark/setup"], build, tests(["oracles/spark/train.ts"])],
+  ],
   pages: [
     "pages in Chromium",
     [
@@ -86,10 +93,13 @@ const suites = {
     "the program for Windows, under Wine",
     [build, bun("test/windows/setup.ts"), tests(["windows/suite.ts"], "--timeout", "120000")],
   ],
-  paths: ["odd paths in every option", [build, bun("test/faults/odd-paths.ts")]],
-  memory: ["every command under --memory-limit", [build, bun("test/faults/memory.ts")]],
-  faults: ["random faults: kills, full disks, damaged files", [build, bun("test/faults/campaign.ts")]],
-  mutants: ["small wrong changes of the sources, which tests have to notice", [bun("test/mutants/run.ts")]],
+  paths: ["odd paths in every option", [build, bun("test/stress/odd-paths.ts")]],
+  memory: ["every command under --memory-limit", [build, bun("test/stress/memory.ts")]],
+  faults: ["random faults: kills, full disks, damaged files", [build, bun("test/stress/campaign.ts")]],
+  mutants: [
+    "small wrong changes of the sources, which tests have to notice",
+    [bun("test/stress/mutants/run.ts")],
+  ],
   release: ["the archives of a release", [npm("release"), bun("scripts/release/test.ts")]],
   nightly: ["all of these that one machine can run", [["node", "scripts/nightly.mjs"]]],
   "npm-package": ["makes the npm package in dist/npm", [bun("scripts/npm/build.ts")]],

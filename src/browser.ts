@@ -13,11 +13,12 @@
  * @module
  */
 
-export type { Texts } from "./corpus/given-texts.ts";
-export { UserError } from "./errors.ts";
-export type { Compat } from "./merge/merges.ts";
-export type { SaveOptions } from "./pipeline/chosen-files.ts";
-export type { StageProgress } from "./pipeline/stage-progress.ts";
+export type { Texts } from "#corpus";
+export type { StageProgress } from "#jobs";
+export type { Compat } from "#merge";
+export { UserError } from "#runtime";
+export type { StreamDecoder } from "#tokenizer";
+export type { SaveOptions, TrainingStatistics } from "#training";
 export {
   type ChunkOptions,
   type CountOptions,
@@ -25,11 +26,9 @@ export {
   type EncodeOptions,
   TextTokenizer as Tokenizer,
   type TruncateOptions,
-} from "./pipeline/text-tokenizer.ts";
+} from "./library/text-tokenizer.ts";
 export {
   type BrowserTrainingOptions,
   TrainedTokenizer,
   trainTokenizer,
-} from "./pipeline/train-in-browser.ts";
-export type { TrainingStatistics } from "./pipeline/trained-facts.ts";
-export type { StreamDecoder } from "./tokenizer/stream-decoder.ts";
+} from "./library/train-in-browser.ts";

@@ -13,12 +13,13 @@
  * @module
  */
 
-export type { Texts } from "./corpus/given-texts.ts";
-export type { InputFormat } from "./corpus/input.ts";
-export { UserError } from "./errors.ts";
-export type { Compat } from "./merge/merges.ts";
-export type { SaveOptions } from "./pipeline/chosen-files.ts";
-export type { StageProgress } from "./pipeline/stage-progress.ts";
+export type { InputFormat, Texts } from "#corpus";
+export type { StageProgress } from "#jobs";
+export type { Compat } from "#merge";
+export { UserError } from "#runtime";
+export type { AskedModelSettings, Role, Roles, StreamDecoder } from "#tokenizer";
+export type { SaveOptions, TrainingStatistics } from "#training";
+export type { GivenWords } from "#words";
 export {
   type ChunkOptions,
   type CountOptions,
@@ -26,11 +27,7 @@ export {
   type EncodeOptions,
   TextTokenizer,
   type TruncateOptions,
-} from "./pipeline/text-tokenizer.ts";
-export { type EncodeFileOptions, Tokenizer, type TokenizerLoadOptions } from "./pipeline/tokenizer.ts";
-export { TrainedTokenizer, trainTokenizer } from "./pipeline/train-tokenizer.ts";
-export type { TrainTokenizerOptions } from "./pipeline/train-tokenizer-options.ts";
-export type { TrainingStatistics } from "./pipeline/trained-facts.ts";
-export type { StreamDecoder } from "./tokenizer/stream-decoder.ts";
-export type { AskedModelSettings, Role, Roles } from "./vocabulary/model-settings.ts";
-export type { GivenWords } from "./words/word-table.ts";
+} from "./library/text-tokenizer.ts";
+export { type EncodeFileOptions, Tokenizer, type TokenizerLoadOptions } from "./library/tokenizer.ts";
+export { TrainedTokenizer, trainTokenizer } from "./library/train-tokenizer.ts";
+export type { TrainTokenizerOptions } from "./library/train-tokenizer-options.ts";

@@ -1,6 +1,6 @@
 // Entry of the binary: read the command line, run the command, end with its exit code.
 import { writeSync } from "node:fs";
-import { asksVersion, versionLine } from "./runtime/version.ts";
+import { asksVersion, versionLine } from "#runtime";
 
 const typed = process.argv.slice(2);
 
@@ -16,4 +16,4 @@ function saysVersion(): boolean {
 }
 
 // Not left to the event loop, which would wait some 40 ms until ended workers have freed their memory.
-process.exit(saysVersion() ? 0 : await (await import("./cli/run.ts")).run(typed));
+process.exit(saysVersion() ? 0 : await (await import("./main/run.ts")).run(typed));

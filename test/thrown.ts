@@ -1,4 +1,4 @@
-import { UserError } from "../src/errors.ts";
+import { UserError } from "../src/runtime/errors.ts";
 
 /** The UserError that the function ends with; anything else is thrown on. */
 export function errorOf(run: () => unknown): UserError {

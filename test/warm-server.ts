@@ -2,7 +2,7 @@
 // tenth of the processor time of a process of its own.
 import { dlopen, ptr } from "bun:ffi";
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
-import { run } from "../src/cli/run.ts";
+import { run } from "../src/main/run.ts";
 
 /** Open when it starts. */
 const [requests, replies] = [3, 4];

@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { npyHead } from "../../src/formats/id-writers.ts";
+import { npyHead } from "../../src/ids/id-writers.ts";
 import { Tokenizer } from "../../src/index.ts";
 import { keepRecord, longSeconds, median, runProcess } from "../record.ts";
 

@@ -5,7 +5,7 @@
 // The id goes between documents. Prints the seconds of the calls alone, as peers.py does.
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { Tiktoken } from "tiktoken";
-import { npyHead } from "../../src/formats/id-writers.ts";
+import { npyHead } from "../../src/ids/id-writers.ts";
 
 const [directory, path, pattern, endId, output] = process.argv.slice(2);
 const documents = readFileSync(path!, "utf8").split("<|endoftext|>");

@@ -13,8 +13,8 @@ import type { CompiledPattern } from "../../src/pattern/compiled-pattern.ts";
 import { type Dialect, fancyRegex, oniguruma } from "../../src/pattern/dialect.ts";
 import { compilePattern } from "../../src/pattern/pattern.ts";
 import { portableForm } from "../../src/pattern/portable-source.ts";
-import { pretokenEnds } from "../../test/pattern/naive.ts";
 import { pick, randomNumbers } from "../../test/random.ts";
+import { pretokenEnds } from "../../test/unit/pattern/naive.ts";
 
 const { values: options } = parseArgs({
   options: {

@@ -7,6 +7,7 @@
 
 import { parseArgs } from "node:util";
 import { compilePattern, type NamedPattern, type PatternName, patterns } from "../../src/pattern/pattern.ts";
+import { pick, randomNumbers } from "../../test/random.ts";
 import {
   naiveEnds,
   naivePieces,
@@ -14,9 +15,8 @@ import {
   pretokenEnds,
   randomBytes,
   tellingCharacters,
-} from "../../test/pattern/naive.ts";
-import { huggingfaceOracle, type Oracle, tiktokenOracle } from "../../test/pattern/oracles.ts";
-import { pick, randomNumbers } from "../../test/random.ts";
+} from "../../test/unit/pattern/naive.ts";
+import { huggingfaceOracle, type Oracle, tiktokenOracle } from "../../test/unit/pattern/oracles.ts";
 
 const { values: options, positionals: paths } = parseArgs({
   allowPositionals: true,

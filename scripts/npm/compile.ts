@@ -1,5 +1,5 @@
 // Compiles the library for those who import it: for Bun, for Node, and for browsers.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { buildKernel } from "../build-kernel.ts";
@@ -12,32 +12,13 @@ type Library = {
   /** Files of the library are in a folder of this name. */
   readonly target: "bun" | "node" | "browser";
   readonly entries: readonly string[];
-  /**
-   * `host.node.ts` is in the place of `host.ts` in a library whose suffixes have `.node`; the first that is there counts.
-   * npm/tsconfig.node.json says the same to the type checker.
-   */
-  readonly suffixes: readonly string[];
 };
 
 const libraries: readonly Library[] = [
-  { target: "bun", entries: ["index.ts", "pipeline/worker.ts"], suffixes: [".library"] },
-  { target: "node", entries: ["index.ts", "pipeline/node-worker.ts"], suffixes: [".node", ".library"] },
-  { target: "browser", entries: ["browser.ts"], suffixes: [".browser", ".library"] },
+  { target: "bun", entries: ["index.ts", "main/worker.ts"] },
+  { target: "node", entries: ["index.ts", "main/node-worker.ts"] },
+  { target: "browser", entries: ["browser.ts"] },
 ];
-
-/** Puts files with the suffixes of a library in the place of those without. */
-function takePlaces(suffixes: readonly string[]): BunPlugin {
-  return {
-    name: "suffixes",
-    setup(build) {
-      build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer }) => {
-        const asked = resolve(importer, "..", path);
-        const others = suffixes.map((suffix) => asked.replace(/\.ts$/, `${suffix}.ts`));
-        return { path: others.find(existsSync) ?? asked };
-      });
-    },
-  };
-}
 
 /** Makes one script of what a browser needs: files become text, and what Node calls Buffer is a class of ours. */
 const forBrowsers: BunPlugin = {
@@ -100,7 +81,7 @@ const withPureTables = (source: string) =>
 const pure = (value: string) => `/* @__PURE__ */ (() => (${value}))()`;
 
 /** What makes a script for browsers of the sources. */
-export const browserPlugins = [takePlaces([".browser", ".library"]), forBrowsers];
+export const browserPlugins = [forBrowsers];
 
 /** Compiles all libraries into `directory`: a folder for each, and one with the modules of the kernel. */
 export async function compileLibraries(directory: string, commit: string): Promise<void> {
@@ -119,7 +100,7 @@ export async function compileLibrary(
   commit: string,
   isSmallScale = false,
 ): Promise<void> {
-  const { entries, suffixes } = libraries.find((library) => library.target === target)!;
+  const { entries } = libraries.find((library) => library.target === target)!;
   const result = await Bun.build({
     entrypoints: entries.map((path) => join(sources, path)),
     outdir: join(directory, target),
@@ -135,11 +116,9 @@ export async function compileLibrary(
       BPE_SMALL_SCALE: String(isSmallScale),
       ...(target === "browser" && { "process.platform": '"browser"' }),
     },
-    plugins: [
-      ...(isSmallScale ? [smallKernels] : []),
-      takePlaces(suffixes),
-      target === "browser" ? forBrowsers : doorless,
-    ],
+    // Their twins are in package.json, `imports`; the target has a condition of its own name.
+    conditions: ["library"],
+    plugins: [...(isSmallScale ? [smallKernels] : []), target === "browser" ? forBrowsers : doorless],
   });
   for (const log of result.logs) console.error(String(log));
   if (!result.success) throw new Error(`the library for ${target} does not compile`);

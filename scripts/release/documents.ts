@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { withPlainLinks } from "../../src/cli/manual.ts";
+import { withPlainLinks } from "../../src/main/manual.ts";
 import type { ArchivedFile } from "./archive.ts";
 
 /** A page of the sources for a place where the other pages are not: links to these are text. */

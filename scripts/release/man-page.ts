@@ -1,10 +1,10 @@
 // The manual page bpe(1), made of the table that help is made of.
 
-import { type CommandSpec, usageLine } from "../../src/cli/command.ts";
-import { commands } from "../../src/cli/command-table.ts";
-import { described, sentences, topicsOf } from "../../src/cli/help.ts";
+import { commands } from "../../src/main/command-table.ts";
+import { described, sentences, topicsOf } from "../../src/main/help.ts";
 import { type Option, topics } from "../../src/options/option.ts";
 import { everywhere } from "../../src/options/shared-options.ts";
+import { type CommandSpec, usageLine } from "../../src/terminal/command.ts";
 
 export type ManPageOptions = {
   readonly version: string;

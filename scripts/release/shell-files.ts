@@ -1,5 +1,5 @@
 // What belongs beside the executable on a system: the manual page, and completions for shells.
-import { completionScript } from "../../src/cli/completions-command.ts";
+import { completionScript } from "../../src/main/completions-command.ts";
 import { type ManPageOptions, manPage } from "./man-page.ts";
 
 export type ShellFile = {

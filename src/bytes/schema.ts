@@ -1,5 +1,4 @@
-import { UserError, usageError } from "../errors.ts";
-import { nearest } from "../runtime/hints.ts";
+import { nearest, UserError, usageError } from "#runtime";
 
 // Checks of data that others wrote: JSON, headers, records of a format. A check takes a value of unknown type and returns
 // it typed, or throws a `Mismatch` that says what is wrong and where. The reader of the file adds its name.

@@ -1,5 +1,4 @@
-import { UserError } from "../errors.ts";
-import { createTextKernel, type TextKernel } from "../runtime/kernel.ts";
+import { createTextKernel, type TextKernel, UserError } from "#runtime";
 import { space } from "./text.ts";
 
 /** A token that is looked for in a text: `flags` are those of src/kernel/token-search.ts. */

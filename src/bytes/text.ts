@@ -1,4 +1,4 @@
-import { releaseMemory } from "../runtime/host.ts";
+import { releaseMemory } from "#runtime";
 
 /**
  * Text: bytes in memory, with two views of one buffer. Hot loops load several bytes at a time and may read past the end

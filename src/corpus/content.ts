@@ -1,6 +1,4 @@
-import { UserError } from "../errors.ts";
-import { shellQuoted } from "../runtime/hints.ts";
-import { faultOf, nameOf } from "../runtime/system-error.ts";
+import { faultOf, nameOf, shellQuoted, UserError } from "#runtime";
 import type { Compression } from "./input.ts";
 
 /** What an input holds, by its first bytes; if it is compressed, by the first decompressed bytes. */

@@ -1,9 +1,8 @@
 import { closeSync, readSync } from "node:fs";
-import { type Normalization, TextNormalizer } from "../bytes/normalization.ts";
-import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import { allocateText, characterLengthAt, codePointOf, type Text } from "../bytes/text.ts";
-import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
-import { scaled } from "../runtime/scale.ts";
+import { allocateText, characterLengthAt, codePointOf, type Text } from "#bytes";
+import { type CompiledPattern, findSafeCut } from "#pattern";
+import { scaled } from "#runtime";
+import { type Normalization, SpecialTokenFinder, TextNormalizer } from "#text";
 import { type Input, openInput, type Range, recordSeparator } from "./input.ts";
 
 /** Where a text may be divided among readers that do not know of each other. */

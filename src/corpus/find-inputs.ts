@@ -1,18 +1,20 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { groupBy } from "../bytes/arrays.ts";
-import { exitCode, UserError } from "../errors.ts";
-import { globMatcher, pathsMatching } from "../runtime/host.ts";
+import { groupBy } from "#bytes";
 import {
+  exitCode,
+  globMatcher,
   hasReplacement,
   isDirectory,
   isFile,
   isMissing,
+  pathsMatching,
   refusal,
+  slashed,
   statOf,
+  UserError,
   undecodable,
-} from "../runtime/system-error.ts";
-import { slashed } from "../runtime/windows.ts";
+} from "#runtime";
 import { emptyCorpus, type Input } from "./input.ts";
 import { type InputOptions, inspectInput, lookAt, noParquetStream } from "./inspect-input.ts";
 

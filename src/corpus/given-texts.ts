@@ -1,7 +1,5 @@
-import { described, typedArrayClass } from "../bytes/schema.ts";
-import { betweenPairs } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
-import { scaled } from "../runtime/scale.ts";
+import { betweenPairs, described, typedArrayClass } from "#bytes";
+import { scaled, UserError } from "#runtime";
 import type { Input } from "./input.ts";
 import { type ByteStream, openBy } from "./text-stream.ts";
 

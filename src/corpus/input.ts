@@ -1,7 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
-import { UserError } from "../errors.ts";
-import { sleepSync } from "../runtime/host.ts";
-import { nameOf, statOf, tryRead } from "../runtime/system-error.ts";
+import { nameOf, sleepSync, statOf, tryRead, UserError } from "#runtime";
 import type { KeptField } from "./records/kept-fields.ts";
 
 /** A part of the corpus: a file as it was when the run began (bytes appended later are not read), or a stream. */

@@ -1,6 +1,5 @@
 import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
-import { exitCode, UserError } from "../errors.ts";
-import { nameOf, tryRead, unreadable } from "../runtime/system-error.ts";
+import { exitCode, nameOf, tryRead, UserError, unreadable } from "#runtime";
 import {
   compressionOf,
   contentOf,

@@ -1,4 +1,3 @@
-import { skipSpace } from "../bytes/json-walk.ts";
 import {
   backslash,
   beginsWithMark,
@@ -10,7 +9,8 @@ import {
   openBrace,
   openBracket,
   quote,
-} from "../bytes/text.ts";
+  skipSpace,
+} from "#bytes";
 
 /** Where the text of a record is, unless the user says. */
 export const defaultTextField = "text";

@@ -1,5 +1,4 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
-import type { Normalization } from "../bytes/normalization.ts";
 import {
   type Checked,
   checkOr,
@@ -11,12 +10,10 @@ import {
   text,
   time,
   wholeNumber,
-} from "../bytes/schema.ts";
-import { exitCode, UserError } from "../errors.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
-import { xxHash64 } from "../runtime/host.ts";
-import { tryRead } from "../runtime/system-error.ts";
-import { nextTurn } from "../runtime/turns.ts";
+} from "#bytes";
+import type { CompiledPattern } from "#pattern";
+import { exitCode, nextTurn, tryRead, UserError, xxHash64 } from "#runtime";
+import type { Normalization } from "#text";
 import { cutIntoRanges } from "./cut-into-ranges.ts";
 import {
   canBeCutByBytes,

@@ -1,10 +1,6 @@
 import { closeSync, readSync } from "node:fs";
-import { allocateText, releaseText, type Text, type TextMaker } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
-import type { FileWindow } from "../runtime/file-window.ts";
-import { scaled } from "../runtime/scale.ts";
-import { tryRead } from "../runtime/system-error.ts";
-import { limitText } from "../runtime/system-limits.ts";
+import { allocateText, releaseText, type Text, type TextMaker } from "#bytes";
+import { type FileWindow, limitText, scaled, tryRead, UserError } from "#runtime";
 import { checkUnchanged, type Input, openInput, shrunk } from "./input.ts";
 
 /**

@@ -1,6 +1,5 @@
-import { countLineFeeds } from "../bytes/text.ts";
-import { scaled } from "../runtime/scale.ts";
-import { nextTurn } from "../runtime/turns.ts";
+import { countLineFeeds } from "#bytes";
+import { nextTurn, scaled } from "#runtime";
 import { type Cut, CutFinder, cutIntoRanges, type RangePlanOptions } from "./cut-into-ranges.ts";
 import { canSeek, type Input, type Range, recordSeparator, wholeRange } from "./input.ts";
 import { checkStream } from "./inspect-input.ts";

@@ -1,20 +1,18 @@
 import { close, fstatSync, open, read } from "node:fs";
 import type { Transform } from "node:stream";
-import { isSpace } from "../bytes/json-walk.ts";
 import {
   backslash,
   closeBrace,
   closeBracket,
   comma,
+  isSpace,
   lineFeed,
   openBrace,
   openBracket,
   quote,
   space,
-} from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
-import { scaled } from "../runtime/scale.ts";
-import { unreadable } from "../runtime/system-error.ts";
+} from "#bytes";
+import { scaled, UserError, unreadable } from "#runtime";
 import {
   compressionOf,
   cutShort,

@@ -1,7 +1,12 @@
-import { escapeBytes } from "../bytes/escape.ts";
-import { textsOfShared, tokenNamer } from "../tokenizer/token-keys.ts";
-import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
-import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { escapeBytes } from "#bytes";
+import {
+  allAddedTokens,
+  type TokenizerParts,
+  type TokenTable,
+  textsOfShared,
+  tokenBytesOf,
+  tokenNamer,
+} from "#tokenizer";
 
 /** What `bpe diff --json` prints; docs/difference.schema.json has the schema. Tokens are escaped for people. */
 export type Difference = {

@@ -1,8 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { Input } from "../corpus/input.ts";
-import { tokenBytesOf } from "../tokenizer/token-table.ts";
-import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { Share } from "../tokenizer/vocabulary-statistics.ts";
+import type { Input } from "#corpus";
+import { allAddedTokens, type Share, type TokenizerParts, tokenBytesOf } from "#tokenizer";
 import type { Excerpt } from "./excerpts.ts";
 import {
   alphas,

@@ -1,5 +1,4 @@
-import { groupBy } from "../bytes/arrays.ts";
-import { bytes, counted, grouped } from "../bytes/quantities.ts";
+import { bytes, counted, groupBy, grouped } from "#bytes";
 import type { Difference } from "./difference.ts";
 import type { Evaluation, TokenizerResult } from "./evaluation.ts";
 

@@ -1,4 +1,4 @@
-import { grouped } from "../bytes/quantities.ts";
+import { grouped } from "#bytes";
 import type { ModelCost } from "./model-cost.ts";
 
 // What is measured: the types of the results, and behind them the one list of measures that CSV, the terminal and the report

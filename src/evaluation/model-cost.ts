@@ -1,7 +1,5 @@
-import { grouped } from "../bytes/quantities.ts";
-import { described } from "../bytes/schema.ts";
-import { UserError, usageError } from "../errors.ts";
-import { nearest } from "../runtime/hints.ts";
+import { described, grouped } from "#bytes";
+import { nearest, UserError, usageError } from "#runtime";
 
 // What a vocabulary costs a model: the shape of its layers, as typed or as a config.json has it, and the formulas of
 // docs/evaluate.md.

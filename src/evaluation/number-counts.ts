@@ -1,5 +1,5 @@
-import { byteCountOf, codePointAt } from "../bytes/text.ts";
-import { contains, propertySet } from "../pattern/unicode.ts";
+import { byteCountOf, codePointAt } from "#bytes";
+import { contains, propertySet } from "#pattern";
 
 const counters = ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const;
 

@@ -1,4 +1,4 @@
-import { codePointAt, lineFeed, space } from "../bytes/text.ts";
+import { codePointAt, lineFeed, space } from "#bytes";
 import { isUnspaced } from "./text-words.ts";
 
 /** A token of a text that was cut. */

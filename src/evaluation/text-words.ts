@@ -1,8 +1,8 @@
-import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import { codePointAt, codePointOf } from "../bytes/text.ts";
-import { contains, unionOf, whiteSpace } from "../pattern/unicode.ts";
-import { scaled } from "../runtime/scale.ts";
-import type { WordTable } from "../words/word-table.ts";
+import { codePointAt, codePointOf } from "#bytes";
+import { contains, unionOf, whiteSpace } from "#pattern";
+import { scaled } from "#runtime";
+import { SpecialTokenFinder } from "#text";
+import type { WordTable } from "#words";
 import { holdsDigit } from "./number-counts.ts";
 
 // What the measures call a word: a *text word*. It does not depend on any tokenizer.

@@ -1,12 +1,15 @@
-import { escapeBytes } from "../bytes/escape.ts";
-import { normalize } from "../bytes/normalization.ts";
-import { space } from "../bytes/text.ts";
-import { scaled } from "../runtime/scale.ts";
-import { type AddedToken, changesText } from "../text/cutting.ts";
-import { TextEncoding, TextNotes } from "../tokenizer/text-encoding.ts";
-import { haveAllBytes, type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
-import type { EncodingParts } from "../tokenizer/tokenizer-parts.ts";
-import type { WordTable } from "../words/word-table.ts";
+import { escapeBytes, space } from "#bytes";
+import { scaled } from "#runtime";
+import { type AddedToken, changesText, normalize } from "#text";
+import {
+  type EncodingParts,
+  haveAllBytes,
+  TextEncoding,
+  TextNotes,
+  type TokenTable,
+  tokenBytesOf,
+} from "#tokenizer";
+import type { WordTable } from "#words";
 import type { DifferentWords } from "./difference.ts";
 import { beginningOf, type WordCosts } from "./evaluation.ts";
 import type { NumberCounts } from "./number-counts.ts";

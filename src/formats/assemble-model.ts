@@ -1,26 +1,21 @@
 import { isUtf8 } from "node:buffer";
-import { byteOfCodePoint, byteToCharacter, decodeCharacters, isAscii } from "../bytes/byte-characters.ts";
-import { escapeBytes } from "../bytes/escape.ts";
-import { shown } from "../bytes/schema.ts";
-import { assert, exitCode, UserError } from "../errors.ts";
-import { spareThirdTier } from "../runtime/host.ts";
-import type { AddedToken } from "../text/cutting.ts";
-import { WordMerger } from "../tokenizer/encoding-kernel.ts";
+import { byteOfCodePoint, byteToCharacter, decodeCharacters, escapeBytes, isAscii, shown } from "#bytes";
+import { assert, exitCode, spareThirdTier, UserError } from "#runtime";
+import type { AddedToken } from "#text";
 import {
   buildModel,
   droppedByte,
   type EncodingModel,
-  type PackedTokens,
-} from "../tokenizer/encoding-model.ts";
-import {
   idLimitMax,
   joinTokens,
+  type LoadOptions,
   lateTokenTable,
+  noteOfShared,
+  type PackedTokens,
   type TokenTable,
   tableOfPacked,
-} from "../tokenizer/token-table.ts";
-import type { LoadOptions } from "../tokenizer/tokenizer-parts.ts";
-import { noteOfShared } from "../vocabulary/model-settings.ts";
+  WordMerger,
+} from "#tokenizer";
 import { type ScannedModel, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
 type ModelKind = {

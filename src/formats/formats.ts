@@ -1,4 +1,4 @@
-import { formatCode } from "./format-code.ts";
+import { formatCode } from "#format-code";
 import type { TokenizerFormat } from "./output-file.ts";
 
 /** What is known of a format before its code is loaded. */

@@ -1,14 +1,15 @@
-import { encodeBytes } from "../bytes/byte-characters.ts";
-import { assert } from "../errors.ts";
-import { llamaCppOf } from "../pattern/pattern.ts";
-import { beyondOtherFiles, roleNames } from "../vocabulary/model-settings.ts";
+import { encodeBytes } from "#bytes";
+import { llamaCppOf } from "#pattern";
+import { assert } from "#runtime";
 import {
+  beyondOtherFiles,
   copyTokenBytes,
   type FinishedTokenizer,
   isSpecialEntry,
   otherOfEntry,
+  roleNames,
   specialOfEntry,
-} from "../vocabulary/vocabulary.ts";
+} from "#tokenizer";
 import { mergeLines } from "./gpt2.ts";
 import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
 

@@ -1,20 +1,19 @@
 import { basename, dirname } from "node:path";
-import { decodeCharacters } from "../bytes/byte-characters.ts";
-import { decodeText } from "../bytes/json-walk.ts";
-import { objectAt, parseJson, shown } from "../bytes/schema.ts";
-import { UserError } from "../errors.ts";
-import { patterns, type ResolvedPattern } from "../pattern/pattern.ts";
-import { type AddedToken, plainSpecial } from "../text/cutting.ts";
+import { decodeCharacters, decodeText, objectAt, parseJson, shown } from "#bytes";
+import { patterns, type ResolvedPattern } from "#pattern";
+import { UserError } from "#runtime";
+import { type AddedToken, plainSpecial } from "#text";
 import {
   areNarrow,
+  beyondOtherFiles,
   type Extension,
+  type FinishedTokenizer,
   type LoadOptions,
   type Numbering,
   type SpecialTokenOption,
   type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
-import { beyondOtherFiles } from "../vocabulary/model-settings.ts";
-import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
+  type Vocabulary,
+} from "#tokenizer";
 import {
   assembleModel,
   assembleTokens,

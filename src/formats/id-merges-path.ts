@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isFile, statOf, withRegularFile } from "../runtime/system-error.ts";
+import { isFile, statOf, withRegularFile } from "#runtime";
 
 /** How the merges.txt of a tokenizer of ids begins. */
 export const idMergesHead = "#bpe-ids ";

@@ -1,17 +1,17 @@
-import { shown } from "../bytes/schema.ts";
-import { UserError, usageError } from "../errors.ts";
-import { type NamedPattern, patterns } from "../pattern/pattern.ts";
-import { statOf } from "../runtime/system-error.ts";
-import { type AddedToken, plainSpecial } from "../text/cutting.ts";
-import { allAddedTokens, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { shown } from "#bytes";
+import { type NamedPattern, patterns } from "#pattern";
+import { statOf, UserError, usageError } from "#runtime";
+import { type AddedToken, plainSpecial } from "#text";
 import {
+  allAddedTokens,
   contentOf,
   type JsonObject,
   type Like,
   postProcessorSteps,
   type Roles,
   roleNames,
-} from "../vocabulary/model-settings.ts";
+  type TokenizerParts,
+} from "#tokenizer";
 import { readSource, tokenizerFileOf } from "./load-tokenizer.ts";
 import { modelFactsOf, readBeside, roleKeys } from "./model-files.ts";
 import { published } from "./named-tokenizers.ts";

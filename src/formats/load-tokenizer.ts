@@ -1,8 +1,7 @@
 import { readdirSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { UserError } from "../errors.ts";
-import { isDirectory, isFile, readBytes, statOf, withRegularFile } from "../runtime/system-error.ts";
-import type { LoadOptions, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
+import { isDirectory, isFile, readBytes, statOf, UserError, withRegularFile } from "#runtime";
+import type { LoadOptions, TokenizerParts } from "#tokenizer";
 import { type FormatEntry, formats, usualNames } from "./formats.ts";
 import { idMergesPath } from "./id-merges-path.ts";
 import type { SourceFile, SourceFiles, TokenizerFormat } from "./output-file.ts";

@@ -1,8 +1,7 @@
-import { jsonLine } from "../bytes/escape.ts";
-import { type Normalization, stepsOf } from "../bytes/normalization.ts";
-import { describeLlamaCpp, type ResolvedPattern } from "../pattern/pattern.ts";
-import { type Like, type ModelSettings, roleNames } from "../vocabulary/model-settings.ts";
-import { reservedOf, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { jsonLine } from "#bytes";
+import { describeLlamaCpp, type ResolvedPattern } from "#pattern";
+import { type Normalization, stepsOf } from "#text";
+import { type Like, type ModelSettings, reservedOf, roleNames, type Vocabulary } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
 /** What a model card says of a tokenizer. It names no file and no directory: the card may be published. */

@@ -1,6 +1,6 @@
-import { objectAt, parseJson } from "../bytes/schema.ts";
-import { isDirectory } from "../runtime/system-error.ts";
-import { contentOf, type JsonObject } from "../vocabulary/model-settings.ts";
+import { objectAt, parseJson } from "#bytes";
+import { isDirectory } from "#runtime";
+import { contentOf, type JsonObject } from "#tokenizer";
 import { filesBeside } from "./load-tokenizer.ts";
 import { recordedRoles } from "./training-json.ts";
 

@@ -1,10 +1,17 @@
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { UserError } from "../errors.ts";
-import { shellLine } from "../runtime/hints.ts";
-import { createSha1, createSha256 } from "../runtime/host.ts";
-import { isDirectory, isFile, readBytes, readText, statOf } from "../runtime/system-error.ts";
-import type { AskedModelSettings } from "../vocabulary/model-settings.ts";
+import {
+  createSha1,
+  createSha256,
+  isDirectory,
+  isFile,
+  readBytes,
+  readText,
+  shellLine,
+  statOf,
+  UserError,
+} from "#runtime";
+import type { AskedModelSettings } from "#tokenizer";
 import { tokenizersIn } from "./load-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
 

@@ -1,10 +1,13 @@
-import { grown } from "../bytes/arrays.ts";
-import { decimalDigitsMax, putDecimal } from "../bytes/text.ts";
-import { createSha256 } from "../runtime/host.ts";
-import { scaled } from "../runtime/scale.ts";
-import type { Extension, LoadOptions, Numbering, TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { JsonObject } from "../vocabulary/model-settings.ts";
-import type { FinishedTokenizer } from "../vocabulary/vocabulary.ts";
+import { decimalDigitsMax, grown, putDecimal } from "#bytes";
+import { createSha256, scaled } from "#runtime";
+import type {
+  Extension,
+  FinishedTokenizer,
+  JsonObject,
+  LoadOptions,
+  Numbering,
+  TokenizerParts,
+} from "#tokenizer";
 
 /**
  * One file of a tokenizer directory: its name and its bytes, chunk by chunk, so that no file is ever whole in memory.

@@ -1,7 +1,6 @@
-import { fieldsOf, flag, listOf, Mismatch, optional, text, wholeNumber } from "../bytes/schema.ts";
-import type { AddedToken } from "../text/cutting.ts";
-import type { PostProcessing } from "../tokenizer/tokenizer-parts.ts";
-import type { JsonObject } from "../vocabulary/model-settings.ts";
+import { fieldsOf, flag, listOf, Mismatch, optional, text, wholeNumber } from "#bytes";
+import type { AddedToken } from "#text";
+import type { JsonObject, PostProcessing } from "#tokenizer";
 
 const nothing: PostProcessing = { before: [], after: [], trims: [] };
 

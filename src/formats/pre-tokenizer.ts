@@ -1,5 +1,4 @@
-import { checkOr, fieldsOf, flag, objectAt, optional, shown, wholeNumber } from "../bytes/schema.ts";
-import { UserError } from "../errors.ts";
+import { checkOr, fieldsOf, flag, objectAt, optional, shown, wholeNumber } from "#bytes";
 import {
   type CompiledPattern,
   canBeEmpty,
@@ -12,8 +11,9 @@ import {
   parsePattern,
   patterns,
   portableForm,
-} from "../pattern/pattern.ts";
-import { refuse } from "../tokenizer/tokenizer-parts.ts";
+} from "#pattern";
+import { UserError } from "#runtime";
+import { refuse } from "#tokenizer";
 
 /**
  * Digits and Punctuation are no regular expressions in HF, but Rust code: Digits uses the standard library, with Unicode 17.0

@@ -1,7 +1,6 @@
-import { decodeText } from "../bytes/json-walk.ts";
-import { parseJson } from "../bytes/schema.ts";
-import { UserError } from "../errors.ts";
-import type { AddedToken } from "../text/cutting.ts";
+import { decodeText, parseJson } from "#bytes";
+import { UserError } from "#runtime";
+import type { AddedToken } from "#text";
 import type { OutputFile, SourceFile, SourceFiles } from "./output-file.ts";
 import { JsonRewriter, type Place } from "./rewrite-json.ts";
 

@@ -1,19 +1,27 @@
-import { encodeBytes } from "../bytes/byte-characters.ts";
-import { decodeText, failed, isSpace, skipSpace, skipValue, walkMembers } from "../bytes/json-walk.ts";
-import { shown } from "../bytes/schema.ts";
-import { openBrace, quote } from "../bytes/text.ts";
-import { assert } from "../errors.ts";
-import type { RankedMerges } from "../tokenizer/encoding-model.ts";
-import { tokenBytesOf } from "../tokenizer/token-table.ts";
+import {
+  decodeText,
+  encodeBytes,
+  failed,
+  isSpace,
+  openBrace,
+  quote,
+  shown,
+  skipSpace,
+  skipValue,
+  walkMembers,
+} from "#bytes";
+import { assert } from "#runtime";
 import {
   allAddedTokens,
   type Extension,
   gone,
   type Numbering,
   newSpecials,
+  type RankedMerges,
   refuse,
   type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
+  tokenBytesOf,
+} from "#tokenizer";
 import type { TokenIds } from "./scan-tokenizer-json.ts";
 
 /** A value in a JSON text: where it begins and ends; of an object or list, how its elements are laid out. */

@@ -1,8 +1,5 @@
-import { bytesOf } from "../bytes/arrays.ts";
-import { byteToCharacter } from "../bytes/byte-characters.ts";
-import { lineFeed } from "../bytes/text.ts";
-import type { KernelExports } from "../runtime/kernel-exports.ts";
-import { scaled } from "../runtime/scale.ts";
+import { bytesOf, byteToCharacter, lineFeed } from "#bytes";
+import { type KernelExports, scaled } from "#runtime";
 import {
   areThere,
   forEachPart,
@@ -15,7 +12,7 @@ import {
   specialOfEntry,
   type TokenBytes,
   type Vocabulary,
-} from "../vocabulary/vocabulary.ts";
+} from "#tokenizer";
 import { Chunk } from "./output-file.ts";
 
 /**
@@ -129,7 +126,7 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
  *   separators    3 * 32          of the file that is being written
  *   spelling      4 * 256         the same
  *   digits        64              of base64
- *   (behind it)   any             kept, starts, lengths, lefts, rights, entries (src/vocabulary/vocabulary.ts)
+ *   (behind it)   any             kept, starts, lengths, lefts, rights, entries (src/tokenizer/vocabulary.ts)
  *   bufferStart   bufferBytes     rows
  *   (behind it)   rowBytesMax     the last row
  */

@@ -1,22 +1,25 @@
 import { isUtf8 } from "node:buffer";
-import { decodeText, failed, skipSpace, skipValue, walkMembers } from "../bytes/json-walk.ts";
-import { isTooDeep } from "../bytes/schema.ts";
 import {
   backslash,
   closeBrace,
   closeBracket,
   colon,
   comma,
+  decodeText,
+  failed,
+  isTooDeep,
   lineFeed,
   openBrace,
   openBracket,
   quote,
+  skipSpace,
+  skipValue,
   space,
+  walkMembers,
   zero,
-} from "../bytes/text.ts";
-import { spareThirdTier } from "../runtime/host.ts";
-import type { PackedTokens, RankedMerges } from "../tokenizer/encoding-model.ts";
-import { idLimitMax } from "../tokenizer/token-table.ts";
+} from "#bytes";
+import { spareThirdTier } from "#runtime";
+import { idLimitMax, type PackedTokens, type RankedMerges } from "#tokenizer";
 
 /** A vocabulary, and the merges as ids. */
 export type ScannedModel = { readonly vocab: TokenIds; readonly merges: RankedMerges };

@@ -1,30 +1,28 @@
 import { isUtf8 } from "node:buffer";
-import { decodeText } from "../bytes/json-walk.ts";
-import { objectAt, parseJson, shown } from "../bytes/schema.ts";
-import { UserError } from "../errors.ts";
-import { type PatternExport, patterns } from "../pattern/pattern.ts";
-import { toBase64 } from "../runtime/host.ts";
-import { type AddedToken, plainSpecial } from "../text/cutting.ts";
-import type { PackedTokens } from "../tokenizer/encoding-model.ts";
-import { modelOfRanks } from "../tokenizer/model-of-ranks.ts";
-import { idLimitMax, joinTokens, tableOfPacked } from "../tokenizer/token-table.ts";
+import { decodeText, objectAt, parseJson, shown } from "#bytes";
+import { type PatternExport, patterns } from "#pattern";
+import { toBase64, UserError } from "#runtime";
+import { type AddedToken, plainSpecial } from "#text";
 import {
   allAddedTokens,
   areNarrow,
-  gone,
-  type LoadOptions,
-  type Numbering,
-  refuse,
-  type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
-import {
   copyTokenBytes,
   type FinishedTokenizer,
+  gone,
+  idLimitMax,
   isSpecialEntry,
+  joinTokens,
+  type LoadOptions,
+  modelOfRanks,
+  type Numbering,
   otherOfEntry,
+  type PackedTokens,
+  refuse,
   specialOfEntry,
+  type TokenizerParts,
+  tableOfPacked,
   type Vocabulary,
-} from "../vocabulary/vocabulary.ts";
+} from "#tokenizer";
 import { refuseOptions } from "./assemble-model.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { checkTakesAll, compileSplits, nameOf } from "./pre-tokenizer.ts";

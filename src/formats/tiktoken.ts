@@ -1,37 +1,31 @@
-import { escapeBytes } from "../bytes/escape.ts";
-import type { Normalization } from "../bytes/normalization.ts";
-import { carriageReturn, lineFeed, space, zero } from "../bytes/text.ts";
-import { assert, exitCode, UserError } from "../errors.ts";
-import { type PatternName, patterns, type ResolvedPattern } from "../pattern/pattern.ts";
-import { createSha256, toBase64 } from "../runtime/host.ts";
-import { type AddedToken, plainSpecial } from "../text/cutting.ts";
-import { maxOf, type PackedTokens } from "../tokenizer/encoding-model.ts";
-import { modelOfRanks } from "../tokenizer/model-of-ranks.ts";
-import {
-  idLimitMax,
-  joinTokens,
-  type TokenTable,
-  tableOfPacked,
-  tokenBytesOf,
-} from "../tokenizer/token-table.ts";
+import { carriageReturn, escapeBytes, lineFeed, space, zero } from "#bytes";
+import { type PatternName, patterns, type ResolvedPattern } from "#pattern";
+import { assert, createSha256, exitCode, toBase64, UserError } from "#runtime";
+import { type AddedToken, type Normalization, plainSpecial } from "#text";
 import {
   allAddedTokens,
   areNarrow,
+  beyondOtherFiles,
+  copyTokenBytes,
   type Extension,
+  type FinishedTokenizer,
   gone,
+  idLimitMax,
+  isSpecialEntry,
+  joinTokens,
   type LoadOptions,
+  maxOf,
+  modelOfRanks,
   type Numbering,
+  otherOfEntry,
+  type PackedTokens,
   type SpecialTokenOption,
   type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
-import { beyondOtherFiles } from "../vocabulary/model-settings.ts";
-import {
-  copyTokenBytes,
-  type FinishedTokenizer,
-  isSpecialEntry,
-  otherOfEntry,
+  type TokenTable,
+  tableOfPacked,
+  tokenBytesOf,
   type Vocabulary,
-} from "../vocabulary/vocabulary.ts";
+} from "#tokenizer";
 import { checkId, checkOwnIds } from "./assemble-model.ts";
 import { Chunk, type OutputFile, type SourceFiles, type TokenizerFormat } from "./output-file.ts";
 import { recordedPostProcessing } from "./post-processor.ts";

@@ -1,14 +1,7 @@
-import { byteToCharacter } from "../bytes/byte-characters.ts";
-import { decodeText, skipSpace } from "../bytes/json-walk.ts";
 import {
-  type Normalization,
-  type NormalizationStep,
-  normalizationSteps,
-  normalize,
-  stepsOf,
-} from "../bytes/normalization.ts";
-import {
+  byteToCharacter,
   checkOr,
+  decodeText,
   fieldsOf,
   flag,
   objectAt,
@@ -16,23 +9,35 @@ import {
   orNull,
   parseJson,
   shown,
+  skipSpace,
   text,
-} from "../bytes/schema.ts";
-import { assert, UserError } from "../errors.ts";
-import type { PatternExport } from "../pattern/pattern.ts";
-import { contains, whiteSpace } from "../pattern/unicode.ts";
-import { type AddedToken, plainSpecial } from "../text/cutting.ts";
+} from "#bytes";
+import { contains, type PatternExport, whiteSpace } from "#pattern";
+import { assert, UserError } from "#runtime";
+import {
+  type AddedToken,
+  type Normalization,
+  type NormalizationStep,
+  normalizationSteps,
+  normalize,
+  plainSpecial,
+  stepsOf,
+} from "#text";
 import {
   areNarrow,
+  contentOf,
   type Extension,
+  type FinishedTokenizer,
+  type JsonObject,
   type Numbering,
   newIdOf,
   newSpecials,
+  postProcessorSteps,
   refuse,
+  roleNames,
   type TokenizerParts,
-} from "../tokenizer/tokenizer-parts.ts";
-import { contentOf, type JsonObject, postProcessorSteps, roleNames } from "../vocabulary/model-settings.ts";
-import type { FinishedTokenizer, Vocabulary } from "../vocabulary/vocabulary.ts";
+  type Vocabulary,
+} from "#tokenizer";
 import {
   assembleModel,
   assembleTokens,

@@ -1,14 +1,24 @@
 import { isUtf8 } from "node:buffer";
 import { basename, dirname, join } from "node:path";
-import { byteToCharacter, encodeBytes } from "../bytes/byte-characters.ts";
-import { scaled } from "../runtime/scale.ts";
-import { isFile, readText } from "../runtime/system-error.ts";
-import { WordMerger } from "../tokenizer/encoding-kernel.ts";
-import { TextEncoding } from "../tokenizer/text-encoding.ts";
-import { type TokenTable, tokenBytesOf } from "../tokenizer/token-table.ts";
-import { allAddedTokens, gone, type Numbering, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import { type Ledger, type LedgerFacts, ledgerOfFirst } from "../vocabulary/ledger.ts";
-import { isSpecialEntry, keptBytesMax, specialOfEntry, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { byteToCharacter, encodeBytes } from "#bytes";
+import { isFile, readText, scaled } from "#runtime";
+import {
+  allAddedTokens,
+  gone,
+  isSpecialEntry,
+  keptBytesMax,
+  type Ledger,
+  type LedgerFacts,
+  ledgerOfFirst,
+  type Numbering,
+  specialOfEntry,
+  TextEncoding,
+  type TokenizerParts,
+  type TokenTable,
+  tokenBytesOf,
+  type Vocabulary,
+  WordMerger,
+} from "#tokenizer";
 import { Chunk, type OutputFile } from "./output-file.ts";
 import { appendToken, plainSpelling } from "./rows.ts";
 import { ledgerName, recordedLedger } from "./training-json.ts";

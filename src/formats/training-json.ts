@@ -1,5 +1,4 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { type Normalization, normalizationCheck } from "../bytes/normalization.ts";
 import {
   amount,
   type Check,
@@ -14,16 +13,12 @@ import {
   parseJson,
   text,
   wholeNumber,
-} from "../bytes/schema.ts";
-import { inputFormats } from "../corpus/input.ts";
-import type { Reading } from "../corpus/inspect-input.ts";
-import { UserError } from "../errors.ts";
-import type { TokenLimits } from "../merge/merge-options.ts";
-import type { Compat } from "../merge/merges.ts";
-import type { Parity } from "../merge/parity-merges.ts";
-import { isFile, readText } from "../runtime/system-error.ts";
-import type { LedgerFacts } from "../vocabulary/ledger.ts";
-import type { ModelSettings, Roles } from "../vocabulary/model-settings.ts";
+} from "#bytes";
+import { inputFormats, type Reading } from "#corpus";
+import type { Compat, Parity, TokenLimits } from "#merge";
+import { isFile, readText, UserError } from "#runtime";
+import { type Normalization, normalizationCheck } from "#text";
+import type { LedgerFacts, ModelSettings, Roles } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
 /** The name of the record, which lists the files of a result. */

@@ -1,7 +1,7 @@
 /**
  * Rows of the files that hold a vocabulary: a merge or an id each, and what stands around it. Rows are written to a buffer
  * until it is full, or until one comes that has no place here: a special token, or a token whose bytes are not kept whole
- * (src/vocabulary/vocabulary.ts); JavaScript writes those.
+ * (src/tokenizer/vocabulary.ts); JavaScript writes those.
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end

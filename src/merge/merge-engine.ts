@@ -1,5 +1,5 @@
-import { UserError } from "../errors.ts";
-import type { TokenWords } from "../words/word-table.ts";
+import { UserError } from "#runtime";
+import type { TokenWords } from "#words";
 import {
   inSlices,
   type MergeEngine,

@@ -1,6 +1,11 @@
-import { startWorker } from "../runtime/embedded.ts";
-import { adoptKernelModule, createKernel, type Kernel, kernelModule } from "../runtime/kernel.ts";
-import type { WorkerThread } from "../runtime/worker-jobs.ts";
+import {
+  adoptKernelModule,
+  createKernel,
+  type Kernel,
+  kernelModule,
+  startWorker,
+  type WorkerThread,
+} from "#runtime";
 
 /** What a memory's regions are planned from (src/kernel/merge/merge-regions.ts), the same in every thread. */
 export type MergePlan = {

@@ -1,8 +1,6 @@
-import { decodeCharacters } from "../bytes/byte-characters.ts";
-import { askForHugePages } from "../runtime/file-window.ts";
-import { createKernel, growMemory, type Kernel } from "../runtime/kernel.ts";
-import type { RecordWords } from "../words/word-counter.ts";
-import { sizeOfWords, type TokenWords } from "../words/word-table.ts";
+import { decodeCharacters } from "#bytes";
+import { askForHugePages, createKernel, growMemory, type Kernel } from "#runtime";
+import { type RecordWords, sizeOfWords, type TokenWords } from "#words";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
   alphabetOrder,

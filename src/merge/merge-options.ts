@@ -1,7 +1,6 @@
-import { byteToCharacter } from "../bytes/byte-characters.ts";
-import { UserError } from "../errors.ts";
-import { scaled } from "../runtime/scale.ts";
-import type { TokenWordsSize } from "../words/word-table.ts";
+import { byteToCharacter } from "#bytes";
+import { scaled, UserError } from "#runtime";
+import type { TokenWordsSize } from "#words";
 import type { Compat } from "./merges.ts";
 
 /** Which tokens are not learned. */

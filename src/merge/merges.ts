@@ -1,4 +1,4 @@
-import type { Kernel } from "../runtime/kernel.ts";
+import type { Kernel } from "#runtime";
 
 /**
  * Merges: what training learned, in the order it was learned. Token ids here are the engine's own: the first

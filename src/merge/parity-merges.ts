@@ -1,6 +1,5 @@
-import { giveBack } from "../runtime/file-window.ts";
-import { wholeMemoryBytes } from "../runtime/kernel.ts";
-import { byteWords, sizeOfWords, type TokenWords, type WordTable } from "../words/word-table.ts";
+import { giveBack, wholeMemoryBytes } from "#runtime";
+import { byteWords, sizeOfWords, type TokenWords, type WordTable } from "#words";
 import { mergeInSlices, prepareEngine, rebuildIndex } from "./merge-engine.ts";
 import {
   createMergeEngine,

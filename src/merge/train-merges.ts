@@ -1,12 +1,5 @@
-import { UserError } from "../errors.ts";
-import { giveBack } from "../runtime/file-window.ts";
-import {
-  byteWords,
-  sizeOfWords,
-  type TokenWords,
-  type TokenWordsSize,
-  type WordTable,
-} from "../words/word-table.ts";
+import { giveBack, UserError } from "#runtime";
+import { byteWords, sizeOfWords, type TokenWords, type TokenWordsSize, type WordTable } from "#words";
 import { learnMerges } from "./merge-engine.ts";
 import { startMergeHelpers } from "./merge-helpers.ts";
 import {

@@ -1,15 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
-import { readNormalization } from "../bytes/normalization.ts";
-import { grouped } from "../bytes/quantities.ts";
-import { described, isPlainObject } from "../bytes/schema.ts";
-import { type KeptField, keptKinds } from "../corpus/records/kept-fields.ts";
-import { UserError, usageError } from "../errors.ts";
-import type { InputWeight } from "../formats/training-json.ts";
-import { nearest } from "../runtime/hints.ts";
-import { withRegularFile } from "../runtime/system-error.ts";
-import type { SpecialTokenOption } from "../tokenizer/tokenizer-parts.ts";
-import { chatTemplates } from "../vocabulary/chat-templates.ts";
+import { described, grouped, isPlainObject } from "#bytes";
+import { type KeptField, keptKinds } from "#corpus";
+import type { InputWeight } from "#formats";
+import { nearest, UserError, usageError, withRegularFile } from "#runtime";
+import { readNormalization } from "#text";
+import { chatTemplates, type SpecialTokenOption } from "#tokenizer";
 
 // Kinds of values. A kind reads what is typed, checks what a caller of the library gives, and knows the types of its values in
 // TypeScript, Python and JSON. A wrong value is a usage error that names the option.

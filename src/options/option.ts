@@ -1,7 +1,6 @@
-import { checkArgument, objectArgument } from "../bytes/schema.ts";
-import { usageError } from "../errors.ts";
-import { nearest } from "../runtime/hints.ts";
-import type { Written } from "../store/written-places.ts";
+import { checkArgument, objectArgument } from "#bytes";
+import { nearest, usageError } from "#runtime";
+import type { Written } from "#store";
 import { type JsonSchema, type Kind, taken } from "./kinds.ts";
 
 /** What the pages of help are about, in their order. */

@@ -1,6 +1,6 @@
-import { normalizationSteps } from "../bytes/normalization.ts";
-import { inputFormats } from "../corpus/input.ts";
-import { describeWritten, imageFormat, writtenFormats } from "../formats/formats.ts";
+import { inputFormats } from "#corpus";
+import { describeWritten, imageFormat, writtenFormats } from "#formats";
+import { normalizationSteps } from "#text";
 import {
   chatTemplate,
   decimals,

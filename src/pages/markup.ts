@@ -1,4 +1,4 @@
-import { escapeText } from "../bytes/escape.ts";
+import { escapeText } from "#bytes";
 
 // The markup that a page has without its script. Everything else is made by src/pages/app from data.
 

@@ -1,8 +1,12 @@
-import type { RankedMerges } from "../tokenizer/encoding-model.ts";
-import { tokenBytesOf } from "../tokenizer/token-table.ts";
-import { mergesInIds, type TokenizerParts } from "../tokenizer/tokenizer-parts.ts";
-import type { Ledger } from "../vocabulary/ledger.ts";
-import { copyTokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import {
+  copyTokenBytes,
+  type Ledger,
+  mergesInIds,
+  type RankedMerges,
+  type TokenizerParts,
+  tokenBytesOf,
+  type Vocabulary,
+} from "#tokenizer";
 import type { PackedVocabulary } from "./page-data.ts";
 
 export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
@@ -146,7 +150,7 @@ function pack({ idLimit, merges, leaves, ledger, text }: Source, deflate: Deflat
     tokensBefore: ledger === null ? null : tokensBeforeOf(ledger),
     lastPairCount: ledger?.lastPairCount ?? null,
     columns: columns.map(([name, { BYTES_PER_ELEMENT: width }]) => ({ name, width })),
-    data: Buffer.from(deflate(raw)).toString("base64"),
+    data: Buffer.from(deflate(new Uint8Array(raw))).toString("base64"),
   };
 }
 

@@ -1,8 +1,6 @@
-import type { Difference } from "../evaluation/difference.ts";
-import type { FullEvaluation } from "../evaluation/evaluation.ts";
-import type { Excerpt } from "../evaluation/excerpts.ts";
-import type { TrainingRecord } from "../formats/training-json.ts";
-import type { AddedToken } from "../text/cutting.ts";
+import type { Difference, Excerpt, FullEvaluation } from "#evaluation";
+import type { TrainingRecord } from "#formats";
+import type { AddedToken } from "#text";
 import type { Curve } from "./compression-curve.ts";
 
 // What a page holds as JSON: what `--json` or the record of a training says, tokens packed, and where it comes from.

@@ -1,6 +1,4 @@
-import { escapeBytes, spacesWithSigns } from "../bytes/escape.ts";
-import { grouped } from "../bytes/quantities.ts";
-import { lineFeed, space, tab } from "../bytes/text.ts";
+import { escapeBytes, grouped, lineFeed, space, spacesWithSigns, tab } from "#bytes";
 
 // Tokens as people read them on a page: `\xNN` for what is no visible character, and a sign for each kind of white space.
 

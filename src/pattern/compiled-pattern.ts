@@ -1,4 +1,4 @@
-import { createSha256, type Sha256 } from "../runtime/host.ts";
+import { createSha256, type Sha256 } from "#runtime";
 import type { FourByteTables, ScanTables } from "./scan-tables.ts";
 
 /** A pattern ready to run, plain data: automaton k + 1 cuts the pieces of automaton k; nearly always there is one. */

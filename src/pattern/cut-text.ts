@@ -1,4 +1,4 @@
-import type { Text } from "../bytes/text.ts";
+import type { Text } from "#bytes";
 import { type CompiledPattern, notQuiet, type PatternTables, type ShadowTables } from "./compiled-pattern.ts";
 import { columnAt, endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 

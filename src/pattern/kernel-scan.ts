@@ -1,8 +1,6 @@
-import { fromBase64 } from "../runtime/host.ts";
-import { type Kernel, putArray } from "../runtime/kernel.ts";
-import { scaled } from "../runtime/scale.ts";
+import { namedMasks } from "#named-masks";
+import { fromBase64, type Kernel, putArray, scaled } from "#runtime";
 import { automatonDigest, type PatternTables, type ShadowTables } from "./compiled-pattern.ts";
-import { namedMasks } from "./named-masks.ts";
 import { buildFourByteTables, type FourByteTables } from "./scan-tables.ts";
 
 /** After how many bytes the tables that make the scan faster are set up. */

@@ -1,4 +1,4 @@
-import { exitCode, UserError } from "../errors.ts";
+import { exitCode, UserError } from "#runtime";
 import { type Dialect, fancyRegex, hexDigits } from "./dialect.ts";
 import {
   type CodePointSet,

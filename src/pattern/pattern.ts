@@ -1,6 +1,5 @@
-import { exitCode, UserError } from "../errors.ts";
-import { embeddedDirectory } from "../runtime/embedded.ts";
-import { nearest } from "../runtime/hints.ts";
+import { readReadyMade } from "#ready-made";
+import { embeddedDirectory, exitCode, nearest, UserError } from "#runtime";
 import { type Automaton, BeyondAutomaton, CompileSteps, fuseAutomata, Unusable } from "./automaton.ts";
 import {
   type CompiledPattern,
@@ -16,7 +15,6 @@ import { type NamedPattern, type PatternName, patterns } from "./named-patterns.
 import { isLongLook } from "./nfa.ts";
 import { canBeEmpty, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
-import { readReadyMade } from "./ready-made.ts";
 import { buildScanTables } from "./scan-tables.ts";
 
 export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";

@@ -1,4 +1,4 @@
-import { fromBase64 } from "../runtime/host.ts";
+import { fromBase64 } from "#runtime";
 import { binaryPropertyBase64, categoryBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
 /*

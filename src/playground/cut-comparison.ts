@@ -1,5 +1,5 @@
-import { lineFeed } from "../bytes/text.ts";
-import type { SampleToken } from "../evaluation/passages.ts";
+import { lineFeed } from "#bytes";
+import type { SampleToken } from "#evaluation";
 
 /** The text of one script, and how many tokens of two tokenizers begin in it. */
 export type ScriptCounts = {

@@ -1,7 +1,5 @@
-import { escapeBytes } from "../bytes/escape.ts";
-import { counted } from "../bytes/quantities.ts";
-import { cutText } from "../pattern/cut-text.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
+import { counted, escapeBytes } from "#bytes";
+import { type CompiledPattern, cutText } from "#pattern";
 import { byteCount, forEachToken, stays } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
 

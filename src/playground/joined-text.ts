@@ -1,9 +1,7 @@
-import { SpecialTokenFinder } from "../bytes/special-token-finder.ts";
-import { cutText } from "../pattern/cut-text.ts";
-import type { Cutting } from "../text/cutting.ts";
-import { WordMerger } from "../tokenizer/encoding-kernel.ts";
-import { buildModel } from "../tokenizer/encoding-model.ts";
-import type { WordTable } from "../words/word-table.ts";
+import { cutText } from "#pattern";
+import { type Cutting, SpecialTokenFinder } from "#text";
+import { buildModel, WordMerger } from "#tokenizer";
+import type { WordTable } from "#words";
 
 /**
  * JoinedText: how a text is cut into tokens after any number of merges. A border between two bytes goes with one merge, and

@@ -1,10 +1,10 @@
-import { type Token, type Vocabulary, vocabularyOf } from "../pages/app/unpacked.ts";
+import { type Token, type Vocabulary, vocabularyOf } from "#pages";
 import { byteCount, type JoinedText } from "./joined-text.ts";
 import type { JoinedWords } from "./pair-ranking.ts";
 
 /**
  * What a training learned, for a page: token numbers are the engine's, merge k makes 256 + k (src/merge/merges.ts,
- * src/vocabulary/ledger.ts). Plain data, which goes from the worker to the page.
+ * src/tokenizer/ledger.ts). Plain data, which goes from the worker to the page.
  */
 export type Learned = {
   readonly left: Int32Array;

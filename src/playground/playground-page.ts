@@ -1,5 +1,4 @@
-import { type Html, html, trustedHtml } from "../pages/markup.ts";
-import { jsonForPage } from "../pages/page-file.ts";
+import { type Html, html, jsonForPage, trustedHtml } from "#pages";
 
 /** Worked by hand: what each merge makes of a text (test/playground/playground-page.test.ts does it, too). */
 export const workedMerges: readonly (readonly [merge: string, pieces: string])[] = [

@@ -1,5 +1,5 @@
-import type { Compat } from "../merge/merges.ts";
-import { bytesOf } from "../pages/app/unpacked.ts";
+import type { Compat } from "#merge";
+import { bytesOf } from "#pages";
 import { type Learned, mergeCountOf, tokenOf, vocabularyOfLearned } from "./learned.ts";
 import { countPairs, type JoinedWords, topPairs } from "./pair-ranking.ts";
 

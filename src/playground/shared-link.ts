@@ -1,5 +1,5 @@
-import type { Compat } from "../merge/merges.ts";
-import { shellLine } from "../runtime/hints.ts";
+import type { Compat } from "#merge";
+import { shellLine } from "#runtime";
 import type { Settings } from "./playground-job.ts";
 
 /** What a link holds: the settings, and a text if it is short. */

@@ -1,5 +1,4 @@
-import { escapeBytes } from "../bytes/escape.ts";
-import { characterLengthAt, lineFeed, space } from "../bytes/text.ts";
+import { characterLengthAt, escapeBytes, lineFeed, space } from "#bytes";
 import { type JoinedText, neverJoined } from "./joined-text.ts";
 
 /**

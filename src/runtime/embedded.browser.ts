@@ -2,10 +2,11 @@
  * In the place of embedded.ts in the library for browsers: there are no files and no workers, the kernel is part of the
  * script, and a page asks for no more memory than a small machine has.
  */
+
+import { fromBase64 } from "#host";
 import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
 import textKernel from "../../dist/kernel/kernel-text.wasm" with { type: "file" };
-import { UserError } from "../errors.ts";
-import { fromBase64 } from "./host.ts";
+import { UserError } from "./errors.ts";
 
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;

@@ -3,7 +3,7 @@
  * package's directory. Patterns are compiled when they are needed.
  */
 import { readFileSync } from "node:fs";
-import { openWorker } from "./host.ts";
+import { openWorker } from "#host";
 import type { JobName, WorkerThread } from "./worker-jobs.ts";
 
 export { availableParallelism, totalmem } from "node:os";

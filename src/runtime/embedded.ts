@@ -10,7 +10,7 @@ export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta
 // The binary keeps the entry of its workers, and the files that were built into it, beside its own entry, whichever module
 // asks. In the source tree that depends on the module, so this one is the only one that asks.
 
-const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../pipeline/worker.ts", import.meta.url).href;
+const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../main/worker.ts", import.meta.url).href;
 
 let workerCount = 0;
 

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { hostname } from "node:os";
-import { errnoOf, openLibc, openWindows, sleepSync } from "./host.ts";
+import { errnoOf, openLibc, openWindows, sleepSync } from "#host";
 import { codeOf } from "./system-error.ts";
 import { isHeldOpen, isWindows, lockOnWindows, withPatience } from "./windows.ts";
 

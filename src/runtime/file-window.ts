@@ -1,4 +1,4 @@
-import { addressOf, openLibc } from "./host.ts";
+import { addressOf, openLibc } from "#host";
 
 /**
  * A window in a kernel's memory into which parts of files are mapped instead of read: the kernel sees the system's own

@@ -52,7 +52,7 @@ export function spareThirdTier(..._functions: ((...args: never[]) => unknown)[])
 
 /*
  * In the place of node:buffer, and of the global Buffer: as much of it as loading and encoding use.
- * test/runtime/buffer.test.ts compares it with the real one.
+ * test/unit/runtime/buffer.test.ts compares it with the real one.
  */
 
 type Encoding = "utf8" | "latin1" | "base64" | "hex";

@@ -1,4 +1,4 @@
-import { availableParallelism, isKernelTested, readKernel, totalmem } from "./embedded.ts";
+import { availableParallelism, isKernelTested, readKernel, totalmem } from "#embedded";
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
 

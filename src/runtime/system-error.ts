@@ -8,7 +8,7 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { outOfMemory, UserError } from "../errors.ts";
+import { outOfMemory, UserError } from "./errors.ts";
 import { moreFilesHint } from "./system-limits.ts";
 
 /** What the system's error codes mean to the person who reads the message. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, freemem, totalmem } from "node:os";
 import { join, relative } from "node:path";
-import { exitCode, UserError } from "../errors.ts";
+import { exitCode, UserError } from "./errors.ts";
 
 /**
  * The memory that this process may use, in bytes: the machine's, or the limit of the tightest control group around it.

@@ -1,4 +1,4 @@
-import { soon } from "./host.ts";
+import { soon } from "#host";
 
 /** Lets timers, messages and signals be served between two slices of work. */
 export const nextTurn = () => new Promise<void>(soon);

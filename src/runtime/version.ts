@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
+import { runtimeVersion } from "#host";
 import { version } from "../../package.json";
-import { runtimeVersion } from "./host.ts";
 
 /** Defined by build.ts; undefined when the sources are run as they are. */
 declare const BPE_COMMIT: string | undefined;

@@ -1,4 +1,4 @@
-import { openWindows, sleepSync } from "./host.ts";
+import { openWindows, sleepSync } from "#host";
 import { codeOf } from "./system-error.ts";
 
 /*

@@ -1,4 +1,4 @@
-/** What a worker can be started for. pipeline/worker.ts says which code that is. */
+/** What a worker can be started for. main/worker.ts says which code that is. */
 export type JobName =
   | "counting"
   | "encoding"

@@ -12,22 +12,19 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { type Check, fieldsOf, listOf, Mismatch, text, textLike, tupleOf, wholeNumber } from "#bytes";
+import { hasFields, type Input } from "#corpus";
 import {
-  type Check,
-  fieldsOf,
-  listOf,
-  Mismatch,
-  text,
-  textLike,
-  tupleOf,
-  wholeNumber,
-} from "../bytes/schema.ts";
-import { hasFields, type Input } from "../corpus/input.ts";
-import { UserError } from "../errors.ts";
-import { rename, writeAll } from "../runtime/file-calls.ts";
-import { createSha256, xxHash64 } from "../runtime/host.ts";
-import { reasonOf, refusal, userErrorOf } from "../runtime/system-error.ts";
-import type { CountsOptions } from "../words/counts-format.ts";
+  createSha256,
+  reasonOf,
+  refusal,
+  rename,
+  UserError,
+  userErrorOf,
+  writeAll,
+  xxHash64,
+} from "#runtime";
+import type { CountsOptions } from "#words";
 import { pathOf, placeOf } from "./output-place.ts";
 import { namesBelow } from "./standing-result.ts";
 import {

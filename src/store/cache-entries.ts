@@ -1,21 +1,21 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import { bytesOf } from "../bytes/arrays.ts";
-import { type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "../bytes/schema.ts";
-import { rename } from "../runtime/file-calls.ts";
-import { xxHash64 } from "../runtime/host.ts";
-import { scaled } from "../runtime/scale.ts";
-import type { RangeStatistics } from "../text/task-texts.ts";
-import { type CountsOptions, CountsReader, hasOptions, optionFields } from "../words/counts-format.ts";
+import { bytesOf, type Checked, fieldsOf, listOf, text, tupleOf, wholeNumber } from "#bytes";
+import type { RangeStatistics } from "#corpus";
+import { rename, scaled, xxHash64 } from "#runtime";
 import {
   addTable,
+  type CountsOptions,
+  CountsReader,
   emptyTable,
+  hasOptions,
   isSound,
+  optionFields,
   type Summand,
   SumOfWords,
   tableOverflows,
+  type WordTable,
   wordTableOfSum,
-} from "../words/sorted-words.ts";
-import type { WordTable } from "../words/word-table.ts";
+} from "#words";
 import {
   Damaged,
   type EntryId,

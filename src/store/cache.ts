@@ -1,21 +1,20 @@
 import { basename } from "node:path";
-import { groupBy } from "../bytes/arrays.ts";
-import type { Input } from "../corpus/input.ts";
-import { CountsFileReader } from "../count/counts-files.ts";
-import { type SortedRun, writeSortedRun } from "../count/spilling-counter.ts";
-import { UserError } from "../errors.ts";
-import { codeOf, reasonOf, userErrorOf } from "../runtime/system-error.ts";
-import type { RangeStatistics } from "../text/task-texts.ts";
-import type { CountsOptions } from "../words/counts-format.ts";
-import { CountsFileError } from "../words/counts-format.ts";
+import { groupBy } from "#bytes";
+import type { Input, RangeStatistics } from "#corpus";
+import { codeOf, reasonOf, UserError, userErrorOf } from "#runtime";
 import {
   addTable,
+  CountsFileError,
+  CountsFileReader,
+  type CountsOptions,
   NegativeSumError,
+  type SortedRun,
   type SortedWords,
   SumOfWords,
   TableWords,
-} from "../words/sorted-words.ts";
-import type { WordTable } from "../words/word-table.ts";
+  type WordTable,
+  writeSortedRun,
+} from "#words";
 import type { CacheDirectory, EntryId } from "./cache-directory.ts";
 import * as names from "./cache-directory.ts";
 import { Damaged } from "./cache-directory.ts";

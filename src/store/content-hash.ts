@@ -1,9 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { type Input, openInput, shrunk } from "../corpus/input.ts";
-import type { CountsRecord } from "../formats/training-json.ts";
-import { createSha256, xxHash64 } from "../runtime/host.ts";
-import { scaled } from "../runtime/scale.ts";
-import { inTurns } from "../runtime/turns.ts";
+import { type Input, openInput, shrunk } from "#corpus";
+import type { CountsRecord } from "#formats";
+import { createSha256, inTurns, scaled, xxHash64 } from "#runtime";
 
 /** Bytes read at a time. They stay in the second cache, and the memory is the same for all files. */
 const block = new Uint8Array(scaled(1 << 18, 64));

@@ -1,7 +1,6 @@
 import { readSync } from "node:fs";
-import { zlib } from "../corpus/content.ts";
-import type { ByteSink } from "../runtime/file-calls.ts";
-import { scaled } from "../runtime/scale.ts";
+import { zlib } from "#corpus";
+import { type ByteSink, scaled } from "#runtime";
 
 /** Heads that are overwritten at the end of writing are shorter. */
 const headBytesMax = 4096;

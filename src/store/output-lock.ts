@@ -12,11 +12,18 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { UserError } from "../errors.ts";
-import { isNamed, isOnThisMachine, lockFile, rename } from "../runtime/file-calls.ts";
-import { sleepSync, xxHash32 } from "../runtime/host.ts";
-import { codeOf, refusal } from "../runtime/system-error.ts";
-import { withPatience } from "../runtime/windows.ts";
+import {
+  codeOf,
+  isNamed,
+  isOnThisMachine,
+  lockFile,
+  refusal,
+  rename,
+  sleepSync,
+  UserError,
+  withPatience,
+  xxHash32,
+} from "#runtime";
 import { lstatOrNull, namesIn, type Place, pathOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { isMarked, isResult, keepResult } from "./standing-result.ts";
 import { isOwn, openFound } from "./trusted-files.ts";

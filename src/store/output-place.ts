@@ -11,9 +11,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { UserError } from "../errors.ts";
-import { codeOf, refusal } from "../runtime/system-error.ts";
-import { isWindows } from "../runtime/windows.ts";
+import { codeOf, isWindows, refusal, UserError } from "#runtime";
 
 /** Where an output goes: its name in its parent, with links resolved, and the path as it was typed, for messages. */
 export type Place = {

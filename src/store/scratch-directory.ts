@@ -1,10 +1,7 @@
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, renameSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UserError } from "../errors.ts";
-import { canLock, canRenameOpen, isNamed, lockFile } from "../runtime/file-calls.ts";
-import { codeOf, refusal } from "../runtime/system-error.ts";
-import { isHeldOpen } from "../runtime/windows.ts";
+import { canLock, canRenameOpen, codeOf, isHeldOpen, isNamed, lockFile, refusal, UserError } from "#runtime";
 import { lstatOrNull, namesIn, removeQuietly } from "./output-place.ts";
 import { isOwn } from "./trusted-files.ts";
 

@@ -10,19 +10,21 @@ import {
   unlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { assert, UserError } from "../errors.ts";
 import {
+  assert,
   beginFlush,
   canRenameOntoEmpty,
   canRenameOpen,
+  codeOf,
   exchange,
   flush,
   flushDirectory,
+  isHeldOpen,
+  refusal,
   rename,
+  UserError,
   writeAll,
-} from "../runtime/file-calls.ts";
-import { codeOf, refusal } from "../runtime/system-error.ts";
-import { isHeldOpen } from "../runtime/windows.ts";
+} from "#runtime";
 import {
   HiddenPath,
   type Kind,

@@ -1,17 +1,18 @@
 import { closeSync, fdatasync, openSync, type Stats, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { UserError } from "../errors.ts";
 import {
   type ByteSink,
   flush,
   flushDirectory,
+  isHeldOpen,
   rename,
+  scaled,
+  shellQuoted,
+  slashed,
   throwUnlessNoFlush,
+  UserError,
   writeAll,
-} from "../runtime/file-calls.ts";
-import { shellQuoted } from "../runtime/hints.ts";
-import { scaled } from "../runtime/scale.ts";
-import { isHeldOpen, slashed } from "../runtime/windows.ts";
+} from "#runtime";
 import { mendLeftOvers, release, reserve, tryWrite } from "./output-lock.ts";
 import { freePath, type Place, pathOf, placeOf, removeQuietly, statOrNull } from "./output-place.ts";
 import { checkOwner, followLinks, inherited, settlePermissions, stagedFileMode } from "./trusted-files.ts";

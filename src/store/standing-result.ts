@@ -1,12 +1,8 @@
 import { closeSync, fstatSync, readdirSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
 import { basename, join, posix } from "node:path";
-import { UserError } from "../errors.ts";
-import { recordName } from "../formats/training-json.ts";
-import { rename } from "../runtime/file-calls.ts";
-import { xxHash64 } from "../runtime/host.ts";
-import { isMissing, refusal } from "../runtime/system-error.ts";
-import { isWindows } from "../runtime/windows.ts";
-import { imageMagic, imageName } from "../tokenizer/image-name.ts";
+import { recordName } from "#formats";
+import { isMissing, isWindows, refusal, rename, UserError, xxHash64 } from "#runtime";
+import { imageMagic, imageName } from "#tokenizer";
 import { lstatOrNull, namesIn, type Place, pathOf, statOrNull } from "./output-place.ts";
 import { isTrusted, openFound, readFound } from "./trusted-files.ts";
 

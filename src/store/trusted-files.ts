@@ -14,8 +14,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
-import { UserError } from "../errors.ts";
-import { codeOf } from "../runtime/system-error.ts";
+import { codeOf, UserError } from "#runtime";
 import { lstatOrNull } from "./output-place.ts";
 
 /**

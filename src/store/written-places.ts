@@ -1,7 +1,6 @@
 import { type BigIntStats, fstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { exitCode, UserError } from "../errors.ts";
-import { nameOf } from "../runtime/system-error.ts";
+import { exitCode, nameOf, UserError } from "#runtime";
 import { isWithin, pathOf, placeOf } from "./output-place.ts";
 import { standingAt } from "./standing-result.ts";
 import { followLinks } from "./trusted-files.ts";

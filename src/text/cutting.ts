@@ -1,7 +1,6 @@
-import { type Normalization, normalize, stepIndices } from "../bytes/normalization.ts";
-import type { SectionSettings, TokenToFind } from "../bytes/text-sections.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
-import { wordCharacters } from "../pattern/unicode.ts";
+import type { SectionSettings, TokenToFind } from "#bytes";
+import { type CompiledPattern, wordCharacters } from "#pattern";
+import { type Normalization, normalize, stepIndices } from "./normalization.ts";
 
 /** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
 export type AddedToken = {

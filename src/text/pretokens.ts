@@ -1,9 +1,6 @@
-import type { Text } from "../bytes/text.ts";
-import { describeSections, type TokenToFind } from "../bytes/text-sections.ts";
-import { UserError } from "../errors.ts";
-import type { PatternTables } from "../pattern/compiled-pattern.ts";
-import { KernelScan, type SetUpAfter } from "../pattern/kernel-scan.ts";
-import { type Kernel, putArray } from "../runtime/kernel.ts";
+import { describeSections, type Text, type TokenToFind } from "#bytes";
+import { KernelScan, type PatternTables, type SetUpAfter } from "#pattern";
+import { type Kernel, putArray, UserError } from "#runtime";
 
 /**
  * The part of a text that is taken next. Positions are offsets into the taker's text.

@@ -1,8 +1,7 @@
-import { loweredAscii } from "../bytes/normalization.ts";
-import type { Text } from "../bytes/text.ts";
-import { TextSections, type TextSink } from "../bytes/text-sections.ts";
-import { scaled } from "../runtime/scale.ts";
+import { type Text, TextSections, type TextSink } from "#bytes";
+import { scaled } from "#runtime";
 import { type Cutting, isCutAsItIs, sectionSettings, tokensWhileCutting } from "./cutting.ts";
+import { loweredAscii } from "./normalization.ts";
 import { Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
 
 /** What is pushed in one step. */

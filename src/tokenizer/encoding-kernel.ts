@@ -1,8 +1,6 @@
-import { paddingBytes, type Text } from "../bytes/text.ts";
-import { assert, UserError } from "../errors.ts";
-import { createKernel, type Kernel } from "../runtime/kernel.ts";
-import { scaled } from "../runtime/scale.ts";
-import type { TokenWords, WordTable } from "../words/word-table.ts";
+import { paddingBytes, type Text } from "#bytes";
+import { assert, createKernel, type Kernel, scaled, UserError } from "#runtime";
+import type { TokenWords, WordTable } from "#words";
 import {
   type CutPlaces,
   type EncodingModel,

@@ -1,5 +1,4 @@
-import { assert } from "../errors.ts";
-import type { KernelExports } from "../runtime/kernel-exports.ts";
+import { assert, type KernelExports } from "#runtime";
 
 /**
  * EncodingModel: all that is needed to turn the bytes of a pretoken into ids. Plain data, built once, never changed, posted

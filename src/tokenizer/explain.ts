@@ -1,4 +1,4 @@
-import { assert } from "../errors.ts";
+import { assert } from "#runtime";
 import { WordMerger } from "./encoding-kernel.ts";
 import { droppedByte, type EncodingModel } from "./encoding-model.ts";
 import { TextEncoding } from "./text-encoding.ts";

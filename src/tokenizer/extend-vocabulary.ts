@@ -1,19 +1,15 @@
-import { decodeCharacters, encodeBytes } from "../bytes/byte-characters.ts";
-import { escapeBytes } from "../bytes/escape.ts";
-import { UserError } from "../errors.ts";
-import type { KnownToken, StartTokens } from "../merge/merge-options.ts";
-import type { Merges } from "../merge/merges.ts";
-import { seedMerges } from "../merge/seed-merges.ts";
-import { cutText } from "../pattern/cut-text.ts";
-import type { CompiledPattern } from "../pattern/pattern.ts";
-import { type AddedToken, plainSpecial } from "../text/cutting.ts";
-import { reservedTokens } from "../vocabulary/vocabulary.ts";
-import type { TokenWords } from "../words/word-table.ts";
+import { decodeCharacters, encodeBytes, escapeBytes } from "#bytes";
+import { type KnownToken, type Merges, type StartTokens, seedMerges } from "#merge";
+import { type CompiledPattern, cutText } from "#pattern";
+import { UserError } from "#runtime";
+import { type AddedToken, plainSpecial } from "#text";
+import type { TokenWords } from "#words";
 import { segmentWords, WordMerger } from "./encoding-kernel.ts";
 import { buildModel, type EncodingModel, type PackedTokens, type RankedMerges } from "./encoding-model.ts";
 import { makeModelOfRanks } from "./model-of-ranks.ts";
 import { buildTokenTable, packTokenList, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type Extension, type TokenizerParts } from "./tokenizer-parts.ts";
+import { reservedTokens } from "./vocabulary.ts";
 
 /**
  * A base whose added tokens have the bytes that a merge would have to spell: in HF's files they are keys of the vocabulary

@@ -1,5 +1,4 @@
-import { createSha256 } from "../runtime/host.ts";
-import { build } from "../runtime/version.ts";
+import { build, createSha256 } from "#runtime";
 
 /** What the image of a tokenizer is called in the tokenizer's directory, where other programs look for it. */
 export const imageName = "tokenizer.image";

@@ -1,16 +1,8 @@
 import { crc32 } from "node:zlib";
-import { paddingBytes } from "../bytes/text.ts";
-import { describeSections } from "../bytes/text-sections.ts";
-import { type CompiledPattern, findSafeCut } from "../pattern/pattern.ts";
-import { readNativeKernels } from "../runtime/kernel.ts";
-import {
-  canBeCut,
-  changesText,
-  isCutAsItIs,
-  looksAround,
-  sectionSettings,
-  tokensWhileCutting,
-} from "../text/cutting.ts";
+import { describeSections, paddingBytes } from "#bytes";
+import { type CompiledPattern, findSafeCut } from "#pattern";
+import { readNativeKernels } from "#runtime";
+import { canBeCut, changesText, isCutAsItIs, looksAround, sectionSettings, tokensWhileCutting } from "#text";
 import { imageDigest, imageMagic } from "./image-name.ts";
 import { layOut } from "./laid-out-model.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";

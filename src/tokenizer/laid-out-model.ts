@@ -1,8 +1,7 @@
-import type { TokenToFind } from "../bytes/text-sections.ts";
-import { UserError } from "../errors.ts";
-import { KernelScan } from "../pattern/kernel-scan.ts";
-import { createEncodingKernel, type Kernel, pageBytes, putArray } from "../runtime/kernel.ts";
-import { useTokens } from "../text/pretokens.ts";
+import type { TokenToFind } from "#bytes";
+import { KernelScan } from "#pattern";
+import { createEncodingKernel, type Kernel, pageBytes, putArray, UserError } from "#runtime";
+import { useTokens } from "#text";
 import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 

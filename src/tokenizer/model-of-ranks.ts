@@ -1,7 +1,5 @@
-import { escapeBytes } from "../bytes/escape.ts";
-import { createKernel, type Kernel } from "../runtime/kernel.ts";
-import { scaled } from "../runtime/scale.ts";
-import { runToEnd } from "../runtime/turns.ts";
+import { escapeBytes } from "#bytes";
+import { createKernel, type Kernel, runToEnd, scaled } from "#runtime";
 import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
 import {
   buildModel,

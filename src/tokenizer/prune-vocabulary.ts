@@ -1,7 +1,6 @@
-import { Heap } from "../bytes/arrays.ts";
-import { escapeBytes } from "../bytes/escape.ts";
-import { UserError } from "../errors.ts";
-import { commonForm } from "../pattern/pattern.ts";
+import { escapeBytes, Heap } from "#bytes";
+import { commonForm } from "#pattern";
+import { UserError } from "#runtime";
 import { WordMerger } from "./encoding-kernel.ts";
 import type { EncodingModel } from "./encoding-model.ts";
 import { tokenBytesOf } from "./token-table.ts";

@@ -1,5 +1,5 @@
-import { Heap } from "../bytes/arrays.ts";
-import { scaled } from "../runtime/scale.ts";
+import { Heap } from "#bytes";
+import { scaled } from "#runtime";
 
 /** Merges over an alphabet: merge k makes the id `alphabetSize` + k. */
 type SymbolMerges = { readonly alphabetSize: number; readonly left: Int32Array; readonly right: Int32Array };

@@ -1,5 +1,5 @@
-import { characterLengthAt } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
+import { characterLengthAt } from "#bytes";
+import { UserError } from "#runtime";
 import type { NormalizedStretch, TextEncoding, TextNotes } from "./text-encoding.ts";
 import { tokenStarts } from "./token-starts.ts";
 import { haveAllBytes } from "./token-table.ts";

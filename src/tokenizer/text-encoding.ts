@@ -1,8 +1,6 @@
-import { betweenPairs, type Text } from "../bytes/text.ts";
-import type { Kernel } from "../runtime/kernel.ts";
-import { scaled } from "../runtime/scale.ts";
-import type { Taker } from "../text/pretokens.ts";
-import { pushedBytes, TextChain } from "../text/text-chain.ts";
+import { betweenPairs, type Text } from "#bytes";
+import { type Kernel, scaled } from "#runtime";
+import { pushedBytes, type Taker, TextChain } from "#text";
 import { EncodingKernel, type EncodingKernelOptions, IdBuffer } from "./encoding-kernel.ts";
 import type { EncodingParts } from "./tokenizer-parts.ts";
 

@@ -1,6 +1,6 @@
-import { TextSections } from "../bytes/text-sections.ts";
-import { cutText } from "../pattern/cut-text.ts";
-import { type Cutting, sectionSettings } from "../text/cutting.ts";
+import { TextSections } from "#bytes";
+import { cutText } from "#pattern";
+import { type Cutting, sectionSettings } from "#text";
 
 /** The text between added tokens, changed as the tokenizer changes it before it cuts; or an added token, with its id. */
 export type TextSection = { readonly bytes: Uint8Array; readonly id?: number };

@@ -1,4 +1,4 @@
-import { createTextKernel } from "../runtime/kernel.ts";
+import { createTextKernel } from "#runtime";
 import { noMemoryForTokenizer } from "./encoding-kernel.ts";
 import type { TokenTable } from "./token-table.ts";
 

@@ -1,5 +1,4 @@
-import { encodeBytes } from "../bytes/byte-characters.ts";
-import { escapeBytes } from "../bytes/escape.ts";
+import { encodeBytes, escapeBytes } from "#bytes";
 import { tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 

@@ -1,6 +1,5 @@
-import { checkAttached, described, typedArrayClass } from "../bytes/schema.ts";
-import { exitCode, UserError, usageError } from "../errors.ts";
-import { spareThirdTier } from "../runtime/host.ts";
+import { checkAttached, described, typedArrayClass } from "#bytes";
+import { exitCode, spareThirdTier, UserError, usageError } from "#runtime";
 import { noTokens, type PackedTokens } from "./encoding-model.ts";
 
 /**

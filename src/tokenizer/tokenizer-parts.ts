@@ -1,11 +1,9 @@
-import type { Normalization } from "../bytes/normalization.ts";
-import { UserError } from "../errors.ts";
-import type { ResolvedPattern } from "../pattern/pattern.ts";
-import { compilePattern } from "../pattern/pattern.ts";
-import { type AddedToken, type Cutting, plainSpecial } from "../text/cutting.ts";
-import { copyTokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { compilePattern, type ResolvedPattern } from "#pattern";
+import { UserError } from "#runtime";
+import { type AddedToken, type Cutting, type Normalization, plainSpecial } from "#text";
 import { buildModel, type EncodingModel, maxOf, type RankedMerges } from "./encoding-model.ts";
 import { buildTokenTable, lateTokenTable, type TokenTable } from "./token-table.ts";
+import { copyTokenBytes, type Vocabulary } from "./vocabulary.ts";
 
 /** The parts of a tokenizer that encoding needs. Plain data: they are posted to workers. */
 export type EncodingParts = Cutting & {

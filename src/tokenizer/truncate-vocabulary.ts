@@ -1,5 +1,5 @@
-import { escapeBytes } from "../bytes/escape.ts";
-import { UserError } from "../errors.ts";
+import { escapeBytes } from "#bytes";
+import { UserError } from "#runtime";
 import { WordMerger } from "./encoding-kernel.ts";
 import { noTokens } from "./encoding-model.ts";
 import {

@@ -1,8 +1,8 @@
-import { encodeBytes } from "../bytes/byte-characters.ts";
-import { keptBytesMax, notKept, type TokenBytes, type Vocabulary } from "../vocabulary/vocabulary.ts";
+import { encodeBytes } from "#bytes";
 import { deriveTokens, Reach } from "./prune-vocabulary.ts";
 import { haveAllBytes, tokenBytesOf } from "./token-table.ts";
 import { allAddedTokens, refuse, type TokenizerParts } from "./tokenizer-parts.ts";
+import { keptBytesMax, notKept, type TokenBytes, type Vocabulary } from "./vocabulary.ts";
 
 /**
  * A tokenizer that was loaded as what is written of a training. Its merges are those that end the derivation of a token: no

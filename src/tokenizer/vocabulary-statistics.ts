@@ -1,7 +1,6 @@
-import { late } from "../bytes/arrays.ts";
-import { characterLengthAt, codePointOf } from "../bytes/text.ts";
-import { longestWithLetters, shapeOf } from "../bytes/token-shape.ts";
-import type { AddedToken } from "../text/cutting.ts";
+import { characterLengthAt, codePointOf, late } from "#bytes";
+import type { AddedToken } from "#text";
+import { longestWithLetters, shapeOf } from "./token-shape.ts";
 import type { TokenTable } from "./token-table.ts";
 
 /** Numbers about a vocabulary. Special tokens count only in `size`. */

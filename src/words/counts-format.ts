@@ -1,24 +1,24 @@
-import { copyBytes, grown } from "../bytes/arrays.ts";
-import { type Normalization, normalizationCheck } from "../bytes/normalization.ts";
 import {
+  allocateText,
   type Check,
   checkOr,
+  copyBytes,
   fieldsOf,
   flag,
+  grown,
   listOf,
   Mismatch,
   optional,
+  roomyText,
   shown,
+  type Text,
   text,
   textLike,
   wholeNumber,
-} from "../bytes/schema.ts";
-import { allocateText, roomyText, type Text } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
-import { describePattern } from "../pattern/pattern.ts";
-import { unicodeVersion } from "../pattern/unicode-data.ts";
-import { xxHash64 } from "../runtime/host.ts";
-import { scaled } from "../runtime/scale.ts";
+} from "#bytes";
+import { describePattern, unicodeVersion } from "#pattern";
+import { scaled, UserError, xxHash64 } from "#runtime";
+import { type Normalization, normalizationCheck } from "#text";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
 import { type CountsTotals, totalsOf, type WordTable } from "./word-table.ts";

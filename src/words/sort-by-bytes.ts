@@ -1,4 +1,4 @@
-import { scaled } from "../runtime/scale.ts";
+import { scaled } from "#runtime";
 import type { WordTable } from "./word-table.ts";
 
 /**

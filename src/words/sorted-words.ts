@@ -1,8 +1,5 @@
-import { copyBytes } from "../bytes/arrays.ts";
-import { allocateText, roomyText, type Text } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
-import { collectGarbage, releaseMemory } from "../runtime/host.ts";
-import { scaled } from "../runtime/scale.ts";
+import { allocateText, copyBytes, roomyText, type Text } from "#bytes";
+import { collectGarbage, releaseMemory, scaled, UserError } from "#runtime";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import {
   type CountsTotals,

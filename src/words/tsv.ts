@@ -1,8 +1,14 @@
-import { grown } from "../bytes/arrays.ts";
-import { byteOfCodePoint, byteToCharacter } from "../bytes/byte-characters.ts";
-import { allocateText, decimalDigitsMax, lineFeed, putDecimal, tab } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
-import { scaled } from "../runtime/scale.ts";
+import {
+  allocateText,
+  byteOfCodePoint,
+  byteToCharacter,
+  decimalDigitsMax,
+  grown,
+  lineFeed,
+  putDecimal,
+  tab,
+} from "#bytes";
+import { scaled, UserError } from "#runtime";
 import type { CountsOptions, ReadBytes } from "./counts-format.ts";
 import {
   checkHeader,

@@ -1,9 +1,14 @@
-import { paddingBytes, type Text } from "../bytes/text.ts";
-import { UserError } from "../errors.ts";
-import { FileWindow, giveBack } from "../runtime/file-window.ts";
-import { createRegionKernel, createWholeMemory, type Kernel } from "../runtime/kernel.ts";
-import { scaled } from "../runtime/scale.ts";
-import { runToEnd } from "../runtime/turns.ts";
+import { paddingBytes, type Text } from "#bytes";
+import {
+  createRegionKernel,
+  createWholeMemory,
+  FileWindow,
+  giveBack,
+  type Kernel,
+  runToEnd,
+  scaled,
+  UserError,
+} from "#runtime";
 import { newTable, tooManyWords, type WordTable } from "./word-table.ts";
 
 /**

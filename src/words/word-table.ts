@@ -1,4 +1,4 @@
-import { UserError } from "../errors.ts";
+import { UserError } from "#runtime";
 
 /**
  * WordTable: every distinct word of the corpus, once. Built by counting; read by the merge engine; frozen between.

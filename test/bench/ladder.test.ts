@@ -7,10 +7,10 @@ import { type Learned, nothingLearned, type Strategy } from "../../bench/ladder/
 import { readMerges, readWordsFile, writeMerges, writeWords } from "../../bench/ladder/words-file.ts";
 import type { WordTable } from "../../src/words/word-table.ts";
 import { scratch } from "../binary.ts";
-import { makeWords, tableOf } from "../merge/made-words.ts";
-import { naiveMerges } from "../merge/naive.ts";
 import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
+import { makeWords, tableOf } from "../unit/merge/made-words.ts";
+import { naiveMerges } from "../unit/merge/naive.ts";
 
 function train(strategy: Strategy, words: WordTable, mergeCount: number): Learned {
   const learned = nothingLearned();

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseInvocation, unknownCommand, unknownOption } from "../../src/cli/arguments.ts";
-import { commands } from "../../src/cli/command-table.ts";
-import type { Invocation } from "../../src/cli/invocation.ts";
+import { parseInvocation, unknownCommand, unknownOption } from "../../src/main/arguments.ts";
+import { commands } from "../../src/main/command-table.ts";
 import {
   flag,
   oneOf,
@@ -11,6 +10,7 @@ import {
   splitSizes,
   wholeNumber,
 } from "../../src/options/kinds.ts";
+import type { Invocation } from "../../src/terminal/invocation.ts";
 import { rowsOf } from "../rows.ts";
 import { errorOf } from "../thrown.ts";
 

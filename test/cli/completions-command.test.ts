@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { commands } from "../../src/cli/command-table.ts";
-import { completionScript } from "../../src/cli/completions-command.ts";
+import { commands } from "../../src/main/command-table.ts";
+import { completionScript } from "../../src/main/completions-command.ts";
 import { trainingOptions } from "../../src/options/training-table.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { openTerminal } from "../pseudo-terminal.ts";

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
+import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { patterns } from "../../src/pattern/pattern.ts";
-import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { bpe, put, scratch } from "../binary.ts";
-import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
+import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
 const home = scratch();
 const probes = [

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, put, scratch, tokenizerFiles, wordLines } from "../binary.ts";
 import { naiveWords } from "../naive.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const home = scratch();
 

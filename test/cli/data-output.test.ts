@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { jsonChunks } from "../../src/cli/data-output.ts";
+import { jsonChunks } from "../../src/terminal/data-output.ts";
 import { binary, bpe, environment, put, scratch, untilItCatches } from "../binary.ts";
 import { randomNumbers } from "../random.ts";
 

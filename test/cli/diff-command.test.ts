@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
-import { piecesText } from "../../src/cli/eval-text.ts";
+import { piecesText } from "../../src/evaluate/eval-text.ts";
 import { bpe, put, scratch } from "../binary.ts";
-import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
+import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
 const directory = scratch();
 const a = writeTokenizer("gpt2");

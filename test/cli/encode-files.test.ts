@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
-import { jsonOf, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { jsonOf, writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
-// What is in the files: test/pipeline/id-files.test.ts.
+// What is in the files: test/unit/encoding/id-files.test.ts.
 
 const home = scratch();
 const tokenizer = writeTokenizer("gpt2");

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { Evaluation } from "../../src/evaluation/evaluation.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { rowsOf } from "../rows.ts";
-import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
 const directory = scratch();
 const tokenizers = { gpt2: writeTokenizer("gpt2"), cl100k: writeTokenizer("cl100k", "huggingface") };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type Grid, gridLines, shortAxis, shortened } from "../../src/cli/grid.ts";
-import { coloured, type Line, plain, printable } from "../../src/cli/output.ts";
-import { shownWidth } from "../../src/cli/summary-rows.ts";
+import { type Grid, gridLines, shortAxis, shortened } from "../../src/terminal/grid.ts";
+import { coloured, type Line, plain, printable } from "../../src/terminal/output.ts";
+import { shownWidth } from "../../src/terminal/summary-rows.ts";
 
 const axis = (noun: string, names: readonly string[], sum?: string) => ({
   noun,

@@ -2,9 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
-import { checkComplete, parseInvocation } from "../../src/cli/arguments.ts";
-import type { CommandSpec } from "../../src/cli/command.ts";
-import { commands } from "../../src/cli/command-table.ts";
+import { checkComplete, parseInvocation } from "../../src/main/arguments.ts";
+import { commands } from "../../src/main/command-table.ts";
 import {
   commandHelp,
   optionHelp,
@@ -13,9 +12,10 @@ import {
   topicHelp,
   topicsOf,
   wrapCommand,
-} from "../../src/cli/help.ts";
-import { coloured, plain } from "../../src/cli/output.ts";
+} from "../../src/main/help.ts";
 import { patterns } from "../../src/pattern/pattern.ts";
+import type { CommandSpec } from "../../src/terminal/command.ts";
+import { coloured, plain } from "../../src/terminal/output.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 import { errorOf } from "../thrown.ts";

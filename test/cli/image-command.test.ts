@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { sha256Of } from "../../src/formats/output-file.ts";
 import { binary, bpe, environment, scratch } from "../binary.ts";
-import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+import { writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
 const tokenizer = writeTokenizer("gpt2");
 const home = scratch();

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { binary, bpe, put, scratch, wordLines } from "../binary.ts";
-import { heads } from "../corpus/heads.ts";
 import { turns } from "../rounds.ts";
+import { heads } from "../unit/corpus/heads.ts";
 
 const home = scratch();
 

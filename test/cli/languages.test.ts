@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const home = scratch();
 const run = (...args: string[]) => bpe(args, { cwd: home });

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
-import { commands } from "../../src/cli/command-table.ts";
+import { commands } from "../../src/main/command-table.ts";
 import { binary, bpe, environment, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
-import { writeFooterBomb, writeTinyRows } from "../faults/bombs.ts";
-import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../faults/memory.ts";
 import { randomNumbers } from "../random.ts";
 import { isThorough, turns } from "../rounds.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { writeFooterBomb, writeTinyRows } from "../stress/bombs.ts";
+import { hostileInputs, limitedCommands, runLimited, wrongOf } from "../stress/memory.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 /** Takes long by nature. */
 const nightly = test.skipIf(!isThorough);

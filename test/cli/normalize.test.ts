@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "tokenizers";
 import { randomSource } from "../../bench/random.ts";
-import { normalize } from "../../src/bytes/normalization.ts";
+import { normalize } from "../../src/text/normalization.ts";
 import { binary, bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 
 const home = scratch();

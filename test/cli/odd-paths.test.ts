@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { cpSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
-import { complaintsOf, OddWorld, oddPaths, pathArguments } from "../faults/odd-paths.ts";
 import { canPlayOthers } from "../other-user.ts";
 import { turns } from "../rounds.ts";
+import { complaintsOf, OddWorld, oddPaths, pathArguments } from "../stress/odd-paths.ts";
 
 const root = scratch();
 

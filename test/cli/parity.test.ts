@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
-import type { NaiveWords } from "../merge/naive.ts";
-import { naiveParity } from "../merge/naive-parity.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import type { NaiveWords } from "../unit/merge/naive.ts";
+import { naiveParity } from "../unit/merge/naive-parity.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const home = scratch();
 const inGreek = (text: string) =>

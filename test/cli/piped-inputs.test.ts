@@ -15,7 +15,7 @@ import {
 } from "../binary.ts";
 import { randomNumbers } from "../random.ts";
 import { turns } from "../rounds.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 // Dozens of processes: on a busy machine that takes its time.
 setDefaultTimeout(600_000);

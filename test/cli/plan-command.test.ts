@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync 
 import { join } from "node:path";
 import { digestLine, type PlanLine } from "../../src/corpus/plan-file.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 // Many short processes, on machines that may do other work.
 setDefaultTimeout(600_000);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { barLine, createProgress, withoutBar } from "../../src/cli/progress.ts";
-import type { StageProgress } from "../../src/pipeline/stage-progress.ts";
+import type { StageProgress } from "../../src/jobs/stage-progress.ts";
+import { barLine, createProgress, withoutBar } from "../../src/terminal/progress.ts";
 import { binary, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 

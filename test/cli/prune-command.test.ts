@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
+import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { patterns } from "../../src/pattern/pattern.ts";
-import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { turns } from "../rounds.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 import {
   huggingFaceIds,
   jsonOf,
   specialTokens,
   type TokenizerJson,
   writeTokenizer,
-} from "../tokenizer/made-tokenizer.ts";
-import { type NaiveTokenizer, pruneNaively } from "../tokenizer/naive-prune.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+} from "../unit/tokenizer/made-tokenizer.ts";
+import { type NaiveTokenizer, pruneNaively } from "../unit/tokenizer/naive-prune.ts";
 
 const home = scratch();
 const content = `${madeText(1, 3000)}${specialTokens[0]}${madeText(2, 500)}`;

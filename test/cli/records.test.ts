@@ -6,7 +6,7 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { randomNumbers } from "../random.ts";
 import { rowsOf } from "../rows.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const home = scratch();
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { sampleTextsOf, textsOfInputs } from "../../src/cli/report-writer.ts";
 import { findInputs } from "../../src/corpus/find-inputs.ts";
 import { inspectFirstStream } from "../../src/corpus/inspect-input.ts";
 import { cutPieces } from "../../src/pages/app/merge-pieces.ts";
 import { isIntermediate } from "../../src/pages/app/observations.ts";
-import { unpack } from "../../src/pages/app/unpacked.ts";
+import { unpack } from "../../src/pages/unpacked.ts";
+import { sampleTextsOf, textsOfInputs } from "../../src/reports/report-writer.ts";
 import { bpe, put, scratch } from "../binary.ts";
 
 const directory = scratch();

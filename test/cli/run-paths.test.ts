@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join, relative } from "node:path";
-import { parseInvocation } from "../../src/cli/arguments.ts";
-import type { CommandSpec } from "../../src/cli/command.ts";
-import { commands } from "../../src/cli/command-table.ts";
-import { checkRunPaths } from "../../src/cli/run-paths.ts";
+import { parseInvocation } from "../../src/main/arguments.ts";
+import { commands } from "../../src/main/command-table.ts";
+import { checkRunPaths } from "../../src/main/run-paths.ts";
 import type { PathRead } from "../../src/options/option.ts";
 import { pageMark } from "../../src/pages/page-file.ts";
 import { MisplacedOutput } from "../../src/store/written-places.ts";
+import type { CommandSpec } from "../../src/terminal/command.ts";
 import { binary, bpe, environment, put } from "../binary.ts";
 import { eachInNewHome } from "../homes.ts";
 import { errorOf } from "../thrown.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bpe, put, scratch } from "../binary.ts";
-import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
+import { writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 import { misfits, type Schema } from "./json-schema.ts";
 
 const home = scratch();

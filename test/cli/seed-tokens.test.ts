@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const home = scratch();
 put(home, "text.txt", madeText(5, 500));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkSpecialTokens } from "../../src/vocabulary/vocabulary.ts";
+import { checkSpecialTokens } from "../../src/tokenizer/vocabulary.ts";
 import { bpe, put, scratch, tokenizerFiles } from "../binary.ts";
 import { randomNumbers } from "../random.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const home = scratch();
 const tokens = ["<|endoftext|>", "[PAD]", "<|im start|>", "日本=5", '["x"'];

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { coloured, printable, withFigure } from "../../src/cli/output.ts";
-import { namesWithin, rowLines } from "../../src/cli/summary-rows.ts";
+import { coloured, printable, withFigure } from "../../src/terminal/output.ts";
+import { namesWithin, rowLines } from "../../src/terminal/summary-rows.ts";
 
 test("texts stand below each other, and a row that says nothing is none", () => {
   const rows = [

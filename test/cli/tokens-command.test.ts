@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";
-import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
+import { writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
 const home = scratch();
 const tokenizer = writeTokenizer("gpt2");

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { binary, bpe, mergesOf, put, scratch, tokenizerFiles } from "../binary.ts";
 import { rowsOf } from "../rows.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const directory = scratch();
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { timesText } from "../../src/cli/train-summary.ts";
+import { timesText } from "../../src/train/train-summary.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { onTerminal } from "../pseudo-terminal.ts";
 

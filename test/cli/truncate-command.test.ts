@@ -4,13 +4,13 @@ import { basename, dirname, join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { randomSource } from "../../bench/random.ts";
+import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { patterns } from "../../src/pattern/pattern.ts";
-import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
 import { bpe, put, scratch } from "../binary.ts";
-import { triedPatterns } from "../pattern/names.ts";
 import { rounds } from "../rounds.ts";
-import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { triedPatterns } from "../unit/pattern/names.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
+import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);
 const home = scratch();

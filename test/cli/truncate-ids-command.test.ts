@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bpe, put, scratch } from "../binary.ts";
 import { rowsOf } from "../rows.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const home = scratch();
 const end = "<|endoftext|>";

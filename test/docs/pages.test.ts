@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { optionsPagePath, pagesOfCommands, pagesOfOptions } from "../../scripts/options-page.ts";
-import { commands } from "../../src/cli/command-table.ts";
+import { commands } from "../../src/main/command-table.ts";
 import { put, scratch } from "../binary.ts";
 import { expectPage } from "./expect-page.ts";
 import { isShown, play, playedPages, root, scriptsOf } from "./play.ts";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { binary, bpe, mergesOf, put, scratch } from "../binary.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const examples = join(import.meta.dir, "..", "..", "examples");
 const special = "<|end|>";

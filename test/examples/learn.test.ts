@@ -6,7 +6,7 @@ import { trainTokenizer } from "../../src/index.ts";
 import { put, scratch } from "../binary.ts";
 import { randomNumbers } from "../random.ts";
 import { rounds } from "../rounds.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const page = `${import.meta.dir}/../../examples/learn.ts`;
 

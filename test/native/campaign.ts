@@ -9,7 +9,7 @@ import { loadTokenizerParts } from "../../src/formats/load-tokenizer.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import { tokenizerImage } from "../../src/tokenizer/image.ts";
 import { bpe } from "../binary.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 import { compiled } from "./driver.ts";
 
 const { values } = parseArgs({

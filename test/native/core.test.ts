@@ -1,18 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
-import { type Normalization, normalize, TextNormalizer } from "../../src/bytes/normalization.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
 import type { PatternName } from "../../src/pattern/pattern.ts";
+import { type Normalization, normalize, TextNormalizer } from "../../src/text/normalization.ts";
 import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
 import { TextEncoding, TextNotes } from "../../src/tokenizer/text-encoding.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
-import { triedPatterns } from "../pattern/names.ts";
 import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, places, rounds, turns } from "../rounds.ts";
-import { madeTrial } from "../text/made-trials.ts";
-import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { OffsetFinder } from "../tokenizer/naive-offsets.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { triedPatterns } from "../unit/pattern/names.ts";
+import { madeTrial } from "../unit/text/made-trials.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
+import {
+  jsonOf,
+  specialTokens,
+  type TokenizerJson,
+  writeTokenizer,
+} from "../unit/tokenizer/made-tokenizer.ts";
+import { OffsetFinder } from "../unit/tokenizer/naive-offsets.ts";
 import { ask, compiled, numbersOf, type Question } from "./driver.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 40);

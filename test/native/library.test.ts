@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { compile, compilerHere, libraryParts } from "../../scripts/native/build.ts";
 import { run } from "../../scripts/release/run.ts";
-import { Tokenizer } from "../../src/pipeline/tokenizer.ts";
+import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { binary, bpe, scratch } from "../binary.ts";
 import { rounds } from "../rounds.ts";
-import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
+import { writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";
 import { compiled } from "./driver.ts";
 
 const compiler = compilerHere();

@@ -19,7 +19,7 @@ import { buildSync } from "esbuild";
 import { run } from "../../scripts/release/run.ts";
 import { targets } from "../../scripts/release/targets.ts";
 import { Tokenizer } from "../../src/index.ts";
-import { madeText } from "../vocabulary/made-merges.ts";
+import { madeText } from "../unit/tokenizer/made-merges.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const built = join(root, "dist/npm");

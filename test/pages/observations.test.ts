@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { firstShown, observationsOf } from "../../src/pages/app/observations.ts";
-import type { Token } from "../../src/pages/app/unpacked.ts";
+import type { Token } from "../../src/pages/unpacked.ts";
 
 const tokenOf = (text: string, counts: Partial<Token> = {}): Token => ({
   ...{ id: 0, rank: 0, created: null, end: null, inText: null, tokensLeft: null },

@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test";
 import type { Compat } from "../../src/merge/merges.ts";
 import { trainMerges } from "../../src/merge/train-merges.ts";
-import { type Token, unpack } from "../../src/pages/app/unpacked.ts";
 import { packLoaded, packTrained } from "../../src/pages/packed-vocabulary.ts";
+import { type Token, unpack } from "../../src/pages/unpacked.ts";
 import { runToEnd } from "../../src/runtime/turns.ts";
+import { makeLedger } from "../../src/tokenizer/ledger.ts";
 import { buildTokenTable } from "../../src/tokenizer/token-table.ts";
 import type { TokenizerParts } from "../../src/tokenizer/tokenizer-parts.ts";
-import { makeLedger } from "../../src/vocabulary/ledger.ts";
 import {
   buildVocabulary,
   copyTokenBytes,
   isSpecialEntry,
   specialOfEntry,
-} from "../../src/vocabulary/vocabulary.ts";
-import { wordTableOf } from "../words/generators.ts";
+} from "../../src/tokenizer/vocabulary.ts";
+import { wordTableOf } from "../unit/words/generators.ts";
 
 const specialTokens = ["<|end|>", "th", "x"];
 

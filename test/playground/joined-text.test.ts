@@ -6,8 +6,8 @@ import {
   train as naiveTrain,
   wordsOf,
 } from "../../examples/learn.ts";
+import { trainTokenizer } from "../../src/library/train-in-browser.ts";
 import { resolvePattern } from "../../src/pattern/pattern.ts";
-import { trainTokenizer } from "../../src/pipeline/train-in-browser.ts";
 import {
   forEachToken,
   type JoinedText,
@@ -19,7 +19,7 @@ import {
 } from "../../src/playground/joined-text.ts";
 import { countOfPair, countPairs, topPairs } from "../../src/playground/pair-ranking.ts";
 import { plainCutting } from "../../src/text/cutting.ts";
-import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
+import { copyTokenBytes } from "../../src/tokenizer/vocabulary.ts";
 import { randomNumbers } from "../random.ts";
 
 const random = randomNumbers(20261124);

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { bytesOf, search } from "../../src/pages/app/unpacked.ts";
-import { trainTokenizer } from "../../src/pipeline/train-in-browser.ts";
+import { trainTokenizer } from "../../src/library/train-in-browser.ts";
+import { bytesOf, search } from "../../src/pages/unpacked.ts";
 import { byteCount } from "../../src/playground/joined-text.ts";
 import { numberOf, tokenOf, vocabularyOfLearned } from "../../src/playground/learned.ts";
 import { PlaygroundJob } from "../../src/playground/playground-job.ts";
-import { copyTokenBytes } from "../../src/vocabulary/vocabulary.ts";
+import { copyTokenBytes } from "../../src/tokenizer/vocabulary.ts";
 
 const story = "the other weather, there they thought of the low tower; <|x|>lower than the newest. ".repeat(
   30,

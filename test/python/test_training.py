@@ -110,7 +110,7 @@ class Arguments(unittest.TestCase):
 
 
 class Warned(unittest.TestCase):
-    """What `bpe` warns of is a warning of Python: each kind that src/pipeline/warnings.ts lists."""
+    """What `bpe` warns of is a warning of Python: each kind that src/jobs/warnings.ts lists."""
 
     def test_every_kind_is_raised(self) -> None:
         source = Path(__file__).parents[2] / "src" / "pipeline" / "warnings.ts"

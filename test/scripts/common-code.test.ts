@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { commonCode } from "../../scripts/common-code.ts";
+import { doorless } from "../../scripts/without-doors.ts";
 
 const source = resolve(import.meta.dir, "../../src");
 
@@ -30,7 +31,7 @@ async function fileCounts(plugins: Bun.BunPlugin[], names: readonly string[]) {
 
 test("a command loads few files: what many commands need is two", async () => {
   const names = ["runTrain", "runEncode", "runInspect", "runEval", "runDecode"];
-  const [few, many] = [await fileCounts([commonCode(source)], names), await fileCounts([], names)];
+  const [few, many] = [await fileCounts([commonCode(source)], names), await fileCounts([doorless], names)];
   for (const [i, name] of names.entries()) {
     expect([name, few[i]! < 20 && 2 * few[i]! <= many[i]!]).toEqual([name, true]);
   }

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { manPage } from "../../scripts/release/man-page.ts";
-import { wordsOf } from "../../src/cli/command-table.ts";
-import { completionScript } from "../../src/cli/completions-command.ts";
+import { wordsOf } from "../../src/main/command-table.ts";
+import { completionScript } from "../../src/main/completions-command.ts";
 import { put, scratch } from "../binary.ts";
 import { openTerminal } from "../pseudo-terminal.ts";
 

@@ -1,4 +1,4 @@
-import { UserError } from "../../errors.ts";
+import { UserError } from "#runtime";
 
 // Fields of records that stay beside their ids: `--keep-field id,url`.
 

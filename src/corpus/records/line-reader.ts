@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { grown } from "../../bytes/arrays.ts";
 import {
   allocateText,
   backslash,
@@ -10,6 +9,7 @@ import {
   comma,
   countLineFeeds,
   dot,
+  grown,
   lineFeed,
   minus,
   openBrace,
@@ -19,9 +19,8 @@ import {
   space,
   type Text,
   tab,
-} from "../../bytes/text.ts";
-import { assert, UserError } from "../../errors.ts";
-import { scaled } from "../../runtime/scale.ts";
+} from "#bytes";
+import { assert, scaled, UserError } from "#runtime";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
 import { type KeptField, keptValue } from "./kept-fields.ts";

@@ -1,6 +1,5 @@
-import { copyBytes, grown } from "../../bytes/arrays.ts";
-import { allocateText, paddingBytes, releaseText, type Text, type TextMaker } from "../../bytes/text.ts";
-import { scaled } from "../../runtime/scale.ts";
+import { allocateText, copyBytes, grown, paddingBytes, releaseText, type Text, type TextMaker } from "#bytes";
+import { scaled } from "#runtime";
 import type { KeptValue } from "./kept-fields.ts";
 
 /**

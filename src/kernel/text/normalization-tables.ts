@@ -29,7 +29,7 @@ import { changeWords, normalizationData } from "./normalization-data";
  */
 const targetMax: u32 = 32;
 
-/** Steps, numbered as in `normalizationSteps` of src/bytes/normalization.ts. */
+/** Steps, numbered as in `normalizationSteps` of src/text/normalization.ts. */
 export const nfc: u32 = 0;
 export const nfd: u32 = 1;
 export const nfkc: u32 = 2;

@@ -1,6 +1,15 @@
-import { grouped } from "../../bytes/quantities.ts";
-import { type Axis, lengthOf, linearAxis, placeOn, shortNumber, sizesAxis, tickNames } from "../axes.ts";
-import type { Curve, CurvePoint } from "../compression-curve.ts";
+import { grouped } from "#bytes";
+import {
+  type Axis,
+  type Curve,
+  type CurvePoint,
+  lengthOf,
+  linearAxis,
+  placeOn,
+  shortNumber,
+  sizesAxis,
+  tickNames,
+} from "#pages";
 import { h, svg } from "./dom.ts";
 
 // Bytes per token over the size of the vocabulary. Places are percentages of the plot, and only lines are stretched: letters

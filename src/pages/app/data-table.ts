@@ -1,5 +1,5 @@
-import { grouped } from "../../bytes/quantities.ts";
-import { lengthOf, percent } from "../axes.ts";
+import { grouped } from "#bytes";
+import { lengthOf, percent } from "#pages";
 import { type Child, h, replace, svg } from "./dom.ts";
 import { colourOf } from "./dot-plot.ts";
 

@@ -1,7 +1,6 @@
-import { grouped } from "../../bytes/quantities.ts";
-import type { Difference } from "../../evaluation/difference.ts";
-import { type DiffData, type ListLengths, listMax } from "../page-data.ts";
-import { signsNote, withSigns } from "../signs.ts";
+import { grouped } from "#bytes";
+import type { Difference } from "#evaluation";
+import { type DiffData, type ListLengths, listMax, signsNote, withSigns } from "#pages";
 import { type Column, dataTable, numbers, ranks, words } from "./data-table.ts";
 import { type Child, factList, fold, h, section } from "./dom.ts";
 import { key } from "./dot-plot.ts";

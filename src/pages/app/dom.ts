@@ -1,4 +1,4 @@
-import { escapeText } from "../../bytes/escape.ts";
+import { escapeText } from "#bytes";
 
 // Makes elements. All text becomes text nodes and attribute values, so nothing in the data is ever read as markup.
 

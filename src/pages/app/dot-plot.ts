@@ -1,4 +1,4 @@
-import { type Axis, lengthOf, placeOn, tickNames } from "../axes.ts";
+import { type Axis, lengthOf, placeOn, tickNames } from "#pages";
 import { type Child, h, svg } from "./dom.ts";
 
 // Values of tokenizers on one axis, a row for each text. A dot lies where its value is and nowhere else.

@@ -1,23 +1,23 @@
-import { grouped } from "../../bytes/quantities.ts";
-import type { FullEvaluation, TextFacts } from "../../evaluation/evaluation.ts";
-import { ownAndBest, shortTextBytes } from "../../evaluation/finding.ts";
+import { grouped } from "#bytes";
 import {
   bestOf,
   costsOf,
+  type FullEvaluation,
   type Measure,
   type Measures,
   modelMeasures,
+  ownAndBest,
   parityMeasures,
   repeatsAnother,
+  shortTextBytes,
   shownValue,
+  shownWords,
+  type TextFacts,
   termMeasures,
   textMeasures,
   vocabularyMeasures,
-} from "../../evaluation/measures.ts";
-import { shownWords } from "../../evaluation/shown-words.ts";
-import { linearAxis } from "../axes.ts";
-import type { EvalData } from "../page-data.ts";
-import { signsNote, withSigns } from "../signs.ts";
+} from "#evaluation";
+import { type EvalData, linearAxis, signsNote, withSigns } from "#pages";
 import { bar, type Column, dataTable, numbers, ranks, shareTable, words } from "./data-table.ts";
 import { type Child, choice, factList, fold, h, section } from "./dom.ts";
 import { type Dot, dotPlot, key, legend } from "./dot-plot.ts";

@@ -1,6 +1,5 @@
-import { grouped } from "../../bytes/quantities.ts";
-import type { Excerpt } from "../../evaluation/excerpts.ts";
-import { isCutAlike, spansOf } from "../../evaluation/token-spans.ts";
+import { grouped } from "#bytes";
+import { type Excerpt, isCutAlike, spansOf } from "#evaluation";
 import { type Child, chooser, fold, h, replace } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";

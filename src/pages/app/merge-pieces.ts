@@ -1,4 +1,4 @@
-import type { Vocabulary } from "./unpacked.ts";
+import type { Vocabulary } from "#pages";
 
 /** The merges of a vocabulary by the ids of their halves. */
 export class Merger {

@@ -1,9 +1,7 @@
-import { grouped } from "../../bytes/quantities.ts";
-import { shortNumber } from "../axes.ts";
-import { timesOf, tokenText } from "../signs.ts";
+import { grouped } from "#bytes";
+import { bytesOf, search, shortNumber, type Token, timesOf, tokenText, type Vocabulary } from "#pages";
 import { type Child, h, replace, section } from "./dom.ts";
 import { tokenCode } from "./token-text.ts";
-import { bytesOf, search, type Token, type Vocabulary } from "./unpacked.ts";
 
 // Where a token comes from: a search, and the token over the two that were merged into it, each over its own.
 

@@ -1,8 +1,6 @@
-import { grouped } from "../../bytes/quantities.ts";
-import { shapeOf } from "../../bytes/token-shape.ts";
-import { percent } from "../axes.ts";
-import { usual } from "../yardsticks.ts";
-import { bytesOf, type Token } from "./unpacked.ts";
+import { grouped } from "#bytes";
+import { bytesOf, percent, type Token, usual } from "#pages";
+import { shapeOf } from "#tokenizer";
 
 // What is odd in a vocabulary, found in its tokens and their counts.
 

@@ -1,4 +1,4 @@
-import { plainSigned, tokenText, withSigns } from "../signs.ts";
+import { plainSigned, tokenText, withSigns } from "#pages";
 import { type Child, h } from "./dom.ts";
 
 /** A token in a table or a sentence. */

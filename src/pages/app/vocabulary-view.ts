@@ -1,11 +1,20 @@
-import { bytes, counted, grouped } from "../../bytes/quantities.ts";
-import type { TrainingRecord } from "../../formats/training-json.ts";
-import type { AddedToken } from "../../text/cutting.ts";
-import { scriptClasses, scriptShares } from "../../tokenizer/vocabulary-statistics.ts";
-import { percent } from "../axes.ts";
-import type { Curve, CurvePoint } from "../compression-curve.ts";
-import type { VocabularyData } from "../page-data.ts";
-import { signsNote, timesOf, tokenText } from "../signs.ts";
+import { bytes, counted, grouped } from "#bytes";
+import type { TrainingRecord } from "#formats";
+import {
+  bytesOf,
+  type Curve,
+  type CurvePoint,
+  percent,
+  signsNote,
+  type Token,
+  timesOf,
+  tokenText,
+  unpack,
+  type Vocabulary,
+  type VocabularyData,
+} from "#pages";
+import type { AddedToken } from "#text";
+import { scriptClasses, scriptShares } from "#tokenizer";
 import { curveChart } from "./curve-chart.ts";
 import { type Column, dataTable, numbers, ranks, type Share, shareTable, words } from "./data-table.ts";
 import { append, type Child, factList, fold, h, section } from "./dom.ts";
@@ -14,7 +23,6 @@ import { cutPieces } from "./merge-pieces.ts";
 import { tokenLink, treeSection } from "./merge-tree.ts";
 import { firstShown, type Observation, observationsOf } from "./observations.ts";
 import { tokenCode } from "./token-text.ts";
-import { bytesOf, type Token, unpack, type Vocabulary } from "./unpacked.ts";
 
 /** The view of a tokenizer: its curve, what is odd in it, where its tokens come from, a text, and the rest. */
 export async function vocabularyView(main: HTMLElement, data: VocabularyData): Promise<void> {

@@ -1,8 +1,6 @@
-import { grouped } from "../../bytes/quantities.ts";
-import { dataTable, numbers } from "../../pages/app/data-table.ts";
-import { type Child, h, replace, section } from "../../pages/app/dom.ts";
-import { stackedExcerpts } from "../../pages/app/excerpt-view.ts";
-import { patterns } from "../../pattern/named-patterns.ts";
+import { grouped } from "#bytes";
+import { type Child, dataTable, h, numbers, replace, section, stackedExcerpts } from "#pages/app";
+import { patterns } from "#pattern";
 import type { ScriptCounts } from "../cut-comparison.ts";
 import type { CompareAnswer } from "../playground-job.ts";
 import { messageOf } from "./page-parts.ts";

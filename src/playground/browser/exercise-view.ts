@@ -1,4 +1,4 @@
-import { type Child, h, replace, section } from "../../pages/app/dom.ts";
+import { type Child, h, replace, section } from "#pages/app";
 import type { Question } from "../exercise-list.ts";
 import { plainField } from "./page-parts.ts";
 import type { Session, Thread } from "./session.ts";

@@ -1,5 +1,5 @@
-import "../../pages/app/page-tips.js";
-import { append, sectionLinks } from "../../pages/app/dom.ts";
+import "#pages/app/page-tips";
+import { append, sectionLinks } from "#pages/app";
 import { servePlayground } from "../playground-job.ts";
 import { CompareView } from "./compare-view.ts";
 import { ExerciseView } from "./exercise-view.ts";

@@ -1,9 +1,7 @@
-import { grouped } from "../../bytes/quantities.ts";
-import type { Compat } from "../../merge/merges.ts";
-import { dataTable, numbers } from "../../pages/app/data-table.ts";
-import { type Child, h, replace, section } from "../../pages/app/dom.ts";
-import { tokenCode } from "../../pages/app/token-text.ts";
-import { tokenText } from "../../pages/signs.ts";
+import { grouped } from "#bytes";
+import type { Compat } from "#merge";
+import { tokenText } from "#pages";
+import { type Child, dataTable, h, numbers, replace, section, tokenCode } from "#pages/app";
 import type { RuleAnswer } from "../playground-job.ts";
 import type { Choice, PairBytes } from "../rule-parting.ts";
 import { messageOf } from "./page-parts.ts";

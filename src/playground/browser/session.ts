@@ -1,7 +1,6 @@
-import type { Vocabulary } from "../../pages/app/unpacked.ts";
-import { JobThread } from "../../pipeline/job.ts";
-import type { StageProgress } from "../../pipeline/stage-progress.ts";
-import type { WorkerThread } from "../../runtime/worker-jobs.ts";
+import { JobThread, type StageProgress } from "#jobs";
+import type { Vocabulary } from "#pages";
+import type { WorkerThread } from "#runtime";
 import { vocabularyOfLearned } from "../learned.ts";
 import type { Corpus, PlaygroundJob, Settings, TrainAnswer } from "../playground-job.ts";
 import { startScript } from "./page-parts.ts";

@@ -1,5 +1,5 @@
-import { bytes as sizeText } from "../../bytes/quantities.ts";
-import { h, replace, section } from "../../pages/app/dom.ts";
+import { bytes as sizeText } from "#bytes";
+import { h, replace, section } from "#pages/app";
 import { commandOf, hashOf } from "../shared-link.ts";
 import { messageOf } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";

@@ -1,9 +1,6 @@
-import { counted, grouped } from "../../bytes/quantities.ts";
-import { type Child, h, replace, section } from "../../pages/app/dom.ts";
-import { shownToken, tokenLink, treeSection } from "../../pages/app/merge-tree.ts";
-import { tokenCode } from "../../pages/app/token-text.ts";
-import type { Token } from "../../pages/app/unpacked.ts";
-import { timesOf, tokenText } from "../../pages/signs.ts";
+import { counted, grouped } from "#bytes";
+import { type Token, timesOf, tokenText } from "#pages";
+import { type Child, h, replace, section, shownToken, tokenCode, tokenLink, treeSection } from "#pages/app";
 import { isSpecial, numberOf, tokenOf } from "../learned.ts";
 import type { Session, Trained } from "./session.ts";
 

@@ -1,8 +1,7 @@
-import { grouped, seconds, bytes as sizeText } from "../../bytes/quantities.ts";
-import { curveChart } from "../../pages/app/curve-chart.ts";
-import { h, replace, section } from "../../pages/app/dom.ts";
-import { curveOf } from "../../pages/compression-curve.ts";
-import { patterns } from "../../pattern/named-patterns.ts";
+import { grouped, seconds, bytes as sizeText } from "#bytes";
+import { curveOf } from "#pages";
+import { curveChart, h, replace, section } from "#pages/app";
+import { patterns } from "#pattern";
 import { byteCount } from "../joined-text.ts";
 import type { Corpus, Settings } from "../playground-job.ts";
 import { readHash } from "../shared-link.ts";

@@ -1,8 +1,6 @@
-import { grouped } from "../../bytes/quantities.ts";
-import { bar, dataTable } from "../../pages/app/data-table.ts";
-import { h, replace, section } from "../../pages/app/dom.ts";
-import { shownToken } from "../../pages/app/merge-tree.ts";
-import { timesOf } from "../../pages/signs.ts";
+import { grouped } from "#bytes";
+import { timesOf } from "#pages";
+import { bar, dataTable, h, replace, section, shownToken } from "#pages/app";
 import { byteCount, placesOfMerges, tokenCountOf } from "../joined-text.ts";
 import { isSpecial, mergeCountOf, tokenOf } from "../learned.ts";
 import type { RankedPair } from "../pair-ranking.ts";

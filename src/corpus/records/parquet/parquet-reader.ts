@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { CompressionCodec } from "hyparquet";
 import { deltaBinaryUnpack } from "hyparquet/src/delta.js";
-import { copyBytes } from "../../../bytes/arrays.ts";
-import { releaseText } from "../../../bytes/text.ts";
-import { scaled } from "../../../runtime/scale.ts";
+import { copyBytes, releaseText } from "#bytes";
+import { scaled } from "#runtime";
 import type { Input } from "../../input.ts";
 import { type FileSource, readFully, TextMemory } from "../../range-reader.ts";
 import { RecordBatch } from "../record-batch.ts";

@@ -9,9 +9,7 @@ import {
 } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { compressors } from "hyparquet-compressors";
-import { UserError } from "../../../errors.ts";
-import { scaled } from "../../../runtime/scale.ts";
-import { faultOf } from "../../../runtime/system-error.ts";
+import { faultOf, scaled, UserError } from "#runtime";
 import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
 import { FileSource, readFully, TextMemory } from "../../range-reader.ts";

@@ -1,0 +1,77 @@
+// Lists inputs, cuts them into ranges, and reads their texts.
+
+export { compressionOf, contentOf, headBytesMax, notText, zlib } from "./content.ts";
+export type { RangePlanOptions } from "./cut-into-ranges.ts";
+export {
+  checkNames,
+  type FoundInputs,
+  filesMatching,
+  findCorpus,
+  findInputs,
+  includeFilter,
+  type Skipped,
+} from "./find-inputs.ts";
+export { inputOfTexts, type Texts } from "./given-texts.ts";
+export {
+  canBeCutByBytes,
+  canSeek,
+  checkUnchanged,
+  emptyCorpus,
+  expectedTextBytes,
+  formatOfName,
+  hasFields,
+  type Input,
+  type InputFormat,
+  inputFormats,
+  openInput,
+  type Range,
+  shrunk,
+  sizeOfRanges,
+  totalBytesOf,
+  wholeRange,
+} from "./input.ts";
+export {
+  type InputOptions,
+  inspectFirstStream,
+  inspectInput,
+  type Reading,
+  readHead,
+} from "./inspect-input.ts";
+export { defaultTextField, jsonHeadBytesMax, recordsIn } from "./json-shape.ts";
+export {
+  type CutSettings,
+  checkPlannable,
+  followHint,
+  noFileToPlan,
+  type PlanLine,
+  type PlannedRanges,
+  planLineMaker,
+  plannedRanges,
+  readPlan,
+  readPlanLines,
+} from "./plan-file.ts";
+export { FileSource, readFully, TextMemory } from "./range-reader.ts";
+export {
+  KeptColumns,
+  type KeptField,
+  type KeptKind,
+  type KeptValue,
+  keptBytesOf,
+  keptKinds,
+} from "./records/kept-fields.ts";
+export { KeptColumnReader } from "./records/parquet/kept-columns.ts";
+export { decodeRleBitPacked } from "./records/parquet/parquet-reader.ts";
+export { pageAt, readingFile, readMetadata, topLevel } from "./records/parquet/plan-pages.ts";
+export { RecordBatch } from "./records/record-batch.ts";
+export {
+  ChunkBuffers,
+  inputBytesOf,
+  isEmpty,
+  mayTakeLong,
+  memoryOf,
+  planTasks,
+  type Task,
+  textBytesOf,
+} from "./task.ts";
+export { type RangeStatistics, TaskTexts } from "./task-texts.ts";
+export { openTextStream } from "./text-stream.ts";

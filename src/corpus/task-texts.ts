@@ -1,0 +1,380 @@
+import { isUtf8 } from "node:buffer";
+import { characterLengthAt, isUnfinished } from "#bytes";
+import { scaled } from "#runtime";
+import { lookaheadBytes, partBefore, partTo, pushedBytes, type TextChain, type TextPart } from "#text";
+import type { Input, Range } from "./input.ts";
+import {
+  type ByteSource,
+  type FileSource,
+  type Mapping,
+  MemorySource,
+  OpenFile,
+  RangeReader,
+  TextMemory,
+} from "./range-reader.ts";
+import { type LineRange, LineReader } from "./records/line-reader.ts";
+import type { ParquetReader } from "./records/parquet/parquet-reader.ts";
+import { RecordBatch } from "./records/record-batch.ts";
+import type { ChunkTask, PagesTask, Task } from "./task.ts";
+
+/** Statistics of a range, besides its pretokens. */
+export type RangeStatistics = {
+  /** Bytes of the range, unpacked. */
+  textBytes: number;
+  /** Documents that begin in the range and have at least one byte. */
+  documentCount: number;
+  invalidByteCount: number;
+  /** Offset in the text of the first invalid byte, or -1. */
+  firstInvalidByte: number;
+};
+
+export type TaskTextsOptions = {
+  readonly inputs: readonly Input[];
+  readonly windowBytes?: number | undefined;
+  /** Memory for texts that do not fit a window; no limit, if left out. */
+  readonly memory?: TextMemory;
+  /** How files are mapped to the taker's text, if nobody but the kernel looks at it. */
+  readonly mapping?: Mapping | undefined;
+  /** Called behind each record, with its place in the batch. */
+  readonly endRecord?: (batch: RecordBatch, r: number) => void;
+};
+
+const windowBytesUsual = scaled(1 << 20, 64);
+/** A window that grows holds one pretoken, which is also in the word table and where words are sorted. */
+const memoryPerWindowByte = 3;
+
+/** The texts of the tasks of one thread, wherever their bytes come from: reads them, and sends them through a chain. */
+export class TaskTexts {
+  private readonly file: OpenFile;
+  private readonly chunks: ChunkedRanges<RangeStatistics>;
+  private readonly memory: TextMemory;
+  private readonly batch: RecordBatch;
+  private readonly lines: LineReader;
+  private pages: ParquetReader | undefined;
+  /** What reads the records at work; undefined for plain text. */
+  private records: { readonly offsetByte: number } | undefined;
+  /** Capacity of the window, as long as no pretoken is too long for it. */
+  private readonly capacityBytes: number;
+  /** Reads windows straight into the taker's text, or maps them there; undefined where it is changed before. */
+  private readonly windows: RangeReader | undefined;
+  private readonly pushed: Uint8Array;
+  /** How far a range has been pushed. */
+  private readByte = 0;
+
+  constructor(
+    private readonly chain: TextChain,
+    private readonly options: TaskTextsOptions,
+  ) {
+    const { inputs, windowBytes, memory = new TextMemory(), mapping } = options;
+    const { pretokens, taker, isDirect } = chain;
+    this.memory = memory;
+    // Half a window must hold more than is kept for the next one, or reading would make no progress.
+    const leastBytes = 4 * (pretokens.tokenBytesMax + lookaheadBytes);
+    this.capacityBytes = Math.max(windowBytes ?? windowBytesUsual, leastBytes);
+    this.pushed = new Uint8Array(isDirect ? 0 : pushedBytes);
+    const makeText = (capacityBytes: number) => taker.text(capacityBytes);
+    this.windows = isDirect ? new RangeReader(this.capacityBytes, makeText, undefined, mapping) : undefined;
+    // Records are put where they are taken.
+    this.batch = new RecordBatch(isDirect ? makeText : undefined);
+    this.lines = new LineReader(windowBytes, memory, this.batch);
+    this.file = new OpenFile(inputs);
+    this.chunks = new ChunkedRanges(inputs, (source, range) => this.takeRange(source, range));
+  }
+
+  /** Where in the text the work is: the place of an error. */
+  get offsetByte(): number {
+    const { records, chain, windows } = this;
+    if (records !== undefined) return records.offsetByte;
+    if (windows === undefined) return Math.max(0, this.readByte - chain.pendingBytes);
+    return windows.baseByte + chain.pretokens.keepPos;
+  }
+
+  /**
+   * Takes the text of a task; yields the bytes of it that are done after each window. Returns the statistics of the range
+   * that ends with it; undefined if the range continues in the next task.
+   */
+  take(task: Task): Generator<number, RangeStatistics | undefined> {
+    if (task.kind === "chunk") return this.chunks.take(task);
+    const source = this.file.of(task.inputIndex);
+    return task.kind === "pages" ? this.takePages(source, task) : this.takeRange(source, task);
+  }
+
+  close(): void {
+    this.file.close();
+  }
+
+  private takePages(source: FileSource, pages: PagesTask): Generator<number, RangeStatistics> {
+    this.pages ??= this.loadParquet();
+    this.records = this.pages;
+    const input = this.options.inputs[pages.inputIndex]!;
+    return this.takeRecords(this.pages.read(source, pages, input), source.path);
+  }
+
+  /** Loads the reader of Parquet and its packages. That takes some 10 ms, and most runs read no Parquet. */
+  private loadParquet(): ParquetReader {
+    const loaded =
+      require("./records/parquet/parquet-reader.ts") as typeof import("./records/parquet/parquet-reader.ts");
+    return new loaded.ParquetReader(undefined, this.memory, this.batch);
+  }
+
+  private takeRange(source: ByteSource, range: LineRange): Generator<number, RangeStatistics> {
+    const input = this.options.inputs[range.inputIndex]!;
+    this.records = input.format === "text" ? undefined : this.lines;
+    return input.format === "text"
+      ? this.takeText(source, range)
+      : this.takeRecords(this.lines.read(source, range, input), source.path);
+  }
+
+  /** Yields also where the rest of the range has yet to come; `range` may get its end before the generator goes on. */
+  private *takeText(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
+    const { pretokens } = this.chain;
+    const documentsBefore = pretokens.documentCount;
+    const invalidBefore = pretokens.invalidByteCount;
+    const { windows } = this;
+    const found = yield* windows === undefined
+      ? this.pushRange(source, range)
+      : this.readRange(windows, source, range);
+    return {
+      textBytes: range.endByte - range.startByte,
+      documentCount: pretokens.documentCount - documentsBefore + found.moreDocuments,
+      invalidByteCount: pretokens.invalidByteCount - invalidBefore - found.lessInvalid,
+      firstInvalidByte: found.firstInvalidByte,
+    };
+  }
+
+  private *readRange(reader: RangeReader, source: ByteSource, range: Range): Generator<number, Found> {
+    const { pretokens } = this.chain;
+    const bytesDone = () => Math.min(range.endByte, reader.baseByte + pretokens.keepPos) - range.startByte;
+    let firstInvalidByte = -1;
+    reader.open(source, range.startByte, range.endByte);
+    try {
+      pretokens.start(0, range.startsInside);
+      for (let keepPos = 0; ; keepPos = pretokens.keepPos) {
+        reader.endByte = range.endsInside
+          ? Math.min(range.endByte + lookaheadBytes, source.sizeBytes)
+          : range.endByte;
+        if (this.claimWindow(reader, source.path, keepPos)) yield bytesDone();
+        pretokens.shift(reader.advance(keepPos));
+        pretokens.searchText(reader.limit);
+        const part = this.partOf(reader, range);
+        for (let isDone = false; !isDone; ) {
+          isDone = pretokens.take(part);
+          const { firstInvalidPos } = pretokens;
+          if (firstInvalidPos >= 0 && firstInvalidByte < 0)
+            firstInvalidByte = reader.baseByte + firstInvalidPos;
+          if (!isDone) yield bytesDone();
+        }
+        if (reader.atEnd) return { ...this.lookBehind(reader, range, part), firstInvalidByte };
+        yield bytesDone();
+      }
+    } catch (error) {
+      throw reader.explained(error);
+    } finally {
+      reader.close();
+      pretokens.start(0, false);
+    }
+  }
+
+  /** What counting behind the cut at the end of a range changes. */
+  private lookBehind(reader: RangeReader, { endsInside }: Range, { end }: TextPart) {
+    if (!endsInside) return { moreDocuments: 0, lessInvalid: 0 };
+    const { pretokens } = this.chain;
+    const invalidBefore = pretokens.invalidByteCount;
+    pretokens.lookAhead(end, reader.limit);
+    // A document that begins exactly at the cut is counted here: the next range takes it for one that continues.
+    const moreDocuments = pretokens.isInside ? 0 : 1;
+    return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
+  }
+
+  /** Claims memory for a window that grows or has grown; true if words should make room for it. */
+  private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
+    return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
+  }
+
+  /** The same for `windowBytes` of text that wait, from `startByte` on, beside what is claimed for reading. */
+  private claim(windowBytes: number, startByte: number, path: string, readerBytes = 0): boolean {
+    const waitingBytes = windowBytes > this.capacityBytes ? memoryPerWindowByte * windowBytes : 0;
+    const neededBytes = readerBytes + waitingBytes;
+    return this.memory.claim(
+      neededBytes,
+      () => `"${path}": what stands from byte ${startByte} on without an end of a word`,
+    );
+  }
+
+  /** The part of the window that can be taken now. */
+  private partOf(reader: RangeReader, range: Range): TextPart {
+    if (!reader.atEnd) return partBefore(reader.limit, this.chain.pretokens.tokenBytesMax);
+    // Offsets in a file need 53 bits, positions in a text 31. `| 0` makes them small integers.
+    const end = (range.endByte - reader.baseByte) | 0;
+    return partTo(end, !range.endsInside, range.endsInside ? reader.limit : end);
+  }
+
+  private *pushRange(source: ByteSource, range: Range): Generator<number, Found> {
+    const { chain, pushed } = this;
+    const check = new Utf8Check(range.startByte);
+    this.readByte = range.startByte;
+    if (range.startsInside) chain.pretokens.start(0, true);
+    // A stream's range gets its end while it is read.
+    while (this.readByte < range.endByte) {
+      const wantedBytes = Math.min(pushed.length, range.endByte - this.readByte);
+      const readBytes = source.read(pushed, 0, wantedBytes, this.readByte);
+      this.readByte += readBytes;
+      check.take(pushed.subarray(0, readBytes));
+      chain.push(pushed, 0, readBytes);
+      this.claim(chain.waitingBytes, this.offsetByte, source.path);
+      yield this.readByte - range.startByte;
+    }
+    const firstInvalidByte = check.end();
+    if (!range.endsInside) {
+      chain.end();
+      return { moreDocuments: 0, lessInvalid: 0, firstInvalidByte };
+    }
+    const behindBytes = source.read(pushed, 0, lookaheadBytes, range.endByte);
+    chain.end(pushed.slice(0, behindBytes));
+    return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, firstInvalidByte };
+  }
+
+  /** Pushes a long record, and claims memory for what waits, beside what its reader has. */
+  private *pushRecord(start: number, end: number, bytesDone: number, path: string): Generator<number, void> {
+    const { chain, memory } = this;
+    const { bytes } = this.batch.text;
+    const readerBytes = memory.claimedBytes;
+    for (let pos = start; pos < end; pos += pushedBytes) {
+      chain.push(bytes, pos, Math.min(end, pos + pushedBytes));
+      if (this.claim(chain.waitingBytes, this.offsetByte, path, readerBytes)) yield bytesDone;
+    }
+    chain.end();
+    memory.claimedBytes = readerBytes;
+  }
+
+  /** Takes what `reading` puts into the batch, each record as a text of its own; yields what `reading` yields. */
+  private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
+    const { chain, batch } = this;
+    const { pretokens, isDirect } = chain;
+    const documentsBefore = pretokens.documentCount;
+    let textBytes = 0;
+    let bytesDoneBefore = 0;
+    // One object for all: small records made garbage faster than it was collected, 300 MB of it.
+    const part = { end: 0, sureEnd: 0, stop: 0, limit: 0, endsText: true };
+    for (const bytesDone of reading) {
+      if (isDirect) pretokens.searchText(batch.byteCount);
+      for (let r = 0, start = 0; r < batch.count; r++) {
+        const end = batch.ends[r]!;
+        if (isDirect) {
+          pretokens.start(start, false);
+          part.end = part.sureEnd = part.stop = part.limit = end;
+          while (!pretokens.take(part)) yield bytesDoneBefore;
+        } else if (end - start <= pushedBytes) chain.pushText(batch.text.bytes, start, end);
+        else yield* this.pushRecord(start, end, bytesDoneBefore, path);
+        this.options.endRecord?.(batch, r);
+        start = end;
+      }
+      if (isDirect) pretokens.start(0, false);
+      textBytes += batch.byteCount;
+      yield bytesDone;
+      bytesDoneBefore = bytesDone;
+    }
+    const documentCount = pretokens.documentCount - documentsBefore;
+    // The readers of records let only valid UTF-8 through.
+    return { textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 };
+  }
+}
+
+/** The end of a range until its last chunk has come. */
+const endUnknown = Number.MAX_SAFE_INTEGER;
+
+type Unfinished<Result> = {
+  readonly source: MemorySource;
+  readonly range: { -readonly [Field in keyof Range]: Range[Field] };
+  readonly work: Generator<number, Result>;
+};
+
+/** Joins the chunks of a range for work that reads it from a source, as it would read a file. */
+class ChunkedRanges<Result> {
+  /** The range that continues. */
+  private unfinished: Unfinished<Result> | undefined;
+
+  /** @param start makes the work on a range. The work yields the bytes done, also when it waits for more. */
+  constructor(
+    private readonly inputs: readonly Input[],
+    private readonly start: (source: ByteSource, range: LineRange) => Generator<number, Result>,
+  ) {}
+
+  /**
+   * Works on a chunk; yields how many of its bytes are done. Returns the result for the range that ends with it; undefined
+   * if the range continues in the next chunk.
+   */
+  *take(chunk: ChunkTask): Generator<number, Result | undefined> {
+    const { source, range, work } = this.unfinished ?? this.begin(chunk);
+    source.append(chunk.bytes);
+    if (!chunk.continues) {
+      range.endByte = chunk.endByte;
+      range.endsInside = chunk.endsInside;
+    }
+    this.unfinished = undefined;
+    do {
+      const step = work.next();
+      if (step.done) return step.value;
+      yield Math.max(0, range.startByte + step.value - chunk.startByte);
+    } while (!chunk.continues || !source.isDrained);
+    this.unfinished = { source, range, work };
+    return undefined;
+  }
+
+  private begin({ inputIndex, startByte, startsInside, linesBefore = 0 }: ChunkTask): Unfinished<Result> {
+    const source = new MemorySource(this.inputs[inputIndex]!.path, startByte);
+    const range = {
+      inputIndex,
+      startByte,
+      startsInside,
+      linesBefore,
+      endByte: endUnknown,
+      endsInside: false,
+    };
+    return { source, range, work: this.start(source, range) };
+  }
+}
+
+/** What a loop over a range finds, beside what the pretokens count. */
+type Found = {
+  readonly moreDocuments: number;
+  readonly lessInvalid: number;
+  readonly firstInvalidByte: number;
+};
+
+/** Finds the first byte of a text that is not part of valid UTF-8; the text comes in windows. */
+class Utf8Check {
+  private rest = new Uint8Array(0);
+  private firstInvalidByte = -1;
+
+  constructor(private atByte: number) {}
+
+  take(window: Uint8Array): void {
+    if (this.firstInvalidByte < 0) this.look(Buffer.concat([this.rest, window]), false);
+  }
+
+  /** Its offset; -1 if all of the text is valid. */
+  end(): number {
+    if (this.firstInvalidByte < 0) this.look(this.rest, true);
+    return this.firstInvalidByte;
+  }
+
+  private look(bytes: Uint8Array, isEnd: boolean): void {
+    let pos = bytes.length;
+    for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+      if (isUnfinished(bytes, bytes.length - back, bytes.length)) pos = bytes.length - back;
+    }
+    if (!isUtf8(bytes.subarray(0, pos))) pos = 0;
+    while (pos < bytes.length) {
+      const length = characterLengthAt(bytes, pos, bytes.length);
+      if (length === 0 && !isEnd && isUnfinished(bytes, pos, bytes.length)) break;
+      if (length === 0) {
+        this.firstInvalidByte = this.atByte + pos;
+        return;
+      }
+      pos += length;
+    }
+    this.rest = bytes.slice(pos);
+    this.atByte += pos;
+  }
+}

@@ -1,0 +1,96 @@
+import { bytes, counted, seconds } from "#bytes";
+import { findTokenizer, roleTokensAt } from "#formats";
+import { readTyped } from "#options";
+import { describeLlamaCpp } from "#pattern";
+import { shellLine } from "#runtime";
+import {
+  besideOf,
+  type Invocation,
+  lockDirectory,
+  lockFiles,
+  type Output,
+  onStop,
+  openTokenizer,
+  rowLines,
+  writeChunks,
+} from "#terminal";
+import { tokenizerImage } from "#tokenizer";
+import { fingerprintOf, imageFactsOf, saveTokenizer } from "#training";
+import { convertTokenizer } from "./convert-tokenizer.ts";
+import { converting, imaging } from "./edit-options.ts";
+
+/** `bpe convert`: the same tokenizer in other files. */
+export async function runConvert(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { options, files, typed } = invocation;
+  const found = findTokenizer(files[0]!);
+  const { path } = found;
+  const asked = readTyped(converting, options);
+  const formatNames = asked.formats;
+  const directory = asked.output!;
+  const loadOptions = besideOf(asked);
+  if (asked.copy) {
+    const opened = await openTokenizer({ ...found, ...loadOptions }, true, output);
+    const { specialTokensAsText: _, ...parts } = opened;
+    const names = await saveTokenizer({
+      ...{ path, output: directory, guard: onStop },
+      fingerprint: fingerprintOf(parts),
+    });
+    output.succeed(() => [`copied to ${directory}: ${names.join(", ")}`], {
+      output: directory,
+      files: names,
+    });
+    return;
+  }
+  await lockDirectory(output, directory);
+  const parts = await openTokenizer({ ...found, ...loadOptions }, true, output);
+  if ((parts.controlTokens?.length ?? 0) > 0)
+    output.warn("special tokens are never found in a text by tekken.json; by the new files they are");
+  if (formatNames?.includes("tekken") === true && parts.addedTokens.length > 0)
+    output.warn("special tokens are found in a text by these files; by tekken.json they never are");
+  if (formatNames?.includes("gguf") === true) {
+    const said = describeLlamaCpp(parts.description.patternName);
+    if (said.includes(";")) output.warn(`llama.cpp: ${said}`);
+  }
+  const converted = await convertTokenizer({
+    ...{ path, parts, formatNames, output: directory },
+    command: shellLine(["bpe", "convert", ...typed]),
+    arguments: ["convert", ...typed],
+    startMs,
+    guard: onStop,
+  });
+  const elapsedMs = Math.round(performance.now() - startMs);
+  const result = { ...converted, elapsedMs, output: directory };
+  output.succeed(
+    (columns) =>
+      rowLines(
+        [
+          ["tokens", counted(result.size, "token")],
+          ["time", seconds(elapsedMs / 1000)],
+          ["written", `${directory}: ${result.files.join(", ")}`],
+        ],
+        columns,
+      ),
+    result,
+  );
+}
+
+/** `bpe image`: what encodes in the process of another program, as one file. */
+export async function runImage(invocation: Invocation, output: Output): Promise<void> {
+  const { name, path } = findTokenizer(invocation.files[0]!);
+  const asked = readTyped(imaging, invocation.options);
+  const file = asked.output;
+  await lockFiles(output, file);
+  const beside = besideOf(asked);
+  const opened = await openTokenizer({ path, ...beside }, true, output);
+  // The image has both ways of reading special tokens.
+  const { specialTokensAsText: _, ...parts } = opened;
+  const isAsItIs = beside.pattern === undefined && beside.specialTokens.length === 0;
+  const facts = imageFactsOf(parts, roleTokensAt(path), path, isAsItIs);
+  const image = tokenizerImage(parts, name === undefined ? facts : { ...facts, foundAt: path });
+  await writeChunks(file, [image]);
+  output.succeed(`wrote an image of ${bytes(image.length)}`, {
+    sizeBytes: image.length,
+    output: file ?? "-",
+  });
+}

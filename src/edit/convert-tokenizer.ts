@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import {
+  formats,
+  likeAt,
+  loadTokenizerParts,
+  nameOf,
+  recordName,
+  tokenizerFileOf,
+  trainingFile,
+} from "#formats";
+import { startJob } from "#jobs";
+import { exportForm } from "#pattern";
+import { UserError } from "#runtime";
+import { describeCounts, type Guard, unguarded } from "#store";
+import {
+  allAddedTokens,
+  checkSameMerges,
+  type Derivations,
+  deriveTokens,
+  type FinishedTokenizer,
+  packTokenList,
+  sendable,
+  settleModelLike,
+  type TokenizerParts,
+  tokenBytesOf,
+  vocabularyOf,
+} from "#tokenizer";
+import { chosenFiles, derivedRecord, loadFormats, publishFiles } from "#training";
+
+type Opened = { readonly path: string; readonly parts: TokenizerParts };
+
+/** What the thread that converts does: a large tokenizer takes seconds without a pause. */
+export function convertingJob() {
+  let before: TokenizerParts;
+  let derived: Derivations;
+  return {
+    /** The tokenizer as it is written. */
+    async finish({ path, parts }: Opened): Promise<FinishedTokenizer> {
+      before = parts;
+      const like = await likeAt(path, parts);
+      const { patternName: name, patternSources: sources } = parts.description;
+      derived = deriveTokens(parts);
+      const specials = like.specialTokens.map(({ content }) => content);
+      return {
+        vocabulary: vocabularyOf(parts, derived),
+        normalization: parts.normalization,
+        exportForm: exportForm({ name: name ?? nameOf(sources), sources }),
+        model: settleModelLike(like, specials, {}),
+        like,
+      };
+    },
+    /** Loads what was written, and compares. */
+    async check({ directory, names }: { readonly directory: string; readonly names: readonly string[] }) {
+      for (const { name, names: sets } of formats) {
+        const file = sets[0]?.[0];
+        if (file === undefined || !names.includes(file)) continue;
+        checkSame(before, await loadTokenizerParts(join(directory, file)), derived, name);
+      }
+    },
+  };
+}
+
+/** A UserError if the files of a format would give other ids. */
+function checkSame(
+  before: TokenizerParts,
+  after: TokenizerParts,
+  derived: Derivations,
+  format: string,
+): void {
+  const refuse = (what: string): never => {
+    throw new UserError(`"${before.description.path}" cannot be converted to ${format}: ${what}`, {
+      hint: "name other formats: --format",
+    });
+  };
+  const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
+  for (let id = 0; id < limit; id++) {
+    const isSame = Buffer.compare(tokenBytesOf(before.tokens, id), tokenBytesOf(after.tokens, id)) === 0;
+    if (!isSame) refuse(`the id ${id} would be another token`);
+  }
+  const idsOf = (parts: TokenizerParts) =>
+    JSON.stringify(
+      allAddedTokens(parts)
+        .map(({ id, content }) => [id, content])
+        .sort(),
+    );
+  if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have other ids");
+  checkSameMerges(comparable(before), comparable(after), derived, refuse);
+}
+
+/** Special tokens are one, whether they are found in a text or not. */
+function comparable(parts: TokenizerParts): TokenizerParts {
+  const { wholeTokens } = parts.model;
+  const added = new Set(allAddedTokens(parts).map(({ content }) => content));
+  // The text of an added token is cut out before there are pretokens.
+  const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
+    id,
+    wholeTokens!.bytes.subarray(wholeTokens!.starts[t]!, wholeTokens!.starts[t + 1]!),
+  ]).filter(([, bytes]) => !added.has(Buffer.from(bytes).toString()));
+  return {
+    ...parts,
+    model: { ...parts.model, wholeTokens: packTokenList(wholes) },
+    addedTokens: allAddedTokens(parts),
+    controlTokens: [],
+  };
+}
+
+export type Conversion = Opened & {
+  /** Those that were asked for; undefined: all that can hold it. */
+  readonly formatNames: readonly string[] | undefined;
+  readonly output: string;
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly startMs: number;
+  readonly guard?: Guard;
+};
+
+/** Writes a tokenizer in other formats. What was written is loaded and compared before it takes its place. */
+export async function convertTokenizer(options: Conversion) {
+  const { path, parts, formatNames, output, guard = unguarded } = options;
+  const thread = startJob<ReturnType<typeof convertingJob>>("converting");
+  try {
+    const tokenizer = await thread.ask("finish", { path, parts: sendable(parts) });
+    const files = chosenFiles(await loadFormats(), formatNames, tokenizer);
+    const names = [...files.map(({ name }) => name), recordName];
+    const { paths } = tokenizerFileOf(path);
+    const source = await describeCounts(paths);
+    const { specialTokens, specialIds } = tokenizer.vocabulary;
+    const record = () =>
+      derivedRecord({ ...options, basePath: paths[0]! }, { converted: { tokenizer: source } }, names, {
+        vocabSize: parts.tokens.tokenCount,
+        specialTokens,
+        specialIds: [...specialIds],
+      });
+    const check = (directory: string) => thread.ask("check", { directory, names });
+    await publishFiles(output, [...files, trainingFile(record)], { guard, check });
+    return { size: parts.tokens.tokenCount, files: names };
+  } finally {
+    thread.end();
+  }
+}

@@ -1,0 +1,78 @@
+import { writtenFormats, writtenOnRequest } from "#formats";
+import {
+  besideTokenizer,
+  flag,
+  reading,
+  shared,
+  sizes,
+  tableOf,
+  trainingOptions,
+  unattended,
+  whole,
+  words,
+} from "#options";
+
+// The options of prune, truncate, convert and image, each table in the order of help.
+
+const { details: _, ...outputDirectory } = trainingOptions.output;
+const { output: outputFile, texts: textFiles } = shared;
+const { workers } = trainingOptions;
+
+/** The options of `bpe prune`. */
+export const pruning = tableOf({
+  texts: {
+    ...textFiles,
+    required: true,
+    description: "texts that show how often each token occurs",
+    details:
+      "Anything that encode reads, or - for standard input. Every file after --text is a text, so name the tokenizer first.",
+  },
+  vocabSize: {
+    name: "vocab-size",
+    short: "n",
+    kind: whole(1),
+    required: true,
+    topic: "tokens",
+    description: "how many tokens stay, special tokens included",
+  },
+  ...{ output: outputDirectory, ...besideTokenizer, ...reading },
+  workers: { ...workers, default: "1 for small texts, else all cores" },
+  ...unattended,
+});
+
+/** The options of `bpe truncate`. */
+export const truncating = tableOf({
+  vocabSize: {
+    ...pruning.vocabSize,
+    kind: sizes,
+    details: "Several sizes, separated by commas: -n 64k,32k writes DIR/65536 and DIR/32768.",
+  },
+  ...{ output: outputDirectory, ...besideTokenizer, ...unattended },
+});
+
+/** The options of `bpe convert`. */
+export const converting = tableOf({
+  formats: {
+    name: "format",
+    kind: words(writtenFormats),
+    topic: "output",
+    description: "which kinds of files to write",
+    default: `all that can hold the tokenizer, but for ${writtenOnRequest}`,
+  },
+  copy: {
+    name: "copy",
+    kind: flag,
+    topic: "output",
+    description: "copy the tokenizer's own files",
+    details:
+      "Those that transformers reads next to them are copied, too. An error if the files do not hold all of the tokenizer.",
+    excludes: [{ other: "format", why: "a copy has the formats of the tokenizer" }],
+  },
+  ...{ output: outputDirectory, ...besideTokenizer, ...unattended },
+});
+
+/** The options of `bpe image`. */
+export const imaging = tableOf({
+  output: { ...outputFile, description: "where the image goes" },
+  ...{ ...besideTokenizer, ...unattended },
+});

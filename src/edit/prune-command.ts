@@ -1,0 +1,131 @@
+import { basename, dirname, join } from "node:path";
+import { counted, grouped, seconds } from "#bytes";
+import { checkNames } from "#corpus";
+import { recordedReading } from "#formats";
+import { besideTokenizer, readTyped } from "#options";
+import { shellLine, usageError } from "#runtime";
+import {
+  besideOf,
+  corpusNoteLines,
+  countTokensOf,
+  embeddingsRow,
+  type Invocation,
+  lockDirectory,
+  type Output,
+  onStop,
+  openInputs,
+  openTokenizer,
+  type Row,
+  rowLines,
+} from "#terminal";
+import { pruning, truncating } from "./edit-options.ts";
+import { type Pruned, type PruneOptions, pruneTokenizer } from "./prune-tokenizer.ts";
+
+/** `bpe prune`: takes the tokens out of a tokenizer that a text needs least. */
+export async function runPrune(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { options } = invocation;
+  const asked = readOptions("prune", invocation, startMs);
+  const typed = readTyped(pruning, options);
+  const { texts, vocabSize, workers } = typed;
+  checkNames(texts!, typed);
+  await lockDirectory(output, asked.output);
+  const reading = { ...typed, trained: recordedReading([asked.path]) };
+  const found = await openInputs(texts!, reading, output);
+  const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
+  const text = { path: texts!.join(" "), inputs: found.inputs, workers };
+  const { counts, idCount: tokenCount } = await countTokensOf(parts, text, output);
+  const { sizes, goneCounts, ...pruned } = await pruneTokenizer({
+    ...asked,
+    parts,
+    counts,
+    sizes: [vocabSize!],
+    texts: found.inputs.map(({ path, isStream, sizeBytes }) => ({
+      path,
+      sizeBytes: isStream ? null : sizeBytes,
+    })),
+  });
+  const elapsedMs = Math.round(performance.now() - startMs);
+  const goneCount = goneCounts[0]!;
+  const share = `${((100 * goneCount) / Math.max(1, tokenCount)).toFixed(2)} %`;
+  const ofText = `${counted(tokenCount, "token")}; ${grouped(goneCount)} (${share}) were of tokens that are gone`;
+  const result = { ...pruned, size: sizes[0]!, goneCount, tokenCount, elapsedMs, output: asked.output };
+  output.succeed(
+    (columns) => [
+      ...summaryOf({ ...result, path: asked.path, sizes, text: ofText }, columns),
+      ...corpusNoteLines(found),
+    ],
+    { ...result, skipped: found.skipped },
+  );
+}
+
+/** `bpe truncate`: the first merges of a tokenizer, in one size or several. */
+export async function runTruncate(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { options } = invocation;
+  const asked = readOptions("truncate", invocation, startMs);
+  const sizes = readTyped(truncating, options).vocabSize!.map(({ count, isMore }) => {
+    if (isMore) throw usageError(`--vocab-size +${count} is more tokens`, "give how many stay: -n 32k");
+    return count;
+  });
+  sizes.sort((a, b) => a - b);
+  const twice = sizes.find((size, i) => size === sizes[i + 1]);
+  if (twice !== undefined) throw usageError(`--vocab-size ${twice} is given twice`);
+  await lockDirectory(output, asked.output);
+  const parts = await openTokenizer({ path: asked.path, ...asked.loadOptions }, true, output);
+  const { goneCounts: _, ...truncated } = await pruneTokenizer({
+    ...{ ...asked, parts, sizes },
+    counts: null,
+    texts: [],
+  });
+  const elapsedMs = Math.round(performance.now() - startMs);
+  const result = { ...truncated, elapsedMs, output: asked.output };
+  output.succeed((columns) => summaryOf({ ...result, path: asked.path, text: "" }, columns), result);
+}
+
+type Result = Omit<Pruned, "goneCounts"> & {
+  readonly path: string;
+  /** How much of the text was of tokens that are gone. */
+  readonly text: string;
+  readonly elapsedMs: number;
+  readonly output: string;
+};
+
+function summaryOf(
+  { sizeBefore, sizes, unreachableCount, text, files, ...result }: Result,
+  columns: number | null,
+): string[] {
+  const directories = [...new Set(files.filter((name) => name.includes("/")).map(dirname))];
+  const [first = ""] = directories;
+  const names = files.filter((name) => dirname(name) === (first || ".")).map((name) => basename(name));
+  const place = directories.length === 0 ? result.output : join(result.output, directories.join(", "));
+  const rows: Row[] = [
+    ["tokens", `${grouped(sizeBefore)} -> ${sizes.map(grouped).join(", ")}`],
+    ["text", text],
+    [
+      "unreachable",
+      unreachableCount === 0 ? "" : `${counted(unreachableCount, "token")} that nothing gave, all gone`,
+    ],
+    ["time", seconds(result.elapsedMs / 1000)],
+    ["written", `${place}: ${names.join(", ")}`],
+    ["ids", "ids.tsv has the new id of each old one"],
+    embeddingsRow(result.path, join(result.output, first)),
+  ];
+  return rowLines(rows, columns, 13);
+}
+
+const replacing = { output: pruning.output, ...besideTokenizer };
+
+/** What both commands take. */
+function readOptions(command: string, { options, files, typed }: Invocation, startMs: number) {
+  const asked = readTyped(replacing, options);
+  return {
+    path: files[0]!,
+    output: asked.output!,
+    loadOptions: besideOf(asked),
+    command: shellLine(["bpe", command, ...typed]),
+    arguments: [command, ...typed],
+    startMs,
+    guard: onStop,
+  } satisfies Partial<PruneOptions>;
+}

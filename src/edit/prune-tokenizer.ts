@@ -1,0 +1,219 @@
+import { basename, join } from "node:path";
+import {
+  filesBeside,
+  idsTsv,
+  loadTokenizerParts,
+  prunedBeside,
+  readSource,
+  type TokenizerSource,
+  tokenizersAt,
+} from "#formats";
+import { startJob, type Tell } from "#jobs";
+import { isDirectory, UserError } from "#runtime";
+import { describeCounts, type Guard, unguarded } from "#store";
+import {
+  allAddedTokens,
+  checkFirstMerges,
+  checkPruned,
+  checkSameTokenizer,
+  chooseTokens,
+  deriveTokens,
+  firstTokens,
+  type LoadOptions,
+  type Numbering,
+  numberTokens,
+  type Pieces,
+  type Pruning,
+  piecesOfFirst,
+  sendable,
+  type TokenizerParts,
+  type TooSmall,
+} from "#tokenizer";
+import { derivedRecord, filesOfSizes, publishFiles } from "#training";
+
+type OpenRequest = {
+  readonly path: string;
+  readonly loadOptions: LoadOptions;
+  readonly parts: TokenizerParts;
+};
+
+/** `counts`: how often each id occurs in texts; null: the first merges stay. */
+type ChooseRequest = { readonly counts: Float64Array | null; readonly size: number; readonly within: string };
+
+type Made = { readonly pruning: Pruning; readonly numbering: Numbering; readonly within: string };
+
+/** A part of a file. */
+type Piece = { readonly name: string; readonly bytes: Uint8Array };
+
+/** What the thread that prunes does: a large tokenizer takes seconds without a pause. Tells the files, piece by piece. */
+export function pruningJob(tell: Tell<Piece>) {
+  let opened: Opened;
+  const all: Made[] = [];
+  return {
+    /** The paths of the files that the tokenizer came as. */
+    async open(request: OpenRequest): Promise<readonly string[]> {
+      opened = await openFiles(request);
+      return opened.sources.map(({ path }) => path);
+    },
+    /** Makes a smaller tokenizer, whose files are called `within` and their name. */
+    choose({ counts, size, within }: ChooseRequest): Made | TooSmall {
+      const { parts, derivations } = opened;
+      const pruning =
+        counts === null ? firstTokens(parts, derivations, size) : chooseTokens(derivations, counts, size);
+      if ("smallestSize" in pruning) return pruning;
+      const made = { pruning, numbering: numberTokens(pruning.stays, pruning.mergeCount), within };
+      all.push(made);
+      for (const { name, chunks } of prunedFiles(opened, made.numbering)) {
+        for (const chunk of chunks()) {
+          // A Buffer's own slice would be no copy.
+          const bytes = new Uint8Array(chunk);
+          tell({ name: within + name, bytes }, [bytes.buffer]);
+        }
+      }
+      return made;
+    },
+    /** What the ids of one tokenizer are in the other. */
+    pieces({ big, small }: { readonly big: TokenizerParts; readonly small: TokenizerParts }): Pieces {
+      return piecesOfFirst(big, small);
+    },
+    /** Checks what was written into a directory. */
+    async check(directory: string): Promise<void> {
+      for (const { pruning, numbering, within } of all) {
+        for (const [i, source] of opened.sources.entries()) {
+          const before = opened.loaded[i]!;
+          const after = await loadTokenizerParts(join(directory, within, basename(source.path)));
+          checkPruned(before, after, numbering);
+          if (pruning.mergeCount !== undefined) checkFirstMerges(before, after);
+        }
+      }
+    },
+  };
+}
+
+type Opened = Awaited<ReturnType<typeof openFiles>>;
+
+/** The tokenizer's files, and what they are loaded as, each for itself. */
+async function openFiles({ path, loadOptions, parts }: OpenRequest) {
+  const sources: TokenizerSource[] = [];
+  for (const file of tokenizersAt(path)) sources.push(await readSource(file));
+  const loaded = sources.map(({ code, files }, i) => {
+    const each = i === 0 ? parts : code.read(files, loadOptions);
+    checkSameTokenizer(parts, each);
+    return each;
+  });
+  const beside = isDirectory(path) && sources[0]!.format.name === "huggingface" ? filesBeside(path) : [];
+  beside.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { parts, sources, loaded, beside, derivations: deriveTokens(parts) };
+}
+
+/** The files with the tokens that stay. */
+const prunedFiles = ({ parts, sources, loaded, beside }: Opened, numbering: Numbering) => [
+  ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
+  ...prunedBeside(beside, numbering),
+  idsTsv(parts.tokens, numbering),
+];
+
+export type PruneOptions = {
+  /** As it was typed, and what the user adds to files that do not have it. */
+  readonly path: string;
+  readonly loadOptions: LoadOptions;
+  /** The tokenizer as it was loaded. */
+  readonly parts: TokenizerParts;
+  /** How often each id occurs in the texts; null: the first merges stay. */
+  readonly counts: Float64Array | null;
+  /** Ascending. Several have a directory each. */
+  readonly sizes: readonly number[];
+  readonly output: string;
+  /** For the record: the command, its arguments as typed, and the texts; the size of a stream is null. */
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly texts: readonly { readonly path: string; readonly sizeBytes: number | null }[];
+  /** When the run began, by `performance.now()`. */
+  readonly startMs: number;
+  readonly guard?: Guard;
+};
+
+export type Pruned = Pick<Pruning, "unreachableCount"> & {
+  readonly sizeBefore: number;
+  readonly sizes: readonly number[];
+  /** Occurrences in the texts of the tokens that are gone, of each size. */
+  readonly goneCounts: readonly number[];
+  readonly files: readonly string[];
+};
+
+/**
+ * Takes the tokens out that the texts need least, or those behind the first merges, and writes the rest as the kinds of file
+ * that the tokenizer came as. What was written is loaded and compared with what was meant before it takes its place.
+ */
+export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
+  const { path, loadOptions, parts, counts, sizes, guard = unguarded } = options;
+  const sizeBefore = parts.tokens.tokenCount;
+  const large = sizes.find((size) => size >= sizeBefore);
+  if (large !== undefined) {
+    throw new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${large} removes none`, {
+      hint: "give a smaller --vocab-size",
+    });
+  }
+  const pieces = new Map<string, Uint8Array[]>();
+  const thread = startJob<ReturnType<typeof pruningJob>, Piece>("pruning", ({ name, bytes }) => {
+    const chunks = pieces.get(name);
+    if (chunks === undefined) pieces.set(name, [bytes]);
+    else chunks.push(bytes);
+  });
+  try {
+    const paths = await thread.ask("open", { path, loadOptions, parts: sendable(parts) });
+    const all: Made[] = [];
+    for (const size of sizes) {
+      const within = sizes.length === 1 ? "" : `${size}/`;
+      const made = await thread.ask("choose", { counts, size, within });
+      if ("smallestSize" in made) throw tooSmall(path, size, made.smallestSize);
+      all.push(made);
+    }
+    const tokenizer = await describeCounts(paths);
+    const filesIn = (within: string) =>
+      [...pieces]
+        .filter(([name]) => name.startsWith(within))
+        .map(([name, chunks]) => ({ name: name.slice(within.length), chunks: () => chunks }));
+    const product = { sizes, filesOf: (index: number) => filesIn(all[index]!.within) };
+    const specials = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+    const files = filesOfSizes(product, (names, index, ofAll) => {
+      const { pruning, numbering } = all[index]!;
+      const { unreachableCount } = pruning;
+      const pruned = { tokenizer, sizeBefore, unreachableCount, texts: options.texts };
+      return derivedRecord({ ...options, basePath: paths[0]! }, { pruned }, names, {
+        vocabSize: numbering.size,
+        ...(ofAll && { sizes: ofAll }),
+        specialTokens: specials.map(({ content }) => content),
+        specialIds: specials.map(({ id }) => numbering.newIds[id]!),
+      });
+    });
+    const check = (stagedPath: string) => thread.ask("check", stagedPath);
+    await publishFiles(options.output, files, { guard, check });
+    const goneOf = (stays: Uint8Array) =>
+      counts?.reduce((sum, count, id) => sum + (stays[id] === 1 ? 0 : count), 0) ?? 0;
+    return {
+      sizeBefore,
+      sizes: all.map(({ pruning }) => pruning.size),
+      unreachableCount: all[0]!.pruning.unreachableCount,
+      goneCounts: all.map(({ pruning }) => goneOf(pruning.stays)),
+      files: files.map(({ name }) => name),
+    };
+  } finally {
+    thread.end();
+  }
+}
+
+/** The pieces that the ids of a tokenizer are in the one that its first merges make. */
+export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
+  const thread = startJob<ReturnType<typeof pruningJob>>("pruning");
+  try {
+    return await thread.ask("pieces", { big: sendable(big), small: sendable(small) });
+  } finally {
+    thread.end();
+  }
+}
+
+const tooSmall = (path: string, size: number, smallestSize: number) =>
+  new UserError(`"${path}" cannot have ${size} tokens: bytes and added tokens are ${smallestSize}`, {
+    hint: `give a --vocab-size of ${smallestSize} or more`,
+  });

@@ -1,0 +1,59 @@
+import { bytes, counted, seconds } from "#bytes";
+import { checkEncodedBy } from "#encoding";
+import { type FormattedIds, formattedIdsAt, idTypeFor, readIds } from "#ids";
+import { readTyped } from "#options";
+import {
+  type Invocation,
+  lockFiles,
+  type Output,
+  openTokenizer,
+  taken,
+  tokenizerOf,
+  writeData,
+} from "#terminal";
+import { decodableEnd, TokenDecoder, unknownId } from "#tokenizer";
+import { decoding } from "./encode-options.ts";
+
+function* idsOf({ read }: FormattedIds) {
+  for (const { ids } of read()) yield ids;
+}
+
+/** Most bytes that are decoded at a time: a token may have any length, and every id may name it. */
+const sliceBytesMax = 1 << 22;
+
+/** `bpe decode`: ids back to their bytes, as they are read. */
+export async function runDecode(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const asked = readTyped(decoding, invocation.options);
+  const { output: path, idType } = asked;
+  const tokenizer = tokenizerOf(asked);
+  const file = invocation.files[0]!;
+  await lockFiles(output, path);
+  const parts = await openTokenizer(tokenizer, true, output);
+  checkEncodedBy(parts, file);
+  const type = { asked: idType, needed: idTypeFor(parts) };
+  const decoder = new TokenDecoder(parts.tokens);
+
+  let idCount = 0;
+  let sizeBytes = 0;
+  await writeData(path, async (out) => {
+    const formatted = formattedIdsAt(file, idType ?? type.needed);
+    for await (const read of formatted === undefined ? readIds(file, type) : idsOf(formatted)) {
+      for (let start = 0; start < read.length; ) {
+        const ids = read.subarray(start, decodableEnd(parts.tokens, read, start, sliceBytesMax));
+        const decoded = decoder.decode(ids);
+        out.write(decoded.bytes);
+        await taken(out);
+        sizeBytes += decoded.bytes.length;
+        if (decoded.unknownIndex >= 0) {
+          throw unknownId(ids[decoded.unknownIndex]!, idCount + decoded.unknownIndex, parts.tokens.idLimit);
+        }
+        idCount += ids.length;
+        start += ids.length;
+      }
+    }
+  });
+  const elapsedMs = performance.now() - startMs;
+  const summary = `decoded ${counted(idCount, "id")} to ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`;
+  output.succeed(summary, { idCount, sizeBytes, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
+}

@@ -1,0 +1,248 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { counted, grouped, seconds } from "#bytes";
+import { filesMatching } from "#corpus";
+import { idMergesPath } from "#formats";
+import {
+  type BinaryType,
+  type IdMerges,
+  type IdType,
+  type IdWriter,
+  idTypesOf,
+  idWriterFor,
+  readIdMerges,
+  readSequences,
+  SequenceList,
+  symbolCounts,
+  symbolsOf,
+} from "#ids";
+import { earlyStop } from "#jobs";
+import { readTyped } from "#options";
+import { allowedCores, MemoryBudget, nextTurn, shellLine, statOf, UserError, usageError } from "#runtime";
+import {
+  checkHeadFits,
+  type Invocation,
+  idOutputFile,
+  lineColumns,
+  lockDirectory,
+  lockFiles,
+  type Output,
+  onStop,
+  type Row,
+  rowLines,
+  type TypedOptions,
+  writeData,
+  writeLines,
+} from "#terminal";
+import { SequenceMerger } from "#tokenizer";
+import { type IdInput, idsSummary, trainIds, writeIds } from "#train";
+import { settleLimits } from "#training";
+import { idsDecoding, idsEncoding, idsTraining } from "./encode-options.ts";
+
+/** `bpe ids train`: merges over an alphabet of numbers. */
+export async function runTrainIds(invocation: Invocation, output: Output): Promise<void> {
+  const asked = readTrainOptions(invocation.options);
+  const { size } = asked;
+  await lockDirectory(output, asked.output);
+  const startMs = performance.now();
+  const inputs = findIdFiles(invocation.files);
+  output.keepOutputsFrom(inputs);
+  const mergeCountFor = (alphabetSize: number) => {
+    const mergeCount = size.isMore ? size.count : size.count - alphabetSize;
+    if (mergeCount >= 0) return mergeCount;
+    throw usageError(
+      `--vocab-size ${size.count} is too small: the alphabet has ${alphabetSize} ids, from 0 to the largest`,
+      "-n +1000 learns 1,000 new tokens",
+    );
+  };
+  const { compat, limits, workers } = asked;
+  const trained = await trainIds(
+    {
+      inputs,
+      binaryType: asked.binaryType,
+      mergeCountFor,
+      compat,
+      ...limits,
+      threadCount: workers,
+      budget: new MemoryBudget(asked.memoryLimitBytes),
+      tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
+    },
+    (progress) => output.progress(progress),
+  );
+  const typed = ["ids", "train", ...invocation.typed];
+  const written = await writeIds(
+    asked.output,
+    {
+      command: shellLine(["bpe", ...typed]),
+      arguments: typed,
+      inputs,
+      trained,
+      startMs,
+      options: { compat, ...limits, workers },
+      keepCount: asked.keepCount,
+    },
+    onStop,
+  );
+  const { record, obstacle, leftPath, keptPath } = written;
+  if (leftPath !== null) output.tell([{ kind: "files in the old result", path: leftPath }]);
+  if (obstacle !== null) output.warn(`tokenizer.json is not written: ${obstacle}`);
+  const wantedCount = mergeCountFor(trained.merges.alphabetSize);
+  output.tell(earlyStop(trained.merges.left.length, wantedCount, "merges"));
+  const summary = (columns: number | null) =>
+    idsSummary(trained, record, { output: asked.output, keptPath, isFull: asked.isFull, columns });
+  output.succeed(summary, { changed: true, output: asked.output, kept: keptPath, ...record });
+}
+
+function readTrainOptions(typed: TypedOptions) {
+  const asked = readTyped(idsTraining, typed);
+  const { compat = "rustbpe", workers = allowedCores(), memoryLimit, keep, summary } = asked;
+  return {
+    size: asked.vocabSize!,
+    output: asked.output!,
+    compat,
+    binaryType: { asked: asked.idType, needed: "uint16" },
+    // A pair occurs at least once, whatever the rule.
+    limits: settleLimits(asked, "ids"),
+    workers,
+    memoryLimitBytes: memoryLimit,
+    keepCount: keep,
+    isFull: summary === "full",
+  } as const;
+}
+
+/** The files named, or that globs name, as they are now; `-` is standard input. */
+function findIdFiles(names: readonly string[]): IdInput[] {
+  const paths = names.flatMap((name) =>
+    name === "-" || existsSync(name) || !/[*?[]/.test(name) ? [name] : [...filesMatching(name).paths],
+  );
+  if (paths.length === 0) throw new UserError(`no file matches "${names.join('", "')}"`);
+  return paths.map((path) => {
+    if (path === "-") return { path, sizeBytes: 0 };
+    const stats = statOf(path);
+    if (stats === undefined) throw new UserError(`"${path}": no such file or directory`);
+    if (stats.isDirectory()) {
+      throw new UserError(`"${path}" is a directory`, { hint: `name its files: "${join(path, "*.npy")}"` });
+    }
+    return { path, sizeBytes: stats.size };
+  });
+}
+
+/** `bpe ids encode`: the tokens of documents of ids. */
+export async function runEncodeIds(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { output: typedPath, tokenizer, idType: asked } = readTyped(idsEncoding, invocation.options);
+  const path = idOutputFile(typedPath);
+  await lockFiles(output, path);
+  checkHeadFits(path);
+  const inputs = findIdFiles(invocation.files);
+  output.keepOutputsFrom(inputs);
+  const merges = readIdMerges(mergesPathOf(tokenizer!));
+  const { symbolType, tokenType } = idTypesOf(merges);
+  const found = { symbolCount: 0, documentCount: 0 };
+  const idCount = await writeSequences(path, asked ?? tokenType, async (writer) => {
+    for (const { path } of inputs) {
+      const documents = await readAll(path, { asked, needed: symbolType }, merges.alphabetSize);
+      found.symbolCount += documents.count;
+      found.documentCount += documents.documentCount;
+      await encodeDocuments(documents, merges, writer);
+    }
+  });
+  const elapsedMs = performance.now() - startMs;
+  const summary = `encoded ${counted(found.symbolCount, "id")} in ${counted(found.documentCount, "document")} to ${counted(idCount, "token")} in ${seconds(elapsedMs / 1000)}`;
+  output.succeed(summary, { ...found, idCount, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
+}
+
+const mergesPathOf = (path: string) =>
+  idMergesPath(path) ?? (statOf(path)?.isDirectory() ? join(path, "merges.txt") : path);
+
+async function readAll(path: string, binaryType: BinaryType, alphabetSize: number): Promise<SequenceList> {
+  const documents = new SequenceList();
+  for await (const _ of readSequences(path, binaryType, documents)) await nextTurn();
+  if (documents.idMax < alphabetSize) return documents;
+  throw new UserError(
+    `"${path}": the id ${documents.idMax} is not in the tokenizer's alphabet of ${alphabetSize}`,
+  );
+}
+
+async function encodeDocuments(
+  { tokens, starts, documentCount }: SequenceList,
+  merges: IdMerges,
+  writer: IdWriter,
+): Promise<void> {
+  const merger = new SequenceMerger(merges);
+  for (let d = 0; d < documentCount; d++) {
+    const work = merger.merge(tokens.subarray(starts[d], starts[d + 1]));
+    let step = work.next();
+    for (; !step.done; step = work.next()) await nextTurn();
+    writer.write(step.value, Uint32Array.of(step.value.length));
+    await writer.drained?.();
+  }
+}
+
+/** Writes ids, in the format that the path's ending names, or as lines. Returns how many there were. */
+const writeSequences = (
+  path: string | undefined,
+  type: IdType,
+  write: (writer: IdWriter) => Promise<void>,
+): Promise<number> =>
+  writeData(path, async (out) => {
+    const writer = idWriterFor(path, type, out);
+    await write(writer);
+    writer.finish();
+    return writer.idCount;
+  });
+
+/** `bpe ids decode`: the ids of the alphabet, in the form that `bpe ids encode` reads. */
+export async function runDecodeIds(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { output: path, tokenizer, idType: asked } = readTyped(idsDecoding, invocation.options);
+  const file = invocation.files[0]!;
+  await lockFiles(output, path);
+  checkHeadFits(path);
+  const merges = readIdMerges(mergesPathOf(tokenizer!));
+  const idLimit = merges.alphabetSize + merges.left.length;
+  const documents = new SequenceList();
+  const { symbolType, tokenType } = idTypesOf(merges);
+  const readType = { asked, needed: tokenType };
+  for await (const _ of readSequences(file, readType, documents, idLimit)) await nextTurn();
+  const { tokens, starts, count, documentCount } = documents;
+  const symbolCount = await writeSequences(path, symbolType, async (writer) => {
+    for (let d = 0; d < documentCount; d++) {
+      for (const symbols of symbolsOf(merges, tokens.subarray(starts[d], starts[d + 1]))) {
+        writer.write(symbols);
+        await (writer.drained?.() ?? nextTurn());
+      }
+      writer.endInput();
+    }
+  });
+  const elapsedMs = Math.round(performance.now() - startMs);
+  const summary = `decoded ${counted(count, "token")} in ${counted(documentCount, "document")} to ${counted(symbolCount, "id")} in ${seconds(elapsedMs / 1000)}`;
+  output.succeed(summary, { idCount: count, documentCount, symbolCount, elapsedMs, output: path ?? "-" });
+}
+
+const longestShown = 10;
+const symbolsShown = 12;
+
+/** `bpe ids inspect`. */
+export async function runInspectIds({ files }: Invocation): Promise<void> {
+  const mergesPath = mergesPathOf(files[0]!);
+  const merges = readIdMerges(mergesPath);
+  const { alphabetSize, left } = merges;
+  const counts = symbolCounts(merges);
+  const ids = Array.from(left, (_, k) => alphabetSize + k);
+  const longest = ids.sort((a, b) => counts[b]! - counts[a]! || a - b).slice(0, longestShown);
+  const spelled = (id: number) => {
+    const [symbols = new Uint32Array(0)] = symbolsOf(merges, [id]);
+    const more = counts[id]! > symbolsShown ? " …" : "";
+    return `${symbols.subarray(0, symbolsShown).join(" ")}${more}`;
+  };
+  const rows: Row[] = [
+    ["tokenizer", `${mergesPath} (merges over ids, bpe help docs/extend.md)`],
+    ["size", `${counted(alphabetSize + left.length, "token")}, ${counted(left.length, "merge")}`],
+    ["alphabet", `${counted(alphabetSize, "id")}, 0 to ${grouped(alphabetSize - 1)}`],
+    ...longest.map(
+      (id, i): Row => [i === 0 ? "longest" : "", `${counted(counts[id]!, "id")}  ${id}: ${spelled(id)}`],
+    ),
+  ];
+  await writeLines(rowLines(rows, lineColumns(1), 14));
+}

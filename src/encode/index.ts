@@ -1,0 +1,3 @@
+// The commands plan, encode, tokens, decode and ids.
+
+export { encodeCommands, idsCommands, planCommand } from "./encode-commands.ts";

@@ -1,0 +1,42 @@
+import { counted, seconds } from "#bytes";
+import { filesMatching } from "#corpus";
+import { isPart, joinParts, pathsToLock } from "#encoding";
+import { readTyped } from "#options";
+import { statOf, UserError, usageError } from "#runtime";
+import { type Invocation, lockFiles, type Output, onStop } from "#terminal";
+import { filesLine, idFilesOf } from "./encode-command.ts";
+import { idsJoining } from "./encode-options.ts";
+
+/** `bpe ids join`: what many machines encoded, as one would have written it. */
+export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const asked = readTyped(idsJoining, invocation.options);
+  const files = idFilesOf(asked);
+  if (files === undefined || isPart(files.format))
+    throw usageError(
+      `--output "${asked.output}" is not what parts are joined to`,
+      "name a file: -o corpus.npy",
+    );
+  await lockFiles(output, ...pathsToLock(files));
+  const partPaths = invocation.files.flatMap((path) =>
+    statOf(path) === undefined && /[*?[]/.test(path) ? [...filesMatching(path).paths] : [path],
+  );
+  if (partPaths.length === 0) throw new UserError(`no file matches "${invocation.files.join('", "')}"`);
+  const joined = await joinParts({
+    ...{ planPath: asked.plan!, partPaths, files, type: asked.idType, guard: onStop },
+    report: (done, total) => output.progress({ stage: "joining", done, total, unit: "bytes" }),
+    checking: output.checking,
+  });
+  const { isUnchanged, omitsEmpty, ...counts } = joined;
+  const elapsedMs = performance.now() - startMs;
+  const summary = isUnchanged
+    ? [`unchanged: "${files.base}.json" is of the same inputs with the same options`]
+    : [
+        `joined ${counted(partPaths.length, "part")} to ${counted(counts.idCount, "id")} in ${seconds(elapsedMs / 1000)}`,
+        ...filesLine(joined, files),
+      ];
+  output.succeed(summary, {
+    ...{ changed: !isUnchanged, ...counts, partCount: partPaths.length },
+    ...{ elapsedMs: Math.round(elapsedMs), output: asked.output },
+  });
+}

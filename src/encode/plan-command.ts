@@ -1,0 +1,104 @@
+import { bytes, counted, escapeText, seconds } from "#bytes";
+import {
+  canBeCutByBytes,
+  checkPlannable,
+  checkUnchanged,
+  type Input,
+  noFileToPlan,
+  planLineMaker,
+  plannedRanges,
+} from "#corpus";
+import { cutSettingsOf } from "#encoding";
+import { recordedReading } from "#formats";
+import { type Asked, readTyped } from "#options";
+import {
+  checkFiles,
+  corpusNoteLines,
+  findFiles,
+  type Invocation,
+  inspectStreams,
+  lockFiles,
+  type Output,
+  openTokenizer,
+  taken,
+  tokenizerOf,
+  writeData,
+} from "#terminal";
+import { canBeCutSafely } from "#text";
+import { countsOptionsOf, settleCutting } from "#training";
+import { encoding, planning } from "./encode-options.ts";
+
+/** `bpe plan`: the ranges of a corpus, for any number of machines to count or encode, as JSON Lines. */
+export async function runPlan(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { files } = invocation;
+  const asked = readTyped(planning, invocation.options);
+  const { tokenizer, rangeSize: rangeSizeBytes = defaultRangeSizeBytes } = asked;
+  if (files.includes("-")) throw noFileToPlan("-");
+  checkFiles(files, asked);
+  const reading = { ...asked, trained: recordedReading(tokenizer === undefined ? [] : [tokenizer]) };
+  const readCuts = tokenizer === undefined ? corpusCuts(asked) : tokenizerCuts(invocation);
+  await lockFiles(output, asked.output);
+  const found = findFiles(files, reading, output);
+  checkPlannable(found.inputs);
+  const { inputs, skipped } = await inspectStreams(found, reading);
+  const cuts = await readCuts(output);
+  const corpusBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+
+  let rangeCount = 0;
+  const planOptions = { ...cuts, inputs, rangeSizeBytes };
+  const lineOf = planLineMaker(planOptions);
+  await writeData(asked.output, async (out) => {
+    for await (const range of plannedRanges(planOptions)) {
+      rangeCount++;
+      out.write(Buffer.from(`${JSON.stringify(lineOf(range))}\n`));
+      await taken(out);
+    }
+    for (const input of inputs) checkUnchanged(input);
+  });
+
+  const elapsed = (performance.now() - startMs) / 1000;
+  output.succeed(
+    [
+      `planned ${counted(rangeCount, "range")} of ${bytes(corpusBytes)} in ${counted(inputs.length, "file")}, in ${seconds(elapsed)}`,
+      ...uncutLines(inputs),
+      ...corpusNoteLines({ inputs, skipped }),
+    ],
+    { rangeCount, sizeBytes: corpusBytes, skipped, output: asked.output ?? "-" },
+  );
+}
+
+/** What is one range, of whatever size. */
+function uncutLines(inputs: readonly Input[]): string[] {
+  const uncut = inputs.filter((input) => !canBeCutByBytes(input));
+  if (uncut.length === 0) return [];
+  const files = `${counted(uncut.length, "file")}, such as ${escapeText(uncut[0]!.path)}`;
+  return [`one range each, as they cannot be cut (compressed, JSON or Parquet): ${files}`];
+}
+
+const defaultRangeSizeBytes = 256e6;
+
+type AskedPlan = Asked<typeof planning>;
+
+/** Where the ranges of a corpus that is counted may end. */
+function corpusCuts(asked: AskedPlan) {
+  const cutting = settleCutting(asked, {});
+  return async () => ({
+    ...countsOptionsOf(cutting),
+    pattern: cutting.pattern.compiled,
+    keepsTextsWhole: false,
+  });
+}
+
+/** Where the ranges of a corpus that is encoded may end. */
+function tokenizerCuts({ options }: Invocation) {
+  const tokenizer = tokenizerOf(readTyped(encoding, options));
+  return async (output: Output) => {
+    const parts = await openTokenizer(tokenizer, false, output);
+    return {
+      ...cutSettingsOf(parts),
+      pattern: parts.pattern,
+      keepsTextsWhole: !canBeCutSafely(parts),
+    };
+  };
+}

@@ -1,0 +1,182 @@
+import { bytes, counted, seconds, speed } from "#bytes";
+import { expectedTextBytes, type FoundInputs } from "#corpus";
+import {
+  addEncoded,
+  countTokens,
+  type EncodedTask,
+  encodingThreadsFor,
+  nothingEncoded,
+  startEncodingWorkers,
+} from "#encoding";
+import { ratio } from "#evaluation";
+import { recordedReading } from "#formats";
+import { invalidBytes } from "#jobs";
+import { readTyped } from "#options";
+import { isDirectory, MemoryBudget, peakMemoryBytes, slashed } from "#runtime";
+import {
+  checkFiles,
+  corpusNoteLines,
+  findFiles,
+  type Invocation,
+  inspectStreams,
+  type Line,
+  type Output,
+  openTokenizer,
+  piece,
+  tokenizerOf,
+  writeJson,
+  writeLines,
+} from "#terminal";
+import { tokenCounting } from "./encode-options.ts";
+
+/** `bpe tokens`: how many tokens files have. Each gets the number of ids that `bpe encode` gives it. */
+export async function runTokens(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const names = invocation.files;
+  const asked = readTyped(tokenCounting, invocation.options);
+  const { json, workers: askedWorkers, memoryLimit } = asked;
+  const tokenizer = tokenizerOf(asked);
+  checkFiles(names, asked);
+  const reading = { ...asked, trained: recordedReading([tokenizer.path]), mayBeEmpty: true };
+  const named = findFiles(names, reading, output);
+  const budget = new MemoryBudget(memoryLimit);
+  const workerCount = encodingThreadsFor(askedWorkers, budget)(expectedTextBytes(named.inputs));
+  const workers = workerCount > 1 ? startEncodingWorkers(workerCount, named.inputs) : undefined;
+  try {
+    const parts = await openTokenizer(tokenizer, false, output);
+    const found = await inspectStreams(named, reading);
+    const { inputs } = found;
+    const encoding = { inputs, parts, workerCount, budget, workers };
+    const counts = await countTokens(encoding, output.encoding);
+    const counted = tokenCounts(tokenizer.path, names, found, counts);
+    await (json ? writeJson(counted) : writeLines(tableOf(counted)));
+    summarize(output, counted, found, performance.now() - startMs);
+  } finally {
+    workers?.terminate();
+  }
+}
+
+/** What `bpe tokens --json` prints: docs/tokens.schema.json. */
+type TokenCounts = {
+  readonly format: "bpe-tokens";
+  readonly version: 1;
+  readonly tokenizer: string;
+  /** In the order in which they are named and found. */
+  readonly files: readonly FileTokens[];
+  /** Those that are named, each with the sum of its files, from `firstFile` on. */
+  readonly directories: readonly DirectoryTokens[];
+  readonly total: TotalTokens;
+  readonly skipped: FoundInputs["skipped"];
+};
+
+type Tokens = {
+  readonly tokens: number;
+  readonly bytes: number;
+  readonly bytesPerToken: number | null;
+  /** Null where there are no records: plain text. */
+  readonly records: number | null;
+  readonly invalidBytes: number;
+};
+type FileTokens = { readonly path: string } & Tokens;
+type TotalTokens = { readonly files: number } & Tokens;
+type DirectoryTokens = { readonly path: string; readonly firstFile: number } & TotalTokens;
+
+function tokenCounts(
+  tokenizer: string,
+  names: readonly string[],
+  { inputs, inputCounts = [], skipped }: FoundInputs,
+  counts: readonly EncodedTask[],
+): TokenCounts {
+  const sumOf = (first: number, end: number): TotalTokens => {
+    const sum = nothingEncoded();
+    for (const count of counts.slice(first, end)) addEncoded(sum, count);
+    const hasRecords = inputs.slice(first, end).some(({ format }) => format !== "text");
+    return { files: end - first, ...tokensOf(sum, hasRecords) };
+  };
+  const files = inputs.map(({ path, format }, i) => ({ path, ...tokensOf(counts[i]!, format !== "text") }));
+  const directories: DirectoryTokens[] = [];
+  let firstFile = 0;
+  for (const [n, name] of names.entries()) {
+    const end = firstFile + inputCounts[n]!;
+    if (name !== "-" && isDirectory(name))
+      directories.push({ path: name, firstFile, ...sumOf(firstFile, end) });
+    firstFile = end;
+  }
+  const total = sumOf(0, inputs.length);
+  return { format: "bpe-tokens", version: 1, tokenizer, files, directories, total, skipped };
+}
+
+const tokensOf = (found: EncodedTask, hasRecords: boolean): Tokens => ({
+  tokens: found.idCount,
+  bytes: found.textBytes,
+  bytesPerToken: ratio(found.textBytes, found.idCount),
+  records: hasRecords ? found.recordCount : null,
+  invalidBytes: found.invalidByteCount,
+});
+
+/** As `wc` prints numbers: a line for each file, one behind the files of each directory that is named, and the total. */
+function tableOf({ files, directories, total }: TokenCounts): Line[] {
+  const rows: (readonly [name: string, tokens: Tokens])[] = [];
+  const endingAt = Map.groupBy(directories, (directory) => directory.firstFile + directory.files);
+  for (const [f, file] of files.entries()) {
+    rows.push([file.path, file]);
+    for (const directory of endingAt.get(f + 1) ?? [])
+      rows.push([slashed(directory.path).replace(/\/*$/, "/"), directory]);
+  }
+  // A single directory's line is the total.
+  const isTold = directories.length === 1 && directories[0]!.files === files.length;
+  if (files.length > 1 && !isTold) rows.push(["total", total]);
+
+  const columns = [
+    { title: "tokens", cell: ({ tokens }: Tokens) => String(tokens) },
+    { title: "bytes", cell: ({ bytes }: Tokens) => String(bytes) },
+    { title: "bytes/token", cell: ({ bytesPerToken }: Tokens) => bytesPerToken?.toFixed(3) ?? "-" },
+    ...(total.records === null
+      ? []
+      : [{ title: "records", cell: ({ records }: Tokens) => String(records ?? "-") }]),
+  ].map(({ title, cell }) => {
+    const cells = rows.map(([, tokens]) => cell(tokens));
+    return { title, cells, width: cells.reduce((most, { length }) => Math.max(most, length), title.length) };
+  });
+  const lineOf = (texts: readonly string[], name: string) =>
+    [...texts.map((text, c) => text.padStart(columns[c]!.width)), name].join("  ");
+  const head = lineOf(
+    columns.map(({ title }) => title),
+    "file",
+  );
+  return [
+    [piece("bold", head)],
+    ...rows.map(([name], r) =>
+      lineOf(
+        columns.map(({ cells }) => cells[r]!),
+        name,
+      ),
+    ),
+  ];
+}
+
+function summarize(output: Output, found: TokenCounts, inputs: FoundInputs, elapsedMs: number): void {
+  const { files, total, skipped } = found;
+  const { tokens, bytes: sizeBytes, bytesPerToken } = total;
+  const first = files.find((file) => file.invalidBytes > 0);
+  output.tell(
+    invalidBytes({
+      count: total.invalidBytes,
+      ...(first && { path: first.path }),
+      became: "was encoded as a pretoken of its own",
+    }),
+  );
+  const perToken = bytesPerToken?.toFixed(3) ?? "-";
+  output.succeed(
+    [
+      `counted ${counted(tokens, "token")} of ${counted(files.length, "file")} and ${bytes(sizeBytes)} (${perToken} bytes each) in ${seconds(elapsedMs / 1000)}${speed(sizeBytes, elapsedMs)}, ${bytes(peakMemoryBytes())} memory`,
+      ...corpusNoteLines(inputs),
+    ],
+    {
+      ...total,
+      skipped,
+      elapsedMs: Math.round(elapsedMs),
+      peakMemoryBytes: peakMemoryBytes(),
+    },
+  );
+}

@@ -1,0 +1,215 @@
+import { counted, seconds } from "#bytes";
+import type { KeptValue } from "#corpus";
+import { piecesInFirst } from "#edit";
+import { type AskedFiles, checkEncodedBy, IdFiles, pathsToLock } from "#encoding";
+import {
+  baseOf,
+  type FormattedIds,
+  formattedIdsAt,
+  type IdType,
+  type IdWriter,
+  idFormatOf,
+  idTypeFor,
+  idWriterFor,
+  readDocuments,
+  readSequences,
+} from "#ids";
+import { readTyped } from "#options";
+import { nextTurn, UserError, usageError } from "#runtime";
+import type { Read } from "#store";
+import {
+  besideOf,
+  checkHeadFits,
+  type Invocation,
+  idOutputFile,
+  lockFiles,
+  type Output,
+  onStop,
+  openTokenizer,
+  writeData,
+} from "#terminal";
+import type { Pieces } from "#tokenizer";
+import { idsTruncating } from "./encode-options.ts";
+
+/** `bpe ids truncate`: the ids of a smaller vocabulary from those of a larger one. */
+export async function runTruncateIds(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const file = invocation.files[0]!;
+  const asked = readTyped(idsTruncating, invocation.options);
+  const { from, to, idType } = asked;
+  // How wide ids are that do not say it is known with the tokenizer.
+  const found = formattedIdsAt(file, "uint16");
+  const { path, files } = outputOf(invocation, found);
+  await lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
+  if (files === undefined) checkHeadFits(path);
+  const big = await openTokenizer({ path: from!, ...besideOf(asked) }, true, output);
+  const small = await openTokenizer(
+    { path: to!, specialTokens: [], pattern: undefined, specialTokensAsText: false },
+    true,
+    output,
+  );
+  checkEncodedBy(big, file);
+  const pieces = await piecesInFirst(big, small);
+  const type = idType ?? files?.format.typeFor?.(small.tokens.idLimit) ?? idTypeFor(small);
+  const needed = idTypeFor(big);
+  const cutInto: CutInto = async (writer, endDocument) => {
+    const cutter = new IdCutter(pieces, writer, type === "uint16" ? Uint16Array : Uint32Array, endDocument);
+    const reading = found
+      ? readDocuments(file, formattedIdsAt(file, idType ?? needed)!.read(), cutter, big.tokens.idLimit)
+      : readSequences(file, { asked: idType, needed }, cutter, big.tokens.idLimit);
+    for await (const _ of reading) await (writer.drained?.() ?? nextTurn());
+    return cutter.readCount;
+  };
+  const counts =
+    files === undefined
+      ? await intoOne(path, type, cutInto)
+      : await intoFiles({ ...files, type, inputs: found!.paths.map((path) => ({ path })) }, cutInto);
+  const elapsedMs = performance.now() - startMs;
+  const summary = `cut ${counted(counts.idsRead, "id")} to ${counted(counts.idCount, "id")} of the smaller vocabulary in ${seconds(elapsedMs / 1000)}`;
+  output.succeed(summary, { ...counts, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
+}
+
+/** Writes the ids, and tells where documents end; returns how many were read. */
+type CutInto = (
+  writer: Pick<IdWriter, "write" | "drained">,
+  endDocument: (kept?: readonly KeptValue[]) => void,
+) => Promise<number>;
+
+const intoOne = (path: string | undefined, type: IdType, cutInto: CutInto) =>
+  writeData(path, async (out) => {
+    const writer = idWriterFor(path, type, out);
+    const idsRead = await cutInto(writer, () => writer.endInput());
+    writer.finish();
+    return { idsRead, idCount: writer.idCount };
+  });
+
+const noEnds = new Uint32Array(0);
+const [noIds, here] = [new Uint16Array(0), Uint32Array.of(0)];
+
+async function intoFiles(asked: AskedFiles & { type: IdType; inputs: readonly Read[] }, cutInto: CutInto) {
+  const files = await IdFiles.open({
+    ...asked,
+    documentEndId: undefined,
+    ranges: [],
+    request: () => ({}),
+    guard: onStop,
+  });
+  try {
+    const idsRead = await cutInto(
+      { write: (ids) => files.write(ids, noEnds), drained: () => files.drained() },
+      (kept) => files.write(noIds, here, kept),
+    );
+    await files.finish();
+    return { idsRead, idCount: files.idCount, documentCount: files.documentCount };
+  } catch (error) {
+    await files.discard();
+    throw error;
+  }
+}
+
+/** Where the ids go. What has documents stays in files that have them, unless others are named. */
+function outputOf(
+  invocation: Invocation,
+  found: FormattedIds | undefined,
+): { path: string | undefined; files?: AskedFiles } {
+  const [file] = invocation.files;
+  const { output: path, idsFormat: named } = readTyped(idsTruncating, invocation.options);
+  if (found === undefined || path === undefined) {
+    if (named === undefined) return { path: idOutputFile(path) };
+    throw usageError(
+      found === undefined
+        ? `--ids-format: "${file}" has bare ids, without documents`
+        : "--ids-format is for files of ids",
+      "leave it out, or name files: -o NAME",
+    );
+  }
+  const own = found.format;
+  const isOwn = own.endings.some((ending) => path.endsWith(ending)) || !/\.[^/]+$/.test(path);
+  const format = named === undefined && isOwn ? own : idFormatOf(named, path);
+  if (format === undefined || (named === undefined && own.hasDocuments && !format.hasDocuments))
+    throw usageError(
+      `--output "${path}" does not say whose files to write, and "${file}" has documents`,
+      `give --ids-format: ${own.name} keeps them, bin or npy leaves them out`,
+    );
+  const { keptFields } = found;
+  if (keptFields !== undefined && !format.keepsFields)
+    throw usageError(
+      `${format.name} cannot hold the fields that "${file}" keeps`,
+      "give --ids-format parquet",
+    );
+  return {
+    path,
+    files: { base: baseOf(path, format), format, shardSize: undefined, documentEnd: undefined, keptFields },
+  };
+}
+
+/** Ids that are written together: some hundred KB. */
+const chunkIds = 1 << 17;
+
+/** Takes ids, and writes their pieces. */
+class IdCutter {
+  readCount = 0;
+  private readonly only: Uint32Array;
+  private readonly chunk: Uint16Array | Uint32Array;
+
+  constructor(
+    private readonly pieces: Pieces,
+    private readonly writer: Pick<IdWriter, "write">,
+    width: typeof Uint16Array | typeof Uint32Array,
+    readonly endDocument: (kept?: readonly KeptValue[]) => void,
+  ) {
+    const { ids, starts } = pieces;
+    this.only = new Uint32Array(starts.length - 1).fill(notOne);
+    let longest = 0;
+    for (let id = 0; id < this.only.length; id++) {
+      const count = starts[id + 1]! - starts[id]!;
+      if (count === 1) this.only[id] = ids[starts[id]!]!;
+      longest = Math.max(longest, count);
+    }
+    this.chunk = new width(chunkIds + longest);
+  }
+
+  ids(ids: ArrayLike<number>, count: number): void {
+    for (let done = 0; done < count; ) {
+      const { next, length } = cutIds(ids, done, count, this.pieces, this.only, this.chunk);
+      if (length > 0) this.writer.write(this.chunk.subarray(0, length));
+      if (next < count && length < chunkIds) throw noPiece(ids[next]!, this.readCount + next);
+      done = next;
+    }
+    this.readCount += count;
+  }
+}
+
+/** The piece of an id that has one is in a table of its own: it is looked up in half the time. */
+const notOne = 0xffffffff;
+
+/** Puts the pieces of ids into `to`, from the first on, until it holds `chunkIds`, or an id has none. */
+function cutIds(
+  ids: ArrayLike<number>,
+  first: number,
+  count: number,
+  { ids: pieces, starts }: Pieces,
+  only: Uint32Array,
+  to: Uint16Array | Uint32Array,
+): { next: number; length: number } {
+  let length = 0;
+  let next = first;
+  for (; next < count && length < chunkIds; next++) {
+    const id = ids[next]!;
+    const piece = only[id]!;
+    if (piece !== notOne) {
+      to[length++] = piece;
+      continue;
+    }
+    const end = starts[id + 1]!;
+    let pos = starts[id]!;
+    if (pos === end) break;
+    while (pos < end) to[length++] = pieces[pos++]!;
+  }
+  return { next, length };
+}
+
+const noPiece = (id: number, position: number) =>
+  new UserError(`the id ${id} at position ${position} is one that no text gives`, {
+    hint: "these are ids of another tokenizer than that of --from",
+  });

@@ -1,0 +1,459 @@
+import {
+  type CutSettings,
+  canSeek,
+  checkUnchanged,
+  emptyCorpus,
+  type Input,
+  type KeptValue,
+  keptBytesOf,
+  mayTakeLong,
+  type Range,
+  type RangePlanOptions,
+  type RecordBatch,
+  type Task,
+  TaskTexts,
+  TextMemory,
+  totalBytesOf,
+} from "#corpus";
+import { appending, type IdSink, type IdType, idWriterFor } from "#ids";
+import {
+  type EncodeProgress,
+  type OutputPart,
+  type PartMaker,
+  runTasks,
+  type Sink,
+  type StartedWorkers,
+  startWorkers,
+  type ThreadJob,
+} from "#jobs";
+import { type NamedPattern, patterns } from "#pattern";
+import {
+  adoptKernelModule,
+  type ByteSink,
+  kernelModule,
+  MemoryBudget,
+  nextTurn,
+  scaled,
+  UserError,
+  workerBytes,
+  workersFor,
+} from "#runtime";
+import { cuttingTokens, textCutting } from "#text";
+import {
+  type EncodingParts,
+  type IdBuffer,
+  type Ids,
+  NoMemory,
+  TextEncoding,
+  type TokenizerParts,
+} from "#tokenizer";
+
+export type EncodeCorpusOptions = {
+  readonly inputs: readonly Input[];
+  /** The ranges that are encoded, in this order; all of each input, if left out. */
+  readonly ranges?: readonly Range[] | undefined;
+  readonly parts: EncodingParts;
+  /** Threads that encode. The main thread is one of them, unless that may keep it from serving signals. */
+  readonly workerCount: number;
+  /** The memory that may be used; what this process may use, if left out. */
+  readonly budget?: MemoryBudget;
+  /** The other threads, if they were started ahead (`startEncodingWorkers`). */
+  readonly workers?: StartedWorkers | undefined;
+  /** Wished size of the ranges that threads take. */
+  readonly rangeSizeBytes?: number;
+  /** Wished size of the chunks of a stream. */
+  readonly chunkSizeBytes?: number;
+};
+
+/** What a tokenizer takes for each of its merges, in the main thread, which loads it, and in each other one. Measured. */
+const mergeBytesOfMain = 200;
+export const mergeBytesOfThread = 70;
+
+const smallestRangeSizeBytes = scaled(1 << 19, 128);
+const largestRangeSizeBytes = scaled(1 << 22, 512);
+/** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
+const rangesPerThread = 40;
+
+/** Below this, a second thread costs more than it saves: it has to start, and to compile its code. */
+const smallCorpusBytes = 80e6;
+
+/** The memory that encoding takes for each byte of a pretoken, at most: to merge it, for its ids, and for its normal form. */
+export const encodingBytesPerByte = ({ normalization }: EncodingParts) =>
+  48 + (normalization === null ? 0 : 32);
+
+/** How many threads encode so much text: as many as were asked for, else the default. */
+export const encodingThreadsFor = (asked: number | undefined, budget: MemoryBudget) =>
+  workersFor(asked, budget.workerCountMax, smallCorpusBytes);
+
+/**
+ * The main thread encodes too, unless it has a stream to read: between windows it would read too slowly. Nor does it if the
+ * tokenizer may take long to set up: it would serve no signals meanwhile, but a worker can be terminated.
+ */
+const doesMainEncode = (inputs: readonly Input[], parts?: EncodingParts) =>
+  inputs.every(canSeek) && (parts === undefined || isQuick(parts));
+
+/** Whether no step of encoding takes long: to set up 100,000 added tokens, or a million merges, takes some 0.2 s. */
+export const isQuick = ({ addedTokens, model }: EncodingParts) =>
+  addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
+
+/**
+ * Starts the workers of `encodeCorpus`, so that they are up when the tokenizer is loaded. Whoever starts them terminates
+ * them, whatever happens. The tokenizer is not known yet.
+ */
+export const startEncodingWorkers = (workerCount: number, inputs: readonly Input[]): StartedWorkers =>
+  startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
+
+/**
+ * Encodes the inputs, or the ranges of them that are given, in order. Calls `report` between slices of work of at most
+ * some 10 ms, and lets the event loop turn there, so that signals are served. Throws what a worker throws; no worker is
+ * left running.
+ */
+export async function encodeCorpus(
+  options: EncodeCorpusOptions,
+  sink: IdSink,
+  report: (progress: EncodeProgress) => void,
+): Promise<EncodedText> {
+  const { inputs, ranges } = options;
+  const all = nothingEncoded();
+  await encodeTasks(options, inOrder(sink, inputs, all), true, report);
+  const { textBytes, invalidByteCount } = all;
+  // Ranges of a plan may be empty.
+  if (textBytes === 0 && ranges === undefined && !inputs.every(canSeek)) throw emptyCorpus(inputs);
+  return { textBytes, invalidByteCount };
+}
+
+/** What a text becomes: how often each token occurs in it, by id, and its first tokens. */
+export type CountedIds = {
+  readonly textBytes: number;
+  readonly idCount: number;
+  readonly counts: Float64Array;
+  readonly sample: readonly number[];
+};
+
+const sampleTokens = 200;
+
+/** Encodes the inputs, and counts the ids. */
+export async function countIds(
+  options: EncodeCorpusOptions & { readonly parts: TokenizerParts },
+  report: (progress: EncodeProgress) => void,
+): Promise<CountedIds> {
+  const counts = new Float64Array(options.parts.tokens.idLimit);
+  const sample: number[] = [];
+  let idCount = 0;
+  const sink = {
+    write(ids: Ids) {
+      for (let i = 0; i < ids.length; i++) counts[ids[i]!]!++;
+      if (sample.length < sampleTokens) sample.push(...ids.subarray(0, sampleTokens - sample.length));
+      idCount += ids.length;
+    },
+    endInput() {},
+  };
+  const { textBytes } = await encodeCorpus(options, sink, report);
+  return { textBytes, idCount, counts, sample };
+}
+
+/** Counts what encoding each of the inputs gives. */
+export async function countTokens(
+  options: Omit<EncodeCorpusOptions, "ranges">,
+  report: (progress: EncodeProgress) => void,
+): Promise<EncodedTask[]> {
+  const counts = options.inputs.map(nothingEncoded);
+  const endTask = ({ inputIndex }: Task, found: EncodedTask | undefined) =>
+    addEncoded(counts[inputIndex]!, found);
+  await encodeTasks(options, { endTask }, false, report);
+  return counts;
+}
+
+/** Has all tasks of the inputs done. Without `keepsIds` the ids are only counted. */
+async function encodeTasks(
+  options: EncodeCorpusOptions,
+  sink: Sink<IdsPart, EncodedTask>,
+  keepsIds: boolean,
+  report: (progress: EncodeProgress) => void,
+): Promise<void> {
+  const { inputs, ranges, parts, workerCount, workers } = options;
+  const { budget = new MemoryBudget() } = options;
+  const mergeCount = parts.model.merges.left.length;
+  const threads = workerCount === 1 ? "encoding" : `encoding with ${workerCount} workers`;
+  const otherBytes = (workerCount - 1) * (workerBytes + mergeBytesOfThread * mergeCount);
+  budget.check(threads, mergeBytesOfMain * mergeCount + otherBytes, "use fewer workers (-w 1)");
+  const textBytesMax = budget.shareBytes(workerCount);
+  const bytesTotal = totalBytesOf(inputs, ranges);
+  const cutting = { ...cuttingOf(options), textBytesMax };
+  const setup = {
+    kernelModule: kernelModule(),
+    inputs,
+    parts: encodingParts(parts),
+    keepsIds,
+    textBytesMax,
+  };
+  await nextTurn();
+  await runTasks(
+    {
+      name: "encoding",
+      start: startEncoding,
+      setupOf: () => setup,
+      sink,
+      inputs,
+      ranges,
+      cutting,
+      aheadBytes: workerCount * smallestRangeSizeBytes,
+      threadCount: workerCount,
+      mainWorks: doesMainEncode(inputs, parts),
+      mayTakeLong: (task) => mayTakeLong(task, longBytesOf(task, options, cutting)),
+      workers,
+    },
+    (bytesDone) => report({ bytesDone, bytesTotal }),
+  );
+  for (const input of inputs) checkUnchanged(input);
+}
+
+/** Passes the output of tasks on to a sink of ids, and adds up in `all` what they found. A text that is not a record ends with its last task. */
+function inOrder(sink: IdSink, inputs: readonly Input[], all: EncodedTask): Sink<IdsPart, EncodedTask> {
+  return {
+    write: ({ ids, recordEnds, kept }) => sink.write(ids, recordEnds, kept),
+    endTask(task, found) {
+      const { endsInput, inputIndex } = task;
+      addEncoded(all, found);
+      if (endsInput && inputs[inputIndex]!.format === "text") sink.endInput();
+      sink.endTask?.(task);
+    },
+    drained: () => sink.drained?.(),
+  };
+}
+
+/** Only what encoding needs: the rest of the tokenizer is not posted to workers. */
+export function encodingParts(parts: EncodingParts): EncodingParts {
+  const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
+  const { specialTokensAsText = false } = parts;
+  return { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow, specialTokensAsText };
+}
+
+/**
+ * Size of a task that may take some 0.2 s without a pause: a page or a line of that length, in words; or a range that grew
+ * because no place to cut was found, which may be one word.
+ */
+function longBytesOf(
+  task: Task,
+  { inputs }: EncodeCorpusOptions,
+  { rangeSizeBytes, keepsTextsWhole }: RangePlanOptions,
+): number {
+  const isCut = task.kind === "range" && !(keepsTextsWhole && inputs[task.inputIndex]!.format === "text");
+  return isCut ? 2 * rangeSizeBytes : 2 * largestRangeSizeBytes;
+}
+
+/** How inputs are cut. */
+function cuttingOf(options: EncodeCorpusOptions): RangePlanOptions {
+  const { inputs, ranges, parts, workerCount, chunkSizeBytes } = options;
+  const evenSizeBytes = Math.ceil((totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread));
+  const rangeSizeBytes =
+    options.rangeSizeBytes ??
+    Math.min(Math.max(evenSizeBytes, smallestRangeSizeBytes), largestRangeSizeBytes);
+  return {
+    ...textCutting(parts),
+    rangeSizeBytes,
+    ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
+  };
+}
+
+export type EncodeIntoOptions = EncodeCorpusOptions & {
+  readonly type: IdType;
+  /** An id to be written after each text. */
+  readonly appendId?: number | undefined;
+  readonly report: (progress: EncodeProgress) => void;
+};
+
+export type EncodedFile = EncodedText & { readonly idCount: number };
+
+/** Encodes the inputs in the format that the ending of the path names; without a path, for stdout, as decimal ids. */
+export async function encodeInto(
+  path: string | undefined,
+  out: ByteSink,
+  options: EncodeIntoOptions,
+): Promise<EncodedFile> {
+  const { type, appendId, report } = options;
+  const writer = idWriterFor(path, type, out);
+  const sink = appendId === undefined ? writer : appending(writer, appendId);
+  const encoded = await encodeCorpus(options, sink, report);
+  writer.finish();
+  return { ...encoded, idCount: writer.idCount };
+}
+
+const windowBytes = scaled(1 << 18, 64);
+
+/** What a thread that encodes begins with. */
+type EncodeSetup = {
+  /** The code that all threads share. */
+  readonly kernelModule: WebAssembly.Module;
+  readonly inputs: readonly Input[];
+  readonly parts: EncodingParts;
+  /** Whether the ids are the output; if not, they are only counted. */
+  readonly keepsIds?: boolean;
+  /** The memory for a text and what it is packed in; no limit, if left out. */
+  readonly textBytesMax?: number;
+};
+
+/**
+ * A part of the output: ids, the positions among them where records end, and what is kept of these records. A long record
+ * comes in several parts, and only the last has its end; undefined for a text that is no record.
+ */
+export type IdsPart = OutputPart & {
+  readonly ids: Ids;
+  readonly recordEnds: Uint32Array | undefined;
+  readonly kept: readonly KeptValue[];
+};
+
+/** What was encoded. */
+export type EncodedText = {
+  /** Bytes of text that were read. */
+  readonly textBytes: number;
+  /** Those of them that were not valid UTF-8. */
+  readonly invalidByteCount: number;
+};
+
+/** The same, with what it gave: of a task, or of all tasks of an input. */
+export type EncodedTask = EncodedText & {
+  readonly idCount: number;
+  /** Records that end in it; none in a text that has no records. */
+  readonly recordCount: number;
+};
+
+type EncodedSum = { -readonly [Field in keyof EncodedTask]: EncodedTask[Field] };
+
+export const nothingEncoded = (): EncodedSum => ({
+  textBytes: 0,
+  invalidByteCount: 0,
+  idCount: 0,
+  recordCount: 0,
+});
+
+/** `found` is undefined for a task without anything to do. */
+export function addEncoded(sum: EncodedSum, found: EncodedTask = nothingEncoded()): void {
+  sum.textBytes += found.textBytes;
+  sum.invalidByteCount += found.invalidByteCount;
+  sum.idCount += found.idCount;
+  sum.recordCount += found.recordCount;
+}
+
+/** What one thread that encodes does: text of a task -> ids. */
+export class TaskEncoder implements ThreadJob<IdsPart, EncodedTask, undefined> {
+  readonly encoding: TextEncoding;
+  readonly output?: IdsOutput;
+  readonly rest = undefined;
+  private readonly texts: TaskTexts;
+  private recordCount = 0;
+  private readonly inputs: readonly Input[];
+
+  constructor({ inputs, parts, keepsIds = true, textBytesMax }: Omit<EncodeSetup, "kernelModule">) {
+    this.inputs = inputs;
+    const growthBytesMax = textBytesMax && kernelShare * textBytesMax;
+    this.encoding = new TextEncoding(parts, undefined, { growthBytesMax });
+    const { out } = this.encoding;
+    const output = keepsIds ? new IdsOutput(out) : undefined;
+    if (output !== undefined) this.output = output;
+    const memory = new TextMemory(textBytesMax);
+    const endRecord = (batch: RecordBatch, r: number) => {
+      this.recordCount++;
+      output?.endRecord(batch, r);
+    };
+    this.texts = new TaskTexts(this.encoding, { inputs, memory, windowBytes, endRecord });
+  }
+
+  get offsetByte(): number {
+    return this.texts.offsetByte;
+  }
+
+  /**
+   * Appends the ids of a task to `encoding.out`, as far as they are settled if its range continues in the next task. Yields
+   * the bytes done after each window; ids that are no output are forgotten there.
+   */
+  *take(task: Task): Generator<number, EncodedTask> {
+    const { out } = this.encoding;
+    const [idsBefore, recordsBefore] = [out.totalCount, this.recordCount];
+    if (this.output !== undefined) this.output.hasRecords = this.inputs[task.inputIndex]!.format !== "text";
+    const work = this.texts.take(task);
+    let step = this.next(work, task);
+    for (; !step.done; step = this.next(work, task)) {
+      if (this.output === undefined) out.flush();
+      yield step.value;
+    }
+    if (this.output === undefined) out.flush();
+    const { textBytes = 0, invalidByteCount = 0 } = step.value ?? {};
+    return {
+      textBytes,
+      invalidByteCount,
+      idCount: out.totalCount - idsBefore,
+      recordCount: this.recordCount - recordsBefore,
+    };
+  }
+
+  /** The next step. An error says where the text is that has no memory. */
+  private next<Step>(work: Iterator<number, Step>, { inputIndex }: Task): IteratorResult<number, Step> {
+    try {
+      return work.next();
+    } catch (error) {
+      if (!(error instanceof NoMemory)) throw error;
+      const { message, hint } = error;
+      const place = `"${this.inputs[inputIndex]!.path}", at or behind byte ${this.offsetByte}`;
+      throw new UserError(`${place}: ${message}`, { hint });
+    }
+  }
+
+  close(): void {
+    this.texts.close();
+  }
+}
+
+/** Of the memory for a text: what the kernel may take; the rest is for the ids that it hands over. */
+const kernelShare = 0.75;
+
+export function startEncoding(setup: EncodeSetup): TaskEncoder {
+  adoptKernelModule(setup.kernelModule);
+  return new TaskEncoder(setup);
+}
+
+/** The ids that are gathered, as parts of the output. */
+export class IdsOutput implements PartMaker<IdsPart> {
+  /** Whether the ids are those of records. */
+  hasRecords = false;
+  private kept: KeptValue[] = [];
+  private keptBytes = 0;
+
+  constructor(private readonly out: IdBuffer) {}
+
+  endRecord({ kept, count }: RecordBatch, r: number): void {
+    this.out.endRecord();
+    const width = kept.length / count;
+    for (let k = r * width; k < (r + 1) * width; k++) {
+      const value = kept[k]!;
+      this.kept.push(value);
+      this.keptBytes += keptBytesOf(value);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.out.isEmpty;
+  }
+
+  take(spare: ArrayBuffer | undefined): IdsPart {
+    const ends = this.out.takeRecordEnds();
+    const recordEnds = this.hasRecords ? ends : undefined;
+    const ids = this.out.take(spare);
+    const { kept, keptBytes } = this;
+    [this.kept, this.keptBytes] = [[], 0];
+    return { ids, recordEnds, kept, memory: ids.buffer, sizeBytes: ids.byteLength + keptBytes };
+  }
+}
+
+const knownSources: Readonly<Record<string, NamedPattern>> = patterns;
+
+/** What the cuts of a plan for encoding depend on. A pattern with a name counts as what the name stands for. */
+export function cutSettingsOf(parts: TokenizerParts): CutSettings {
+  const { patternName, patternSources } = parts.description;
+  return {
+    patterns: knownSources[patternName ?? ""]?.sources ?? patternSources,
+    specialTokens: cuttingTokens(parts),
+    isLinewise: false,
+    normalization: parts.normalization,
+  };
+}

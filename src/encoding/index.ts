@@ -1,0 +1,30 @@
+// Encodes a corpus into files of ids, on all threads.
+
+export {
+  addEncoded,
+  type CountedIds,
+  countIds,
+  countTokens,
+  cutSettingsOf,
+  type EncodedFile,
+  type EncodedTask,
+  type EncodeIntoOptions,
+  encodeInto,
+  encodingBytesPerByte,
+  encodingParts,
+  encodingThreadsFor,
+  isQuick,
+  mergeBytesOfThread,
+  nothingEncoded,
+  startEncodingWorkers,
+} from "./encode-corpus.ts";
+export {
+  type AskedFiles,
+  type EncodedFiles,
+  encodeIntoFiles,
+  IdFiles,
+  isPart,
+  pathsToLock,
+} from "./id-files.ts";
+export { joinParts } from "./join-parts.ts";
+export { checkEncodedBy } from "./shard-manifest.ts";

@@ -1,0 +1,231 @@
+import { readFileSync } from "node:fs";
+import { type Checked, checkOr, counted, fieldsOf, listOf, oneOf, text, time, wholeNumber } from "#bytes";
+import { followHint, type PlanLine, readPlanLines } from "#corpus";
+import { type IdDocuments, type IdType, idFormatOf, readParquetIds } from "#ids";
+import { nextTurn, UserError, usageError, withRegularFile } from "#runtime";
+import type { Guard } from "#store";
+import { type AskedFiles, differing, type EncodedFiles, IdFiles, type ReportShards } from "./id-files.ts";
+import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
+
+// Many machines encode the ranges of a plan into parts. Joined in the order of the plan, these are the files that one machine
+// writes, byte for byte: each gets the same ids and ends of documents, in the same order.
+
+const count = wholeNumber(0);
+/** What of a part's request is looked at. */
+const partRequest = fieldsOf({
+  format: oneOf(["part"]),
+  inputs: listOf(fieldsOf({ path: text, sizeBytes: count, modifiedMs: time })),
+  ranges: listOf(fieldsOf({ inputIndex: count, startByte: count, endByte: count })),
+  idLimit: count,
+  idType: oneOf(["uint16", "uint32"] as const),
+});
+
+type Part = ListedShards & {
+  readonly asked: Checked<typeof partRequest>;
+  /** Its ranges are these of the plan's lines: from the first on, one after the other. */
+  readonly firstLine: number;
+};
+
+export type JoinOptions = {
+  readonly planPath: string;
+  /** Manifests of parts, in any order. */
+  readonly partPaths: readonly string[];
+  readonly files: Omit<AskedFiles, "documentEnd" | "keptFields">;
+  readonly type: IdType | undefined;
+  readonly report: (done: number, total: number) => void;
+  readonly checking?: ReportShards | undefined;
+  readonly guard: Guard;
+};
+
+/** Joins parts to the files that one machine would write. */
+export async function joinParts(
+  options: JoinOptions,
+): Promise<Omit<EncodedFiles, "textBytes" | "invalidByteCount">> {
+  const { planPath, partPaths, files: asked, guard } = options;
+  const plan = readPlanLines(
+    withRegularFile(planPath, (fd) => readFileSync(fd, "utf8")),
+    `"${planPath}"`,
+  );
+  const parts = inOrder(
+    partPaths.map((path) => openPart(path, plan, planPath)),
+    plan,
+    planPath,
+  );
+  const { idLimit, idType } = parts[0]!.asked;
+  const type = options.type ?? asked.format.typeFor?.(idLimit) ?? idType;
+  const {
+    ranges: _,
+    idLimit: __,
+    idType: ___,
+    ...same
+  } = parts[0]!.manifest.request as Record<string, unknown>;
+  const keptFields = same.keptFields as AskedFiles["keptFields"];
+  if (keptFields !== undefined && !asked.format.keepsFields)
+    throw usageError(`--keep-field of the parts is for parquet, and these files are ${asked.format.name}`);
+  const request = () => ({
+    ...same,
+    ...{ format: asked.format.name, type, shardSize: asked.shardSize },
+    inputs: inputsOf(parts),
+  });
+  const shards = parts.flatMap((part) =>
+    part.manifest.shards.map((_, n) => shardPaths(part.base, partFormat, n)[0]!),
+  );
+  const inputs = [...shards, ...partPaths].map((path) => ({ path }));
+  const files = await IdFiles.open({
+    ...asked,
+    checking: options.checking,
+    keptFields,
+    type,
+    documentEndId: undefined,
+    inputs,
+    ranges: [],
+    request,
+    guard,
+  });
+  const { fileCount: formerFileCount, isDone: isUnchanged } = files;
+  if (!isUnchanged) {
+    if (!files.isAtStart)
+      throw new UserError(`"${asked.base}.json" is of an encoding that has not ended`, {
+        hint: "let its bpe encode go on, or choose another name",
+      });
+    try {
+      await writeParts(parts, files, options.report);
+      await files.finish();
+    } catch (error) {
+      await files.discard();
+      throw error;
+    }
+  }
+  const { idCount, documentCount, fileCount } = files;
+  const omitsEmpty = asked.format.omitsEmpty === true && same.appendId === undefined;
+  return { idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
+}
+
+const partFormat = idFormatOf("part", "")!;
+
+function openPart(path: string, plan: readonly PlanLine[], planPath: string): Part {
+  const hint = "bpe encode --ranges … --ids-format part -o NAME writes NAME.json, which is given here";
+  if (!path.endsWith(".json")) throw usageError(`"${path}" is no manifest of a part`, hint);
+  const base = path.slice(0, -".json".length);
+  const again = "encode this part again, or fetch its files";
+  const manifest = readManifest(path, again);
+  const asked = checkOr(partRequest, manifest.request, (what) => {
+    throw new UserError(`"${path}" is not of a part of a plan: ${what}`, { hint });
+  });
+  if (manifest.next !== null)
+    throw new UserError(`"${path}" is of a part that is not whole yet`, { hint: "run its bpe encode again" });
+  const listed = { manifest, path, base, format: partFormat, hint: again };
+  checkSizes(listed);
+  const lineOf = new Map(plan.map((line) => [keyOf(line.path, line.start, line.end), line]));
+  const lines = asked.ranges.map(({ inputIndex, startByte, endByte }) => {
+    const input = asked.inputs[inputIndex]!;
+    const line = lineOf.get(keyOf(input.path, startByte, endByte));
+    if (line?.sizeBytes === input.sizeBytes) return line.index;
+    throw new UserError(
+      `"${path}" has bytes ${startByte} to ${endByte} of "${input.path}", which "${planPath}" has not`,
+      {
+        hint: "give the plan that the parts were encoded by",
+      },
+    );
+  });
+  const gap = lines.findIndex((line, i) => line !== lines[0]! + i);
+  if (gap < 0) return { ...listed, asked, firstLine: lines[0]! };
+  throw new UserError(
+    `"${path}" has line ${lines[gap]! + 1} of the plan behind line ${lines[gap - 1]! + 1}`,
+    { hint: followHint },
+  );
+}
+
+const keyOf = (path: string, start: number, end: number) => JSON.stringify([path, start, end]);
+
+/** The parts in the order of the plan. A UserError if a line is in none or in two, or if they do not go together. */
+function inOrder(parts: readonly Part[], plan: readonly PlanLine[], planPath: string): Part[] {
+  const sorted = parts.toSorted((a, b) => a.firstLine - b.firstLine);
+  let line = 0;
+  const missing = (end: number) => {
+    const { path, start, end: endByte } = plan[line]!;
+    const more = end - line > 1 ? `, and ${counted(end - line - 1, "more line")}` : "";
+    return new UserError(
+      `no part has line ${line + 1} of "${planPath}": bytes ${start} to ${endByte} of "${path}"${more}`,
+      {
+        hint: "encode the slice that has it, and name its part",
+      },
+    );
+  };
+  for (const [i, part] of sorted.entries()) {
+    if (part.firstLine > line) throw missing(part.firstLine);
+    if (part.firstLine < line)
+      throw new UserError(`"${sorted[i - 1]!.path}" and "${part.path}" have the same line of the plan`, {
+        hint: "name one of them",
+      });
+    line += part.asked.ranges.length;
+    const [first, own] = [sorted[0]!, part].map(({ manifest }) => ({ ...manifest.request, ...apart }));
+    const differs = differing(first, own!);
+    if (differs !== undefined)
+      throw new UserError(`"${part.path}" is of another run than "${sorted[0]!.path}": ${differs}`, {
+        hint: "encode all slices with the same tokenizer and options",
+      });
+  }
+  if (line < plan.length) throw missing(plan.length);
+  checkWhole(plan, planPath);
+  return sorted;
+}
+
+/** In these parts may differ. */
+const apart = { inputs: null, ranges: null, shardSize: null };
+
+/** Lines at the end of a plan may have been lost. */
+function checkWhole(plan: readonly PlanLine[], planPath: string): void {
+  const ends = new Map<string, number>();
+  for (const { path, start, end } of plan) if (start === (ends.get(path) ?? 0)) ends.set(path, end);
+  const part = plan.find(({ path, sizeBytes }) => ends.get(path) !== sizeBytes);
+  if (part === undefined) return;
+  throw new UserError(`"${planPath}" has not all of "${part.path}"`, {
+    hint: "give the plan as bpe plan wrote it",
+  });
+}
+
+/** The inputs of the whole corpus, in the order of the plan, as one machine has them. */
+function inputsOf(parts: readonly Part[]): unknown[] {
+  const byPath = new Map<string, unknown>();
+  for (const { manifest, asked } of parts) {
+    const { inputs } = manifest.request as { readonly inputs: readonly unknown[] };
+    for (const { inputIndex } of asked.ranges) {
+      const { path } = asked.inputs[inputIndex]!;
+      if (!byPath.has(path)) byPath.set(path, inputs[inputIndex]);
+    }
+  }
+  return [...byPath.values()];
+}
+
+async function writeParts(
+  parts: readonly Part[],
+  files: IdFiles,
+  report: JoinOptions["report"],
+): Promise<void> {
+  const sizes = parts.flatMap(({ manifest }) => manifest.shards.flatMap(({ sizesBytes }) => sizesBytes));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  let done = 0;
+  for (const part of parts) {
+    const { base, path, manifest } = part;
+    for (const [n, { sizesBytes }] of manifest.shards.entries()) {
+      await checkContents(part, n);
+      const isLast = n === manifest.shards.length - 1;
+      let held: IdDocuments | undefined;
+      for (const documents of readParquetIds(shardPaths(base, partFormat, n)[0]!)) {
+        if (held !== undefined) files.write(held.ids, held.ends, held.kept);
+        held = documents;
+        await (files.drained() ?? nextTurn());
+      }
+      if (held !== undefined) {
+        // The last row is the beginning of a document.
+        const ends = isLast && manifest.isOpen ? held.ends.subarray(0, -1) : held.ends;
+        files.write(held.ids, ends, held.kept);
+      }
+      await files.drained();
+      report((done += sizesBytes[0]!), total);
+    }
+    if (manifest.isOpen && path === parts.at(-1)!.path)
+      throw new UserError(`"${path}" ends within a document, and no part follows`);
+  }
+}

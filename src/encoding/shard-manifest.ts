@@ -1,0 +1,221 @@
+import { closeSync, fstatSync, readFileSync } from "node:fs";
+import {
+  type Checked,
+  checkOr,
+  fieldsOf,
+  flag,
+  listOf,
+  Mismatch,
+  oneOf,
+  optional,
+  orNull,
+  parseJson,
+  wholeNumber,
+} from "#bytes";
+import { keptKinds } from "#corpus";
+import type { IdFormat } from "#ids";
+import { isFile, isMissing, nextTurn, tryRead, UserError, xxHash64 } from "#runtime";
+import { checksumOf, followLinks, openFound } from "#store";
+import type { TokenizerParts } from "#tokenizer";
+import { fingerprintOf } from "#training";
+
+// `NAME.json` says which shards there are, of which run, and where to go on. It and the shards are used only if they are this
+// user's or those of someone whom the directory's owner lets write there, and as they were written: each has a checksum.
+
+const count = wholeNumber(0);
+
+const checksumField = (value: unknown, name: string): string => {
+  if (typeof value === "string" && /^[0-9a-f]+$/.test(value)) return value;
+  throw new Mismatch(value, name, "not a checksum");
+};
+
+/** A shard that is there as a whole: sizes and checksums (`FileChecksum`) of its files. */
+const shard = fieldsOf({
+  ...{ ids: count, documents: count },
+  ...{ sizesBytes: listOf(count), checksums: listOf(checksumField) },
+});
+export type Shard = Checked<typeof shard>;
+
+/** Where encoding continues after a shard: a byte that is a safe cut, and the ids and documents in the shards before it. */
+const point = fieldsOf({
+  /** Of the ranges that are encoded, in their order. */
+  rangeIndex: count,
+  byte: count,
+  startsInside: flag,
+  ids: count,
+  documents: count,
+  /** Whether ids wait for their document's end there, and whether a document of the text has ended. */
+  isOpen: flag,
+  hasEnded: flag,
+});
+export type Point = Checked<typeof point>;
+
+/** The first had no checksums. */
+const manifestFormat = 2;
+
+const manifestFields = fieldsOf({
+  format: wholeNumber(manifestFormat, manifestFormat),
+  /** The xxHash64 of the other fields, as JSON without spaces. */
+  checksum: checksumField,
+  request: (value: unknown, name: string) => {
+    if (typeof value === "object" && value !== null) return value;
+    throw new Mismatch(value, name, "not an object");
+  },
+  shards: listOf(shard),
+  /** Null: all is encoded. */
+  next: orNull(point),
+  /** At the end of ranges: the last document continues after them. */
+  isOpen: optional(flag),
+  /** What the columns of fields hold. */
+  keptKinds: optional(listOf(orNull(oneOf(keptKinds)))),
+});
+export type Manifest = Omit<Checked<typeof manifestFields>, "format" | "checksum">;
+
+/** A manifest or a shard that is not as it was written, or of another run. What is asked for can be encoded again. */
+export class UnusableShards extends UserError {}
+
+export function manifestText(manifest: Manifest): string {
+  const sealed = { format: manifestFormat, checksum: sealOf(manifest), ...manifest };
+  return `${JSON.stringify(sealed, null, 1)}\n`;
+}
+
+const sealOf = (content: object) => xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
+
+/** Reads a manifest. `UnusableShards` says what it is instead. */
+export function readManifest(path: string, hint = "choose another name"): Manifest {
+  const refuse = (what: string): never => {
+    throw new UnusableShards(`"${path}" ${what}`, { hint });
+  };
+  const value = jsonAt(path, refuse);
+  if ((value as { format?: unknown } | null)?.format === 1)
+    refuse("is of an earlier build, without checksums");
+  const manifest = checkOr(manifestFields, value, (what) => refuse(`is no manifest of shards: ${what}`));
+  const { format: _, checksum, ...content } = value as Record<string, unknown>;
+  if (checksum !== sealOf(content)) refuse("is damaged: its checksum is that of other content");
+  return manifest;
+}
+
+function jsonAt(path: string, refuse: (what: string) => never): unknown {
+  const text = tryRead(path, () => {
+    const fd = openFound(followLinks(path));
+    try {
+      if (fstatSync(fd).size <= manifestBytesMax) return readFileSync(fd, "utf8");
+    } finally {
+      closeSync(fd);
+    }
+    return refuse("is no manifest of shards: it is too large");
+  });
+  try {
+    return parseJson(text, path);
+  } catch (error) {
+    if (error instanceof UserError) return refuse(error.message.slice(`"${path}" `.length));
+    throw error;
+  }
+}
+
+const manifestBytesMax = 2 ** 28;
+
+/**
+ * Refuses a shard whose manifest says that another tokenizer has encoded it. Nothing is known of other files. Special tokens that
+ * were encoded as text are decoded alike.
+ */
+export function checkEncodedBy(parts: TokenizerParts, path: string): void {
+  const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
+  const encodedBy = isFile(manifestPath) ? encoderIn(manifestPath) : undefined;
+  if (encodedBy === undefined) return;
+  const isOwn = [false, true].some(
+    (specialTokensAsText) => fingerprintOf({ ...parts, specialTokensAsText }) === encodedBy,
+  );
+  if (isOwn) return;
+  throw new UserError(`"${path}" has ids of another tokenizer than "${parts.description.path}"`, {
+    hint: `"${manifestPath}" says so: give the tokenizer that encoded it`,
+  });
+}
+
+/** The fingerprint of the tokenizer in a manifest; undefined for any other file of this name. */
+function encoderIn(path: string): string | undefined {
+  try {
+    const { request } = readManifest(path);
+    const { tokenizer } = request as { readonly tokenizer?: unknown };
+    return typeof tokenizer === "string" ? tokenizer : undefined;
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
+
+/** The names of the files of a shard. */
+export const shardPaths = (base: string, { endings }: IdFormat, shard: number): string[] =>
+  endings.map((ending) => `${base}_${String(shard).padStart(5, "0")}${ending}`);
+
+/** Which shards a manifest lists, and what to do about one that is not as it says. */
+export type ListedShards = {
+  readonly manifest: Manifest;
+  readonly path: string;
+  readonly base: string;
+  readonly format: IdFormat;
+  readonly hint: string;
+};
+
+/** Throws `UnusableShards` for a shard that is missing or has another size, without reading any. */
+export function checkSizes(listed: ListedShards): void {
+  for (const file of filesOf(listed)) closeSync(openShardFile(listed, file));
+}
+
+/** Reads shards, all or that of the number, and throws `UnusableShards` for one that is not as it was written. */
+export async function checkContents(
+  listed: ListedShards,
+  number?: number,
+  report: (done: number, total: number) => void = () => {},
+): Promise<void> {
+  const files = [...filesOf(listed)].filter((file) => number === undefined || file.number === number);
+  const total = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let done = 0;
+  const { path, hint } = listed;
+  for (const file of files) {
+    const fd = openShardFile(listed, file);
+    try {
+      const reading = checksumOf(fd);
+      let step = tryRead(file.path, () => reading.next());
+      for (; !step.done; step = tryRead(file.path, () => reading.next())) {
+        report((done += step.value), total);
+        await nextTurn();
+      }
+      if (step.value === file.checksum) continue;
+    } finally {
+      closeSync(fd);
+    }
+    throw new UnusableShards(`"${file.path}" is damaged: its checksum is not the one in "${path}"`, { hint });
+  }
+}
+
+type ShardFile = {
+  readonly path: string;
+  readonly number: number;
+  readonly sizeBytes: number;
+  readonly checksum: string;
+};
+
+function* filesOf({ manifest, base, format }: ListedShards): Generator<ShardFile> {
+  for (const [number, { sizesBytes, checksums }] of manifest.shards.entries()) {
+    for (const [f, path] of shardPaths(base, format, number).entries())
+      yield { path, number, sizeBytes: sizesBytes[f] ?? 0, checksum: checksums[f] ?? "" };
+  }
+}
+
+function openShardFile({ path: manifestPath, hint }: ListedShards, { path, sizeBytes }: ShardFile): number {
+  const fd = tryRead(path, () => openIfThere(path));
+  if (fd !== undefined && fstatSync(fd).size === sizeBytes) return fd;
+  if (fd !== undefined) closeSync(fd);
+  const state = fd === undefined ? "is missing" : "has another size";
+  throw new UnusableShards(`"${path}" ${state}, but "${manifestPath}" lists it`, { hint });
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openFound(followLinks(path));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

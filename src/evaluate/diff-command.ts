@@ -1,0 +1,204 @@
+import { counted, grouped, seconds, spacesWithSigns } from "#bytes";
+import {
+  type Difference,
+  differenceOfTwo,
+  type Finding,
+  type MergeWithRank,
+  type NamedTokenizer,
+  spelled,
+  type TextDifference,
+  type TokenizerFacts,
+} from "#evaluation";
+import { piecesTsv, recordedReading } from "#formats";
+import { readNamed, readTyped } from "#options";
+import { takeReportPlace, writtenLine } from "#reports";
+import { MemoryBudget, shellLine, usageError, workersFor } from "#runtime";
+import { ScratchDirectory } from "#store";
+import {
+  type Invocation,
+  type Line,
+  lockFiles,
+  nameOfText,
+  type Output,
+  onStop,
+  openTexts,
+  openTokenizers,
+  piece,
+  readTexts,
+  writeChunks,
+  writeJson,
+  writeLines,
+} from "#terminal";
+import { piecesText } from "./eval-text.ts";
+import { compareTokenizers, evaluatingThreadsMax } from "./evaluate.ts";
+import { comparing } from "./evaluate-options.ts";
+
+/** `bpe diff`: what differs between two tokenizers, and in how they cut a text. */
+export async function runDiff(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { options } = invocation;
+  const asked = readTyped(comparing, options);
+  const { texts: typed = [], json, pieces, workers, memoryLimit } = asked;
+  const files = typed.map((typed) => readNamed("--text", typed).path);
+  const [first] = files;
+  const typedTexts =
+    first === undefined ? [] : readTexts(files.map((path) => ({ name: nameOfText(first), path })));
+  const piecesPath = piecesPathOf(pieces);
+  await lockFiles(output, piecesPath);
+  await takeReportPlace(asked.report, output);
+  const budget = new MemoryBudget(memoryLimit);
+  const scratch = new ScratchDirectory();
+  onStop(() => scratch.remove());
+  const [a, b, ...more] = await openTokenizers(invocation.files, asked, budget, output);
+  if (a === undefined || b === undefined || more.length > 0) {
+    throw usageError(
+      "diff compares two tokenizers, and one of these directories holds several sizes",
+      "name one size of it",
+    );
+  }
+  const reading = { ...asked, trained: recordedReading([a.path, b.path]) };
+  const { texts } = await openTexts(typedTexts, reading, scratch, output);
+  const difference = await compareTokenizers(
+    {
+      tokenizers: [a, b],
+      text: texts[0] ?? null,
+      workerCountFor: workersFor(workers, evaluatingThreadsMax(budget)),
+      budget,
+      scratch,
+    },
+    (progress) => output.progress(progress),
+  );
+  output.endStage();
+  await (json ? writeJson(difference) : writeLines(differenceText(difference, [a, b])));
+  if (piecesPath !== undefined) await writeChunks(piecesPath, piecesTsv(a.parts, b.parts));
+  if (asked.report !== undefined) {
+    const { writeDiffPage } = await import("./diff-page.ts");
+    const command = shellLine(["bpe", "diff", ...invocation.typed]);
+    await writeDiffPage(asked.report, {
+      difference,
+      tokenizers: [a, b],
+      texts,
+      command,
+      warn: (message) => output.warn(message),
+    });
+  }
+  const { tokens, merges } = difference;
+  const elapsedMs = performance.now() - startMs;
+  const told = [
+    `compared ${a.name} with ${b.name} in ${seconds(elapsedMs / 1000)}`,
+    ...writtenLine(asked.report),
+  ];
+  output.succeed(told, {
+    tokensOnlyInA: tokens.onlyInA.length,
+    tokensOnlyInB: tokens.onlyInB.length,
+    movedTokens: tokens.moved.length,
+    movedMerges: merges.moved.length,
+    differentWords: difference.text?.differentWords ?? null,
+    elapsedMs: Math.round(elapsedMs),
+  });
+}
+
+/** The file of `--pieces`. Standard output has the difference. */
+function piecesPathOf(path: string | undefined): string | undefined {
+  if (path !== "" && path !== "-") return path;
+  throw usageError(`--pieces "${path}" names no file`, "name one, e.g. --pieces pieces.tsv");
+}
+
+/** How many of a kind are shown. */
+const shownMax = 20;
+const shownPiecesMax = 12;
+
+type Names = readonly [a: string, b: string];
+type Pair = readonly [a: NamedTokenizer, b: NamedTokenizer];
+
+/** What differs between two tokenizers, for people. Lists show the first of each kind; `--json` has all. */
+function differenceText(difference: Difference, [first, second]: Pair): Line[] {
+  const { a, b, tokens, merges, text } = difference;
+  const names = [first.name, second.name] as const;
+  const token = (of: { token: string; id: number }) => `${of.id} ${quoted(of.token)}`;
+  const found = differenceOfTwo(difference);
+  const sentences = [found.sentence, found.more].filter((parts) => parts.length > 0);
+  const spell = (parts: Finding["sentence"]) => spelled(parts, { tokenizers: [first, second] });
+  return [
+    ...sentences.map((parts, i) => (i === 0 ? heading(spell(parts)) : spell(parts))),
+    `${names[0]}: ${factsText(a)}`,
+    `${names[1]}: ${factsText(b)}`,
+    ...(samePattern(a, b) ? [] : ["they cut text by different patterns"]),
+    "",
+    heading(`tokens: ${grouped(tokens.inBoth)} in both`),
+    ...tokenList(`only in ${names[0]}`, tokens.onlyInA, ({ id }) => isByte(first, id), token),
+    ...tokenList(`only in ${names[1]}`, tokens.onlyInB, ({ id }) => isByte(second, id), token),
+    ...tokenList(
+      "with another id",
+      tokens.moved,
+      ({ idA }) => isByte(first, idA),
+      (of) => `${quoted(of.token)} ${of.idA} -> ${of.idB}`,
+    ),
+    "",
+    heading(`merges: ${grouped(merges.inBoth)} in both`),
+    ...list(`only in ${names[0]}`, merges.onlyInA, ranked),
+    ...list(`only in ${names[1]}`, merges.onlyInB, ranked),
+    ...list(
+      "in another order",
+      merges.moved,
+      (of) => `${quoted(of.left)} ${quoted(of.right)} ${of.rankA} -> ${of.rankB}`,
+    ),
+    ...(text === null ? [] : ["", ...textLines(text, names)]),
+  ];
+}
+
+const quoted = (token: string) => `"${spacesWithSigns(token)}"`;
+const ranked = ({ left, right, rank }: MergeWithRank) => `${rank} ${quoted(left)} ${quoted(right)}`;
+
+const isByte = ({ parts: { tokens } }: NamedTokenizer, id: number) =>
+  tokens.starts[id + 1]! - tokens.starts[id]! === 1;
+
+/** Tokens that differ: bytes and special tokens, which say little of what was learned, are only counted. */
+function tokenList<T extends { readonly isSpecial: boolean }>(
+  what: string,
+  items: readonly T[],
+  isByte: (item: T) => boolean,
+  shown: (item: T) => string,
+): string[] {
+  const specials = items.filter(({ isSpecial }) => isSpecial).length;
+  const learned = items.filter((item) => !item.isSpecial && !isByte(item));
+  const bytes = items.length - specials - learned.length;
+  const others = [
+    ...(bytes > 0 ? [counted(bytes, "byte")] : []),
+    ...(specials > 0 ? [counted(specials, "special token")] : []),
+  ];
+  const [head, ...lines] = list(what, learned, shown);
+  return [others.length === 0 ? head! : `${head} (and ${others.join(", ")})`, ...lines];
+}
+
+const heading = (text: string) => [piece("bold", text)];
+
+const factsText = ({ kind, pattern, vocabularySize, mergeCount }: TokenizerFacts) =>
+  `${kind}, pattern ${pattern ?? "of its own"}, ${counted(vocabularySize, "token")}, ${counted(mergeCount, "merge")}`;
+
+const samePattern = (a: TokenizerFacts, b: TokenizerFacts) =>
+  (a.pattern !== null && a.pattern === b.pattern) ||
+  JSON.stringify(a.patternSources) === JSON.stringify(b.patternSources);
+
+function list<T>(what: string, items: readonly T[], shown: (item: T) => string): string[] {
+  const lines = items.slice(0, shownMax).map((item) => `    ${shown(item)}`);
+  const more = items.length > shownMax ? [`    and ${grouped(items.length - shownMax)} more`] : [];
+  return [`  ${what}: ${grouped(items.length)}`, ...lines, ...more];
+}
+
+function textLines(text: TextDifference, names: Names): Line[] {
+  const { name, words, differentWords, differentShare, distinctDifferentWords, mostFrequent } = text;
+  const share = differentShare === null ? "" : ` (${(100 * differentShare).toFixed(2)} %)`;
+  const pieces = (all: readonly string[]) => piecesText(all, shownPiecesMax);
+  const shown = mostFrequent.slice(0, shownMax);
+  const left = distinctDifferentWords - shown.length;
+  return [
+    heading(`text ${name}: ${counted(words, "word")}`),
+    `  tokens: ${grouped(text.tokensA)} by ${names[0]}, ${grouped(text.tokensB)} by ${names[1]}`,
+    `  words cut differently: ${grouped(differentWords)}${share}, ${grouped(distinctDifferentWords)} of them distinct`,
+    ...shown.map(
+      ({ count, piecesA, piecesB }) => `    ${grouped(count)} x ${pieces(piecesA)} -> ${pieces(piecesB)}`,
+    ),
+    ...(left > 0 ? [`    and ${grouped(left)} more`] : []),
+  ];
+}

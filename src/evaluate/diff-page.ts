@@ -1,0 +1,95 @@
+import { counted, dayOf, grouped } from "#bytes";
+import {
+  type Difference,
+  differenceOfTwo,
+  excerptsOf,
+  type NamedText,
+  type NamedTokenizer,
+  spelled,
+} from "#evaluation";
+import { type DiffData, type ListLengths, listMax } from "#pages";
+import { pageFacts, phrasesOf, type Warn, writePage } from "#reports";
+import { cutBeginnings } from "./eval-page.ts";
+
+// Loaded only with `--report`: no other start gets longer.
+
+type Compared = {
+  readonly difference: Difference;
+  readonly tokenizers: readonly [a: NamedTokenizer, b: NamedTokenizer];
+  readonly texts: readonly NamedText[];
+  readonly command: string;
+  readonly warn: Warn;
+};
+
+/** Writes the page of `bpe diff`: what is new, what moved, and the same text cut by both. */
+export async function writeDiffPage(path: string, compared: Compared): Promise<void> {
+  const { difference, tokenizers, texts, command } = compared;
+  const { sentence, more } = differenceOfTwo(difference);
+  const [a, b] = tokenizers.map(({ name }) => name) as [string, string];
+  const { tokens, merges } = difference;
+  const row = (name: string, { inBoth, moved, onlyInA, onlyInB }: Lists) => [
+    name,
+    ...[inBoth, moved.length, onlyInA.length, onlyInB.length].map(grouped),
+  ];
+  const text = {
+    title: spelled(sentence, { tokenizers }),
+    origin: `bpe diff · ${dayOf(new Date())}`,
+    finding: phrasesOf(sentence, tokenizers),
+    more: [...phrasesOf(more, tokenizers), ` ${patternSentence(difference)}`],
+    cautions: [],
+    table: {
+      head: ["", "in both", "moved", `only in ${a}`, `only in ${b}`],
+      rows: [row("tokens", tokens), row("merges", merges)],
+    },
+    reading: "A token moved if its id is another one, a merge if it would have to move for one order.",
+  };
+  await writePage(path, text, {
+    view: "diff",
+    names: [a, b],
+    ...shortened(difference),
+    excerpts: excerptsOf(cutBeginnings(compared)),
+    made: [
+      ["command", command],
+      ...tokenizers.map(
+        ({ name, path, parts }) => ["tokenizer", `${name}: ${path} (${parts.description.kind})`] as const,
+      ),
+      ...texts.map(({ name, paths }) => ["text", `${name}: ${counted(paths.length, "file")}`] as const),
+      ...pageFacts(),
+    ],
+  });
+}
+
+function patternSentence({ a, b }: Difference): string {
+  const isSame = JSON.stringify(a.patternSources) === JSON.stringify(b.patternSources);
+  return isSame ? "Both cut text by the same pattern." : "They cut text by different patterns.";
+}
+
+/** The first entries of each list, and how long the lists are. */
+function shortened(difference: Difference): Pick<DiffData, "difference" | "counts"> {
+  const { tokens, merges, text } = difference;
+  const mostFrequent = text?.mostFrequent.slice(0, listMax) ?? [];
+  return {
+    difference: {
+      ...difference,
+      tokens: firstOfLists(tokens),
+      merges: firstOfLists(merges),
+      text: text && { ...text, mostFrequent },
+    },
+    counts: { tokens: lengthsOf(tokens), merges: lengthsOf(merges) },
+  };
+}
+
+type Lists = Difference["tokens"] | Difference["merges"];
+
+const firstOfLists = <L extends Lists>(lists: L): L => ({
+  ...lists,
+  onlyInA: lists.onlyInA.slice(0, listMax),
+  onlyInB: lists.onlyInB.slice(0, listMax),
+  moved: lists.moved.slice(0, listMax),
+});
+
+const lengthsOf = ({ onlyInA, onlyInB, moved }: Lists): ListLengths => ({
+  onlyInA: onlyInA.length,
+  onlyInB: onlyInB.length,
+  moved: moved.length,
+});

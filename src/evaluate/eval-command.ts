@@ -1,0 +1,231 @@
+import { resolve } from "node:path";
+import { bytes, counted, grouped, seconds } from "#bytes";
+import { expectedTextBytes } from "#corpus";
+import {
+  cautionsOf,
+  costliestMax,
+  costMeasures,
+  digitMeasures,
+  type Evaluation,
+  type FullEvaluation,
+  findingOf,
+  type Measures,
+  type NamedText,
+  type NamedTokenizer,
+  spelled,
+  type TextFacts,
+  textMeasures,
+} from "#evaluation";
+import { recordedInputs, recordedReading } from "#formats";
+import { invalidBytes } from "#jobs";
+import { type Asked, readTextFile, readTyped } from "#options";
+import { takeReportPlace, writtenLine } from "#reports";
+import { exitCode, MemoryBudget, shellLine, UserError, usageError, workersFor } from "#runtime";
+import { ScratchDirectory } from "#store";
+import {
+  corpusNoteLines,
+  type Invocation,
+  type Output,
+  onStop,
+  openTexts,
+  openTokenizers,
+  readTexts,
+  terminalColumns,
+  withFigure,
+  writeLines,
+  writeStdout,
+} from "#terminal";
+import { allTexts, type EvaluationView, evaluationLines, sumOfTexts } from "./eval-text.ts";
+import { evaluate, evaluatingThreadsMax } from "./evaluate.ts";
+import { evaluating } from "./evaluate-options.ts";
+
+/** `bpe eval`: measures of tokenizers on texts, side by side. */
+export async function runEval(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { asked, typedTexts, terms, numbers, print } = readOptions(invocation);
+  const { model, workers, memoryLimit: memoryLimitBytes, report: reportPath } = asked;
+  await takeReportPlace(reportPath, output);
+  const scratch = new ScratchDirectory();
+  onStop(() => scratch.remove());
+  const budget = new MemoryBudget(memoryLimitBytes);
+  const tokenizers = await openTokenizers(invocation.files, asked, budget, output);
+  const trained = recordedReading(tokenizers.map(({ path }) => path));
+  const { texts: opened, found } = await openTexts(typedTexts, { ...asked, trained }, scratch, output);
+  const texts = withTrainedBy(opened, tokenizers);
+  const workerCountFor = workersFor(workers, evaluatingThreadsMax(budget));
+  const { evaluation } = await evaluate(
+    { tokenizers, texts, terms, numbers, model, workerCountFor, budget, scratch },
+    (progress) => output.progress(progress),
+  );
+  output.endOnlyStage();
+  for (const { name: text, invalidBytes: count } of evaluation.texts) {
+    output.tell(invalidBytes({ count, text, became: "is taken for a word" }));
+  }
+  const elapsedMs = performance.now() - startMs;
+  let full: Promise<FullEvaluation> | undefined;
+  const whole = async () => {
+    const { fullEvaluation } = await import("./eval-page.ts");
+    full ??= fullEvaluation({ evaluation, tokenizers, texts, warn: (message) => output.warn(message) });
+    return full;
+  };
+  await print(evaluation, whole);
+  if (reportPath !== undefined) {
+    const { writeEvalPage } = await import("./eval-page.ts");
+    const command = shellLine(["bpe", "eval", ...invocation.typed]);
+    await writeEvalPage(reportPath, await whole(), { command, elapsedMs });
+  }
+  const sizeBytes = evaluation.texts.reduce((sum, text) => sum + text.bytes, 0);
+  const linesOf = (text: string, columns: number | null) =>
+    columns === null ? [text] : Bun.wrapAnsi(text, columns).split("\n");
+  const finding = evaluation.tokenizers.length > 1 ? findingOf(evaluation) : null;
+  const sentences = [
+    ...(finding === null ? [] : [spelled([...finding.sentence, " ", ...finding.more], evaluation)]),
+    ...cautionsOf(evaluation),
+  ];
+  output.succeed(
+    (columns) => [
+      ...withFigure(
+        sentences.flatMap((text) => linesOf(text, columns)),
+        finding?.figure,
+      ),
+      `measured ${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")} of ${bytes(sizeBytes)} in ${seconds(elapsedMs / 1000)}`,
+      ...corpusNoteLines(found),
+      ...writtenLine(reportPath),
+    ],
+    {
+      sizeBytes,
+      tokenizers: tokenizers.map(({ name }) => name),
+      texts: texts.map(({ name }) => name),
+      skipped: found.skipped,
+      elapsedMs: Math.round(elapsedMs),
+      expectedBytes: expectedTextBytes(found.inputs),
+    },
+  );
+}
+
+/** Says of each text which tokenizers were trained on one of its inputs. */
+function withTrainedBy(texts: readonly NamedText[], tokenizers: readonly NamedTokenizer[]): NamedText[] {
+  const recorded = tokenizers.map(({ name, path }) => ({ name, inputs: new Set(recordedInputs(path)) }));
+  return texts.map((text) => {
+    const paths = text.inputs.map(({ path }) => resolve(path));
+    const learned = recorded.filter(({ inputs }) => paths.some((path) => inputs.has(path)));
+    return { ...text, trainedBy: learned.map(({ name }) => name) };
+  });
+}
+
+type AskedEvaluation = Asked<typeof evaluating>;
+
+function readOptions(invocation: Invocation) {
+  const { options } = invocation;
+  const asked = readTyped(evaluating, options);
+  const typedTexts = readTexts(asked.texts!);
+  const view = readView(asked, typedTexts.length);
+  return {
+    typedTexts,
+    terms: readTerms(asked),
+    numbers: asked.numbers || view.measures.some((name) => digitMeasureNames.has(name)),
+    asked,
+    print: printerOf(asked, view),
+  };
+}
+
+const digitMeasureNames = new Set(digitMeasures.map(({ key }) => key));
+const modelTables = [...costMeasures.map(({ key }) => key), "model"];
+
+/** What a terminal shows. */
+function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
+  const hasModel = asked.model !== undefined;
+  const usual = [
+    "bytes_per_token",
+    ...(asked.numbers ? digitMeasureNames : []),
+    ...(hasModel ? modelTables : []),
+  ];
+  const measures = new Set<string>(asked.measures ?? usual);
+  const ofModel = modelTables.find((name) => measures.has(name));
+  if (ofModel !== undefined && !hasModel)
+    throw usageError(`--measure ${ofModel} needs --model`, "e.g. --model d=4096,layers=32");
+  if (measures.has("parity") && textCount < 2)
+    throw usageError("--measure parity compares texts, and there is only one");
+  const { wordCount = 0 } = asked;
+  if (wordCount > costliestMax)
+    throw usageError(`--words: ${wordCount} is too large, the most is ${costliestMax}`);
+  return { measures: [...measures], wordCount };
+}
+
+/** A term is encoded twice by each tokenizer, and printed: it is not text. */
+const termBytesMax = 1024;
+
+function checkTerm(place: string, term: string, exitCode: number): void {
+  const byteCount = Buffer.byteLength(term);
+  if (byteCount <= termBytesMax) return;
+  throw new UserError(
+    `${place}: the term has ${grouped(byteCount)} bytes; the limit is ${grouped(termBytesMax)}`,
+    { hint: "a term is a word or a phrase; --text measures longer texts", exitCode },
+  );
+}
+
+/** The values of `--term`, and the lines of `--terms`, each once. */
+function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): string[] {
+  const lines = file === undefined ? [] : readTextFile("--terms", file).split(/\r?\n/);
+  if (typed.includes("")) throw usageError("--term is empty", "give it a text, e.g. --term glucose");
+  for (const term of typed) checkTerm("--term", term, exitCode.usage);
+  for (const [i, line] of lines.entries())
+    checkTerm(`--terms "${file}", line ${i + 1}`, line, exitCode.failed);
+  const terms = new Set([...typed, ...lines.filter((line) => line !== "")]);
+  if (file !== undefined && terms.size === 0)
+    throw new UserError(`--terms "${file}" has no term`, { hint: "a term is a line" });
+  return [...terms];
+}
+
+/** What stdout gets. */
+function printerOf(
+  { json, csv }: AskedEvaluation,
+  view: EvaluationView,
+): (evaluation: Evaluation, whole: () => Promise<FullEvaluation>) => Promise<void> {
+  if (json) return async (_, whole) => writeStdout(`${JSON.stringify(await whole(), null, 2)}\n`);
+  if (csv) return (evaluation) => writeStdout(evaluationCsv(evaluation));
+  return (evaluation) => writeLines(evaluationLines(evaluation, view, terminalColumns(1)));
+}
+
+type Row = {
+  readonly tokenizer: string;
+  readonly text: string;
+  readonly vocabularySize: number;
+  readonly facts: Pick<TextFacts, "bytes" | "characters" | "words">;
+  readonly measures: Measures;
+};
+
+type Column = readonly [name: string, value: (row: Row) => string | number | null];
+
+const columns: readonly Column[] = [
+  ["tokenizer", ({ tokenizer }) => tokenizer],
+  ["text", ({ text }) => text],
+  ["vocabulary_size", ({ vocabularySize }) => vocabularySize],
+  ["bytes", ({ facts }) => facts.bytes],
+  ["characters", ({ facts }) => facts.characters],
+  ["words", ({ facts }) => facts.words],
+  ...textMeasures.map(({ key, value }): Column => [key, ({ measures }) => value(measures)]),
+];
+
+/** One row for each tokenizer and text, and one for all texts of a tokenizer; numbers with all their digits. */
+function evaluationCsv({ texts, tokenizers }: Evaluation): string {
+  const all = sumOfTexts(texts);
+  const rows = tokenizers.flatMap(({ name: tokenizer, vocabularySize, texts: measured, overall }): Row[] => [
+    ...measured.map((measures, i) => ({
+      tokenizer,
+      text: measures.text,
+      vocabularySize,
+      facts: texts[i]!,
+      measures,
+    })),
+    { tokenizer, text: allTexts, vocabularySize, facts: all, measures: overall },
+  ]);
+  const lines = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, value]) => value(row)))];
+  return lines.map((cells) => `${cells.map(cell).join(",")}\n`).join("");
+}
+
+/** As RFC 4180 has it: quoted where it must be. */
+function cell(value: string | number | null): string {
+  const text = value === null ? "" : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,127 @@
+import { bytes, counted, dayOf, escapeBytes, grouped, seconds } from "#bytes";
+import {
+  cautionsOf,
+  type Evaluation,
+  excerptsOf,
+  type FullEvaluation,
+  findingOf,
+  type NamedText,
+  type NamedTokenizer,
+  spelled,
+  type VocabularyDetails,
+} from "#evaluation";
+import { type Fact, type PageText, usual } from "#pages";
+import {
+  cutSamples,
+  headBytesMax,
+  pageFacts,
+  phrasesOf,
+  sampleTextsOf,
+  type Warn,
+  writePage,
+} from "#reports";
+import { inTurns } from "#runtime";
+import { allAddedTokens, type TokenizerParts, tokenBytesOf, vocabularyStatistics } from "#tokenizer";
+
+// Loaded only with `--json` and `--report`: no other start gets longer.
+
+type Compared = {
+  readonly evaluation: Evaluation;
+  readonly tokenizers: readonly NamedTokenizer[];
+  readonly texts: readonly NamedText[];
+  readonly warn: Warn;
+};
+
+/** Adds to an evaluation what each vocabulary holds, and where the tokenizers cut the texts differently. */
+export async function fullEvaluation({
+  evaluation,
+  tokenizers,
+  texts,
+  warn,
+}: Compared): Promise<FullEvaluation> {
+  const details: VocabularyDetails[] = [];
+  for (const { parts } of tokenizers) details.push(await vocabularyDetails(parts));
+  return {
+    ...evaluation,
+    tokenizers: evaluation.tokenizers.map((tokenizer, t) => ({ ...tokenizer, ...details[t]! })),
+    excerpts: excerptsOf(cutBeginnings({ texts, tokenizers, warn })),
+  };
+}
+
+const longestShown = 12;
+
+async function vocabularyDetails(parts: TokenizerParts): Promise<VocabularyDetails> {
+  const { tokens, model } = parts;
+  const { scripts, lengths, longestIds } = await inTurns(
+    vocabularyStatistics(tokens, allAddedTokens(parts), longestShown, model.merges),
+  );
+  const longestTokens = longestIds.map((id) => {
+    const token = tokenBytesOf(tokens, id);
+    return { id, bytes: token.length, token: escapeBytes(token) };
+  });
+  return { scripts, lengths, longestTokens };
+}
+
+/** How each tokenizer cuts the beginning of each of the first texts. */
+export function cutBeginnings({ texts, tokenizers, warn }: Omit<Compared, "evaluation">) {
+  const bytesMax = tokenizers.length > 1 ? headBytesMax : undefined;
+  return cutSamples(
+    sampleTextsOf(texts, warn, bytesMax),
+    tokenizers.map(({ parts }) => parts),
+  );
+}
+
+/** Writes the page of `bpe eval`: each tokenizer on each text, side by side. */
+export async function writeEvalPage(
+  path: string,
+  evaluation: FullEvaluation,
+  run: { readonly command: string; readonly elapsedMs: number },
+): Promise<void> {
+  const finding = findingOf(evaluation);
+  const title = titleOf(evaluation);
+  const text: PageText = {
+    title: finding === null ? title : spelled(finding.sentence, evaluation),
+    origin: `bpe eval · ${dayOf(new Date())}`,
+    finding: phrasesOf(finding?.sentence ?? [title], evaluation.tokenizers),
+    more: [
+      ...phrasesOf(finding?.more ?? [], evaluation.tokenizers),
+      ...(evaluation.tokenizers.length === 1 ? [` Usual bytes per token: ${usual.bytesPerToken}.`] : []),
+    ],
+    cautions: cautionsOf(evaluation),
+    table: tableOf(evaluation),
+    reading: "Bytes per token: more is better, because the same text is fewer tokens.",
+  };
+  await writePage(path, text, { view: "eval", evaluation, made: factsOf(evaluation, run) });
+}
+
+const titleOf = ({ tokenizers, texts }: FullEvaluation) =>
+  `${counted(tokenizers.length, "tokenizer")} on ${counted(texts.length, "text")}`;
+
+const tableOf = ({ texts, tokenizers }: FullEvaluation): PageText["table"] => ({
+  head: ["tokenizer", "vocabulary", ...texts.map(({ name }) => name)],
+  rows: tokenizers.map(({ name, vocabularySize, texts: measured }) => [
+    name,
+    grouped(vocabularySize),
+    ...measured.map(({ bytesPerToken }) => bytesPerToken?.toFixed(3) ?? "–"),
+  ]),
+});
+
+const namesShown = 3;
+
+function factsOf(
+  { texts, tokenizers, wordPattern }: FullEvaluation,
+  { command, elapsedMs }: { readonly command: string; readonly elapsedMs: number },
+): Fact[] {
+  return [
+    ["command", command],
+    ...tokenizers.map(({ name, path, kind }) => ["tokenizer", `${name}: ${path} (${kind})`] as const),
+    ...texts.map(({ name, inputs, bytes: size, words }) => {
+      const more = inputs.length > namesShown ? ` and ${inputs.length - namesShown} more` : "";
+      const files = inputs.slice(0, namesShown).join(", ") + more;
+      return ["text", `${name}: ${bytes(size)}, ${counted(words, "word")}, ${files}`] as const;
+    }),
+    ["words are found by", wordPattern],
+    ["time", seconds(elapsedMs / 1000)],
+    ...pageFacts(),
+  ];
+}

@@ -1,0 +1,354 @@
+import { bytes, escapeText, grouped, spacesWithSigns } from "#bytes";
+import {
+  bestOf,
+  type CostliestWord,
+  type CostParity,
+  costsOf,
+  type Evaluation,
+  type Measure,
+  type Measures,
+  modelMeasures,
+  parityCosts,
+  parityMeasures,
+  repeatsAnother,
+  shownValue,
+  shownWords,
+  type TextFacts,
+  termMeasures,
+  textMeasures,
+  vocabularyMeasures,
+} from "#evaluation";
+import {
+  type Axis,
+  flowedLines,
+  type Grid,
+  gridLines,
+  headsOf,
+  type Line,
+  markText,
+  namedLines,
+  piece,
+  shortAxis,
+  shortened,
+  shownWidth,
+  splitLines,
+  turnedTable,
+} from "#terminal";
+
+// The result of `bpe eval` for people: one table for each measure that is asked for, tokenizers and texts its two sides.
+
+/** What people asked for. */
+export type EvaluationView = {
+  /** Values of `--measure`. */
+  readonly measures: readonly string[];
+  /** Costliest words of each tokenizer on each text. */
+  readonly wordCount: number;
+};
+
+/** The name of the column of all texts together. */
+export const allTexts = "(all)";
+
+export function evaluationLines(evaluation: Evaluation, view: EvaluationView, columns: number): Line[] {
+  const { texts, tokenizers } = evaluation;
+  const isAll = view.measures.includes("all");
+  const chosen = isAll
+    ? textMeasures.filter(
+        (measure) =>
+          !repeatsAnother(measure) && tokenizers.some(({ overall }) => measure.value(overall) !== null),
+      )
+    : view.measures.flatMap((name) => textMeasures.find(({ key }) => key === name) ?? []);
+  const flat = chosen.length > 1 ? flatSection(evaluation, chosen, isAll, columns) : undefined;
+  const isAsked = (table: string) => (isAll ? flat === undefined : view.measures.includes(table));
+  const sections = [
+    ...(isAsked("texts") ? [textsSection(evaluation, columns)] : []),
+    ...(flat === undefined ? measureSections(evaluation, chosen, columns) : [flat]),
+    ...(isAsked("parity") && texts.length > 1 ? paritySections(evaluation, columns) : []),
+    ...(isAsked("vocabulary") ? [vocabularySection(evaluation, columns)] : []),
+    ...(isAsked("model") && evaluation.model !== null ? [modelSection(evaluation, columns)] : []),
+    ...termSections(evaluation, columns),
+    ...(view.wordCount > 0 ? wordSections(evaluation, view.wordCount, columns) : []),
+  ];
+  return sections.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
+}
+
+/** Lines of a heading: its name stands out. */
+function headLines(name: string, text: string, columns: number): Line[] {
+  const [first = "", ...rest] = Bun.wrapAnsi(escapeText(`${name}: ${text}`), columns).split("\n");
+  return [first.startsWith(name) ? [piece("bold", name), first.slice(name.length)] : first, ...rest];
+}
+
+/** Which values are better, and how the best are marked, if some are. */
+function directionOf({ better }: Pick<Measure<never>, "better">, grid: Grid): string {
+  if (better === null) return "Neither higher nor lower is better.";
+  return `${better === "higher" ? "Higher" : "Lower"} is better${markText(grid)}.`;
+}
+
+const tokenizersOf = ({ tokenizers }: Evaluation) => ({
+  noun: "tokenizers",
+  names: tokenizers.map(({ name }) => name),
+});
+
+/** A measure of each tokenizer on each item; `of` gives what holds the value. */
+function measureGrid<Of>(
+  evaluation: Evaluation,
+  items: Grid["items"],
+  measure: Measure<Of>,
+  of: (tokenizer: Evaluation["tokenizers"][number], item: number) => Of,
+): Grid {
+  const rows = headsOf(items).map((_, item) =>
+    flatRow(
+      measure,
+      evaluation.tokenizers.map((tokenizer) => of(tokenizer, item)),
+    ),
+  );
+  return { ...flatGrid(tokenizersOf(evaluation), rows, true), items };
+}
+
+function measureSection<Of>(measure: Measure<Of>, grid: Grid, columns: number): Line[] {
+  const text = `${measure.formula}. ${directionOf(measure, grid)}`;
+  return [...headLines(measure.name, text, columns), ...gridLines(grid, columns)];
+}
+
+/** A table for each measure. */
+function measureSections(
+  evaluation: Evaluation,
+  measures: readonly Measure<Measures>[],
+  columns: number,
+): Line[][] {
+  return measures.map((measure) =>
+    measureSection(measure, measureGrid(evaluation, textsOf(evaluation), measure, measuresOf), columns),
+  );
+}
+
+const textsOf = ({ texts }: Evaluation): Grid["items"] => {
+  const axis = { noun: "texts", names: texts.map(({ name }) => name) };
+  return texts.length > 1 ? { ...axis, sum: allTexts } : axis;
+};
+
+const measuresOf = ({ texts, overall }: Evaluation["tokenizers"][number], text: number): Measures =>
+  texts[text] ?? overall;
+
+/** A row of a flat table: a measure of each subject. */
+type FlatRow = Pick<Measure<never>, "name" | "better"> & {
+  readonly cells: readonly string[];
+  readonly bests: ReadonlySet<number>;
+};
+
+/**
+ * One table with a row for each measure: of one text, or of one tokenizer; of several of both, if all measures are asked for,
+ * those of all texts together. Undefined if it does not fit. Texts may go into several tables; tokenizers, which are compared, may
+ * not.
+ */
+function flatSection(
+  evaluation: Evaluation,
+  measures: readonly Measure<Measures>[],
+  isAll: boolean,
+  columns: number,
+): Line[] | undefined {
+  const { texts, tokenizers } = evaluation;
+  const isByText = texts.length > 1 && tokenizers.length === 1;
+  if ((texts.length > 1 && !isByText && !isAll) || columns < flatColumnsLeast) return undefined;
+  const [first] = tokenizers;
+  const results = isByText
+    ? [...first!.texts, first!.overall]
+    : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
+  const rows = measures.map((measure) => flatRow(measure, results));
+  // What is measured of a tokenizer, and not of each text, stands in the last column.
+  if (isAll)
+    for (const row of rowsOfTokenizers(evaluation))
+      rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);
+  const subjects = isByText ? textsOf(evaluation) : tokenizersOf(evaluation);
+  const heads = rows.map((row) => headOf(rows, row));
+  const grid = flatGrid(subjects, rows, !isByText, heads);
+  const corner = headOf(rows, { name: "", better: "better" });
+  const table = { ...turnedTable(grid), corner };
+  const fitted = isByText ? splitLines(table, columns) : namedLines(table, columns);
+  if (fitted === undefined && !isAll) return undefined;
+  // Names become numbers.
+  const named = rows.map(({ name, better }) => (better === null ? name : `${name} (${better})`));
+  const lines = fitted ?? gridLines({ ...grid, items: { noun: "measures", names: named } }, columns);
+  const marked = markText(grid);
+  const about = isByText
+    ? headLines(escapeText(first!.name), "its measures of each text.", columns)
+    : texts.length === 1
+      ? headLines(escapeText(texts[0]!.name), `${sizesOf(texts[0]!)}${marked}.`, columns)
+      : headLines(
+          "all texts together",
+          `${sumText(sumOfTexts(texts))}${marked}. --measure NAME has each text.`,
+          columns,
+        );
+  return [...about, ...lines];
+}
+
+const flatRow = <Of>(measure: Measure<Of>, results: readonly Of[], name = measure.name): FlatRow => ({
+  name,
+  better: measure.better,
+  cells: results.map((result) => shownValue(measure, result)),
+  bests: bestOf(measure, results.map(measure.value)),
+});
+
+/** How alike the texts are in their costs, and what the vocabulary has. */
+function rowsOfTokenizers({ texts, tokenizers }: Evaluation): FlatRow[] {
+  const compared = texts.length > 1 ? costsOf(texts) : [];
+  const ofParity = compared.flatMap((cost) =>
+    parityMeasures.map((measure) => {
+      const results = tokenizers.map(({ parity }) => cost.of(parity!));
+      return flatRow(measure, results, `${measure.name} ${cost.name}`);
+    }),
+  );
+  const ofVocabulary = vocabularyMeasures.map((measure) =>
+    flatRow(measure, tokenizers, `vocabulary, ${measure.name}`),
+  );
+  const costs = tokenizers.flatMap(({ modelCost }) => modelCost ?? []);
+  const ofModel = costs.length === 0 ? [] : modelMeasures.map((measure) => flatRow(measure, costs));
+  return [...ofParity, ...ofVocabulary, ...ofModel];
+}
+
+/** Rows of measures. Texts are not compared. */
+const flatGrid = (
+  subjects: Axis,
+  rows: readonly FlatRow[],
+  areCompared: boolean,
+  names = rows.map(({ name }) => name),
+): Grid => ({
+  subjects,
+  items: { noun: "measures", names },
+  cells: rows.map(({ cells }) => cells),
+  ...(areCompared && { bests: rows.map(({ bests }) => bests) }),
+});
+
+/** The name of a measure, and in a column behind it which values are better. */
+function headOf(rows: readonly FlatRow[], { name, better }: { name: string; better: string | null }): string {
+  const width = Math.max(...rows.map((row) => shownWidth(row.name)));
+  return `${name}${" ".repeat(width - shownWidth(name) + 2)}${better ?? "-"}`;
+}
+
+const sizesOf = (text: TextFacts) => `${sumText(text)}, ${grouped(text.distinctWords)} distinct`;
+
+export function sumOfTexts(texts: readonly TextFacts[]) {
+  const sum = (field: "bytes" | "characters" | "words") =>
+    texts.reduce((total, text) => total + text[field], 0);
+  return { bytes: sum("bytes"), characters: sum("characters"), words: sum("words") };
+}
+
+const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfTexts>) =>
+  `${bytes(size)}, ${grouped(characters)} characters, ${grouped(words)} words`;
+
+/** The names of the measures, the word beside them and a column of numbers. */
+const flatColumnsLeast = 60;
+
+/** The facts of the texts. */
+function textsSection({ texts }: Evaluation, columns: number): Line[] {
+  const facts = texts.map(({ bytes: size, characters, words, distinctWords }) => [
+    bytes(size),
+    ...[characters, words, distinctWords].map(grouped),
+  ]);
+  const names = ["size", "characters", "words", "distinct words"];
+  const grid = {
+    subjects: { noun: "texts", names: texts.map(({ name }) => name) },
+    items: { noun: "facts", names },
+    cells: names.map((_, fact) => facts.map((of) => of[fact]!)),
+  };
+  return [...headLines("texts", "how large they are.", columns), ...gridLines(grid, columns)];
+}
+
+/** A table for each measure of parity, and one for the text that costs least and most; a column for each kind of cost. */
+function paritySections(evaluation: Evaluation, columns: number): Line[][] {
+  const items = { noun: "costs", names: parityCosts.map(({ name }) => name) };
+  const costOf = ({ parity }: Evaluation["tokenizers"][number], cost: number) =>
+    parity && parityCosts[cost]!.of(parity);
+  const measured = parityMeasures.map(({ value, ...measure }) => {
+    const orNone: Measure<CostParity | null> = { ...measure, value: (of) => of && value(of) };
+    const named = { ...orNone, name: `parity, ${measure.name}` };
+    return measureSection(named, measureGrid(evaluation, items, orNone, costOf), columns);
+  });
+  const typed = evaluation.texts.map(({ name }) => name);
+  const short = shortAxis({ noun: "texts", names: typed.map(escapeText) }, parityTextColumns);
+  const nameOf = new Map(typed.map((name, i) => [name, short.names[i]!]));
+  const textGrid = (textOf: (cost: CostParity) => string): Grid => ({
+    subjects: tokenizersOf(evaluation),
+    items,
+    cells: items.names.map((_, cost) =>
+      evaluation.tokenizers.map((tokenizer) => {
+        const of = costOf(tokenizer, cost);
+        return of === null ? "-" : nameOf.get(textOf(of))!;
+      }),
+    ),
+  });
+  const texts = [
+    ["parity, cheapest text", "the text with the fewest tokens", (of: CostParity) => of.cheapestText],
+    ["parity, costliest text", "the text with the most tokens", (of: CostParity) => of.costliestText],
+  ] as const;
+  return [
+    ...measured,
+    ...texts.map(([name, text, textOf]) => [
+      ...headLines(name, `${text}.`, columns),
+      ...flowedLines(short.legend ?? [], columns),
+      ...gridLines(textGrid(textOf), columns),
+    ]),
+  ];
+}
+
+const parityTextColumns = 16;
+
+function vocabularySection(evaluation: Evaluation, columns: number): Line[] {
+  const { tokenizers } = evaluation;
+  const rows = vocabularyMeasures.map((measure) => flatRow(measure, tokenizers));
+  const grid = flatGrid(tokenizersOf(evaluation), rows, true);
+  const text = `tokens, those of them that are no whole characters, and those that join parts of several. Of the last two lower is better${markText(grid)}.`;
+  return [...headLines("vocabulary", text, columns), ...gridLines(grid, columns)];
+}
+
+/** What a model has to do for a token, and the share of the vocabulary. */
+function modelSection(evaluation: Evaluation, columns: number): Line[] {
+  const costs = evaluation.tokenizers.map(({ modelCost }) => modelCost!);
+  const rows = modelMeasures.map((measure) => flatRow(measure, costs));
+  const grid = flatGrid(tokenizersOf(evaluation), rows, false);
+  const { d, layers, context } = evaluation.model!;
+  const text = `${grouped(layers)} layers of width ${grouped(d)}, a context of ${grouped(context)} tokens.`;
+  return [...headLines("model", text, columns), ...gridLines(grid, columns)];
+}
+
+function termSections(evaluation: Evaluation, columns: number): Line[][] {
+  const [first] = evaluation.tokenizers;
+  const items = { noun: "terms", names: first!.terms.map(({ term }) => term) };
+  if (items.names.length === 0) return [];
+  return termMeasures.map((measure) => {
+    const grid = measureGrid(evaluation, items, measure, ({ terms }, term) => terms[term]!);
+    return measureSection(measure, grid, columns);
+  });
+}
+
+/** Between pieces stands the first of these that no piece has. */
+const borders = ["·", "|", "¦", "‖"];
+
+/** The first pieces of a word, as they are shown. */
+export function piecesText(pieces: readonly string[], shownMax: number): string {
+  const border = borders.find((sign) => !pieces.some((piece) => piece.includes(sign))) ?? borders[0]!;
+  const shown = pieces.length > shownMax ? [...pieces.slice(0, shownMax), "…"] : pieces;
+  return spacesWithSigns(shown.join(border));
+}
+
+const shownPiecesMax = 8;
+const indent = 2;
+
+/** For each text the costliest words of each tokenizer. */
+function wordSections({ texts, tokenizers }: Evaluation, wordCount: number, columns: number): Line[][] {
+  return texts.map(({ name }, i) => [
+    ...headLines(`costliest words of ${escapeText(name)}`, "how often each occurs, and its tokens.", columns),
+    ...tokenizers.flatMap(({ name: tokenizer, texts }) => {
+      const items = shownWords(texts[i]!.dearestWords, wordCount).map((word) =>
+        shortened(wordText(word), columns - indent - 1),
+      );
+      const flowed =
+        items.length === 0 ? ["none: no word has two tokens"] : flowedLines(items, columns - indent);
+      return [`${tokenizer}:`, ...flowed.map((line) => " ".repeat(indent) + line)];
+    }),
+  ]);
+}
+
+function wordText({ word, count, pieces }: CostliestWord): string {
+  // Pieces of characters do not show the word.
+  const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
+  return `${grouped(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
+}

@@ -1,0 +1,175 @@
+import { existsSync } from "node:fs";
+import { type ModelShape, readModelShape, textMeasures } from "#evaluation";
+import {
+  besideTokenizer,
+  type Exclusion,
+  everywhere,
+  flag,
+  namedFiles,
+  path,
+  reading,
+  readTextFile,
+  shared,
+  specialTokensAsText,
+  tableOf,
+  texts,
+  trainingOptions,
+  typedOnly,
+  whole,
+  words,
+} from "#options";
+
+// The options of inspect, explain, eval and diff, each table in the order of help.
+
+const { texts: textFiles, json } = shared;
+const { workers, memoryLimit, report } = trainingOptions;
+
+/** The options of `bpe inspect`. */
+export const inspecting = tableOf({
+  text: {
+    name: "text",
+    reads: "corpus",
+    kind: path(),
+    topic: "input",
+    description: "a text to encode and show",
+    details: "Shows bytes per token, how much of the vocabulary the text uses, and its first tokens.",
+  },
+  ...{ json, report, ...besideTokenizer, ...everywhere },
+});
+
+/** The options of `bpe explain`. */
+export const explaining = tableOf({
+  onlyPieces: {
+    name: "only-pieces",
+    kind: flag,
+    topic: "output",
+    description: "what the text is cut into, as JSON",
+    details:
+      "A list of strings: pretokens, and added tokens with the white space that they take. A text of any length is read from stdin if - is given.",
+  },
+  ...{ json, ...besideTokenizer, specialTokensAsText, ...everywhere },
+});
+
+/** What prints all measures, for programs. */
+const completeOutputs: readonly Exclusion[] = [
+  { other: "json", why: "it has everything" },
+  { other: "csv", why: "it has all measures" },
+];
+
+const rowsAreTexts: readonly Exclusion[] = [{ other: "csv", why: "the rows of the CSV are texts" }];
+
+/** The tables that `--measure` prints. */
+const measureWords = [
+  ...textMeasures.map(({ key }) => key),
+  "texts",
+  "parity",
+  "vocabulary",
+  "model",
+  "all",
+] as const;
+
+/** Numbers of a model, or files that have them. */
+const modelShape = typedOnly<ModelShape>({ value: "FILE|NAME=N,...", repeatable: true }, (typed, name) =>
+  readModelShape(typed, name, (value) =>
+    value.includes("=") && !existsSync(value) ? undefined : readTextFile(name, value),
+  ),
+);
+
+/** The options of `bpe eval`. */
+export const evaluating = tableOf({
+  texts: {
+    name: "text",
+    reads: "corpus",
+    kind: namedFiles,
+    required: true,
+    topic: "input",
+    description: "a text; files with the same NAME are one text",
+    details:
+      "A file, directory or glob: anything that encode reads, or - for standard input. Every file after --text is a text, so name the tokenizers first.",
+  },
+  terms: {
+    name: "term",
+    kind: texts(),
+    topic: "input",
+    excludes: rowsAreTexts,
+    description: "a term: its tokens, alone and after a space",
+  },
+  termsFile: {
+    name: "terms",
+    reads: "files",
+    kind: path(),
+    topic: "input",
+    rare: true,
+    excludes: rowsAreTexts,
+    description: "a file of terms, a line each",
+  },
+  numbers: {
+    name: "numbers",
+    kind: flag,
+    topic: "output",
+    rare: true,
+    description: "also measure, and print, how numbers are cut",
+    details: "Tokens per group of three digits, and how often tokens end where groups do.",
+  },
+  model: {
+    name: "model",
+    kind: modelShape,
+    reads: "files",
+    topic: "output",
+    description: "also what the vocabulary costs this model to run",
+    details:
+      "A config.json, or numbers: d=4096,layers=32 and more (bpe help docs/evaluate.md). The last value wins: --model config.json --model context=16384.",
+    sample: "config.json",
+  },
+  measures: {
+    name: "measure",
+    kind: words(measureWords),
+    topic: "output",
+    excludes: completeOutputs,
+    description: "print these tables: e.g. fertility, or all",
+    details:
+      "Names with commas between. Each measure is a table of tokenizers and texts; of one text, or of one tokenizer, several are one table. More tables: texts has their sizes, parity how alike they are in what they cost, vocabulary how many tokens are not whole characters, model what --model says. all is one table, of the texts together.",
+    default: "bytes_per_token",
+  },
+  wordCount: {
+    name: "words",
+    kind: whole(1),
+    topic: "output",
+    excludes: completeOutputs,
+    description: "also print the N costliest words of each text, at most 20",
+    details: "For each tokenizer, the words whose tokens beyond the first are the most in all.",
+  },
+  ...{ ...besideTokenizer, specialTokensAsText, ...reading },
+  json: {
+    ...json,
+    excludes: [{ other: "csv", hint: "choose one of them" }],
+    description: "the result as JSON, with all digits",
+  },
+  csv: {
+    name: "csv",
+    kind: flag,
+    topic: "output",
+    description: "the measures as CSV: a row per tokenizer and text",
+  },
+  ...{ report, workers, memoryLimit, ...everywhere },
+});
+
+/** The options of `bpe diff`. */
+export const comparing = tableOf({
+  texts: {
+    ...textFiles,
+    description: "a text: which of its words are cut differently, and how often",
+    details: "Anything that encode reads, or - for standard input. Several files are one text.",
+  },
+  ...{ ...besideTokenizer, specialTokensAsText, ...reading },
+  json: { ...json, description: "the result as JSON, with complete lists" },
+  pieces: {
+    name: "pieces",
+    writes: "file",
+    kind: path(),
+    topic: "output",
+    description: "write what each token of <b> is in <a>, for embeddings",
+    details: "A table: new, the id in <b>; old, that or those of its pieces in <a>; token.",
+  },
+  ...{ report, workers, memoryLimit, ...everywhere },
+});

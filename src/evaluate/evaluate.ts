@@ -1,0 +1,512 @@
+import { expectedTextBytes, type Input } from "#corpus";
+import { countIds, encodingBytesPerByte, encodingParts, isQuick, mergeBytesOfThread } from "#encoding";
+import {
+  addCounts,
+  countSpecialTokens,
+  type Difference,
+  differenceOf,
+  type Evaluation,
+  evaluationOf,
+  gatherTextWords,
+  holdsWhiteSpace,
+  type ModelShape,
+  type NamedText,
+  type NamedTokenizer,
+  placedWordPattern,
+  ratio,
+  scatteredTable,
+  sumOf,
+  type TermTokens,
+  type TextDifference,
+  type TextFacts,
+  type TextWords,
+  type TokenCounts,
+  TokenizerMeasures,
+  textFacts,
+  type WordEncoding,
+} from "#evaluation";
+import { byBytes, type Report, type StageProgress } from "#jobs";
+import { Tokenizer } from "#library";
+import { type CompiledPattern, compilePattern, patternDigest } from "#pattern";
+import { collectGarbage, inTurns, type MemoryBudget, scaled, workerBytes } from "#runtime";
+import type { ScratchDirectory } from "#store";
+import { canBeCut, cuttingTokens, plainCutting } from "#text";
+import type { TokenizerParts } from "#tokenizer";
+import { type CountedWords, countWords } from "#training";
+import { sizeOf as sizeOfTable, type TableSize, tableBytes, type WordTable } from "#words";
+import { EvaluationThreads, encodersMax } from "./evaluation-threads.ts";
+
+export type EvaluateOptions = {
+  readonly tokenizers: readonly NamedTokenizer[];
+  readonly texts: readonly NamedText[];
+  /** Texts whose tokens are counted beside those. */
+  readonly terms?: readonly string[];
+  /** Whether it is measured how numbers are cut. */
+  readonly numbers?: boolean;
+  /** The model whose costs are computed. */
+  readonly model?: ModelShape | undefined;
+  /** How many threads work on so much text. */
+  readonly workerCountFor: (textBytes: number) => number;
+  /** A thread gets at least so many words of a text. */
+  readonly partWordsLeast?: number;
+  readonly budget: MemoryBudget;
+  /** For words that memory has no room for; the caller removes it. */
+  readonly scratch: ScratchDirectory;
+};
+
+/** A text that was read: its words, and what counts its tokens. */
+async function readText({ inputs }: NamedText, options: EvaluateOptions, progress: EvaluationProgress) {
+  const { tokenizers } = options;
+  const workerCount = options.workerCountFor(expectedTextBytes(inputs));
+  const encodersBudget = options.budget.beside(encodersBytes(options));
+  const pass = { ...options, inputs, workerCount, budget: encodersBudget };
+  const { words, invalidBytes } = await countPlacedWords(pass, progress);
+  // The table that was counted, and that of equal words, are gone.
+  if (expectedTextBytes(inputs) > smallTextBytes) collectGarbage();
+  const wordsBytes = tableBytes(sizeOfTable(words.placed)) + factsBytes * words.placed.wordCount;
+  const besideTables = (tablesBytes: number) => encodersBudget.beside(wordsBytes + tablesBytes);
+  const count: CountPretokens = async (tablesBytes, ...cuts) => {
+    const budget = besideTables(tablesBytes);
+    // The words take memory that the first pass had for its threads.
+    const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
+    const neededFor = (size: TableSize) => 2 * tableBytes(size);
+    return (await countPass({ ...pass, ...threads, neededFor }, cuts, progress)).words;
+  };
+  const counting = { tokenizers, inputs, words, workerCount, besideTables, count };
+  return { words, invalidBytes, tokens: await TokenCounting.begin(counting, progress) };
+}
+
+type PassOptions = Pick<EvaluateOptions, "tokenizers" | "budget" | "scratch"> & {
+  readonly inputs: readonly Input[];
+  readonly workerCount: number;
+};
+
+/** The placed words of a text, which is read for them first. */
+async function countPlacedWords(
+  options: PassOptions & Pick<EvaluateOptions, "numbers">,
+  progress: EvaluationProgress,
+) {
+  const neededFor = (size: TableSize) => tablesPerText * tableBytes(size) + factsBytes * size.wordCount;
+  const cuts: PretokenCuts = [compilePattern([placedWordPattern]), [placedWordPattern], []];
+  const { words: table, statistics } = await countPass({ ...options, neededFor }, cuts, progress);
+  const words = await inTurns(gatherTextWords(table, options.numbers));
+  return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
+}
+
+/** Reads a text once and counts its pretokens. A UserError if the memory has no room for their tables. */
+async function countPass(
+  options: PassOptions & { readonly neededFor: (size: TableSize) => number },
+  [pattern, sources, specialTokens]: PretokenCuts,
+  progress: EvaluationProgress,
+): Promise<CountedWords> {
+  const { inputs, workerCount, budget, scratch, tokenizers, neededFor } = options;
+  const countsOptions = { patterns: sources, specialTokens, isLinewise: false };
+  const check = (size: TableSize) =>
+    budget.check("measuring a text", neededFor(size), "measure a part of the text");
+  const cutting = plainCutting(pattern, specialTokens);
+  const corpus = { inputs, cutting, workerCount, memory: { budget, scratch, countsOptions } };
+  const counted = await countWords(corpus, progress.passReport, check);
+  checkLongest(counted.words, { budget, tokenizers }, workerCount);
+  progress.endPass(sizeOf(inputs));
+  return counted;
+}
+
+/** A UserError if a word is too long to be encoded beside the tables of its text. */
+function checkLongest(
+  words: WordTable,
+  { budget, tokenizers }: Pick<EvaluateOptions, "budget" | "tokenizers">,
+  threadCount: number,
+): void {
+  const { wordCount, starts, bytes } = words;
+  let longestBytes = 0;
+  for (let w = 0; w < wordCount; w++) longestBytes = Math.max(longestBytes, starts[w + 1]! - starts[w]!);
+  if (longestBytes < longWordBytes) return;
+  const tablesBytes = tablesPerText * tableBytes({ wordCount, byteCount: bytes.length });
+  const perByte = Math.max(...tokenizers.map(({ parts }) => encodingBytesPerByte(parts)));
+  const wordBytes = Math.min(threadCount, wordCount) * perByte * longestBytes;
+  budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
+}
+
+/** The memory of a thread has room for shorter ones. */
+const longWordBytes = scaled(1 << 18, 16);
+
+/** Shows how far the run is: it goes through each text for its words, and for each kind of pretokens. */
+function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
+  const { texts, tokenizers } = options;
+  const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
+  const textBytes = texts.reduce((sum, { inputs }) => sum + sizeOf(inputs), 0);
+  return new EvaluationProgress(goCount * textBytes, report);
+}
+
+/** The words with their white space and the pretokens, each as counted and as threads share it. */
+const tablesPerText = 4;
+
+/** What is known of each word beside the table, what a tokenizer makes of it, and what finds equal ones. */
+const factsBytes = 40;
+
+/** The threads that encode the words of all texts. The caller closes them. */
+function startThreads(options: EvaluateOptions) {
+  const { texts, tokenizers, workerCountFor, partWordsLeast } = options;
+  const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
+  // What takes long is done by workers, because it serves no signal meanwhile.
+  const mainWorks = textBytes <= smallTextBytes && tokenizers.every(({ parts }) => isQuick(parts));
+  const cacheShrinkBits = cacheShrinkBitsOf(options);
+  const encodings = tokenizers.map(({ parts }) => wordEncodingOf(parts, cacheShrinkBits));
+  return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
+}
+
+/** One word of so much text is encoded in some 0.1 s. */
+const smallTextBytes = 4e6;
+
+/** What a cache of words takes that is not shrunk: src/kernel/encode/word-cache.ts. */
+const cacheBytes = 46e6;
+const cacheShrinkBitsMax = scaled(5, 0);
+
+const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
+  workerCountFor(Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs))));
+
+/** How much smaller the caches of the encoders have to be so that all of them take an eighth of the memory. */
+function cacheShrinkBitsOf(options: EvaluateOptions): number {
+  const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);
+  const sharedBytes = options.budget.shareBytes(1) / 8;
+  let bits = 0;
+  while (bits < cacheShrinkBitsMax && (cacheCount * cacheBytes) / 2 ** bits > sharedBytes) bits++;
+  return bits;
+}
+
+/** How many threads evaluate, at most, if their number is not asked for: counting takes a third of the memory. */
+export const evaluatingThreadsMax = (budget: MemoryBudget) =>
+  Math.max(1, Math.floor(budget.workerCountMax / 3));
+
+/**
+ * What the tokenizers take, and the threads that encode with them, beside the words. A small text fills no cache, and has no
+ * thread of its own.
+ */
+function encodersBytes(options: EvaluateOptions): number {
+  const { texts, tokenizers } = options;
+  const textBytes = Math.max(...texts.map(({ inputs }) => expectedTextBytes(inputs)));
+  const mergeCounts = tokenizers.map(({ parts }) => parts.model.merges.left.length).sort((a, b) => b - a);
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+  const loadedBytes = loadedMergeBytes * sum(mergeCounts);
+  const modelBytes = mergeBytesOfThread * sum(mergeCounts.slice(0, encodersMax));
+  if (textBytes <= smallTextBytes) return loadedBytes + modelBytes;
+  const cachesBytes =
+    (Math.min(encodersMax, tokenizers.length) * cacheBytes) / 2 ** cacheShrinkBitsOf(options);
+  return loadedBytes + threadCountOf(options) * (workerBytes + modelBytes + cachesBytes);
+}
+
+/** What a tokenizer takes for each of its merges, with the table that threads share. Measured: five with 100,000 merges. */
+const loadedMergeBytes = 65;
+
+function wordEncodingOf(parts: TokenizerParts, cacheShrinkBits: number): WordEncoding {
+  const { idLimit, tokenCount, ...table } = parts.tokens;
+  const starts = new Uint32Array(new SharedArrayBuffer(table.starts.byteLength));
+  const bytes = new Uint8Array(new SharedArrayBuffer(table.bytes.byteLength));
+  starts.set(table.starts);
+  bytes.set(table.bytes);
+  return { parts: encodingParts(parts), tokens: { idLimit, tokenCount, bytes, starts }, cacheShrinkBits };
+}
+
+export type Evaluated = {
+  readonly evaluation: Evaluation;
+  /** Of each tokenizer and each of its texts: the tokens of the text, by id. */
+  readonly tokenCounts: readonly (readonly TokenCounts[])[];
+};
+
+/**
+ * Measures tokenizers on texts. Each text is read once for its words, and once for each pattern: what is encoded are the
+ * distinct words, whose tokens are then counted as often as the words occur. Lets the event loop turn, and calls `report`,
+ * between slices of work.
+ */
+export async function evaluate(options: EvaluateOptions, report: Report): Promise<Evaluated> {
+  const { tokenizers, texts, terms = [], model = null } = options;
+  const measures = tokenizers.map(
+    (tokenizer) => new TokenizerMeasures(tokenizer, termTokens(tokenizer, terms), model),
+  );
+  const tokenCounts: TokenCounts[][] = tokenizers.map(() => []);
+  const facts: TextFacts[] = [];
+  const threads = startThreads(options);
+  const progress = startProgress(options, report);
+  try {
+    for (const text of texts) {
+      const { words, invalidBytes, tokens } = await readText(text, options, progress);
+      const textFact = textFacts(
+        { name: text.name, inputs: text.paths, invalidBytes, trainedBy: text.trainedBy ?? [] },
+        words,
+      );
+      facts.push(textFact);
+      const measuring: Promise<void>[] = [];
+      for (const t of tokenizers.keys()) {
+        // Tables of pretokens that wait for a thread would only take memory.
+        await measuring[t - threads.threadCount];
+        const { pretokens, others } = await tokens.prepare(t);
+        // The words are encoded while the text is read for the next tokenizer.
+        const measured = threads.measure(t, pretokens, words).then((found) => {
+          tokens.release(t);
+          const { tokenCounts: counts, numbers, costs } = found;
+          addCounts(counts, others);
+          measures[t]!.add(textFact, counts, costs!, options.numbers === true ? numbers : null);
+          tokenCounts[t]!.push(counts);
+        });
+        measured.catch(() => {});
+        measuring.push(measured);
+      }
+      await Promise.all(measuring);
+    }
+  } finally {
+    threads.close();
+  }
+  return { evaluation: evaluationOf(facts, measures, model), tokenCounts };
+}
+
+function termTokens({ parts }: NamedTokenizer, terms: readonly string[]): TermTokens[] {
+  if (terms.length === 0) return [];
+  const tokenizer = new Tokenizer(parts);
+  const tokensOf = (text: string) => tokenizer.encode(text).length;
+  return terms.map((term) => ({ term, tokens: tokensOf(term), tokensBehindSpace: tokensOf(` ${term}`) }));
+}
+
+export type CompareOptions = Omit<EvaluateOptions, "tokenizers" | "texts"> & {
+  readonly tokenizers: readonly [a: NamedTokenizer, b: NamedTokenizer];
+  readonly text: NamedText | null;
+};
+
+/** What differs between two tokenizers, and in how they cut a text, if there is one. */
+export async function compareTokenizers(options: CompareOptions, report: Report): Promise<Difference> {
+  const { tokenizers, text } = options;
+  const [a, b] = tokenizers;
+  const mergeCount = a.parts.model.merges.left.length + b.parts.model.merges.left.length;
+  const comparedBytes = comparedMergeBytes * mergeCount;
+  options.budget.check("comparing these tokenizers", comparedBytes, "compare smaller ones");
+  const difference = await inTurns(differenceOf(a.parts, b.parts));
+  if (comparedBytes > garbageBytesMax) collectGarbage();
+  if (text === null) return { ...difference, text: null };
+  const { tokens, merges } = difference;
+  const lists = [tokens.onlyInA, tokens.onlyInB, tokens.moved, merges.onlyInA, merges.onlyInB, merges.moved];
+  const listedBytes = listedItemBytes * lists.reduce((sum, { length }) => sum + length, 0);
+  const budget = options.budget.beside(listedBytes);
+  return { ...difference, text: await compareOnText({ ...options, text, budget }, report) };
+}
+
+/** What comparing tokenizers without a text takes for each merge, most of it garbage. Measured: two with 100,000 merges. */
+const comparedMergeBytes = 900;
+const garbageBytesMax = 10e6;
+
+/** What a token or merge takes in the lists of a difference. Measured. */
+const listedItemBytes = 600;
+
+async function compareOnText(
+  { text, ...options }: CompareOptions & { readonly text: NamedText },
+  report: Report,
+): Promise<TextDifference> {
+  const run = { ...options, texts: [text] };
+  const threads = startThreads(run);
+  try {
+    const { words, tokens } = await readText(text, run, startProgress(run, report));
+    const tokensOf = async (t: number) => {
+      const { pretokens, others } = await tokens.prepare(t);
+      const { tokenCounts } = await threads.measure(t, pretokens, null);
+      tokens.release(t);
+      return sumOf(tokenCounts) + sumOf(others);
+    };
+    const [tokensA, tokensB] = [await tokensOf(0), await tokensOf(1)];
+    const { wordCount } = words;
+    const { differentWords, ...listed } = await threads.compare(words);
+    return {
+      name: text.name,
+      inputs: text.paths,
+      tokensA,
+      tokensB,
+      words: wordCount,
+      differentWords,
+      differentShare: ratio(differentWords, wordCount),
+      ...listed,
+    };
+  } finally {
+    threads.close();
+  }
+}
+
+/** How far an evaluation is, which goes through its texts several times: the bytes of all passes together. */
+export class EvaluationProgress {
+  private doneBytes = 0;
+
+  /** @param totalBytes of all passes; null if it is not known */
+  constructor(
+    private readonly totalBytes: number | null,
+    private readonly report: Report,
+  ) {}
+
+  /** What one pass through a text reports to. */
+  readonly passReport: Report = ({ done }: StageProgress) =>
+    this.report({ stage: "measuring", done: this.doneBytes + done, total: this.totalBytes, unit: "bytes" });
+
+  /** A pass over so many bytes has ended. */
+  endPass(bytes: number): void {
+    this.doneBytes += bytes;
+  }
+}
+
+/** How a text is cut into pretokens. */
+type PretokenCuts = readonly [
+  pattern: CompiledPattern,
+  sources: readonly string[],
+  specialTokens: readonly string[],
+];
+
+/** Counts the pretokens of a text, while tables of others take `tablesBytes`. */
+type CountPretokens = (tablesBytes: number, ...cuts: PretokenCuts) => Promise<WordTable>;
+
+type TokenCountingOptions = {
+  readonly tokenizers: readonly NamedTokenizer[];
+  readonly inputs: readonly Input[];
+  readonly workerCount: number;
+  readonly words: TextWords;
+  readonly besideTables: (tablesBytes: number) => MemoryBudget;
+  readonly count: CountPretokens;
+};
+
+/** The tokens of a text are those of its pretokens, if they are encoded by themselves, and others that are counted already. */
+export type PreparedTokens = { readonly pretokens: WordTable | null; readonly others: TokenCounts };
+
+/**
+ * Counts the tokens of a text, by id, for one tokenizer after the other: exactly those that encoding the text gives.
+ *
+ * Most tokenizers cut a text into pretokens and encode each by itself. So the distinct pretokens are counted and encoded, and
+ * tokenizers with one pattern share the counting, if they have the same special tokens or none of theirs occurs. A text that a
+ * normal form, a prefix space or an added token changes is encoded as a whole.
+ */
+export class TokenCounting {
+  /** Counted pretokens, with the number of tokenizers that have yet to use them, or to release them. */
+  private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
+
+  private constructor(
+    private readonly options: TokenCountingOptions,
+    private readonly progress: EvaluationProgress,
+    /** Where each tokenizer cuts the text; null if it is to be encoded as a whole. */
+    private readonly cuts: readonly (SpecialCuts | null)[],
+  ) {
+    for (const [t, cut] of cuts.entries()) {
+      if (cut === null) continue;
+      const key = keyOf(options.tokenizers[t]!.parts, cut.tokens);
+      const entry = this.counted.get(key);
+      if (entry === undefined) this.counted.set(key, { table: undefined, usersLeft: 1 });
+      else entry.usersLeft++;
+    }
+  }
+
+  /** Looks for the special tokens first. */
+  static async begin(options: TokenCountingOptions, progress: EvaluationProgress): Promise<TokenCounting> {
+    const { tokenizers, words, inputs } = options;
+    const cuts: (SpecialCuts | null)[] = [];
+    for (const { parts } of tokenizers) {
+      cuts.push(canBeCut(parts) ? await specialCutsOf(parts, words) : null);
+    }
+    const counting = new TokenCounting(options, progress, cuts);
+    const parts = tokenizers.map((tokenizer) => tokenizer.parts);
+    const passes = counting.counted.size + cuts.filter((cut) => cut === null).length;
+    for (let saved = passCount(parts) - passes; saved > 0; saved--) {
+      progress.endPass(sizeOf(inputs));
+    }
+    return counting;
+  }
+
+  /** What the tokens of a tokenizer are counted from. The text is read here; no word is encoded yet. */
+  async prepare(tokenizer: number): Promise<PreparedTokens> {
+    const { words, tokenizers } = this.options;
+    const { parts } = tokenizers[tokenizer]!;
+    const cut = this.cuts[tokenizer]!;
+    const wholeText = async () => ({ pretokens: null, others: await this.tokensOfWholeText(parts) });
+    if (cut === null) return wholeText();
+    const pretokens = await this.pretokensOf(parts, cut.tokens);
+    const others = new Float64Array(parts.tokens.idLimit);
+    const specialBytes = words.textBytes - bytesOf(pretokens);
+    if (specialBytes === 0) return { pretokens, others };
+    const { tokens, occurrences } = cut;
+    if (occurrences === null) return wholeText();
+    const foundBytes = tokens.reduce((sum, text, i) => sum + Buffer.byteLength(text) * occurrences[i]!, 0);
+    if (foundBytes !== specialBytes) return wholeText();
+    const idOf = new Map(parts.addedTokens.map(({ content, id }) => [content, id]));
+    tokens.forEach((text, i) => {
+      others[idOf.get(text)!]! += occurrences[i]!;
+    });
+    return { pretokens, others };
+  }
+
+  /** To be called when the tokens of a tokenizer are counted: its pretokens are not needed for it any more. */
+  release(tokenizer: number): void {
+    const cut = this.cuts[tokenizer]!;
+    if (cut === null) return;
+    const key = keyOf(this.options.tokenizers[tokenizer]!.parts, cut.tokens);
+    if (--this.counted.get(key)!.usersLeft === 0) this.counted.delete(key);
+  }
+
+  /** What the tables of pretokens take. */
+  private get tablesBytes(): number {
+    let byteCount = 0;
+    for (const { table } of this.counted.values())
+      if (table !== undefined) byteCount += tableBytes(sizeOfTable(table));
+    return byteCount;
+  }
+
+  private async pretokensOf(parts: TokenizerParts, specialTokens: readonly string[]): Promise<WordTable> {
+    const entry = this.counted.get(keyOf(parts, specialTokens))!;
+    const { patternSources } = parts.description;
+    entry.table ??= await inTurns(
+      scatteredTable(
+        await this.options.count(this.tablesBytes, parts.pattern, patternSources, specialTokens),
+      ),
+    );
+    return entry.table;
+  }
+
+  /** Encodes the text from its beginning to its end. */
+  private async tokensOfWholeText(parts: TokenizerParts): Promise<TokenCounts> {
+    const { inputs, workerCount, besideTables } = this.options;
+    const tell = byBytes(this.progress.passReport, "encoding", null);
+    const budget = besideTables(this.tablesBytes);
+    const threads = { budget, workerCount: Math.min(workerCount, budget.workerCountMax) };
+    const { counts } = await countIds({ inputs, parts, ...threads }, ({ bytesDone }) => tell(bytesDone));
+    this.progress.endPass(sizeOf(inputs));
+    return counts;
+  }
+}
+
+/** The special tokens at which the text is cut. */
+const specialTokensOf = (parts: TokenizerParts): string[] =>
+  [...new Set(cuttingTokens(parts))].filter((token) => token !== "").sort();
+
+/** The special tokens at which a text has to be cut, and how often each occurs; null if that is not known. */
+type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
+
+async function specialCutsOf(parts: TokenizerParts, words: TextWords): Promise<SpecialCuts> {
+  const tokens = specialTokensOf(parts);
+  // Their occurrences are found in the words of the text, which end at white space.
+  if (tokens.some(holdsWhiteSpace)) return { tokens, occurrences: null };
+  const contents = tokens.map((text) => Buffer.from(text));
+  const occurrences = await inTurns(countSpecialTokens(words, contents));
+  // Where none occurs the text is cut as if there were none.
+  return occurrences.some((count) => count > 0) ? { tokens, occurrences } : { tokens: [], occurrences: null };
+}
+
+/** Tokenizers with one key cut texts into the same pretokens. */
+const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
+  JSON.stringify([patternDigest(parts.pattern), specialTokens]);
+
+/** How often a text is read for the tokens of these tokenizers, at most. */
+export function passCount(tokenizers: readonly TokenizerParts[]): number {
+  const counted = tokenizers.filter((parts) => canBeCut(parts));
+  const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts))));
+  return keys.size + tokenizers.length - counted.length;
+}
+
+/** Bytes of all occurrences of the words. */
+function bytesOf({ wordCount, starts, counts }: WordTable): number {
+  let byteCount = 0;
+  for (let word = 0; word < wordCount; word++)
+    byteCount += counts[word]! * (starts[word + 1]! - starts[word]!);
+  return byteCount;
+}
+
+/** Bytes of the inputs, as they were listed. */
+export const sizeOf = (inputs: readonly Input[]) => inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

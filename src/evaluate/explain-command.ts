@@ -1,0 +1,161 @@
+import { isUtf8 } from "node:buffer";
+import { counted, escapeBytes, grouped } from "#bytes";
+import { findTokenizer, readWrittenLedger, type WrittenLedger } from "#formats";
+import { readTyped } from "#options";
+import { inTurns, usageError } from "#runtime";
+import {
+  besideOf,
+  type Invocation,
+  type Line,
+  type Output,
+  openTokenizer,
+  piece,
+  shortened,
+  shownWidth,
+  terminalColumns,
+  writeJson,
+  writeLines,
+} from "#terminal";
+import {
+  droppedByte,
+  type ExplainedPart,
+  explainText,
+  type TokenizerParts,
+  textPieces,
+  tokenBytesOf,
+} from "#tokenizer";
+import { piecesText } from "./eval-text.ts";
+import { explaining } from "./evaluate-options.ts";
+
+/** A pretoken of so many bytes takes a second. */
+const textBytesMax = 10_000;
+
+/** `bpe explain`: how a text is encoded, merge by merge. */
+export async function runExplain({ files, options }: Invocation, output: Output): Promise<void> {
+  const [path, text] = files as [string, string];
+  const asked = readTyped(explaining, options);
+  const opened = () => openTokenizer({ ...findTokenizer(path), ...besideOf(asked) }, true, output);
+  if (asked.onlyPieces) {
+    const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
+    if (!isUtf8(whole)) throw usageError("the text on stdin is not UTF-8", "JSON holds only Unicode");
+    const pieces = textPieces(await opened(), whole);
+    return writeJson(pieces.map((piece) => Buffer.from(piece).toString()));
+  }
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length > textBytesMax) {
+    throw usageError(
+      `the text has ${grouped(bytes.length)} bytes; explain takes at most ${grouped(textBytesMax)}`,
+      "give it a word or a sentence; bpe encode takes any file",
+    );
+  }
+  const parts = await opened();
+  const explained: Explained = {
+    parts,
+    text,
+    pretokens: explainText(parts, bytes),
+    ledger: await inTurns(readWrittenLedger(parts)),
+  };
+  await (asked.json ? writeJson(explanationOf(explained)) : writeLines(explanationLines(explained)));
+}
+
+type Explained = {
+  readonly parts: TokenizerParts;
+  readonly text: string;
+  readonly pretokens: readonly ExplainedPart[];
+  /** Null where nothing beside the tokenizer says how often its merges were made. */
+  readonly ledger: WrittenLedger | null;
+};
+
+const shown = ({ tokens }: TokenizerParts, id: number) => escapeBytes(tokenBytesOf(tokens, id));
+
+const idsOf = ({ pretokens }: Explained) => pretokens.flatMap(({ ids }) => ids);
+
+/** What `bpe explain --json` prints: docs/explanation.schema.json. */
+function explanationOf(explained: Explained) {
+  const { parts, text, pretokens, ledger } = explained;
+  const token = (id: number) => ({ id, token: shown(parts, id) });
+  return {
+    format: "bpe-explanation",
+    version: 1,
+    tokenizer: parts.description.path,
+    text,
+    pattern: parts.description.patternName,
+    normalForm: parts.normalization,
+    parts: pretokens.map(({ kind, bytes, start, steps, ids }) => ({
+      kind,
+      text: escapeBytes(bytes),
+      start: start.map(token),
+      merges: steps.map(({ rank, at, left, right, id }) => ({
+        ...{ rank, count: ledger?.createdCounts[id] ?? null, at },
+        ...{ left: token(left), right: token(right), merged: token(id) },
+      })),
+      tokens: kind === "added" ? [{ id: ids[0]!, token: escapeBytes(bytes) }] : ids.map(token),
+    })),
+    ids: idsOf(explained),
+  };
+}
+
+function explanationLines(explained: Explained): Line[] {
+  const { parts, text, pretokens, ledger } = explained;
+  const { description, normalization } = parts;
+  const ids = idsOf(explained);
+  const counts = [
+    counted(Buffer.byteLength(text), "byte"),
+    counted(pretokens.length, "part"),
+    counted(ids.length, "token"),
+  ];
+  const form = normalization === null ? "" : `, normal form ${normalization}`;
+  const times = ledger === null ? "" : " its count in training,";
+  const hasMerges = pretokens.some(({ steps }) => steps.length > 0);
+  return [
+    `${counts.join(", ")}; pattern ${description.patternName ?? "of its own"}${form}`,
+    ...(hasMerges ? [`Each line is a merge: its rank,${times} its halves, the pieces.`] : []),
+    ...pretokens.flatMap((part) => ["", ...partLines(explained, part)]),
+    "",
+    `ids ${ids.join(" ")}`,
+  ];
+}
+
+const kinds = {
+  added: " is an added token",
+  whole: " is in the vocabulary, though no merge makes it",
+  merged: "",
+};
+
+function partLines({ parts, ledger }: Explained, { kind, bytes, start, steps, ids }: ExplainedPart): Line[] {
+  const { byteIds } = parts.model;
+  const lost = kind === "merged" ? bytes.filter((byte) => byteIds[byte] === droppedByte) : [];
+  // An added token may have the bytes of a learned one, whose id it shares.
+  const nameOf = (id: number) => (kind === "added" ? escapeBytes(bytes) : shown(parts, id));
+  const tokens = ids.map((id) => `${id} "${nameOf(id)}"`).join(", ");
+  const pieces = start.map((id) => shown(parts, id));
+  const rows = steps.map(({ rank, at, id }) => {
+    const joined = `"${pieces[at]}" + "${pieces[at + 1]}"`;
+    pieces.splice(at, 2, shown(parts, id));
+    const count = ledger === null ? [] : [`${grouped(ledger.createdCounts[id]!)} times`];
+    return { numbers: [grouped(rank), ...count], joined, pieces: shownPieces(pieces) };
+  });
+  const widest = (texts: readonly string[]) => Math.max(...texts.map(shownWidth));
+  const widths = rows[0]?.numbers.map((_, column) => widest(rows.map(({ numbers }) => numbers[column]!)));
+  const joinedWidth = widest(rows.map(({ joined }) => joined));
+  return [
+    [piece("bold", `"${escapeBytes(bytes)}"`), kinds[kind], tokens === "" ? "" : ` -> ${tokens}`],
+    ...(lost.length > 0 ? [`  left out, having no id: ${escapeBytes(Uint8Array.from(lost))}`] : []),
+    ...rows.map(({ numbers, joined, pieces }) => {
+      const cells = numbers.map((text, column) => text.padStart(widths![column]!));
+      const line = `  ${cells.join("  ")}  ${joined}${" ".repeat(joinedWidth - shownWidth(joined))}  `;
+      return line + shortened(pieces, Math.max(piecesColumnsLeast, terminalColumns(1) - shownWidth(line)));
+    }),
+  ];
+}
+
+/** Pieces without quotes: a space has a sign. */
+const shownPieces = (pieces: readonly string[]) =>
+  piecesText(
+    pieces.map((text) => text.replaceAll(" ", "␣")),
+    shownPiecesMax,
+  );
+
+const shownPiecesMax = 40;
+/** On a narrower terminal they go on in the next line. */
+const piecesColumnsLeast = 20;

@@ -1,0 +1,309 @@
+import { basename } from "node:path";
+import { bytes, counted, grouped } from "#bytes";
+import { findInputs, inspectFirstStream } from "#corpus";
+import { ratio, usedCount } from "#evaluation";
+import {
+  findTokenizer,
+  modelFactsOf,
+  readBeside,
+  recordedLedger,
+  recordedReading,
+  roleTokensAt,
+} from "#formats";
+import { readTyped } from "#options";
+import { alsoCalled, describeLlamaCpp, type PatternName, patterns } from "#pattern";
+import { takeReportPlace, writtenLine } from "#reports";
+import { inTurns, shellLine } from "#runtime";
+import {
+  besideOf,
+  type CountedText,
+  countTokensOf,
+  type Invocation,
+  type Line,
+  lineColumns,
+  nameOfTokenizer,
+  type Output,
+  openTokenizer,
+  type Piece,
+  plain,
+  type Row,
+  rowLines,
+  stylesFor,
+  usualColumns,
+  widthOf,
+  writeLines,
+  writeStdout,
+} from "#terminal";
+import {
+  allAddedTokens,
+  chatTemplates,
+  type Share,
+  type TokenizerParts,
+  tokenBytesOf,
+  tokenNamer,
+  type VocabularyStatistics,
+  vocabularyStatistics,
+} from "#tokenizer";
+import { whitespaceAndSeparators } from "#train";
+import { inspecting } from "./evaluate-options.ts";
+
+/** `bpe inspect`: describes a tokenizer; with `--text`, also how it encodes a text. */
+export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
+  const found = findTokenizer(invocation.files[0]!);
+  const { path, name = nameOfTokenizer(path) } = found;
+  const asked = readTyped(inspecting, invocation.options);
+  const { text: textPath, json: isJson = false, report: reportPath } = asked;
+  await takeReportPlace(reportPath, output);
+  const parts = await openTokenizer({ ...found, ...besideOf(asked) }, true, output);
+  const statistics = await inTurns(
+    vocabularyStatistics(parts.tokens, allAddedTokens(parts), longestShown, parts.model.merges),
+  );
+  const described = {
+    parts,
+    name,
+    roles: roleTokensAt(path),
+    facts: modelFactsOf(readBeside(path)),
+  };
+  const rows = tokenizerRows(described, statistics);
+  if (!isJson) await writeLines(rowLines(rows, lineColumns(1), nameColumns));
+  const text = textPath === undefined ? undefined : await countTokens(parts, textPath, output);
+  if (isJson) {
+    const inspection = JSON.stringify(inspectionOf(described, statistics, text), null, 2);
+    await writeStdout(`${inspection}\n`);
+  } else if (text !== undefined) await writeLines(describeText(parts, text));
+  if (reportPath === undefined) return;
+  const { writeInspectionPage } = await import("#reports/vocabulary-page");
+  const command = shellLine(["bpe", "inspect", ...invocation.typed]);
+  const inspection = inspectionOf(described, statistics, text);
+  await writeInspectionPage(reportPath, {
+    command,
+    name,
+    parts,
+    rows,
+    statistics,
+    text,
+    inspection,
+    warn: (message) => output.warn(message),
+  });
+  output.succeed(writtenLine(reportPath), {});
+}
+
+/** A tokenizer, what it is called, and what `transformers` reads beside it. */
+type Described = {
+  readonly parts: TokenizerParts;
+  readonly name: string;
+  readonly roles: Readonly<Record<string, string>>;
+  readonly facts: ReturnType<typeof modelFactsOf>;
+};
+
+/** Encodes a text, and counts its tokens. */
+export async function countTokens(parts: TokenizerParts, path: string, output: Output): Promise<CountedText> {
+  const options = { trained: recordedReading([parts.description.path]) };
+  const inputs = await inspectFirstStream(findInputs([path], options), options);
+  output.keepOutputsFrom(inputs);
+  return countTokensOf(parts, { path, inputs }, output);
+}
+
+const nameColumns = 16;
+
+const longestShown = 10;
+const specialsShown = 20;
+const shownBytesMax = 240;
+
+/** What is looked for first: what a model and its programs have to agree on; then what its tokens are like. */
+function tokenizerRows(
+  { parts, name, roles, facts }: Described,
+  { size, idLimit, invalidCount, ...statistics }: VocabularyStatistics,
+): Row[] {
+  const { description, tokens, model, normalization, addsPrefixSpace } = parts;
+  const { patternName, patternSources, decoder, postProcessor } = description;
+  const called = alsoCalled(patterns[patternName as PatternName] ?? {});
+  const { chatTemplate, modelMaxLength, tokenizerClass } = facts;
+  const specials = specialRows(parts, roles);
+  const nameOf = tokenNamer(parts);
+  const isSaid = basename(description.path) === description.kind;
+  return [
+    ["tokenizer", `${name} (${description.path}${isSaid ? "" : `, ${description.kind}`})`],
+    [
+      "size",
+      `${counted(size, "token")}, ids up to ${idLimit - 1}, ${counted(model.merges.merged.length, "merge")}`,
+    ],
+    ...specials,
+    ["template", chatTemplate === null ? "" : describeTemplate(chatTemplate)],
+    ["longest input", modelMaxLength === null ? "" : counted(modelMaxLength, "token")],
+    ["class", tokenizerClass ?? ""],
+    ["normalizer", `${normalization ?? "none"}${addsPrefixSpace ? ", and a space before the text" : ""}`],
+    ["pattern", patternName ?? "a regular expression"],
+    ["", called ?? ""],
+    // Whole, as whoever copies it needs it.
+    ...patternSources.map((source): Row => ["", [source]]),
+    ["llama.cpp", describeLlamaCpp(patternName)],
+    ["post-processor", describePostProcessing(parts, postProcessor)],
+    ["decoder", decoder ?? ""],
+    ...statistics.longestIds.map((id, i): Row => {
+      const { length } = tokenBytesOf(tokens, id);
+      const first = String(tokenBytesOf(tokens, statistics.longestIds[0]!).length);
+      const size = String(length).padStart(first.length);
+      return [i === 0 ? "longest" : "", [`${size} bytes  ${id} "${nameOf(id, shownBytesMax)}"`]];
+    }),
+    ["whitespace", whitespaceAndSeparators(statistics)],
+    ...shareRows("by script", statistics.scripts, size - allAddedTokens(parts).length),
+    ...shareRows("by bytes", statistics.lengths, size - allAddedTokens(parts).length),
+    ["not UTF-8", `${counted(invalidCount, "token")} with a part of a character`],
+  ];
+}
+
+/** How many special tokens there are, and a row for each: id, text, roles, flags. Those with roles are never left out. */
+function specialRows(parts: TokenizerParts, roles: Described["roles"]): Row[] {
+  const { controlTokens = [] } = parts;
+  const tokens = allAddedTokens(parts).toSorted((a, b) => a.id - b.id);
+  const rolesOf = (content: string) => rolesIn(roles, content);
+  const first = tokens.toSorted(
+    (a, b) => Number(rolesOf(b.content).length > 0) - Number(rolesOf(a.content).length > 0),
+  );
+  const listed = first.slice(0, specialsShown).sort((a, b) => a.id - b.id);
+  const widest = (texts: readonly string[]) => Math.max(...texts.map(widthOf));
+  const idWidth = widest(listed.map(({ id }) => String(id)));
+  const textWidth = Math.min(textColumnsMax, widest(listed.map(({ content }) => content)));
+  const notFound = controlTokens.length > 0 ? ", not found in a text" : "";
+  return [
+    ["special", tokens.length === 0 ? "none" : counted(tokens.length, "token") + notFound],
+    ...listed.map(({ id, content, special, ...flags }): Row => {
+      const set = Object.entries(flags).flatMap(([name, value]) => (value === true ? [name] : []));
+      const said = [...rolesOf(content), ...(special ? [] : ["not special"]), ...set].join(", ");
+      const gap = " ".repeat(Math.max(0, textWidth - widthOf(content)));
+      const text = `${String(id).padStart(idWidth)}  ${content}${said === "" ? "" : `${gap}  ${said}`}`;
+      return ["", [text]];
+    }),
+    ["", tokens.length > listed.length ? `and ${tokens.length - listed.length} more` : ""],
+  ];
+}
+
+/** The roles of a special token: `bos`. */
+const rolesIn = (roles: Described["roles"], content: string) =>
+  Object.entries(roles).flatMap(([role, text]) => (text === content ? [role.replace("_token", "")] : []));
+
+/** Longer special tokens push their roles aside. */
+const textColumnsMax = 30;
+
+function describeTemplate(template: string): string {
+  const known = Object.entries(chatTemplates).find(([, { template: own }]) => own === template);
+  return known?.[0] ?? `its own, ${counted(template.length, "character")}`;
+}
+
+/** What is put around a text by whoever applies it, which `bpe encode` does not. */
+function describePostProcessing(parts: TokenizerParts, types: string | undefined): string {
+  const { postProcessing } = parts;
+  if (postProcessing === undefined) return types ?? "none";
+  const { before, after, obstacle } = postProcessing;
+  if (obstacle !== undefined) return `${types ?? ""}: ${obstacle}`;
+  if (before.length + after.length === 0) return types ?? "none";
+  const nameOf = tokenNamer(parts);
+  const texts = (ids: readonly number[]) => ids.map((id) => nameOf(id));
+  const around = [...texts(before), "the text", ...texts(after)].join(" ");
+  return `${around}${types === undefined ? "" : ` (${types})`}; bpe encode gives the text alone`;
+}
+
+const shareRows = (name: string, shares: readonly Share[], total: number): Row[] =>
+  shares
+    .filter(({ tokenCount }) => tokenCount > 0)
+    .map((share, i) => {
+      const percent = `${((100 * share.tokenCount) / Math.max(1, total)).toFixed(1)} %`;
+      const numbers = grouped(share.tokenCount).padStart(9) + percent.padStart(9);
+      return [i === 0 ? name : "", share.name.padEnd(24) + numbers];
+    });
+
+/** How a text is encoded: bytes per token, how much of the vocabulary it uses, and its first tokens. */
+function describeText(parts: TokenizerParts, text: CountedText): Line[] {
+  const { path, textBytes, idCount, counts, sample } = text;
+  const rows: Row[] = [
+    ["text", `${path}: ${bytes(textBytes)}, ${counted(idCount, "token")}`],
+    ["bytes/token", idCount === 0 ? "-" : (textBytes / idCount).toFixed(3)],
+    ["used", `${grouped(usedCount(counts))} of ${counted(parts.tokens.tokenCount, "token")}`],
+  ];
+  const nameOf = tokenNamer(parts);
+  const begins = showTokens(firstOf(sample.map((id) => nameOf(id, shownBytesMax))));
+  return [...rowLines(rows, lineColumns(1), nameColumns), ["begins".padEnd(nameColumns), ...begins]];
+}
+
+/** Three lines of a usual terminal. `--json` and the report have more. */
+const beginsColumns = 3 * usualColumns - nameColumns;
+
+/** The first tokens of a text, as many as are shown; each stands beside a line between two. */
+function firstOf(tokens: readonly string[]): readonly string[] {
+  let used = 0;
+  const end = tokens.findIndex((token) => {
+    used += widthOf(token) + 1;
+    return used > beginsColumns;
+  });
+  return end < 0 ? tokens : tokens.slice(0, Math.max(1, end));
+}
+
+/** Background colours, used in turn, so that the ends of tokens can be seen. */
+const backgrounds = [44, 42, 45, 46];
+
+function showTokens(tokens: readonly string[]): Piece[] {
+  if (stylesFor(1) === plain) return [tokens.join("|")];
+  return tokens.map((text, i) => ({ text, code: `30;${backgrounds[i % backgrounds.length]}` }));
+}
+
+/** What `bpe inspect --json` prints: docs/inspection.schema.json. */
+function inspectionOf(
+  { parts, roles, facts }: Described,
+  statistics: VocabularyStatistics,
+  text: CountedText | undefined,
+) {
+  const { description, model, normalization, addsPrefixSpace, postProcessing, controlTokens = [] } = parts;
+  const nameOf = tokenNamer(parts);
+  const inspected = (id: number) => ({
+    id,
+    bytes: tokenBytesOf(parts.tokens, id).length,
+    token: nameOf(id),
+  });
+  const control = new Set(controlTokens);
+  return {
+    format: "bpe-inspection",
+    version: 1,
+    path: description.path,
+    kind: description.kind,
+    vocabularySize: statistics.size,
+    idLimit: statistics.idLimit,
+    mergeCount: model.merges.merged.length,
+    pattern: description.patternName,
+    patternSources: description.patternSources,
+    normalForm: normalization,
+    addsPrefixSpace,
+    decoder: description.decoder ?? null,
+    postProcessor: description.postProcessor ?? null,
+    before: postProcessing?.before ?? [],
+    after: postProcessing?.after ?? [],
+    ...facts,
+    specialTokens: allAddedTokens(parts)
+      .map((token) => ({
+        ...token,
+        isFound: !control.has(token),
+        roles: rolesIn(roles, token.content),
+      }))
+      .sort((a, b) => a.id - b.id),
+    longestTokens: statistics.longestIds.map(inspected),
+    // These two keys are older than the words.
+    blankTokens: statistics.whitespaceCount,
+    ruleTokens: statistics.separatorCount,
+    scripts: statistics.scripts,
+    lengths: statistics.lengths,
+    notUtf8Tokens: statistics.invalidCount,
+    // Null without a record.
+    training: recordedLedger(description.path),
+    text:
+      text === undefined
+        ? null
+        : {
+            path: text.path,
+            bytes: text.textBytes,
+            tokens: text.idCount,
+            bytesPerToken: ratio(text.textBytes, text.idCount),
+            usedTokens: usedCount(text.counts),
+            firstTokens: text.sample.map(inspected),
+          },
+  };
+}

@@ -1,0 +1,80 @@
+// Measures tokenizers on texts, from counted tokens and words. No clock, no screen.
+
+export {
+  type Difference,
+  type DifferentWords,
+  differenceOf,
+  type MergeWithRank,
+  type TextDifference,
+  type TokenizerFacts,
+} from "./difference.ts";
+export {
+  addCounts,
+  type CostliestWord,
+  type Evaluation,
+  evaluationOf,
+  type FullEvaluation,
+  type NamedText,
+  type NamedTokenizer,
+  ratio,
+  sumOf,
+  type TextFacts,
+  type TokenCounts,
+  TokenizerMeasures,
+  textFacts,
+  usedCount,
+  type VocabularyDetails,
+  type WordCosts,
+} from "./evaluation.ts";
+export { type CutText, type Excerpt, excerptsOf } from "./excerpts.ts";
+export {
+  cautionsOf,
+  differenceOfTwo,
+  type Finding,
+  type FindingPart,
+  findingOf,
+  ownAndBest,
+  shortTextBytes,
+  spelled,
+} from "./finding.ts";
+export {
+  bestOf,
+  type CostParity,
+  costMeasures,
+  costsOf,
+  digitMeasures,
+  type Measure,
+  type Measures,
+  modelMeasures,
+  parityCosts,
+  parityMeasures,
+  repeatsAnother,
+  shownValue,
+  type TermTokens,
+  termMeasures,
+  textMeasures,
+  vocabularyMeasures,
+} from "./measures.ts";
+export { type ModelShape, readModelShape } from "./model-cost.ts";
+export { NumberCounts } from "./number-counts.ts";
+export type { SampleToken } from "./passages.ts";
+export { shownWords } from "./shown-words.ts";
+export {
+  countSpecialTokens,
+  gatherTextWords,
+  holdsWhiteSpace,
+  placedWordPattern,
+  scatteredTable,
+  slicesOf,
+  type TextWords,
+  type WordSlice,
+} from "./text-words.ts";
+export { isCutAlike, spansOf } from "./token-spans.ts";
+export {
+  compareCuts,
+  costliestMax,
+  differentWords,
+  WordEncoder,
+  type WordEncoding,
+  wordCosts,
+} from "./word-encoder.ts";

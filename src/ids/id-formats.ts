@@ -1,0 +1,408 @@
+import { closeSync, existsSync, fstatSync, readFileSync, readSync } from "node:fs";
+import { bytes, bytesOf, grouped, grown } from "#bytes";
+import { type KeptColumns, type KeptField, zlib } from "#corpus";
+import { type ByteSink, openRegularFile, scaled, statOf, UserError, withRegularFile } from "#runtime";
+import { type IdDocuments, readNumbers } from "./id-reader.ts";
+import {
+  BinaryWriter,
+  HeadedWriter,
+  type IdType,
+  type IdWriter,
+  idBytes,
+  type idFormatNames,
+  npyMagic,
+  npyWriter,
+} from "./id-writers.ts";
+
+// The files of ids that the programs which train models read, each with the layout of that program: how they are written, and
+// how those that `bpe encode` writes are read, and others as far as they are the same.
+
+/** One of them. */
+export type IdFormat = {
+  readonly name: (typeof idFormatNames)[number];
+  /** What each of its files ends in: that of the ids, then those that say where documents are. */
+  readonly endings: readonly [string, ...string[]];
+  /** Whether its files say where documents are. */
+  readonly hasDocuments?: boolean;
+  /** Whether they leave out those that are empty. */
+  readonly omitsEmpty?: boolean;
+  /** Whether they hold fields of records, too. */
+  readonly keepsFields?: boolean;
+  /** More ids do not fit a file. */
+  readonly idCountMax?: number;
+  /** The type of ids that its readers expect of a tokenizer, if it is not that of .npy; `idLimit`: above every id. */
+  readonly typeFor?: (idLimit: number) => IdType;
+  /** Takes ids, and where documents end; in the order of the endings. */
+  open(files: readonly ByteSink[], type: IdType, kept?: KeptColumns): IdWriter;
+};
+
+/** Sizes are fields of 32 bits, with a sign. */
+const int32Max = 2 ** 31 - 1;
+
+/** Rows of Parquet. Loading it takes some milliseconds, for a format that few runs write. */
+const rows: Omit<IdFormat, "name" | "endings"> = {
+  hasDocuments: true,
+  keepsFields: true,
+  typeFor: () => "uint32",
+  open([file], _type, kept) {
+    const { ParquetIds } = require("./parquet-ids.ts") as typeof import("./parquet-ids.ts");
+    return new ParquetIds(file!, kept);
+  },
+};
+
+export const idFormats: readonly IdFormat[] = [
+  { name: "npy", endings: [".npy"], open: ([ids], type) => npyWriter(ids!, type) },
+  {
+    name: "bin",
+    endings: [".bin"],
+    open: ([ids], type) => new BinaryWriter(ids!, type),
+  },
+  { ...rows, name: "parquet", endings: [".parquet"] },
+  // For `bpe ids join` alone: the first and the last row may be pieces of documents.
+  { ...rows, name: "part", endings: [".part"] },
+  {
+    name: "megatron",
+    hasDocuments: true,
+    endings: [".bin", ".idx"],
+    typeFor: (idLimit) => (idLimit < megatronNarrowLimit ? "uint16" : "uint32"),
+    open: ([ids, index], type) => indexed(ids!, index!, type, (ends) => megatronIndex(ends, type)),
+  },
+  {
+    name: "olmo",
+    hasDocuments: true,
+    omitsEmpty: true,
+    endings: [".npy", ".csv.gz"],
+    open: ([ids, index], type) => indexed(ids!, index!, type, olmoIndex),
+  },
+  {
+    name: "datatrove",
+    hasDocuments: true,
+    omitsEmpty: true,
+    endings: [".ds", ".ds.index", ".ds.metadata"],
+    open: ([ids, index, facts], type) =>
+      new IndexedWriter(new BinaryWriter(ids!, type), (ends, idCount) => {
+        index!.write(bytesOf(BigUint64Array.from(withoutEmpty(ends), BigInt)));
+        facts!.write(new TextEncoder().encode(datatroveFacts(idCount, type)));
+      }),
+  },
+  {
+    name: "llmc",
+    endings: [".bin"],
+    idCountMax: int32Max,
+    open: ([ids], type) => new HeadedWriter(ids!, type, (idCount) => llmcHead(type, idCount)),
+  },
+];
+
+/** The format of that name; without one, the first whose files of ids end so. */
+export const idFormatOf = (name: string | undefined, path: string): IdFormat | undefined =>
+  idFormats.find((format) => (name === undefined ? path.endsWith(format.endings[0]) : format.name === name));
+
+/** A path without what the format's files end in. */
+export function baseOf(path: string, { endings }: IdFormat): string {
+  const ending = endings.find((each) => path.endsWith(each) && path.length > each.length);
+  return ending === undefined ? path : path.slice(0, -ending.length);
+}
+
+/** Raw ids, and where documents end: known as a whole behind the last. */
+class IndexedWriter implements IdWriter {
+  private ends = new Float64Array(scaled(1 << 10, 4));
+  private endCount = 0;
+
+  constructor(
+    private readonly ids: BinaryWriter,
+    private readonly writeIndex: (ends: Float64Array, idCount: number) => void,
+  ) {}
+
+  get idCount(): number {
+    return this.ids.idCount;
+  }
+
+  write(ids: Uint16Array | Uint32Array, documentEnds?: Uint32Array): void {
+    const before = this.idCount;
+    this.ids.write(ids);
+    for (const end of documentEnds ?? []) this.endAt(before + end);
+  }
+
+  endInput(): void {
+    this.endAt(this.idCount);
+  }
+
+  drained(): Promise<void> | undefined {
+    return this.ids.drained();
+  }
+
+  finish(): void {
+    this.writeIndex(this.ends.subarray(0, this.endCount), this.idCount);
+  }
+
+  private endAt(end: number): void {
+    if (this.endCount === this.ends.length) this.ends = grown(this.ends);
+    this.ends[this.endCount++] = end;
+  }
+}
+
+/**
+ * The programs whose files these are write no empty document. OLMo-core refuses one that begins where the ids end, and datatrove
+ * counts places wrongly behind one.
+ */
+const withoutEmpty = (ends: Float64Array) => ends.filter((end, d) => end > (d === 0 ? 0 : ends[d - 1]!));
+
+const indexed = (
+  ids: ByteSink,
+  index: ByteSink,
+  type: IdType,
+  chunksOf: (ends: Float64Array) => Iterable<Uint8Array>,
+) =>
+  new IndexedWriter(new BinaryWriter(ids, type), (ends) => {
+    for (const chunk of chunksOf(ends)) index.write(chunk);
+  });
+
+/** Megatron takes 16 bits below this many ids. */
+const megatronNarrowLimit = 65_500;
+/** Its numbers of numpy's types. Its ids of 32 bits have a sign, which no id needs. */
+const megatronTypes = { uint16: 8, uint32: 4 } as const;
+
+/**
+ * `.idx`: magic, version, type, the number of sequences and of documents and one; then the length of each sequence in ids
+ * (32 bits), where it begins in bytes, and the sequence at which each document begins, with a last one for the end (64
+ * bits). Here each document is one sequence.
+ */
+function* megatronIndex(ends: Float64Array, type: IdType): Generator<Uint8Array> {
+  const count = ends.length;
+  const head = new DataView(new ArrayBuffer(34));
+  "MMIDIDX\0\0".split("").forEach((character, i) => {
+    head.setUint8(i, character.charCodeAt(0));
+  });
+  head.setBigUint64(9, 1n, true);
+  head.setUint8(17, megatronTypes[type]);
+  head.setBigUint64(18, BigInt(count), true);
+  head.setBigUint64(26, BigInt(count + 1), true);
+  yield bytesOf(head);
+  const startOf = (d: number) => (d === 0 ? 0 : ends[d - 1]!);
+  yield bytesOf(Int32Array.from(ends, (end, d) => lengthOf(end - startOf(d))));
+  const width = idBytes(type);
+  yield bytesOf(BigInt64Array.from(ends, (_, d) => BigInt(startOf(d) * width)));
+  yield bytesOf(BigInt64Array.from({ length: count + 1 }, (_, d) => BigInt(d)));
+}
+
+function lengthOf(idCount: number): number {
+  if (idCount <= int32Max) return idCount;
+  throw new UserError(
+    `a document of ${grouped(idCount)} ids does not fit this format: it may have ${grouped(int32Max)}`,
+    { hint: "cut it into records, or name the special token that ends documents: --document-end" },
+  );
+}
+
+const rowsInChunk = scaled(1 << 15, 2);
+
+/**
+ * `.csv.gz`: a line for each document, with where it begins and ends in ids; its number; no source; its number again,
+ * where dolma has the line of a record. Each chunk is gzip for itself, and all of them are one file.
+ */
+function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
+  const ends = withoutEmpty(all);
+  for (let from = 0; from === 0 || from < ends.length; from += rowsInChunk) {
+    let rows = "";
+    for (let d = from; d < Math.min(ends.length, from + rowsInChunk); d++)
+      rows += `${d === 0 ? 0 : ends[d - 1]},${ends[d]},${d},,${d}\r\n`;
+    yield zlib().gzipSync(rows);
+  }
+}
+
+/** The tokenizer and the size of an id; the number of ids, for programs and for people. */
+const datatroveFacts = (idCount: number, type: IdType) =>
+  `bpe|${idBytes(type)}\n${idCount}\n${bytes(idCount).replace("B", "T")}`;
+
+/** llm.c's numbers for ids of 16 bits (its GPT-2) and of 32 (its Llama 3): the magic of the file, and its version. */
+const llmcHeads = { uint16: [20240520, 1], uint32: [20240801, 7] } as const;
+const llmcHeadBytes = 256 * 4;
+
+/** 256 words: magic, version, the number of ids. */
+function llmcHead(type: IdType, idCount: number): Uint8Array {
+  const head = new Int32Array(llmcHeadBytes / 4);
+  head.set([...llmcHeads[type], idCount]);
+  return bytesOf(head);
+}
+
+/** A file of ids with its documents. */
+export type FormattedIds = {
+  readonly format: IdFormat;
+  /** All that is read. */
+  readonly paths: readonly string[];
+  /** Fields of records that are beside the ids. */
+  readonly keptFields?: readonly KeptField[] | undefined;
+  /** The ids in order, with the ends of documents among them; a document may go on in the next. */
+  read(): Generator<IdDocuments>;
+};
+
+/** What the file is, by its ending, its beginning and what is beside it; undefined for bare ids. `needed`: their type, if nothing says it. */
+export function formattedIdsAt(path: string, needed: IdType): FormattedIds | undefined {
+  if (path === "-" || statOf(path)?.isFile() !== true) return undefined;
+  const at = (name: IdFormat["name"]) => {
+    const format = idFormatOf(name, "")!;
+    return { format, base: baseOf(path, format) };
+  };
+  if (path.endsWith(".parquet")) return parquetAt(path);
+  if (path.endsWith(".ds")) return rawIds(at("datatrove"), ".ds", datatroveOf(path, needed));
+  const { base } = at("megatron");
+  if (/\.(bin|idx)$/.test(path) && existsSync(`${base}.idx`))
+    return rawIds(at("megatron"), ".bin", megatronOf(`${base}.idx`));
+  if (path.endsWith(".bin")) {
+    const type = llmcTypeOf(path);
+    return type && rawIds(at("llmc"), ".bin", { type, startByte: llmcHeadBytes });
+  }
+  const olmo = at("olmo");
+  const index = `${olmo.base}.csv.gz`;
+  const isOlmo = /\.(npy|csv\.gz)$/.test(path) && existsSync(index) && !isNpy(`${olmo.base}.npy`);
+  return isOlmo ? rawIds(olmo, ".npy", { type: needed, ends: olmoEnds(index) }) : undefined;
+}
+
+type Layout = {
+  readonly type: IdType;
+  readonly startByte?: number;
+  /** Where documents end; of ids alone it is not known. */
+  readonly ends?: Float64Array;
+};
+
+function rawIds(
+  { format, base }: { format: IdFormat; base: string },
+  ending: string,
+  layout: Layout,
+): FormattedIds {
+  const { type, startByte = 0, ends } = layout;
+  const path = base + ending;
+  return {
+    format,
+    paths: format.endings.map((ending) => base + ending),
+    *read() {
+      const fd = openRegularFile(path);
+      try {
+        const endByte = fstatSync(fd).size;
+        const idCount = (endByte - startByte) / idBytes(type);
+        const said = ends?.at(-1) ?? (ends === undefined ? idCount : 0);
+        if (said !== idCount)
+          throw damaged(path, `it has ${idCount} ids of ${type}, and its documents have ${said}`);
+        let first = 0;
+        let done = 0;
+        for (const ids of readNumbers(fd, path, startByte, endByte, type)) {
+          let last = first;
+          while (ends !== undefined && last < ends.length && ends[last]! <= done + ids.length) last++;
+          const inChunk = Uint32Array.from(ends?.subarray(first, last) ?? [], (end) => end - done);
+          yield { ids, ends: inChunk, kept: [] };
+          [first, done] = [last, done + ids.length];
+        }
+        // Without any id there may be empty documents.
+        const rest = (ends?.length ?? 0) - first;
+        if (rest > 0) yield { ids: new Uint16Array(0), ends: new Uint32Array(rest), kept: [] };
+      } finally {
+        closeSync(fd);
+      }
+    },
+  };
+}
+
+const damaged = (path: string, what: string, hint?: string) =>
+  new UserError(`"${path}" is damaged: ${what}`, hint === undefined ? {} : { hint });
+
+const otherHint = "only what bpe encode writes can be read; else save the ids as .npy";
+
+const bytesAt = (path: string) => withRegularFile(path, (fd) => readFileSync(fd));
+
+const megatronMagic = new TextEncoder().encode("MMIDIDX\0\0");
+
+function megatronOf(path: string): Layout {
+  const index = bytesAt(path);
+  const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
+  if (Buffer.compare(index.subarray(0, 9), megatronMagic) !== 0 || index.length < 34)
+    throw damaged(path, "it does not begin like an index of Megatron");
+  const code = index[17];
+  const type = (Object.keys(megatronTypes) as IdType[]).find((type) => megatronTypes[type] === code);
+  if (type === undefined)
+    throw new UserError(`"${path}" has ids of type ${code}, neither uint16 nor int32`, { hint: otherHint });
+  const count = Number(view.getBigUint64(18, true));
+  const documentCount = Number(view.getBigUint64(26, true)) - 1;
+  if (documentCount !== count)
+    throw new UserError(`"${path}" has ${count} sequences in ${documentCount} documents`, {
+      hint: otherHint,
+    });
+  const startsAt = 34 + 4 * count;
+  if (index.length !== startsAt + 8 * count + 8 * (count + 1))
+    throw damaged(path, `it has ${index.length} bytes`);
+  const ends = new Float64Array(count);
+  for (let d = 0, start = 0; d < count; d++) {
+    const isNext = Number(view.getBigInt64(startsAt + 8 * d, true)) === start * idBytes(type);
+    const isOne = Number(view.getBigInt64(startsAt + 8 * count + 8 * d, true)) === d;
+    if (!isNext || !isOne)
+      throw new UserError(
+        `"${path}": sequence ${d} is not document ${d}, or does not follow the one before`,
+        { hint: otherHint },
+      );
+    start += view.getInt32(34 + 4 * d, true);
+    ends[d] = start;
+  }
+  return { type, ends };
+}
+
+function datatroveOf(path: string, needed: IdType): Layout {
+  const index = bytesAt(`${path}.index`);
+  if (index.length % 8 !== 0) throw damaged(`${path}.index`, `it has ${index.length} bytes`);
+  const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
+  const ends = Float64Array.from({ length: index.length / 8 }, (_, d) =>
+    Number(view.getBigUint64(8 * d, true)),
+  );
+  checkRising(ends, `${path}.index`);
+  const facts = `${path}.metadata`;
+  const size = existsSync(facts) ? /\|([24])\n/.exec(bytesAt(facts).toString())?.[1] : undefined;
+  return { type: size === undefined ? needed : size === "2" ? "uint16" : "uint32", ends };
+}
+
+function olmoEnds(path: string): Float64Array {
+  const rows = zlib().gunzipSync(bytesAt(path)).toString().split("\r\n").slice(0, -1);
+  const ends = new Float64Array(rows.length);
+  for (const [d, row] of rows.entries()) {
+    ends[d] = Number(row.split(",")[1]);
+    if (row === `${d === 0 ? 0 : ends[d - 1]},${ends[d]},${d},,${d}`) continue;
+    throw new UserError(`"${path}" line ${d + 1} is not as bpe encode writes it: "${row.slice(0, 80)}"`, {
+      hint: otherHint,
+    });
+  }
+  checkRising(ends, path);
+  return ends;
+}
+
+function checkRising(ends: Float64Array, path: string): void {
+  const wrong = ends.findIndex((end, d) => !(Number.isSafeInteger(end) && end >= (ends[d - 1] ?? 0)));
+  if (wrong >= 0) throw damaged(path, `document ${wrong} ends at id ${ends[wrong]}, before it begins`);
+}
+
+function headOf(path: string): Uint8Array {
+  const head = new Uint8Array(12);
+  return withRegularFile(path, (fd) => head.subarray(0, readSync(fd, head, 0, head.length, 0)));
+}
+
+const isNpy = (path: string) =>
+  statOf(path) !== undefined && npyMagic.every((byte, i) => headOf(path)[i] === byte);
+
+/** The type of ids behind a head of llm.c that is right; undefined: there is none. */
+function llmcTypeOf(path: string): IdType | undefined {
+  const head = headOf(path);
+  if (head.length < 12) return undefined;
+  const [magic, version, count] = new Int32Array(head.buffer, 0, 3);
+  const type = (Object.keys(llmcHeads) as IdType[]).find(
+    (type) => `${llmcHeads[type]}` === `${magic},${version}`,
+  );
+  if (type === undefined) return undefined;
+  return statOf(path)!.size === llmcHeadBytes + count! * idBytes(type) ? type : undefined;
+}
+
+function parquetAt(path: string): FormattedIds {
+  // Loading it takes some 10 ms.
+  const { keptFieldsOf, readParquetIds } =
+    require("./read-parquet-ids.ts") as typeof import("./read-parquet-ids.ts");
+  return {
+    format: idFormatOf("parquet", "")!,
+    paths: [path],
+    keptFields: keptFieldsOf(path),
+    read: () => readParquetIds(path),
+  };
+}

@@ -1,0 +1,147 @@
+import { Chunk, idMergesHead } from "#formats";
+import { readText, scaled, UserError } from "#runtime";
+import { narrowIdMax } from "#tokenizer";
+import { alphabetSizeMax } from "./id-reader.ts";
+import { idTypeFor } from "./id-writers.ts";
+
+/**
+ * Merges over an alphabet of ids: ids below `alphabetSize` are its symbols, merge k makes `alphabetSize` + k.
+ *
+ *   ARRAY   TYPE         LENGTH       MEANING
+ *   left    Int32Array   mergeCount   id of the left half of merge k
+ *   right   Int32Array   mergeCount   id of its right half
+ *
+ * The file has a line for each merge, `left right` in decimal, behind a line that says the size of the alphabet.
+ */
+export type IdMerges = {
+  readonly alphabetSize: number;
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+};
+
+/** The types of ids in files: of the alphabet, and of all tokens. */
+export const idTypesOf = ({ alphabetSize, left }: IdMerges) => ({
+  symbolType: idTypeFor({ isNarrow: alphabetSize - 1 <= narrowIdMax }),
+  tokenType: idTypeFor({ isNarrow: alphabetSize + left.length - 1 <= narrowIdMax }),
+});
+
+/** `merges.txt`. */
+export function* idMergesFile(merges: IdMerges): Generator<Uint8Array> {
+  yield new TextEncoder().encode(`${idMergesHead}${merges.alphabetSize}\n`);
+  yield* idMergeLines(merges);
+}
+
+/** The lines of the merges. */
+export function* idMergeLines({ left, right }: IdMerges): Generator<Uint8Array> {
+  const chunk = new Chunk();
+  for (let k = 0; k < left.length; k++) {
+    chunk.decimal(left[k]!);
+    chunk.ascii(" ");
+    chunk.decimal(right[k]!);
+    chunk.ascii("\n");
+    if (chunk.isFull) yield chunk.take();
+  }
+  if (chunk.length > 0) yield chunk.take();
+}
+
+/** Reads a `merges.txt` over ids; an error says what is wrong with it. */
+export function readIdMerges(path: string): IdMerges {
+  const fail = (what: string): never => {
+    throw new UserError(`"${path}": ${what}`, {
+      hint: "name the directory, or the merges.txt, that bpe ids train wrote",
+    });
+  };
+  const lines = readText(path).split("\n");
+  const size = lines[0]!.startsWith(idMergesHead) ? Number(lines[0]!.slice(idMergesHead.length)) : Number.NaN;
+  if (!(Number.isInteger(size) && size >= 1 && size <= alphabetSizeMax)) fail("it holds no merges over ids");
+  if (lines.at(-1) !== "") fail("its last line is cut off");
+  const mergeCount = lines.length - 2;
+  const left = new Int32Array(mergeCount);
+  const right = new Int32Array(mergeCount);
+  for (let k = 0; k < mergeCount; k++) {
+    const [, a, b] = /^(\d{1,10}) (\d{1,10})$/.exec(lines[k + 1]!) ?? [];
+    if (!(Number(a) < size + k && Number(b) < size + k)) fail(`line ${k + 2} does not merge earlier ids`);
+    left[k] = Number(a);
+    right[k] = Number(b);
+  }
+  return { alphabetSize: size, left, right };
+}
+
+/**
+ * The character of a symbol: the code point of its number, behind the surrogates from their first on. So every alphabet of up
+ * to 2^20 symbols is characters, in the order of their ids.
+ */
+export const characterOf = (id: number) =>
+  String.fromCodePoint(id < surrogatesStart ? id : id + surrogateCount);
+
+const surrogatesStart = 0xd800;
+const surrogateCount = 0x800;
+
+/** More characters of all tokens together are not written as strings. */
+const charactersMax = 2 ** 26;
+
+/** How many symbols each token stands for, by its id. */
+export function symbolCounts({ alphabetSize, left, right }: IdMerges): Float64Array {
+  const counts = new Float64Array(alphabetSize + left.length).fill(1, 0, alphabetSize);
+  for (let k = 0; k < left.length; k++) counts[alphabetSize + k] = counts[left[k]!]! + counts[right[k]!]!;
+  return counts;
+}
+
+/** Why there is no `tokenizer.json` of these merges, or null. */
+export function charactersObstacle(merges: IdMerges): string | null {
+  const sum = symbolCounts(merges).reduce((total, count) => total + count, -merges.alphabetSize);
+  return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all`;
+}
+
+/** `tokenizer.json`: HF's BPE over the characters of the symbols. A text is one word. */
+export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
+  const { alphabetSize, left, right } = merges;
+  const model = { dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null };
+  const flags = { fuse_unk: false, byte_fallback: false, ignore_merges: false };
+  const empty = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: { type: "Fuse" } };
+  const root = { version: "1.0", truncation: null, padding: null, added_tokens: [], ...empty };
+  const text = new TextEncoder();
+  const start = JSON.stringify({ ...root, model: { type: "BPE", ...model, ...flags } }, null, 2);
+  yield text.encode(`${start.slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
+  const texts: string[] = [];
+  const chunk = new Chunk();
+  for (let id = 0; id < alphabetSize + left.length; id++) {
+    const k = id - alphabetSize;
+    texts.push(k < 0 ? characterOf(id) : texts[left[k]!]! + texts[right[k]!]!);
+    chunk.text(`${id === 0 ? "" : ","}\n      ${JSON.stringify(texts[id])}: ${id}`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  chunk.text('\n    },\n    "merges": [');
+  for (let k = 0; k < left.length; k++) {
+    const pair = JSON.stringify([texts[left[k]!]!, texts[right[k]!]!]);
+    chunk.text(`${k === 0 ? "" : ","}\n      ${pair}`);
+    if (chunk.isFull) yield chunk.take();
+  }
+  chunk.text(`${left.length === 0 ? "" : "\n    "}]\n  }\n}`);
+  yield chunk.take();
+}
+
+/** Symbols between two yields. */
+const sliceSymbols = scaled(1 << 14, 16);
+
+/** The symbols that tokens stand for, in order. Each part is valid until the next one is asked for. */
+export function* symbolsOf(
+  { alphabetSize, left, right }: IdMerges,
+  ids: ArrayLike<number>,
+): Generator<Uint32Array, void> {
+  const symbols = new Uint32Array(sliceSymbols);
+  let count = 0;
+  // Right halves that wait for their left ones.
+  const waiting: number[] = [];
+  for (let i = 0; i < ids.length; i++) {
+    waiting.push(ids[i]!);
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+      for (; id >= alphabetSize; id = left[id - alphabetSize]!) waiting.push(right[id - alphabetSize]!);
+      symbols[count++] = id;
+      if (count < sliceSymbols) continue;
+      yield symbols;
+      count = 0;
+    }
+  }
+  if (count > 0) yield symbols.subarray(0, count);
+}

@@ -1,0 +1,417 @@
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { escapeBytes, lineFeed, zero } from "#bytes";
+import { checkUnchanged, inspectInput, type KeptValue, openTextStream } from "#corpus";
+import { nameOf, openRegularFile, scaled, tryRead, UserError } from "#runtime";
+import { type IdType, idBytes, isIdFileName, npyMagic } from "./id-writers.ts";
+
+const windowBytes = scaled(1 << 20, 64);
+const npyHeadBytesMax = 1 << 16;
+
+/** Ids as the file has them. Numbers such as `-1` are kept, so that they are reported and not wrapped. */
+type ReadIds = Float64Array | Uint16Array | Uint32Array;
+
+/** The type of the ids in `.bin` files: what the user says, else what all ids need; then a file that looks otherwise is refused. */
+export type BinaryType = { readonly asked: IdType | undefined; readonly needed: IdType };
+
+/**
+ * The ids of a file: `.npy`, `.bin`, or white-space separated decimal numbers under any other name, in a file or in a
+ * stream, also compressed; `-` is standard input.
+ */
+export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
+  if (!isIdFileName(path)) return yield* readDecimals(path);
+  // Not a pipe: its size is not known, so the head cannot be checked against it.
+  const fd = openRegularFile(path);
+  try {
+    yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function* readNpy(fd: number, path: string): Generator<ReadIds> {
+  const head = new Uint8Array(npyHeadBytesMax);
+  const headBytes = tryRead(path, () => readSync(fd, head, 0, head.length, 0));
+  const layout = readNpyHead(head.subarray(0, headBytes), path);
+  const { descr, itemBytes, startByte, count } = layout;
+  const wantedBytes = startByte + count * itemBytes;
+  const { size } = fstatSync(fd);
+  if (size < wantedBytes) {
+    throw new UserError(`"${path}" is damaged: its header says ${wantedBytes} bytes, but it has ${size}`);
+  }
+  for (const [buffer, byteCount] of windowsOf(fd, path, startByte, wantedBytes))
+    yield numbersOf(buffer, byteCount, descr);
+}
+
+/** What the head of an .npy file says about the numbers. */
+type NpyLayout = {
+  readonly descr: string;
+  readonly itemBytes: number;
+  readonly startByte: number;
+  readonly count: number;
+};
+
+/** Reads the head; `bytes` are the first 64 KB of the file, or all of it. */
+export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
+  const fail = (what: string, hint?: string): never => {
+    throw new UserError(`"${path}": ${what}`, hint === undefined ? {} : { hint });
+  };
+  if (bytes.length < 12 || npyMagic.some((byte, i) => bytes[i] !== byte)) fail("it is not an .npy file");
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const version = bytes[6]!;
+  if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "known are 1 to 3");
+  const isFirst = version === 1;
+  const textStart = isFirst ? 10 : 12;
+  const textBytes = isFirst ? view.getUint16(8, true) : view.getUint32(8, true);
+  if (textStart + textBytes > bytes.length) fail("its .npy header is cut off");
+  const text = new TextDecoder("latin1").decode(bytes.subarray(textStart, textStart + textBytes));
+  const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1] ?? "";
+  const shape = /'shape':\s*\(([^)]*)\)/.exec(text)?.[1];
+  if (!/^[<|][iu][1248]$/.test(descr)) {
+    fail(
+      `its numbers are ${descr === "" ? "of no plain type" : cut(descr)}, not little-endian whole numbers`,
+      "save them as uint32",
+    );
+  }
+  if (shape === undefined || /'fortran_order':\s*True/.test(text)) fail("its array is not in C order");
+  // As Python writes a tuple: "()", "(3,)", "(3, 4)".
+  const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
+  const sizes = shape!.split(",").filter((part) => part.trim() !== "");
+  const count = sizes.reduce((product, size) => product * Number(size), 1);
+  if (!isTuple || !Number.isSafeInteger(count)) fail(`its shape (${cut(shape!)}) is damaged`);
+  return { descr, itemBytes: Number(descr[2]), startByte: textStart + textBytes, count };
+}
+
+/** A head as a message shows it. */
+const cut = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
+function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): Generator<ReadIds> {
+  const type = asked ?? needed;
+  const { size } = fstatSync(fd);
+  if (size % idBytes(type) !== 0) {
+    throw new UserError(`"${path}" is damaged: its ${size} bytes are not a whole number of ${type} ids`, {
+      hint: "give the type with which it was written: --dtype uint16 or --dtype uint32",
+    });
+  }
+  let isFirst = asked === undefined && type === "uint16" && size % 4 === 0;
+  for (const ids of readNumbers(fd, path, 0, size, type)) {
+    if (isFirst) refuseHalves(ids, path);
+    isFirst = false;
+    yield ids;
+  }
+}
+
+/** The ids in bytes [startByte, endByte) of a file. */
+export function* readNumbers(fd: number, path: string, startByte: number, endByte: number, type: IdType) {
+  for (const [buffer, byteCount] of windowsOf(fd, path, startByte, endByte))
+    yield type === "uint16"
+      ? new Uint16Array(buffer, 0, byteCount >> 1)
+      : new Uint32Array(buffer, 0, byteCount >> 2);
+}
+
+/** Bytes [startByte, endByte) of a file, one window after the other in one buffer, and how many bytes of it are read. */
+function* windowsOf(fd: number, path: string, startByte: number, endByte: number) {
+  const window = new Uint8Array(windowBytes);
+  for (let atByte = startByte; atByte < endByte; atByte += windowBytes) {
+    const byteCount = Math.min(windowBytes, endByte - atByte);
+    fill(fd, window, byteCount, atByte, path);
+    yield [window.buffer, byteCount] as const;
+  }
+}
+
+/**
+ * Refuses ids of 32 bits that are read as twice as many of 16: every second one is 0; or it is small, in ids that need more
+ * bits (an alphabet has less than 2^20). Of few ids it says less: 0 may end each of two texts.
+ */
+function refuseHalves(ids: ReadIds, path: string): void {
+  const upperMax = ids.length < 8 ? 0 : 15;
+  const isUpper = (id: number) => id <= upperMax;
+  if (ids.length < 4 || ids.every(isUpper) || !ids.every((id, i) => i % 2 === 0 || isUpper(id))) return;
+  const small = upperMax === 0 ? "0" : "below 16";
+  throw new UserError(`"${path}": every second of its uint16 ids is ${small}`, {
+    hint: "this looks like ids of 32 bits: give --dtype uint32, or --dtype uint16 if they are correct",
+  });
+}
+
+function fill(fd: number, window: Uint8Array, byteCount: number, atByte: number, path: string): void {
+  for (let done = 0; done < byteCount; ) {
+    const readBytes = tryRead(path, () => readSync(fd, window, done, byteCount - done, atByte + done));
+    if (readBytes === 0) throw new UserError(`"${path}" shrank while it was read`);
+    done += readBytes;
+  }
+}
+
+function numbersOf(buffer: ArrayBuffer, byteCount: number, descr: string): ReadIds {
+  const kind = descr.slice(1);
+  if (kind === "u2") return new Uint16Array(buffer, 0, byteCount >> 1);
+  if (kind === "u4") return new Uint32Array(buffer, 0, byteCount >> 2);
+  if (kind === "u1") return Float64Array.from(new Uint8Array(buffer, 0, byteCount));
+  if (kind === "i1") return Float64Array.from(new Int8Array(buffer, 0, byteCount));
+  if (kind === "i2") return Float64Array.from(new Int16Array(buffer, 0, byteCount >> 1));
+  if (kind === "i4") return Float64Array.from(new Int32Array(buffer, 0, byteCount >> 2));
+  const wide = kind === "i8" ? BigInt64Array : BigUint64Array;
+  return Float64Array.from(new wide(buffer, 0, byteCount >> 3), Number);
+}
+
+async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
+  const input = inspectInput(path, { inputFormat: "text" });
+  const stream = await openTextStream(input);
+  try {
+    const window = new Uint8Array(windowBytes);
+    let rest = "";
+    for (;;) {
+      const readBytes = await stream.read(window, 0);
+      const text = rest + latin1(window.subarray(0, readBytes));
+      // A number may go on in the next window.
+      const end = readBytes === 0 ? text.length : lastWordStart(text);
+      rest = text.slice(end);
+      if (rest.length > idLengthMax) throw notAnId(path, rest);
+      const words = text
+        .slice(0, end)
+        .split(/[\t-\r ]+/)
+        .filter((word) => word !== "");
+      const ids = Float64Array.from(words, (word) => (/^\d+$/.test(word) ? Number(word) : Number.NaN));
+      const wrong = ids.findIndex(Number.isNaN);
+      if (wrong >= 0) throw notAnId(path, words[wrong]!);
+      yield ids;
+      if (readBytes === 0) return checkUnchanged(input);
+    }
+  } finally {
+    stream.close();
+  }
+}
+
+/** No number is written with more characters. */
+const idLengthMax = 100;
+
+/** Start of the word at the end of the text; the text's end if it ends with white space. */
+function lastWordStart(text: string): number {
+  let pos = text.length;
+  while (pos > 0 && /[^\t-\r ]/.test(text[pos - 1]!)) pos--;
+  return pos;
+}
+
+const latin1 = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+
+/** A word of Latin-1 characters, each a byte of the file, as whoever wrote them sees them. */
+const shownWord = (word: string) =>
+  escapeBytes(Buffer.from(word.slice(0, idLengthMax), "latin1")) + (word.length > idLengthMax ? "…" : "");
+
+function notAnId(path: string, word: string): UserError {
+  return new UserError(`${nameOf(path)}: "${shownWord(word)}" is not an id`, {
+    hint: "ids are decimal numbers with white space between; bpe encode makes them of text",
+  });
+}
+
+/** Ids of an alphabet are below this. */
+export const alphabetSizeMax = 2 ** 20;
+
+/** Takes the next ids of a document, valid during the call; then that it ends, and what is kept of it. */
+type SequenceSink = {
+  ids(ids: ArrayLike<number>, count: number): void;
+  endDocument(kept?: readonly KeptValue[]): void;
+};
+
+/** Ids, where documents end among them, and what is kept of these documents, one by one. */
+export type IdDocuments = {
+  readonly ids: Uint16Array | Uint32Array;
+  readonly ends: Uint32Array;
+  readonly kept: readonly KeptValue[];
+};
+
+/** The same for documents of a file in a format. Yields the ids read so far, now and then. */
+export function* readDocuments(
+  path: string,
+  documents: Iterable<IdDocuments>,
+  sink: SequenceSink,
+  idLimit: number,
+) {
+  let readCount = 0;
+  let isOpen = true;
+  for (const { ids, ends, kept } of documents) {
+    checkLimit(ids, path, readCount, idLimit);
+    const width = ends.length === 0 ? 0 : kept.length / ends.length;
+    let from = 0;
+    for (const [d, end] of ends.entries()) {
+      if (end > from) sink.ids(ids.subarray(from, end), end - from);
+      sink.endDocument(kept.slice(d * width, (d + 1) * width));
+      from = end;
+    }
+    if (ids.length > from) sink.ids(ids.subarray(from), ids.length - from);
+    isOpen = ids.length > from || (isOpen && ends.length === 0);
+    readCount += ids.length;
+    yield readCount;
+  }
+  // Ids alone are one document.
+  if (isOpen) sink.endDocument();
+}
+
+function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: number): void {
+  const wrong = firstBeyond(ids, idLimit);
+  if (wrong < ids.length)
+    throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
+}
+
+/**
+ * Reads documents of ids: a file `.npy` or `.bin` is one document; under any other name each line is one, of decimal numbers
+ * with white space between them; `-` is standard input. Without ids it is an empty document. An id that is not below
+ * `idLimit` is an error. Yields the bytes or ids read so far, now and then.
+ */
+export async function* readSequences(
+  path: string,
+  binaryType: BinaryType,
+  sink: SequenceSink,
+  idLimit = alphabetSizeMax,
+) {
+  if (!isIdFileName(path)) return yield* readLines(path, sink, idLimit);
+  let readCount = 0;
+  for await (const ids of readIds(path, binaryType)) {
+    checkLimit(ids, path, readCount, idLimit);
+    sink.ids(ids, ids.length);
+    readCount += ids.length;
+    yield readCount * ids.BYTES_PER_ELEMENT;
+  }
+  sink.endDocument();
+}
+
+/** Position of the first number that is not from 0 to the limit; their count without one. A search with a function takes ten times as long. */
+function firstBeyond(ids: ReadIds, idLimit: number): number {
+  let pos = 0;
+  while (pos < ids.length && ids[pos]! >= 0 && ids[pos]! < idLimit) pos++;
+  return pos;
+}
+
+async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
+  const input = inspectInput(path, { inputFormat: "text" });
+  const stream = await openTextStream(input);
+  try {
+    const window = new Uint8Array(windowBytes);
+    const lines = new DecimalLines(path, sink, idLimit);
+    for (let atByte = 0; ; ) {
+      const readBytes = await stream.read(window, 0);
+      if (readBytes === 0) {
+        checkUnchanged(input);
+        return lines.end();
+      }
+      lines.take(window, readBytes);
+      atByte += readBytes;
+      yield atByte;
+    }
+  } finally {
+    stream.close();
+  }
+}
+
+/** Numbers of lines, which come in windows. */
+class DecimalLines {
+  private readonly found = new Uint32Array(windowBytes);
+  private foundCount = 0;
+  /** The number that is being read; -1 between two. */
+  private number = -1;
+  private lineNumber = 1;
+  private isLineStart = true;
+
+  constructor(
+    private readonly path: string,
+    private readonly sink: SequenceSink,
+    private readonly idLimit: number,
+  ) {}
+
+  take(bytes: Uint8Array, byteCount: number): void {
+    for (let pos = 0; pos < byteCount; pos++) {
+      const byte = bytes[pos]!;
+      const digit = byte - zero;
+      if (digit >= 0 && digit <= 9) {
+        this.number = 10 * Math.max(this.number, 0) + digit;
+        if (this.number >= this.idLimit) {
+          throw outOfRange(this.path, this.line, `${this.number}…`, this.idLimit);
+        }
+      } else if (byte === lineFeed) {
+        this.endNumber();
+        this.endLine();
+      } else if (byte === 0x20 || byte === 0x09 || byte === 0x0d) this.endNumber();
+      else throw this.notAnId(bytes.subarray(0, byteCount), pos);
+    }
+    this.flush();
+    this.isLineStart = bytes[byteCount - 1] === lineFeed;
+  }
+
+  /** The last line need not end with a line feed. */
+  end(): void {
+    this.endNumber();
+    if (!this.isLineStart) this.endLine();
+  }
+
+  private get line(): string {
+    return `line ${this.lineNumber}`;
+  }
+
+  private endNumber(): void {
+    if (this.number < 0) return;
+    this.found[this.foundCount++] = this.number;
+    this.number = -1;
+  }
+
+  private endLine(): void {
+    this.flush();
+    this.sink.endDocument();
+    this.lineNumber++;
+  }
+
+  private flush(): void {
+    if (this.foundCount > 0) this.sink.ids(this.found, this.foundCount);
+    this.foundCount = 0;
+  }
+
+  private notAnId(bytes: Uint8Array, pos: number): UserError {
+    const [word] = /^[^\t-\r ]*/.exec(latin1(bytes.subarray(pos, pos + 40)))!;
+    return new UserError(`"${this.path}": ${this.line}: "${shownWord(word)}" is not an id`, {
+      hint: "each line is a document: decimal whole numbers, separated by spaces",
+    });
+  }
+}
+
+function outOfRange(path: string, place: string, id: string, idLimit: number): UserError {
+  return new UserError(`"${path}": ${place}: the id ${id} is not below ${idLimit}`, {
+    hint:
+      idLimit === alphabetSizeMax
+        ? "number the symbols of the alphabet from 0 on"
+        : "these are ids of another tokenizer",
+  });
+}
+
+/**
+ * Documents of ids, end to end: tokens[starts[d] .. starts[d + 1]) is document d. `grow` is told how many bytes the ids will
+ * take before they do.
+ */
+export class SequenceList implements SequenceSink {
+  tokens = new Uint32Array(1 << 16);
+  starts: number[] = [0];
+  count = 0;
+  /** The largest id; -1 without any. */
+  idMax = -1;
+
+  constructor(private readonly grow: (byteCount: number) => void = () => {}) {}
+
+  get documentCount(): number {
+    return this.starts.length - 1;
+  }
+
+  ids(ids: ArrayLike<number>, count: number): void {
+    if (this.count + count > this.tokens.length) {
+      const longer = new Uint32Array(Math.max(2 * this.tokens.length, this.count + count));
+      this.grow(longer.byteLength + this.tokens.byteLength);
+      longer.set(this.tokens.subarray(0, this.count));
+      this.tokens = longer;
+    }
+    for (let i = 0; i < count; i++) {
+      const id = ids[i]!;
+      this.tokens[this.count++] = id;
+      if (id > this.idMax) this.idMax = id;
+    }
+  }
+
+  endDocument(): void {
+    this.starts.push(this.count);
+  }
+}

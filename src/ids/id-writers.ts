@@ -1,0 +1,225 @@
+import { bytesOf, lineFeed, putDecimal, space } from "#bytes";
+import type { KeptValue, Task } from "#corpus";
+import { type ByteSink, scaled, UserError, usageError } from "#runtime";
+
+/**
+ * The head of an .npy file, version 1.0: magic, version, length of the text, and a Python dict with type and shape, padded
+ * with spaces so that the ids begin at a multiple of 64.
+ */
+const headBytes = 128;
+export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
+
+/** Whose files of ids there are: id-formats.ts. */
+export const idFormatNames = [
+  "npy",
+  "bin",
+  "parquet",
+  "megatron",
+  "olmo",
+  "datatrove",
+  "llmc",
+  "part",
+] as const;
+
+export type IdType = "uint16" | "uint32";
+export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
+
+/** The type of ids in files: what is asked for, else uint16 if every id that there may be fits, whatever occurs. */
+export const idTypeFor = ({ isNarrow }: { readonly isNarrow: boolean }, asked?: IdType): IdType =>
+  asked ?? (isNarrow ? "uint16" : "uint32");
+
+/** The head for so many ids. It always has the same length, so it can be rewritten when their number is known. */
+export function npyHead(type: IdType, idCount: number): Uint8Array {
+  const text = `{'descr': '<u${idBytes(type)}', 'fortran_order': False, 'shape': (${idCount},), }`;
+  const head = new Uint8Array(headBytes).fill(0x20);
+  head.set(npyMagic);
+  head.set([1, 0, headBytes - 10, 0], npyMagic.length);
+  new TextEncoder().encodeInto(text, head.subarray(10));
+  head[headBytes - 1] = 0x0a;
+  return head;
+}
+
+/** Takes ids in the order of the inputs, or of the ranges given. */
+export type IdSink = {
+  /**
+   * Takes the next ids, valid during the call. For records also the positions where they end, none within a long one, and
+   * what is kept of them.
+   */
+  write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly KeptValue[]): void;
+  /** An input of plain text ends. */
+  endInput(): void;
+  /** All ids of a task are written. */
+  endTask?(task: Task): void;
+  /** What to wait for before more is written; undefined or absent: nothing. Errors come out of the next `write`. */
+  drained?(): Promise<void> | undefined;
+};
+
+/** Writes ids in a format. `finish` is called behind the last one. */
+export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
+
+/** Whether a file of this name holds ids as numbers, and not as text. */
+export const isIdFileName = (path: string) => /\.(npy|bin)$/.test(path);
+
+/** Refuses any other name for an output. `shown` is what its caller calls it. */
+export function checkIdFileName(path: string, shown: string, hint?: string): void {
+  if (!isIdFileName(path)) throw usageError(`${shown} ends in neither .npy nor .bin`, hint);
+}
+
+/** The writer of the format that the path's ending names: .npy, .bin, or else, and for stdout, decimal numbers. */
+export function idWriterFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {
+  if (path === undefined || !isIdFileName(path)) return new TextWriter(out);
+  return path.endsWith(".npy") ? npyWriter(out, type) : new BinaryWriter(out, type);
+}
+
+/** Raw little-endian ids, one input behind the other. */
+export class BinaryWriter implements IdWriter {
+  idCount = 0;
+  private converted: Uint16Array | Uint32Array = new Uint16Array(0);
+
+  constructor(
+    private readonly out: ByteSink,
+    private readonly type: IdType,
+  ) {}
+
+  write(ids: Uint16Array | Uint32Array): void {
+    const typed = this.convert(ids);
+    this.out.write(bytesOf(typed));
+    this.idCount += ids.length;
+  }
+
+  endInput(): void {}
+
+  drained(): Promise<void> | undefined {
+    return this.out.drained?.();
+  }
+
+  finish(): void {}
+
+  private convert(ids: Uint16Array | Uint32Array): Uint16Array | Uint32Array {
+    const width = this.type === "uint16" ? Uint16Array : Uint32Array;
+    if (ids instanceof width) return ids;
+    if (this.converted.length < ids.length) this.converted = new width(ids.length);
+    if (this.type === "uint16") checkNarrow(ids, this.idCount);
+    this.converted.set(ids);
+    return this.converted.subarray(0, ids.length);
+  }
+}
+
+function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
+  for (let i = 0; i < ids.length; i++) {
+    if (ids[i]! > 0xffff) {
+      throw new UserError(`id ${ids[i]} at position ${idsBefore + i} does not fit uint16`, {
+        hint: "leave out --dtype, or give --dtype uint32",
+      });
+    }
+  }
+}
+
+/** The same behind a head, which has one length, and is rewritten when the number of ids is known. */
+export class HeadedWriter extends BinaryWriter {
+  constructor(
+    private readonly file: ByteSink,
+    type: IdType,
+    private readonly headOf: (idCount: number) => Uint8Array,
+  ) {
+    super(file, type);
+    file.write(headOf(0));
+  }
+
+  override finish(): void {
+    this.file.overwrite!(this.headOf(this.idCount), 0);
+  }
+}
+
+/** Behind numpy's head. */
+export const npyWriter = (out: ByteSink, type: IdType) =>
+  new HeadedWriter(out, type, (idCount) => npyHead(type, idCount));
+
+const noEnds = new Uint32Array(0);
+
+/** 2^32 has ten digits; and a space. */
+const textBytesMax = 11;
+
+/** Decimal ids with spaces between them; a line for each input, or for each record. */
+export class TextWriter implements IdWriter {
+  idCount = 0;
+  private isLineStart = true;
+  private chunk = new Uint8Array(scaled(1 << 16, 64));
+
+  constructor(private readonly out: ByteSink) {}
+
+  write(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array = noEnds): void {
+    let start = 0;
+    for (const end of recordEnds) {
+      this.writePart(ids.subarray(start, end));
+      this.endInput();
+      start = end;
+    }
+    if (start < ids.length) this.writePart(ids.subarray(start));
+  }
+
+  private writePart(ids: Uint16Array | Uint32Array): void {
+    if (this.chunk.length < ids.length * textBytesMax) this.chunk = new Uint8Array(ids.length * textBytesMax);
+    const skip = this.isLineStart && ids.length > 0 ? 1 : 0;
+    const length = writeDecimals(ids, this.chunk);
+    this.out.write(this.chunk.subarray(skip, length));
+    if (ids.length > 0) this.isLineStart = false;
+    this.idCount += ids.length;
+  }
+
+  endInput(): void {
+    this.out.write(Uint8Array.of(lineFeed));
+    this.isLineStart = true;
+  }
+
+  drained(): Promise<void> | undefined {
+    return this.out.drained?.();
+  }
+
+  finish(): void {}
+}
+
+/** Writes a space and the digits of each id; returns the number of bytes. */
+function writeDecimals(ids: Uint16Array | Uint32Array, out: Uint8Array): number {
+  let pos = 0;
+  for (let i = 0; i < ids.length; i++) {
+    out[pos] = space;
+    pos = putDecimal(ids[i]!, out, pos + 1);
+  }
+  return pos;
+}
+
+/** Writes an id behind each input, or behind each record. */
+export function appending(writer: IdSink, id: number): IdSink {
+  const ids = Uint32Array.of(id);
+  return {
+    write(written, recordEnds, kept) {
+      if (recordEnds === undefined) writer.write(written);
+      else
+        writer.write(
+          insertBehind(written, recordEnds, id),
+          recordEnds.map((end, r) => end + r + 1),
+          kept,
+        );
+    },
+    endInput() {
+      writer.write(ids);
+      writer.endInput();
+    },
+    endTask: (task) => writer.endTask?.(task),
+    drained: () => writer.drained?.(),
+  };
+}
+
+function insertBehind(ids: Uint16Array | Uint32Array, recordEnds: Uint32Array, id: number): typeof ids {
+  if (recordEnds.length === 0) return ids;
+  const longer = new (ids instanceof Uint16Array ? Uint16Array : Uint32Array)(ids.length + recordEnds.length);
+  let start = 0;
+  for (const [r, end] of recordEnds.entries()) {
+    longer.set(ids.subarray(start, end), start + r);
+    longer[end + r] = id;
+    start = end;
+  }
+  longer.set(ids.subarray(start), start + recordEnds.length);
+  return longer;
+}

@@ -1,0 +1,40 @@
+// Reads and writes token ids in each format.
+
+export {
+  baseOf,
+  type FormattedIds,
+  formattedIdsAt,
+  type IdFormat,
+  idFormatOf,
+  idFormats,
+} from "./id-formats.ts";
+export {
+  charactersObstacle,
+  type IdMerges,
+  idMergeLines,
+  idMergesFile,
+  idTokenizerJson,
+  idTypesOf,
+  readIdMerges,
+  symbolCounts,
+  symbolsOf,
+} from "./id-merges.ts";
+export {
+  type BinaryType,
+  type IdDocuments,
+  readDocuments,
+  readIds,
+  readSequences,
+  SequenceList,
+} from "./id-reader.ts";
+export {
+  appending,
+  checkIdFileName,
+  type IdSink,
+  type IdType,
+  type IdWriter,
+  idFormatNames,
+  idTypeFor,
+  idWriterFor,
+} from "./id-writers.ts";
+export { readParquetIds } from "./read-parquet-ids.ts";

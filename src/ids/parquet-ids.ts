@@ -1,0 +1,234 @@
+import type { ColumnChunk, SchemaElement } from "hyparquet";
+import { writeColumn } from "hyparquet-writer/src/column.js";
+import { writePageHeader } from "hyparquet-writer/src/datapage.js";
+import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
+import { grown } from "#bytes";
+import { KeptColumns, type KeptKind, type KeptValue, keptBytesOf } from "#corpus";
+import { type ByteSink, scaled, UserError } from "#runtime";
+import type { IdWriter } from "./id-writers.ts";
+
+/** A row group ends with the document in which it gets so many ids, or as much of fields: 4 MB. */
+const groupIds = scaled(1 << 20, 64);
+/** The size of a page is a field of 32 bits, with a sign. */
+const pageIdsMax = 2 ** 29 - 1;
+
+/** `input_ids`: a list of int32, as pyarrow and `datasets` lay lists out. No list and no id of one is null. */
+const idsColumn = [
+  { name: "input_ids", repetition_type: "REQUIRED", num_children: 1, converted_type: "LIST" },
+  { name: "list", repetition_type: "REPEATED", num_children: 1 },
+  { name: "element", repetition_type: "REQUIRED", type: "INT32" },
+] as const;
+
+const rootOf = (kept: number): SchemaElement => ({ name: "root", num_children: 1 + kept });
+const fieldTypes = {
+  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  int: { type: "INT64" },
+  double: { type: "DOUBLE" },
+  bool: { type: "BOOLEAN" },
+} as const;
+const elementOf = (name: string, kind: KeptKind): SchemaElement => ({
+  name,
+  repetition_type: "OPTIONAL",
+  ...fieldTypes[kind],
+});
+
+/**
+ * A Parquet file with a row for each document. The library writes an id in some 100 ns, as it makes levels and values one by
+ * one. So a row group's one page is made here: its levels are runs, its values the ids as they are in memory.
+ */
+export class ParquetIds implements IdWriter {
+  idCount = 0;
+  private readonly bytes = new ByteWriter();
+  private readonly file = new ParquetWriter({
+    writer: this.bytes,
+    schema: [],
+    codec: "UNCOMPRESSED",
+    createdBy: "bpe",
+  });
+  /** Of the row group: its ids; and where its documents end. */
+  private ids = new Int32Array(groupIds);
+  private count = 0;
+  private ends: number[] = [];
+  /** And what is kept of them, by column. */
+  private values: KeptValue[][];
+  private keptBytes = 0;
+
+  constructor(
+    private readonly out: ByteSink,
+    private readonly kept = new KeptColumns([]),
+  ) {
+    this.values = kept.fields.map(() => []);
+  }
+
+  write(
+    ids: Uint16Array | Uint32Array,
+    documentEnds: Uint32Array = new Uint32Array(0),
+    kept: readonly KeptValue[] = [],
+  ): void {
+    let from = 0;
+    const { length: width } = this.values;
+    for (let d = 0; d < documentEnds.length; d++) {
+      const end = documentEnds[d]!;
+      this.append(ids.subarray(from, end));
+      for (let k = 0; k < width; k++) this.keep(k, kept[d * width + k]!);
+      this.endInput();
+      from = end;
+    }
+    this.append(ids.subarray(from));
+  }
+
+  /** A document ends. */
+  endInput(): void {
+    this.ends.push(this.count);
+    // A row takes a little room, too, if it is empty.
+    if (this.count + this.ends.length + this.keptBytes / 4 >= groupIds) this.writeGroup();
+  }
+
+  drained(): Promise<void> | undefined {
+    return this.out.drained?.();
+  }
+
+  finish(): void {
+    // Ids behind the last document are one.
+    if (this.count > (this.ends.at(-1) ?? 0)) this.ends.push(this.count);
+    if (this.ends.length > 0) this.writeGroup();
+    const { fields } = this.kept;
+    const columns = this.kept.settled().map((kind, k) => elementOf(fields[k]!.name, kind));
+    this.file.schema = [rootOf(fields.length), ...idsColumn, ...columns];
+    this.file.finish();
+    this.flush();
+  }
+
+  private keep(k: number, value: KeptValue): void {
+    this.values[k]!.push(this.kept.taken(k, value));
+    this.keptBytes += keptBytesOf(value);
+  }
+
+  private append(ids: Uint16Array | Uint32Array): void {
+    const count = this.count + ids.length;
+    if (count > pageIdsMax) {
+      throw new UserError(`a document of more than ${pageIdsMax} ids does not fit a row of Parquet`, {
+        hint: "cut it into records, or name the special token that ends documents: --document-end",
+      });
+    }
+    if (count > this.ids.length) this.ids = grown(this.ids, count);
+    this.ids.set(ids, this.count);
+    this.count = count;
+    this.idCount += ids.length;
+  }
+
+  private writeGroup(): void {
+    const { bytes, file, ids, count, ends } = this;
+    const startByte = bytes.offset;
+    const { levels, repetitionBytes, definitionBytes, valueCount } = levelsOf(ends, count);
+    const page = new Uint8Array(ids.buffer, 0, 4 * count);
+    const pageBytes = levels.length + page.length;
+    writePageHeader(bytes, {
+      type: "DATA_PAGE_V2",
+      uncompressed_page_size: pageBytes,
+      compressed_page_size: pageBytes,
+      data_page_header_v2: {
+        num_values: valueCount,
+        num_nulls: valueCount - count,
+        num_rows: ends.length,
+        encoding: "PLAIN",
+        repetition_levels_byte_length: repetitionBytes,
+        definition_levels_byte_length: definitionBytes,
+        is_compressed: false,
+      },
+    });
+    bytes.appendBytes(levels);
+    this.flush();
+    this.out.write(page);
+    bytes.offset += page.length;
+    const size = BigInt(bytes.offset - startByte);
+    const meta_data = {
+      type: "INT32" as const,
+      encodings: ["PLAIN" as const, "RLE" as const],
+      path_in_schema: ["input_ids", "list", "element"],
+      codec: "UNCOMPRESSED" as const,
+      num_values: BigInt(valueCount),
+      total_uncompressed_size: size,
+      total_compressed_size: size,
+      data_page_offset: BigInt(startByte),
+    };
+    const num_rows = BigInt(ends.length);
+    const columns = [{ file_offset: BigInt(startByte), meta_data }, ...this.writeKept()];
+    const groupSize = BigInt(bytes.offset - startByte);
+    file.row_groups.push({
+      columns,
+      total_byte_size: groupSize,
+      total_compressed_size: groupSize,
+      num_rows,
+    });
+    file.num_rows += num_rows;
+    this.count = 0;
+    this.ends = [];
+  }
+
+  /** The columns of the fields; the library lays them out. */
+  private writeKept(): ColumnChunk[] {
+    const { bytes, values, kept } = this;
+    const columns = kept.settled().map((kind, k) => {
+      const { name } = kept.fields[k]!;
+      const element = elementOf(name, kind);
+      const column = {
+        ...{ columnName: name, element, schemaPath: [rootOf(values.length), element] },
+        ...{ codec: "UNCOMPRESSED" as const, compressors: {}, stats: false, pageSize: 1 << 20 },
+        ...{ columnIndex: false, offsetIndex: false },
+        // A dictionary would have one entry for 0 and -0.
+        ...(kind === "double" && { encoding: "PLAIN" as const }),
+      };
+      const definitionLevels = values[k]!.map((value) => (value === null ? 0 : 1));
+      const pageData = { values: values[k]!, definitionLevels, repetitionLevels: [], maxDefinitionLevel: 1 };
+      const { chunk } = writeColumn({ writer: bytes, column, pageData });
+      this.flush();
+      return chunk;
+    });
+    this.values = values.map(() => []);
+    this.keptBytes = 0;
+    return columns;
+  }
+
+  private flush(): void {
+    this.out.write(this.bytes.getBytes());
+    this.bytes.index = 0;
+  }
+}
+
+/**
+ * Levels as Dremel has them, one for each id, and one for each empty list: 0 of repetition begins a row, 0 of definition is an
+ * empty list. Here they are runs: twice the length, and the level. Source: "Dremel: Interactive Analysis of Web-Scale
+ * Datasets", 2010; Parquet's RLE.
+ */
+function levelsOf(ends: readonly number[], idCount: number) {
+  const out = new ByteWriter();
+  const putRun = (length: number, level: 0 | 1) => {
+    if (length === 0) return;
+    out.appendVarInt(2 * length);
+    out.appendUint8(level);
+  };
+  const sizes = ends.map((end, row) => end - (ends[row - 1] ?? 0));
+  for (const size of sizes) {
+    putRun(1, 0);
+    putRun(Math.max(1, size) - 1, 1);
+  }
+  const repetitionBytes = out.offset;
+  let emptyCount = 0;
+  let run = 0;
+  for (const size of sizes) {
+    run += size;
+    if (size > 0) continue;
+    emptyCount++;
+    putRun(run, 1);
+    putRun(1, 0);
+    run = 0;
+  }
+  putRun(run, 1);
+  return {
+    levels: out.getBytes(),
+    repetitionBytes,
+    definitionBytes: out.offset - repetitionBytes,
+    valueCount: idCount + emptyCount,
+  };
+}

@@ -1,0 +1,104 @@
+import { closeSync } from "node:fs";
+import {
+  decodeRleBitPacked,
+  FileSource,
+  type Input,
+  inspectInput,
+  KeptColumnReader,
+  type KeptField,
+  type KeptKind,
+  type KeptValue,
+  openInput,
+  pageAt,
+  readFully,
+  readingFile,
+  readMetadata,
+  TextMemory,
+  topLevel,
+} from "#corpus";
+import { UserError } from "#runtime";
+import type { IdDocuments } from "./id-reader.ts";
+
+/** What `ParquetIds` wrote, a row group at a time. */
+export function* readParquetIds(path: string): Generator<IdDocuments> {
+  const { source, metadata, fields } = openParquetIds(path);
+  const memory = new TextMemory();
+  try {
+    const columns = fields.length > 0 ? new KeptColumnReader(source, fields, memory) : undefined;
+    let row = 0;
+    for (const { columns: chunks, num_rows } of metadata.row_groups) {
+      const group = readingFile(path, () => idsOf(source, chunks[0]!.meta_data!, Number(num_rows)));
+      const kept: KeptValue[] = [];
+      const end = row + group.ends.length;
+      columns?.read(source, row, end, kept);
+      yield { ...group, kept };
+      row = end;
+    }
+  } finally {
+    closeSync(source.fd);
+  }
+}
+
+/** The fields that are beside the ids. */
+export function keptFieldsOf(path: string): readonly KeptField[] | undefined {
+  const { source, fields } = openParquetIds(path);
+  closeSync(source.fd);
+  return fields.length > 0 ? fields : undefined;
+}
+
+const kinds: Readonly<Record<string, KeptKind>> = {
+  BYTE_ARRAY: "text",
+  INT64: "int",
+  DOUBLE: "double",
+  BOOLEAN: "bool",
+};
+
+function openParquetIds(path: string) {
+  const input: Input = inspectInput(path, { inputFormat: "parquet" });
+  const source = new FileSource(openInput(input), input);
+  try {
+    const metadata = readingFile(path, () => readMetadata(source, new TextMemory()));
+    const [ids, ...others] = topLevel(metadata.schema);
+    const fields = others.map(({ name, type = "" }): KeptField => ({ name, kind: kinds[type] }));
+    if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };
+    throw new UserError(`"${path}" is not as bpe encode writes Parquet`, {
+      hint: "save its ids as .npy: numpy.concatenate of its lists",
+    });
+  } catch (error) {
+    closeSync(source.fd);
+    throw error;
+  }
+}
+
+/** The ids of a row group, which are one page: levels, then the ids as they are in memory. */
+function idsOf(
+  source: FileSource,
+  { data_page_offset, total_compressed_size }: { data_page_offset: bigint; total_compressed_size: bigint },
+  rowCount: number,
+) {
+  const startByte = Number(data_page_offset);
+  const { header, dataByte, endByte } = pageAt(source, startByte, startByte + Number(total_compressed_size));
+  const v2 = header.data_page_header_v2;
+  if (v2 === undefined || v2.encoding !== "PLAIN") throw new Error("the ids of a row group are not one page");
+  const { num_values: valueCount, repetition_levels_byte_length, definition_levels_byte_length } = v2;
+  const levelsEnd = repetition_levels_byte_length + definition_levels_byte_length;
+  const idCount = valueCount - v2.num_nulls;
+  const page = readFully(source, dataByte, endByte);
+  if (page.length !== levelsEnd + 4 * idCount || idCount < 0) throw new Error("a page has another size");
+  const repetitions = new Int32Array(valueCount);
+  const definitions = new Int32Array(valueCount);
+  const areWhole =
+    decodeRleBitPacked(page, 0, repetition_levels_byte_length, 1, repetitions) &&
+    decodeRleBitPacked(page, repetition_levels_byte_length, levelsEnd, 1, definitions);
+  const starts: number[] = [];
+  let count = 0;
+  for (let v = 0; v < valueCount; v++) {
+    if (repetitions[v] === 0) starts.push(count);
+    count += definitions[v]!;
+  }
+  const isRight = areWhole && count === idCount && starts.length === rowCount;
+  if (!isRight || (valueCount > 0 && repetitions[0] !== 0)) throw new Error("the levels of a page are wrong");
+  const ids = new Uint32Array(idCount);
+  new Uint8Array(ids.buffer).set(page.subarray(levelsEnd));
+  return { ids, ends: Uint32Array.from([...starts.slice(1), count].slice(0, rowCount)) };
+}

@@ -1,0 +1,176 @@
+import {
+  exitCode,
+  type JobName,
+  runToEnd,
+  startWorker,
+  UserError,
+  userErrorOf,
+  type WorkerThread,
+} from "#runtime";
+
+/*
+ * The one protocol of threads. A *job* is an object that does some work; each of its methods takes one request, which is
+ * plain data, and returns the answer, a promise of it, or a generator that makes it in slices. In a worker `serveJob` calls
+ * the methods; the main thread asks by a `JobThread`, and may have a job of its own, without a worker.
+ *
+ *   main -> worker   ask, ask, …     a method and its request; one is served after the other
+ *                    note            the same without an answer, served at once, also while an `ask` is
+ *   worker -> main   news, news, …   what the job tells on its way to an answer
+ *                    answer          for each `ask`, in their order
+ *                    failed          at any time, and nothing after it
+ */
+type ToWorker = { readonly kind: "ask" | "note"; readonly method: PropertyKey; readonly request: unknown };
+type FromWorker<News> =
+  | { readonly kind: "news"; readonly news: News }
+  | { readonly kind: "answer"; readonly answer: unknown }
+  | { readonly kind: "failed"; readonly failure: Failure };
+
+export type RequestOf<Job, Method extends keyof Job> = Job[Method] extends (request: infer Request) => unknown
+  ? Request
+  : never;
+export type AnswerOf<Job, Method extends keyof Job> = Job[Method] extends (request: never) => infer Answer
+  ? Answer extends Generator<unknown, infer Made>
+    ? Made
+    : Awaited<Answer> extends Transferred<infer Handed>
+      ? Handed
+      : Awaited<Answer>
+  : never;
+
+/** An answer with the memory in it that changes hands, instead of being copied. */
+export class Transferred<Answer> {
+  constructor(
+    readonly answer: Answer,
+    readonly memory: ArrayBuffer[] | undefined,
+  ) {}
+}
+
+export type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;
+/** Tells the main thread something; the memory in `transfer` is its own from then on. */
+export type Tell<News> = (news: News, transfer?: ArrayBuffer[]) => void;
+
+/** What a worker does with the messages of the main thread. */
+export function serveJob<News>(
+  makeJob: (tell: Tell<News>) => object,
+  post: Post,
+): (message: ToWorker) => void {
+  const job = makeJob((news, transfer) => post({ kind: "news", news }, transfer)) as Record<
+    PropertyKey,
+    (request: unknown) => unknown
+  >;
+  const serve = async ({ method, request }: ToWorker) => {
+    const made = job[method]!(request);
+    const answer = isGenerator(made) ? runToEnd(made) : await made;
+    if (answer instanceof Transferred) post({ kind: "answer", answer: answer.answer }, answer.memory);
+    else post({ kind: "answer", answer });
+  };
+  const fail = (error: unknown) => post({ kind: "failed", failure: describeFailure(error, "") });
+  let served = Promise.resolve();
+  return (message) => {
+    if (message.kind === "note") job[message.method]!(message.request);
+    else served = served.then(() => serve(message)).catch(fail);
+  };
+}
+
+const isGenerator = (made: unknown): made is Generator =>
+  typeof made === "object" && made !== null && Symbol.iterator in made && "next" in made;
+
+/** A worker at a job, as the main thread sees it. */
+export class JobThread<Job, News = never> {
+  private readonly waiting: { take: (answer: never) => void; fail: (error: unknown) => void }[] = [];
+  private failure: { readonly error: unknown } | undefined;
+
+  /**
+   * @param name what its errors call it
+   * @param hear takes what the job tells
+   */
+  constructor(
+    name: string,
+    private readonly worker: WorkerThread,
+    hear: (news: News) => void | Promise<void> = () => {},
+  ) {
+    worker.onmessage = ({ data }: { readonly data: FromWorker<News> }) => {
+      try {
+        if (data.kind === "failed") throw reviveFailure(data.failure);
+        if (data.kind === "news") hear(data.news)?.catch((error) => this.fail(error));
+        else this.waiting.shift()?.take(data.answer as never);
+      } catch (error) {
+        this.fail(error);
+      }
+    };
+    worker.onerror = (event) => this.fail(new Error(`${name}: ${event.message}`));
+    worker.addEventListener("close", () =>
+      this.fail(new UserError(`${name} ended early`, { hint: "try fewer workers: -w 1" })),
+    );
+  }
+
+  /** Asks for one thing more. Rejects with the reason if the job has failed, then or before, or the thread has ended. */
+  ask<Method extends keyof Job>(
+    method: Method,
+    request: RequestOf<Job, Method>,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<AnswerOf<Job, Method>> {
+    const { failure, waiting } = this;
+    if (failure !== undefined) return Promise.reject(failure.error);
+    const answer = new Promise<AnswerOf<Job, Method>>((take, fail) => waiting.push({ take, fail }));
+    // The caller may await the answer later. Until then an error must not count as unhandled.
+    answer.catch(() => {});
+    this.worker.postMessage({ kind: "ask", method, request } satisfies ToWorker, transfer);
+    return answer;
+  }
+
+  note<Method extends keyof Job>(
+    method: Method,
+    request: RequestOf<Job, Method>,
+    transfer: ArrayBuffer[] = [],
+  ): void {
+    this.worker.postMessage({ kind: "note", method, request } satisfies ToWorker, transfer);
+  }
+
+  /** Ends the thread, in the middle of its work too. */
+  end(): void {
+    this.worker.terminate();
+  }
+
+  /** The first reason counts. */
+  private fail(error: unknown): void {
+    this.failure ??= { error };
+    this.end();
+    for (const { fail } of this.waiting.splice(0)) fail(this.failure.error);
+  }
+}
+
+/** Starts workers for a job. Whoever starts them ends them. */
+export const startJobs = <Job, News = never>(
+  name: JobName,
+  workerCount: number,
+  hear?: (news: News) => void,
+) =>
+  Array.from(
+    { length: workerCount },
+    (_, i) => new JobThread<Job, News>(`${name} worker ${i}`, startWorker(name), hear),
+  );
+
+export const startJob = <Job, News = never>(name: JobName, hear?: (news: News) => void) =>
+  startJobs<Job, News>(name, 1, hear)[0]!;
+
+/** An error as it crosses threads. */
+export type Failure = {
+  readonly isUserError: boolean;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly exitCode: number;
+};
+
+/** @param place where the error was thrown, for bugs; a user's error names its place itself */
+export function describeFailure(error: unknown, place: string): Failure {
+  const known = userErrorOf(error);
+  if (known !== undefined)
+    return { isUserError: true, message: known.message, hint: known.hint, exitCode: known.exitCode };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { isUserError: false, message: `${reason}${place}`, hint: undefined, exitCode: exitCode.failed };
+}
+
+export function reviveFailure({ isUserError, message, hint, exitCode }: Failure): Error {
+  if (!isUserError) return new Error(message);
+  return new UserError(message, hint === undefined ? { exitCode } : { hint, exitCode });
+}

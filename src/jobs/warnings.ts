@@ -1,0 +1,167 @@
+import { bytes, counted, grouped } from "#bytes";
+import type { Input, RangeStatistics } from "#corpus";
+import type { CountsRecord, LanguageRecord } from "#formats";
+import type { ModelSettings } from "#tokenizer";
+
+// Warnings: the result is what was asked for, but may not be what was meant. They are data; each caller words them.
+
+type InvalidBytes = {
+  readonly kind: "invalid bytes";
+  readonly count: number;
+  /** The text that they are in, if it has a name; the file of the first of them, and where it is there. */
+  readonly text?: string;
+  readonly path?: string;
+  readonly offset?: number;
+  /** What became of each. */
+  readonly became:
+    | "was counted as a pretoken of its own"
+    | "was encoded as a pretoken of its own"
+    | "is taken for a word";
+};
+
+export type Warning =
+  /** Bytes that were not valid UTF-8. */
+  | InvalidBytes
+  /** A class of one model in a tokenizer that is not that model's. */
+  | { readonly kind: "class of a model"; readonly name: string }
+  /** A corpus whose pairs are used up before the vocabulary has the size that was asked for. */
+  | {
+      readonly kind: "early stop";
+      readonly madeCount: number;
+      readonly wantedCount: number;
+      readonly noun: string;
+    }
+  /** Files of equal word counts: one part of a corpus may have been counted twice. Its words are added twice. */
+  | { readonly kind: "equal counts"; readonly paths: readonly [string, string] }
+  /** A stream with a cache: its contents are unknown before they are read. */
+  | { readonly kind: "stream beside a cache"; readonly path: string }
+  /** Languages are compared by text that does not say the same. */
+  | { readonly kind: "uneven languages"; readonly most: LanguageRecord; readonly least: LanguageRecord }
+  | { readonly kind: "normalizer" }
+  /** A tokenizer for chats without a token that fills batches. */
+  | { readonly kind: "no pad" }
+  /** Every byte is one; or the base has them. */
+  | { readonly kind: "seed tokens in any case"; readonly shown: string; readonly ofBase: boolean }
+  /** Words that stand behind a space in a sentence, where the base's merges take other tokens. */
+  | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
+  /** Under HF's rule: documents end at special tokens, of which its trainer learns the text. */
+  | { readonly kind: "special tokens in the text"; readonly path: string }
+  | { readonly kind: "files in the old result"; readonly path: string }
+  | { readonly kind: "skipped file"; readonly path: string; readonly reason: string }
+  /** What a tokenizer's files, the cache or the inputs of languages give to note, in words. */
+  | { readonly kind: "note"; readonly message: string };
+
+/** The sentence of a warning. */
+export function wordsOf(warning: Warning): string {
+  switch (warning.kind) {
+    case "invalid bytes":
+      return wordsOfInvalid(warning);
+    case "class of a model":
+      return `--class ${warning.name}: transformers may cut text as its own model does, not as tokenizer.json says; compare ids, or leave it out`;
+    case "early stop": {
+      const counts = `${grouped(warning.madeCount)} of ${grouped(warning.wantedCount)}`;
+      return `stopped early: the corpus gives no more than ${counts} ${warning.noun}`;
+    }
+    case "equal counts": {
+      const [before, path] = warning.paths;
+      return `"${before}" and "${path}" hold the same word counts: both are added`;
+    }
+    case "stream beside a cache":
+      return `--cache keeps nothing of streams: "${warning.path}" is counted anew in each run`;
+    case "uneven languages":
+      return wordsOfUneven(warning);
+    case "normalizer":
+      return "only tokenizer.json can store the normalizer, so files of other formats are not written";
+    case "no pad":
+      return `no special token is pad, so transformers cannot put texts of different lengths into a batch: add --special-token "<|pad|>"`;
+    case "seed tokens in any case":
+      return warning.ofBase
+        ? `seed tokens that the base has already: ${warning.shown}`
+        : `seed tokens that are tokens in any case, as every byte is: ${warning.shown}`;
+    case "seed tokens without a space":
+      return `seed tokens that are not used behind a space, as within a sentence: ${warning.shown}; add --seed-token ${JSON.stringify(` ${warning.first}`)}`;
+    case "special tokens in the text":
+      return `documents end at special tokens in "${warning.path}", which HF's trainer reads as text: --special-tokens-as-text does so, too`;
+    case "files in the old result":
+      return `files that were written into the old result during the run are in "${warning.path}"`;
+    case "skipped file":
+      return `"${warning.path}" is not read: ${warning.reason}`;
+    case "note":
+      return warning.message;
+  }
+}
+
+function wordsOfInvalid({ count, text, path, offset, became }: InvalidBytes): string {
+  const where = offset === undefined ? "in" : `at offset ${offset} of`;
+  const of = text === undefined ? "" : ` of text "${text}"`;
+  const first = path === undefined ? "" : `, the first ${where} "${path}"`;
+  return `${counted(count, "byte")}${of} ${count === 1 ? "is" : "are"} not valid UTF-8${first}; each ${became}`;
+}
+
+function wordsOfUneven({ most, least }: Extract<Warning, { kind: "uneven languages" }>): string {
+  const [text, better] = most.isDev
+    ? ["dev text", "text that says the same compares"]
+    : ["text", `--language-ratio, or --language-dev with text that says the same, compares`];
+  return `"${most.language}" has ${bytes(most.textBytes)} of ${text} and "${least.language}" ${bytes(least.textBytes)}: the longest has most of the turns; ${better} them better`;
+}
+
+export const invalidBytes = (found: Omit<InvalidBytes, "kind">): Warning[] =>
+  found.count === 0 ? [] : [{ kind: "invalid bytes", ...found }];
+
+export function countedInvalidBytes(
+  inputs: readonly Input[],
+  statistics: readonly RangeStatistics[],
+): Warning[] {
+  const count = statistics.reduce((sum, found) => sum + found.invalidByteCount, 0);
+  const first = statistics.findIndex((found) => found.invalidByteCount > 0);
+  const place = first < 0 ? {} : { path: inputs[first]!.path, offset: statistics[first]!.firstInvalidByte! };
+  return invalidBytes({ count, ...place, became: "was counted as a pretoken of its own" });
+}
+
+/** Of a text in one piece there are several documents only where special tokens cut it. */
+export function foundSpecialTokens(
+  inputs: readonly Input[],
+  statistics: readonly RangeStatistics[],
+): Warning[] {
+  const path = inputs.find(({ format }, i) => format === "text" && statistics[i]!.documentCount > 1)?.path;
+  return path === undefined ? [] : [{ kind: "special tokens in the text", path }];
+}
+
+export const classOfModel = ({ tokenizerClass: name }: ModelSettings): Warning[] =>
+  usesFiles.has(name) ? [] : [{ kind: "class of a model", name }];
+
+/** The classes of transformers 4 and 5 that do what tokenizer.json says. */
+const usesFiles = new Set(["PreTrainedTokenizerFast", "TokenizersBackend"]);
+
+export const earlyStop = (madeCount: number, wantedCount: number, noun: string): Warning[] =>
+  madeCount >= wantedCount ? [] : [{ kind: "early stop", madeCount, wantedCount, noun }];
+
+export function equalCounts(counts: readonly CountsRecord[]): Warning[] {
+  const paths = new Map<string, string>();
+  return counts.flatMap(({ path, sha256 }): Warning[] => {
+    if (sha256 === null) return [];
+    const before = paths.get(sha256) ?? path;
+    paths.set(sha256, before);
+    return before === path ? [] : [{ kind: "equal counts", paths: [before, path] }];
+  });
+}
+
+/** Of the first stream. */
+export const streamBesideCache = (inputs: readonly Input[]): Warning[] =>
+  inputs
+    .filter(({ isStream }) => isStream)
+    .slice(0, 1)
+    .map(({ path }) => ({ kind: "stream beside a cache", path }));
+
+/** Text of so many times the bytes is not the same text in another language. */
+const unevenFactor = 2;
+
+export function unevenLanguages(languages: readonly LanguageRecord[] = []): Warning[] {
+  const isDev = languages.some((language) => language.isDev);
+  const measured = languages.filter((language) => language.isDev === isDev);
+  const [least, ...more] = measured.toSorted((a, b) => a.textBytes - b.textBytes);
+  const most = more.at(-1);
+  if (least === undefined || most === undefined || most.textBytes <= unevenFactor * least.textBytes)
+    return [];
+  return [{ kind: "uneven languages", most, least }];
+}

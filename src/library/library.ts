@@ -1,0 +1,133 @@
+import { described, isSignal } from "#bytes";
+import {
+  type Asked,
+  checkGiven,
+  checkTogether,
+  type Kind,
+  nameInLibrary,
+  tableOf,
+  trainingOptions,
+  wrong,
+} from "#options";
+import { engineRefusal, UserError, usageError } from "#runtime";
+
+// What a call of the library says: the options of a training, and what no command line can give.
+
+/** A value that is not typed. */
+const given = (type: string, wanted: string, accepts: (value: unknown) => boolean): Kind<unknown> => ({
+  read: (typed) => typed,
+  wanted,
+  take: (value) => (accepts(value) ? value : wrong),
+  type,
+  schema: {},
+  python: { type: "object", none: "None", print: "value" },
+});
+
+/** A string is iterable, too: its characters would be the documents. */
+const isIterable = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
+const callback = (type: string) => given(type, "a function", (value) => typeof value === "function");
+
+const isPath = (value: unknown) => typeof value === "string" && value !== "";
+
+const libraryOptions = tableOf({
+  files: {
+    name: "files",
+    kind: given(
+      "string | readonly string[]",
+      "a path or an array of paths",
+      (value) => isPath(value) || (Array.isArray(value) && Array.from(value).every(isPath)),
+    ),
+    topic: "input",
+    description: "paths or globs of the corpus, or directories",
+    details: "Text, JSON lines, JSON, Parquet, compressed or not.",
+  },
+  texts: {
+    name: "texts",
+    kind: given("Texts", "an iterable or async iterable of strings", isIterable),
+    topic: "input",
+    description: "texts in memory, or made as they are asked for; each is a document of its own",
+    details: "They are read once, as fast as words are counted, and not held.",
+  },
+  wordCounts: {
+    name: "wordCounts",
+    kind: given(
+      "GivenWords",
+      "a Map, or an iterable of pairs of a word and its count",
+      (value) => isIterable(value) && Symbol.iterator in value,
+    ),
+    topic: "input",
+    description: "words, as the pattern cuts them, and how often each occurs: a Map, or pairs",
+    details: "Nothing checks that the pattern would cut so.",
+  },
+});
+
+const hooks = tableOf({
+  signal: {
+    name: "signal",
+    kind: given("AbortSignal", "an AbortSignal", isSignal),
+    topic: "general",
+    description: "ends the training: it rejects with the signal's reason, and leaves nothing behind",
+  },
+  onProgress: {
+    name: "onProgress",
+    kind: callback("(progress: StageProgress) => void"),
+    topic: "general",
+    description: "called several times a second; if it throws, the training ends with that error",
+  },
+  onWarning: {
+    name: "onWarning",
+    kind: callback("(message: string) => void"),
+    topic: "general",
+    description: "called with each warning: what is not an error, but may not be what was meant",
+  },
+});
+
+/** Every option of `trainTokenizer`, in the order of its type. */
+export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
+
+type AskedCall = Asked<typeof callOptions>;
+
+/** The library's name of an option: `pad-to` -> `padTo`. */
+export function spellInLibrary(option: string): string | undefined {
+  const found = Object.entries(callOptions).find(([, { name }]) => name === option);
+  return found && (nameInLibrary(...found) ?? option);
+}
+
+/** A message that names options as they are typed, for other callers. What is in quotes may be anything. */
+export const respelled = (message: string, spell: (option: string) => string | undefined = spellInLibrary) =>
+  message.replaceAll(
+    /"[^"]*"|`[^`]*`|(?<![\w-])--([a-z][a-z-]*)/g,
+    (found, option?: string) => (option && spell(option)) ?? found,
+  );
+
+/** A call of the library: its errors are in its words. */
+export async function inLibrary<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const told = engineRefusal(error) ?? error;
+    if (!(told instanceof UserError)) throw told;
+    const { message, hint } = told;
+    throw Object.assign(told, { message: respelled(message), hint: hint && respelled(hint) });
+  }
+}
+
+/** Checks what `trainTokenizer` is called with: each value, and what goes together. */
+export function readCall(options: unknown): AskedCall {
+  const call = "trainTokenizer";
+  const asked = checkGiven(callOptions, options, call);
+  const all = Object.entries(callOptions);
+  const givenAs = (option: string) =>
+    asked[all.find(([, { name }]) => name === option)?.[0] as keyof AskedCall];
+  const isGiven = (option: string) => givenAs(option) !== undefined;
+  const seen = { has: isGiven, text: (option: string) => String(givenAs(option)) };
+  const { vocabSize } = asked;
+  if (vocabSize === undefined && asked.extend === undefined) {
+    throw usageError(
+      `${call}: vocabSize is ${described(vocabSize)}: it must be ${trainingOptions.vocabSize.kind.wanted}`,
+    );
+  }
+  checkTogether(Object.values(callOptions), seen);
+  return asked;
+}

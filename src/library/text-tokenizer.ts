@@ -1,0 +1,446 @@
+import {
+  arrayArgument,
+  checkArgument,
+  checkOptions,
+  described,
+  flagArgument,
+  numberArgument,
+  readText,
+  steadyBytes,
+  textArgument,
+  typedArrayClass,
+  wordOf,
+} from "#bytes";
+import { tokenizerOfJson } from "#formats";
+import { onEngine, UserError, usageError } from "#runtime";
+import {
+  allAddedTokens,
+  bytesOf,
+  idsByKey,
+  idsGiven,
+  keysById,
+  NoCut,
+  nameObstacle,
+  StreamDecoder,
+  TextCuts,
+  TextEncoding,
+  TextNotes,
+  TokenDecoder,
+  type TokenizerParts,
+  textPieces,
+  tokenBytesOf,
+  unknownId,
+} from "#tokenizer";
+
+/** How a text is encoded. */
+export type EncodeOptions = {
+  /** Special tokens in the text are encoded as the text that they are. Default: false. */
+  readonly specialTokensAsText?: boolean;
+};
+
+export type CountOptions = EncodeOptions & {
+  /** Counting stops where it is certain that there are more ids. Default: none. */
+  readonly limit?: number;
+};
+
+export type TruncateOptions = EncodeOptions & {
+  /** Which part of the text is kept. Default: its start. */
+  readonly keep?: "start" | "end";
+};
+
+export type ChunkOptions = EncodeOptions & {
+  /** How many tokens a piece shares with the one before; fewer than its size. Default: 0. */
+  readonly overlap?: number;
+};
+
+/** The ids of text i are ids[offsets[i] .. offsets[i + 1]). */
+export type EncodedBatch = {
+  readonly ids: Uint32Array<ArrayBuffer>;
+  readonly offsets: Int32Array<ArrayBuffer>;
+};
+
+type TextOrBytes = string | Uint8Array<ArrayBuffer>;
+
+/** @internal */
+export const encodeOptionKinds = { specialTokensAsText: flagArgument };
+const truncateOptionKinds = { ...encodeOptionKinds, keep: wordOf(["start", "end"]) };
+const countOptionKinds = { ...encodeOptionKinds, limit: numberArgument };
+const chunkOptionKinds = { ...encodeOptionKinds, overlap: numberArgument };
+
+/**
+ * A byte-level BPE tokenizer: text to ids and back. It needs no files.
+ */
+export class TextTokenizer {
+  private encoding: TextEncoding | undefined;
+  private keysMade: readonly string[] | undefined;
+  private ids: ReadonlyMap<string, number> | undefined;
+  private decoderMade: TokenDecoder | undefined;
+
+  /** @internal */
+  constructor(
+    /** @internal */
+    readonly parts: TokenizerParts,
+  ) {
+    if (typeof parts?.model === "object") return;
+    throw usageError(
+      "a Tokenizer cannot be made with new",
+      "Tokenizer.from reads a tokenizer.json, Tokenizer.load reads files, and trainTokenizer trains one",
+    );
+  }
+
+  /**
+   * Makes a tokenizer of the content of a `tokenizer.json` (HF's format, which training writes, too): as text, as bytes, or
+   * as what `JSON.parse` makes of it. What cannot be reproduced exactly is refused with a {@link UserError} that names it.
+   */
+  static from(json: string | Uint8Array | object): TextTokenizer {
+    return new TextTokenizer(partsOfJson(json));
+  }
+
+  /** One more than the largest id. */
+  get idLimit(): number {
+    return this.parts.tokens.idLimit;
+  }
+
+  /** Tokens, special ones too. */
+  get size(): number {
+    return this.parts.tokens.tokenCount;
+  }
+
+  /** The same, as HF's packages call it. */
+  get vocabSize(): number {
+    return this.size;
+  }
+
+  /** Ids of the special tokens, by their text. */
+  get specialTokens(): ReadonlyMap<string, number> {
+    return new Map(allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
+  }
+
+  /** What is in the files and is not applied, a sentence each. */
+  get notes(): readonly string[] {
+    return [...this.parts.notes];
+  }
+
+  /** The ids of a text, special tokens in it included. Bytes need not be valid UTF-8. */
+  encode(text: string | Uint8Array, options: EncodeOptions = {}): Uint32Array<ArrayBuffer> {
+    return this.encodeGiven("encode", text, options);
+  }
+
+  private encodeGiven(call: string, text: string | Uint8Array, options: EncodeOptions) {
+    const asked = checkOptions(call, options, encodeOptionKinds);
+    const given = readText(`${call}: text`, text);
+    return this.useEncoding(asked, (encoding) => {
+      const bytes = bytesOf(given, 0, given.length);
+      encoding.pushText(bytes, 0, bytes.length);
+      return new Uint32Array(encoding.out.flush());
+    });
+  }
+
+  /** The tokens of a text, as their files spell them: `Ġthe` for ` the`. */
+  tokenize(text: string | Uint8Array, options: EncodeOptions = {}): string[] {
+    const { keys } = this;
+    return Array.from(this.encodeGiven("tokenize", text, options), (id) => keys[id]!);
+  }
+
+  /**
+   * How a text is cut before tokens are merged. Added tokens are pieces, too, with the white space that they take. Joined, the
+   * pieces are the text: the normalized one if the tokenizer normalizes, and with the space that some put before a text.
+   */
+  preTokenize(text: string | Uint8Array): string[] {
+    const given = readText("preTokenize: text", text);
+    const pieces = textPieces(this.parts, bytesOf(given, 0, given.length));
+    return pieces.map((piece) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece));
+  }
+
+  /** The id of a token, spelled as by `tokenize`; undefined if there is none. */
+  tokenToId(token: string): number | undefined {
+    checkArgument("tokenToId: token", token, textArgument);
+    if (this.ids === undefined) {
+      this.checkNames();
+      this.ids = idsByKey(this.parts);
+    }
+    return this.ids.get(token);
+  }
+
+  /** The token with this id, spelled as by `tokenize`; undefined if there is none. */
+  idToToken(id: number): string | undefined {
+    checkArgument("idToToken: id", id, numberArgument);
+    return this.keys[id] || undefined;
+  }
+
+  private get keys(): readonly string[] {
+    if (this.keysMade === undefined) {
+      this.checkNames();
+      this.keysMade = keysById(this.parts);
+    }
+    return this.keysMade;
+  }
+
+  private checkNames(): void {
+    const obstacle = nameObstacle(this.parts.tokens);
+    if (obstacle !== undefined) throw new UserError(obstacle);
+  }
+
+  /** The ids of several texts, each encoded on its own, in one array, as Arrow has lists. */
+  encodeBatch(texts: readonly (string | Uint8Array)[], options: EncodeOptions = {}): EncodedBatch {
+    checkArgument("encodeBatch: texts", texts, arrayArgument);
+    const asked = checkOptions("encodeBatch", options, encodeOptionKinds);
+    // All are checked first: an error within the encoding would cost its memory.
+    const given = Array.from(texts, (text, i) =>
+      typeof text === "string" ? text : readText(`encodeBatch: texts[${i}]`, text),
+    );
+    return this.useEncoding(asked, (encoding) => {
+      const offsets = new Int32Array(given.length + 1);
+      given.forEach((text, i) => {
+        const bytes = bytesOf(text, 0, text.length);
+        encoding.pushText(bytes, 0, bytes.length);
+        offsets[i + 1] = encoding.out.count;
+      });
+      if (encoding.out.count > offsetMax)
+        throw new UserError("encodeBatch: the texts have more than 2^31 - 1 ids");
+      return { ids: new Uint32Array(encoding.out.flush()), offsets };
+    });
+  }
+
+  /**
+   * How many ids `encode` gives. With a `limit`, no more of the text is read than it takes to know that there are more; then
+   * the answer is `limit + 1`. So `count(text, { limit: n }) <= n` says whether a text has at most n ids.
+   */
+  count(text: string | Uint8Array, options: CountOptions = {}): number {
+    const asked = checkOptions("count", options, countOptionKinds);
+    const given = readText("count: text", text);
+    const { limit = Number.POSITIVE_INFINITY } = asked;
+    if (limit !== Number.POSITIVE_INFINITY) checkWhole("count: limit", limit, 0);
+    return this.useEncoding(asked, (encoding) => {
+      const before = encoding.out.totalCount;
+      encoding.pushUntil(given, limit, false);
+      return Math.min(encoding.out.totalCount - before, limit + 1);
+    });
+  }
+
+  /**
+   * The beginning of a text that has at most `limit` ids, or its end (`keep`). A text that has no more is returned as it is;
+   * of bytes the result is always a copy.
+   *
+   * A beginning ends where the `limit`-th token of the text ends, moved back to a whole character. It is encoded on its own to
+   * count its ids. Should they be more than `limit`, which is rare, it ends a token earlier, or as many as it takes; if not
+   * even the first token fits, it has as many of its characters as do, or none. So `count(truncate(text, n)) <= n`, and for most texts
+   * the ids of the result are the first n of the text. An end of the text begins by the same rule, from the other side.
+   *
+   * An added token is whole or not there, with the white space that it takes along. Where a normal form changes a character
+   * together with the marks behind it, they are parted only if nothing else fits; the result is part of the text as it was
+   * given. For a beginning no more of the text is read than that takes. A text that is not in its tokens, because the
+   * vocabulary lacks some bytes, is an error.
+   */
+  truncate(text: string, limit: number, options?: TruncateOptions): string;
+  truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array<ArrayBuffer>;
+  truncate(
+    text: string | Uint8Array,
+    limit: number,
+    options?: TruncateOptions,
+  ): string | Uint8Array<ArrayBuffer>;
+  truncate(text: string | Uint8Array, limit: number, options: TruncateOptions = {}): TextOrBytes {
+    const asked = checkOptions("truncate", options, truncateOptionKinds);
+    const given = readText("truncate: text", text);
+    checkWhole("truncate: limit", limit, 0);
+    return this.useEncoding(asked, (encoding) => {
+      const keepsEnd = asked.keep === "end";
+      const cuts = this.cutsOf(encoding, given, limit, keepsEnd ? Number.POSITIVE_INFINITY : limit, asked);
+      if (cuts === null) return given.slice();
+      const [start, end] = keepsEnd
+        ? [cuts.startOfLastPart(limit), cuts.text.length]
+        : [0, cuts.endOfPart(0, limit)];
+      return cuts.slices(given, [{ start, end }])[0] as TextOrBytes;
+    });
+  }
+
+  /**
+   * The text in pieces of at most `size` ids each, in order. Without `overlap` the pieces, joined, are the text.
+   *
+   * Tokens are those of the whole text. A piece has `size` of them, counted from the one that it begins in or with, and ends by
+   * the rule of {@link truncate}. With `overlap`, the next piece begins where the last so many tokens that are whole in this one
+   * begin, moved on to a whole character; with fewer of them where it would begin or end no further than this one, as it may
+   * beside a character of many tokens. A character that has more than `size` ids is an error that names it. An empty text has
+   * no pieces.
+   */
+  chunks(text: string, size: number, options?: ChunkOptions): string[];
+  chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];
+  chunks(
+    text: string | Uint8Array,
+    size: number,
+    options?: ChunkOptions,
+  ): string[] | Uint8Array<ArrayBuffer>[];
+  chunks(text: string | Uint8Array, size: number, options: ChunkOptions = {}): TextOrBytes[] {
+    const asked = checkOptions("chunks", options, chunkOptionKinds);
+    const given = readText("chunks: text", text);
+    checkWhole("chunks: size", size, 1);
+    const { overlap = 0 } = asked;
+    checkWhole("chunks: overlap", overlap, 0, size - 1);
+    if (given.length === 0) return [];
+    return this.useEncoding(asked, (encoding) => {
+      const cuts = this.cutsOf(encoding, given, size, Number.POSITIVE_INFINITY, asked);
+      if (cuts === null) return [given.slice()];
+      return cuts.slices(given, cuts.parts(size, overlap)) as TextOrBytes[];
+    });
+  }
+
+  /**
+   * The bytes of ids; `new TextDecoder("utf-8", { ignoreBOM: true }).decode(…)` makes text of them. An id without a token is an
+   * error that names its position.
+   */
+  decode(ids: Uint32Array | Uint16Array | readonly number[]): Uint8Array<ArrayBuffer> {
+    const array = idsGiven("decode", ids);
+    const { bytes, unknownIndex } = this.decoder.decode(array);
+    if (unknownIndex >= 0) throw unknownId(array[unknownIndex]!, unknownIndex, this.idLimit);
+    return bytes;
+  }
+
+  private get decoder(): TokenDecoder {
+    this.decoderMade ??= new TokenDecoder(this.parts.tokens);
+    return this.decoderMade;
+  }
+
+  /** Decodes ids as they come, to text that never ends within a character. */
+  stream(): StreamDecoder {
+    return new StreamDecoder(this.decoder, this.idLimit);
+  }
+
+  /** The bytes of one token; none where the id has no token. */
+  tokenBytes(id: number): Uint8Array<ArrayBuffer> {
+    checkArgument("tokenBytes: id", id, numberArgument);
+    return new Uint8Array(tokenBytesOf(this.parts.tokens, id));
+  }
+
+  /** What it is, in short: consoles show this. Its content is in its files. */
+  toJSON(): {
+    readonly kind: string;
+    readonly vocabSize: number;
+    readonly specialTokenCount: number;
+    readonly pattern: string;
+  } {
+    const { kind, patternName, patternSources } = this.parts.description;
+    const pattern = patternName ?? patternSources.join(" ");
+    return {
+      kind,
+      vocabSize: this.size,
+      specialTokenCount: this.specialTokens.size,
+      pattern: pattern.length > shownPatternMax ? `${pattern.slice(0, shownPatternMax)}…` : pattern,
+    };
+  }
+
+  private useEncoding<T>(options: EncodeOptions, work: (encoding: TextEncoding) => T): T {
+    const encoding = this.encodingFor(this.readsSpecialTokensAsText(options));
+    try {
+      return work(encoding);
+    } catch (error) {
+      // What it holds of this text must not begin the next one.
+      if (!(error instanceof NoCut)) this.encoding = undefined;
+      throw error;
+    } finally {
+      encoding.out.shrink();
+    }
+  }
+
+  /** A tokenizer has one memory: an engine has only some hundred. */
+  private encodingFor(specialTokensAsText: boolean): TextEncoding {
+    onEngine(() => {
+      this.encoding ??= new TextEncoding({ ...this.parts, specialTokensAsText });
+      this.encoding.open(specialTokensAsText);
+    });
+    return this.encoding!;
+  }
+
+  private readsSpecialTokensAsText({ specialTokensAsText }: EncodeOptions): boolean {
+    return specialTokensAsText ?? this.parts.specialTokensAsText ?? false;
+  }
+
+  /** The text to be cut, or its beginning of more than `readIdsMax` ids; null if it has no more than `idsMax`. */
+  private cutsOf(
+    encoding: TextEncoding,
+    text: string | Uint8Array,
+    idsMax: number,
+    readIdsMax: number,
+    options: EncodeOptions,
+  ): TextCuts | null {
+    const asText = this.readsSpecialTokensAsText(options);
+    const notes = new TextNotes();
+    encoding.noteIn(notes, asText);
+    const end = encoding.pushUntil(text, readIdsMax, true);
+    encoding.noteIn(undefined, asText);
+    const ids = encoding.out.flush();
+    if (end === text.length && ids.length <= idsMax) return null;
+    return new TextCuts(bytesOf(text, 0, end), ids, notes, this.parts, encoding);
+  }
+}
+
+const shownPatternMax = 100;
+
+// Where Node and Bun, and where Deno look for what their consoles print.
+for (const name of ["nodejs.util.inspect.custom", "Deno.customInspect"]) {
+  Object.defineProperty(TextTokenizer.prototype, Symbol.for(name), {
+    configurable: true,
+    value(this: TextTokenizer) {
+      return this.parts === undefined ? "Tokenizer" : `Tokenizer ${JSON.stringify(this)}`;
+    },
+  });
+}
+
+const byTransformers = "transformers.js does that: AutoTokenizer reads the files of a saved directory";
+/** What other packages' tokenizers have, and where it is here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["addTokens", "addSpecialTokens", "add_tokens", "add_special_tokens"].map((name) => [
+      name,
+      "trainTokenizer({ extend: PATH, specialTokens, seedTokens }) makes a tokenizer with more tokens",
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["apply_chat_template", "enablePadding", "enableTruncation", "setPadding", "setTruncation"].map(
+      (name) => [name, byTransformers],
+    ),
+  ),
+  encode_ordinary: "encode(text, { specialTokensAsText: true }) does that",
+  encode_batch: "encodeBatch(texts) does that",
+  decode_single_token_bytes: "tokenBytes(id) does that",
+  decodeBatch: "decode(ids) has one text at a time",
+  batch_decode: "decode(ids) has one text at a time",
+  token_to_id: "tokenToId(token) does that",
+  id_to_token: "idToToken(id) does that",
+  getVocabSize: "it is vocabSize",
+  free: "there is nothing to free",
+};
+for (const [name, way] of Object.entries(elsewhere)) {
+  Object.defineProperty(TextTokenizer.prototype, name, {
+    configurable: true,
+    value() {
+      throw usageError(`a Tokenizer has no ${name}`, way);
+    },
+  });
+}
+
+/** Arrow's offsets are signed. */
+const offsetMax = 2 ** 31 - 1;
+
+function checkWhole(name: string, value: number, least: number, most = Number.POSITIVE_INFINITY): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
+  throw usageError(`${name} is ${described(value)}: it must be a whole number ${range}`);
+}
+
+/** @internal The parts of a tokenizer.json that is in memory. */
+export function partsOfJson(json: unknown): TokenizerParts {
+  const bytes =
+    typedArrayClass(json) === "Uint8Array"
+      ? steadyBytes("from: json", json as Uint8Array)
+      : new TextEncoder().encode(typeof json === "string" ? json : asJson(json));
+  if (bytes.length > 0) return onEngine(() => tokenizerOfJson(bytes, "tokenizer.json"));
+  throw new UserError("the tokenizer.json is empty");
+}
+
+function asJson(json: unknown): string {
+  if (typeof json === "object" && json !== null && "model" in json) return JSON.stringify(json);
+  throw usageError(
+    `from: json is ${described(json)}: it must be the content of a tokenizer.json`,
+    "its text, its bytes, or what JSON.parse makes of it; Tokenizer.load takes a path",
+  );
+}

@@ -1,0 +1,167 @@
+import {
+  callbackArgument,
+  checkArgument,
+  checkOptions,
+  described,
+  numberArgument,
+  objectArgument,
+  pathArgument,
+  pathsArgument,
+  signalArgument,
+  textArgument,
+  wordOf,
+} from "#bytes";
+import { findInputs, type InputFormat, inputFormats } from "#corpus";
+import { encodeInto } from "#encoding";
+import { loadTokenizerParts, recordedReading } from "#formats";
+import { checkIdFileName, idTypeFor } from "#ids";
+import type { EncodeProgress } from "#jobs";
+import { type ResolvedPattern, resolvePattern } from "#pattern";
+import { engineRefusal, UserError, usageError } from "#runtime";
+import { checkOutputFile, placeOfFile, takeLockNow, unguarded, WrittenPlaces, writeStaged } from "#store";
+import { type SpecialTokenOption, specialTokenId } from "#tokenizer";
+import { type EncodeOptions, encodeOptionKinds, partsOfJson, TextTokenizer } from "./text-tokenizer.ts";
+
+/** What files of some formats do not say. */
+export type TokenizerLoadOptions = {
+  /** For files that do not hold their pattern: a name (`cl100k`) or a regular expression. */
+  readonly pattern?: string | undefined;
+  /** For files that do not hold their special tokens: text to id. */
+  readonly specialTokens?: Readonly<Record<string, number>> | undefined;
+};
+
+/** How files are encoded into a file of ids. */
+export type EncodeFileOptions = EncodeOptions & {
+  /** Threads that encode, this one among them. Default: 1. */
+  readonly workers?: number | undefined;
+  /** Default: uint16 if every id of the tokenizer fits. */
+  readonly dtype?: "uint16" | "uint32" | undefined;
+  /** What the files are read as. Default: what name and content say. */
+  readonly inputFormat?: InputFormat | undefined;
+  /** The field, or column, that holds the text of a record. Default: `text`. */
+  readonly textField?: string | undefined;
+  /** `text`: what is not text (an image, an archive) is read as text. Default: an error; in a directory it is left out. */
+  readonly binary?: "text" | undefined;
+  /** A special token to put behind each file, or each record of it. */
+  readonly appendToken?: string | undefined;
+  /** Ends the encoding: it rejects with the signal's reason, some 0.1 s later, and leaves nothing behind. */
+  readonly signal?: AbortSignal | undefined;
+  /** `bytesTotal` is null where a stream makes it unknown. If it throws, encoding ends with that error. */
+  readonly onProgress?: ((bytesDone: number, bytesTotal: number | null) => void) | undefined;
+};
+
+/**
+ * A byte-level BPE tokenizer, exact to the program its files come from.
+ *
+ * ```ts
+ * const tokenizer = await Tokenizer.load("tokenizer");
+ * const ids = tokenizer.encode("some text<|endoftext|>");
+ * new TextDecoder("utf-8", { ignoreBOM: true }).decode(tokenizer.decode(ids));
+ * ```
+ */
+export class Tokenizer extends TextTokenizer {
+  /**
+   * Loads a directory that `bpe train` wrote, or HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, tiktoken's
+   * file of ranks, or Mistral's `tekken.json`. What cannot be reproduced exactly is refused with an error that names it.
+   */
+  static async load(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
+    checkArgument("Tokenizer.load: path", path, pathArgument);
+    const asked = checkOptions("Tokenizer.load", options, loadOptionKinds);
+    const pattern: ResolvedPattern | undefined =
+      asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
+    const specialTokens: SpecialTokenOption[] = Object.entries(asked.specialTokens ?? {}).map(
+      ([text, id]) => {
+        if (Number.isSafeInteger(id) && id >= 0) return { text, id };
+        throw usageError(
+          `Tokenizer.load: the id of the special token "${text}" is ${described(id)}, not a whole number of 0 or more`,
+        );
+      },
+    );
+    try {
+      return new Tokenizer(await loadTokenizerParts(path, { pattern, specialTokens }));
+    } catch (error) {
+      throw engineRefusal(error) ?? error;
+    }
+  }
+
+  /** The same, as HF's packages call it. */
+  static fromFile(path: string, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
+    return Tokenizer.load(path, options);
+  }
+
+  /** No tokenizer is fetched: an error that says how to get one. */
+  static from_pretrained(name: string): never {
+    throw usageError(
+      `Tokenizer.from_pretrained: nothing is fetched here`,
+      `hf download ${name} --include '*token*' --local-dir DIR, then Tokenizer.load("DIR")`,
+    );
+  }
+
+  /**
+   * Makes a tokenizer of the content of a `tokenizer.json` (HF's format, which training writes, too): as text, as bytes, or
+   * as what `JSON.parse` makes of it. What cannot be reproduced exactly is refused with a {@link UserError} that names it.
+   */
+  static override from(json: string | Uint8Array | object): Tokenizer {
+    return new Tokenizer(partsOfJson(json));
+  }
+
+  /**
+   * Encodes files, in order, into one `.npy` or `.bin` file of ids, as `bpe encode` does: memory stays bounded, the file
+   * appears when it is whole, and one run at a time writes it. Returns how many ids it holds.
+   */
+  async encodeFile(
+    files: string | readonly string[],
+    output: string,
+    options: EncodeFileOptions = {},
+  ): Promise<number> {
+    checkArgument("encodeFile: files", files, pathsArgument);
+    checkArgument("encodeFile: output", output, pathArgument);
+    const asked = checkOptions("encodeFile", options, encodeFileOptionKinds);
+    const { workers = 1, signal, onProgress } = asked;
+    signal?.throwIfAborted();
+    if (!Number.isSafeInteger(workers) || workers < 1) {
+      throw usageError(`encodeFile: workers is ${workers}: it must be a whole number of 1 or more`);
+    }
+    checkIdFileName(output, `"${output}"`);
+    checkOutputFile(output);
+    const place = placeOfFile(output);
+    const lock = place === null ? null : takeLockNow(place);
+    try {
+      const inputs = findInputs([files].flat(), {
+        inputFormat: asked.inputFormat,
+        textField: asked.textField,
+        trained: recordedReading([this.parts.description.path]),
+        binary: asked.binary,
+      });
+      new WrittenPlaces([{ name: `output "${output}"`, path: output, kind: "file" }]).keepFrom(inputs);
+      const encoding = {
+        inputs,
+        parts: { ...this.parts, specialTokensAsText: asked.specialTokensAsText ?? false },
+        workerCount: workers,
+        type: idTypeFor(this.parts, asked.dtype),
+        appendId: asked.appendToken === undefined ? undefined : specialTokenId(this.parts, asked.appendToken),
+        report: ({ bytesDone, bytesTotal }: EncodeProgress) => {
+          signal?.throwIfAborted();
+          onProgress?.(bytesDone, bytesTotal);
+        },
+      };
+      return (await writeStaged(output, unguarded, (file) => encodeInto(output, file, encoding))).idCount;
+    } finally {
+      lock?.release();
+    }
+  }
+}
+
+const loadOptionKinds = { pattern: textArgument, specialTokens: objectArgument };
+
+const encodeFileOptionKinds = {
+  ...encodeOptionKinds,
+  workers: numberArgument,
+  dtype: wordOf(["uint16", "uint32"]),
+  inputFormat: wordOf(inputFormats),
+  textField: textArgument,
+  binary: wordOf(["text"]),
+  appendToken: textArgument,
+  signal: signalArgument,
+  onProgress: callbackArgument,
+};

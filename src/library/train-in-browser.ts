@@ -1,0 +1,305 @@
+import { betweenPairs, checkArgument, described, objectArgument } from "#bytes";
+import {
+  compressionOf,
+  contentOf,
+  defaultTextField,
+  formatOfName,
+  headBytesMax,
+  jsonHeadBytesMax,
+  notText,
+  recordsIn,
+  type Texts,
+} from "#corpus";
+import { ledgerFiles } from "#formats";
+import { byBytes, earlyStop, invalidBytes, Pace, type Report, type Warning, withRest, wordsOf } from "#jobs";
+import { nameInLibrary } from "#options";
+import { inTurns, UserError, usageError } from "#runtime";
+import { pushedBytes, TextChain } from "#text";
+import { baseSize, buildVocabulary, makeLedger, notesOfShared, trainedParts } from "#tokenizer";
+import {
+  checkFormatNames,
+  chosenFiles,
+  cuttingOf,
+  encodingPatternOf,
+  fileBytes,
+  finishedTokenizer,
+  type LoadedFormats,
+  learnPairs,
+  loadFormats,
+  mergeBytes,
+  mergeOptionsOf,
+  type SaveOptions,
+  settle,
+  type TrainedVocabulary,
+  type Training,
+  type TrainingStatistics,
+  trainingStatistics,
+} from "#training";
+import { byteWords, WordCounter, type WordTable } from "#words";
+import { callOptions, inLibrary, readCall, respelled } from "./library.ts";
+import { TextTokenizer } from "./text-tokenizer.ts";
+import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
+
+/** Options that are there in a browser, too: the others read or write paths, or are about threads and large memories. */
+const optionNames = [
+  "texts",
+  "specialTokens",
+  "specialTokensFirst",
+  "pattern",
+  "normalize",
+  "compat",
+  "minFrequency",
+  "maxTokenLength",
+  "wholeCharacters",
+  "seedTokens",
+  "wholeTexts",
+  "specialTokensAsText",
+  "padTo",
+  "model",
+  "signal",
+  "onProgress",
+  "onWarning",
+] as const;
+
+/** What a tokenizer is trained on in a browser, and how: `files`, or `texts`, or both. */
+export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionNames)[number]> & {
+  /** Files of text, as a page gets them (`input.files`): each is read as `bpe train` reads it. */
+  readonly files?: Blob | ArrayLike<Blob> | Iterable<Blob> | null | undefined;
+  /** 256 bytes + special tokens + merges. */
+  readonly vocabSize: number;
+};
+
+/**
+ * Trains a tokenizer in this thread: the merges and files are those of `bpe train`. The event loop turns between slices of
+ * some ten milliseconds, so it may run in a page; in a worker the page stays smooth. `signal` ends it.
+ *
+ * ```ts
+ * const tokenizer = await trainTokenizer({ files: input.files, vocabSize: 8_000, onProgress: console.log });
+ * const json = tokenizer.files().get("tokenizer.json");
+ * ```
+ */
+export const trainTokenizer = (options: BrowserTrainingOptions): Promise<TrainedTokenizer> =>
+  inLibrary(() => trainHere(options));
+
+async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
+  checkArgument("trainTokenizer: options", options, objectArgument);
+  const { files: given, ...others } = options;
+  if (given != null && typeof given !== "object")
+    throw usageError(
+      `trainTokenizer: files is ${described(given)}: it must be a File, a Blob, or a list of them`,
+    );
+  const files = given == null ? [] : isBlob(given) ? [given] : Array.from(given);
+  const training = readOptions(others, files);
+  const { texts, signal, onProgress, onWarning } = others;
+  signal?.throwIfAborted();
+  for (const file of files) await checkFile(file);
+  const isAllKnown = texts === undefined || Array.isArray(texts);
+  const bytesOfTexts = Array.isArray(texts) ? texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) : 0;
+  const byteCount = files.reduce((sum, { size }) => sum + size, bytesOfTexts);
+  const trained = await trainInMemory(
+    training,
+    piecesOf(files, texts),
+    isAllKnown ? byteCount : null,
+    (progress) => {
+      signal?.throwIfAborted();
+      onProgress?.(progress);
+    },
+  );
+  for (const warning of warningsOf(training, trained)) onWarning?.(respelled(wordsOf(warning)));
+  return new TrainedTokenizer(training, trained, await loadFormats());
+}
+
+/** Checks the options as `trainTokenizer` does elsewhere. */
+function readOptions(options: Omit<BrowserTrainingOptions, "files">, files: readonly Blob[]): Training {
+  const call = "trainTokenizer";
+  const absent = Object.keys(options).find(
+    (name) =>
+      options[name as "texts"] !== undefined &&
+      name !== "vocabSize" &&
+      !(optionNames as readonly string[]).includes(name) &&
+      Object.entries(callOptions).some((named) => nameInLibrary(...named)?.split(/[.:]/)[0] === name),
+  );
+  if (absent !== undefined)
+    throw usageError(
+      `${call}: a browser has no ${absent}`,
+      `it has files, vocabSize, ${optionNames.join(", ")}`,
+    );
+  const wrong = files.find((file) => !isBlob(file));
+  if (wrong !== undefined)
+    throw usageError(`${call}: files has ${described(wrong)}: in a browser it has File or Blob objects`);
+  if (typeof options.vocabSize !== "number" && options.vocabSize !== undefined)
+    throw usageError(`${call}: vocabSize is ${described(options.vocabSize)}: it must be a whole number`);
+  const asked = readCall(options);
+  if (files.length === 0 && options.texts === undefined)
+    throw usageError(`${call}: there is nothing to train on`, "give files or texts");
+  return settle(asked, {});
+}
+
+/** Refuses what `bpe train` would not read as plain text: it would count other words there. */
+async function checkFile(file: Blob): Promise<void> {
+  const name = nameOf(file);
+  const head = new Uint8Array(await file.slice(0, jsonHeadBytesMax).arrayBuffer());
+  const start = head.subarray(0, headBytesMax);
+  const packing = compressionOf(start);
+  const hint = "read it in your code, and give its texts (texts)";
+  if (packing !== "none") throw new UserError(`"${name}" is compressed by ${packing}`, { hint });
+  const content = contentOf(start, name);
+  if (typeof content === "object") throw notText(name, content);
+  const named = formatOfName(name);
+  const isWhole = head.length === file.size;
+  const records =
+    content === "parquet" || named === "jsonl" || named === "parquet"
+      ? (named ?? content)
+      : recordsIn({ bytes: head, isWhole }, named === "json", defaultTextField);
+  if (records !== undefined) throw new UserError(`"${name}" holds records (${records})`, { hint });
+}
+
+/** Whether it is a Blob or a File, of any realm. */
+const isBlob = (value: unknown): value is Blob =>
+  /^\[object (Blob|File)\]$/.test(Object.prototype.toString.call(value)) &&
+  typeof (value as Blob).stream === "function";
+
+const nameOf = (file: Blob) => (file as Blob & { readonly name?: string }).name ?? "file";
+
+/** Files whole, one after the other, then the texts. */
+async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces {
+  for (const file of files) {
+    const reader = file.stream().getReader();
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+    } finally {
+      await reader.cancel();
+    }
+    yield null;
+  }
+  const encoder = new TextEncoder();
+  for await (const text of texts) {
+    if (typeof text !== "string")
+      throw new UserError(`texts: a text is ${described(text)}: it must be a string`);
+    for (let start = 0; start < text.length; ) {
+      const end = betweenPairs(text, start + pushedBytes);
+      yield encoder.encode(text.slice(start, end));
+      start = end;
+    }
+    yield null;
+  }
+}
+
+function warningsOf(training: Training, { vocabulary, invalidByteCount }: TrainedInMemory): Warning[] {
+  const { size, reservedCount } = vocabulary;
+  const leastSize = baseSize(training.specialTokens, training.compat);
+  return [
+    ...invalidBytes({ count: invalidByteCount, became: "was counted as a pretoken of its own" }),
+    ...notesOfShared(vocabulary).map((message) => ({ kind: "note" as const, message })),
+    ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
+  ];
+}
+
+/** Texts as they come: pieces of bytes, and `null` behind the last piece of each text. */
+type TextPieces = AsyncIterable<Uint8Array | null>;
+
+type TrainedInMemory = Omit<TrainedVocabulary, "statistics" | "languages"> & {
+  readonly words: WordTable;
+  readonly invalidByteCount: number;
+};
+
+/**
+ * Trains in this thread, on texts that somebody hands over: without files, other threads, caches and a second look at the
+ * text. The merges are those of `train` for the same texts, with the same kernel. The event loop turns between slices of
+ * work, so messages are served and `report` may throw to end it.
+ */
+async function trainInMemory(
+  training: Training,
+  texts: TextPieces,
+  byteCount: number | null,
+  reportGiven: Report,
+): Promise<TrainedInMemory> {
+  const startMs = performance.now();
+  const first = { stage: "counting", done: 0, total: byteCount, unit: "bytes" } as const;
+  const { report, rest } = withRest(reportGiven, first);
+  const counter = new WordCounter(byteCount ?? undefined);
+  const chain = new TextChain(cuttingOf(training), counter);
+  await countTexts(texts, chain, (doneBytes) =>
+    byBytes(report, "counting", byteCount)(doneBytes, counter.distinctWordCount),
+  );
+  const { pretokenCount, distinctWordCount } = counter;
+  if (pretokenCount === 0) throw new UserError("there is nothing to train on: the texts are empty");
+  const words = await inTurns(counter.listWords(), rest);
+  const countedMs = performance.now();
+  const { specialTokens, specialTokensFirst, compat, padTo, vocabSize } = training;
+  const alone = { workerCount: 1 };
+  const options = mergeOptionsOf(training, vocabSize, alone);
+  const merges = await learnPairs(byteWords(words), options, alone, report);
+  const mergedMs = performance.now();
+  return {
+    vocabulary: buildVocabulary({
+      ...{ merges, specialTokens, specialTokensFirst, compat, padTo },
+      laterTokens: [],
+    }),
+    smaller: [],
+    superwordFacts: undefined,
+    ledger: makeLedger(merges),
+    ...{ words, pretokenCount, distinctWordCount },
+    invalidByteCount: chain.pretokens.invalidByteCount,
+    countMs: countedMs - startMs,
+    mergeMs: mergedMs - countedMs,
+  };
+}
+
+/** Counts all texts. Many short ones share a slice; an iterator that takes long for each does not. */
+async function countTexts(
+  texts: TextPieces,
+  chain: TextChain,
+  report: (doneBytes: number) => void,
+): Promise<void> {
+  let doneBytes = 0;
+  const pace = new Pace();
+  const turn = async () => {
+    report(doneBytes);
+    await pace.turn();
+  };
+  for await (const piece of texts) {
+    if (piece === null) chain.end();
+    for (let pos = 0; piece !== null && pos < piece.length; pos += pushedBytes) {
+      const end = Math.min(piece.length, pos + pushedBytes);
+      chain.push(piece, pos, end);
+      doneBytes += end - pos;
+      if (pace.isDue) await turn();
+    }
+    if (pace.isDue) await turn();
+  }
+  report(doneBytes);
+}
+
+/** A tokenizer that was just trained, in memory. */
+export class TrainedTokenizer extends TextTokenizer {
+  /** @internal */
+  constructor(
+    /** @internal */
+    readonly training: Training,
+    /** @internal */
+    readonly trained: TrainedInMemory,
+    private readonly formats: LoadedFormats,
+  ) {
+    super(trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization));
+  }
+
+  get statistics(): TrainingStatistics {
+    return trainingStatistics(this.trained);
+  }
+
+  /** The merges in the order in which they were learned: the bytes of the two tokens of each. */
+  get merges(): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>][] {
+    return mergeBytes(this.trained.vocabulary);
+  }
+
+  /** The files of the tokenizer, by name, as `bpe train -o` writes them: `tokenizer.json`, `vocab.json`, … */
+  files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
+    const names = checkFormatNames("files", options);
+    const { vocabulary, ledger } = this.trained;
+    return fileBytes([
+      ...chosenFiles(this.formats, names, finishedTokenizer(this.training, vocabulary)),
+      ...ledgerFiles(names === undefined ? undefined : false, vocabulary, ledger),
+    ]);
+  }
+}

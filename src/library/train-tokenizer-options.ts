@@ -1,0 +1,296 @@
+// Made by `npm run suite options` of the tables in src/options.
+import type { Texts } from "#corpus";
+import type { StageProgress } from "#jobs";
+import type { GivenWords } from "#words";
+
+/**
+ * What a tokenizer is trained on, and how. The corpus is in `files`, `texts`, `counts` and `wordCounts`: one of them at
+ * least; with several, they are added up. Or it is in `languages`.
+ */
+export type TrainTokenizerOptions = {
+  /**
+   * Paths or globs of the corpus, or directories. Text, JSON lines, JSON, Parquet, compressed or not.
+   */
+  readonly files?: string | readonly string[] | undefined;
+  /**
+   * Texts in memory, or made as they are asked for; each is a document of its own. They are read once, as
+   * fast as words are counted, and not held.
+   */
+  readonly texts?: Texts | undefined;
+  /**
+   * Words, as the pattern cuts them, and how often each occurs: a Map, or pairs. Nothing checks that the
+   * pattern would cut so.
+   */
+  readonly wordCounts?: GivenWords | undefined;
+  /**
+   * 256 bytes + special tokens + merges. Several sizes, as in [16_384, 32_768], are made by one run: each is
+   * written into a directory of the output that is named by its size. To extend a tokenizer, also how many
+   * tokens it gets: "+8000".
+   */
+  readonly vocabSize?: number | readonly number[] | `+${string}` | undefined;
+  /**
+   * Tokens that are never merged. A document ends wherever one occurs. Its text is never counted, and it has
+   * an id of its own. Where several match, the longest wins.
+   */
+  readonly specialTokens?: readonly string[] | undefined;
+  /**
+   * Special tokens get the first ids. The 256 bytes come after them, in order, then merges: as tekken.json
+   * has it. With `compat` huggingface they are first already.
+   */
+  readonly specialTokensFirst?: boolean | undefined;
+  /**
+   * How text is cut: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token
+   * crosses a cut. Default: gpt2.
+   */
+  readonly pattern?: string | undefined;
+  /**
+   * Change text before it is cut, e.g. NFC or NFKC,lowercase. Steps in their order, separated by commas: NFC,
+   * NFD, NFKC, NFKD, lowercase. Text between special tokens is changed so when it is counted, and whenever
+   * the tokenizer encodes it. Only tokenizer.json can store this, so other formats are not written.
+   */
+  readonly normalize?: string | readonly string[] | undefined;
+  /**
+   * Which trainer to match. Merges and ids are those of that trainer: it decides which of equally frequent
+   * pairs is merged first, and whether text is read line by line. Special tokens in the text end documents;
+   * huggingface learns from them with `specialTokensAsText`. Default: cs336.
+   */
+  readonly compat?: "cs336" | "huggingface" | "rustbpe" | "extension" | undefined;
+  /**
+   * Stop when the most frequent pair occurs fewer times. Default: 1; with `compat` huggingface 0.
+   */
+  readonly minFrequency?: number | undefined;
+  /**
+   * Longest token, in bytes. With `compat` huggingface, that trainer's own rule applies. At least 1.
+   */
+  readonly maxTokenLength?: number | undefined;
+  /**
+   * No token joins a whole character with a part of another. Two tokens are merged only if both are whole
+   * characters, or if the left one is the beginning of a character and the right one its next byte. Bytes
+   * that are not UTF-8 are never merged.
+   */
+  readonly wholeCharacters?: boolean | undefined;
+  /**
+   * Texts that the vocabulary shall have as tokens. They are ordinary tokens, found in text only where the
+   * pattern cuts text so. Their merges come first, whatever their counts, and later merges build on them.
+   * With `extend` they come behind the base's, and join its tokens. One that the pattern would cut is an
+   * error.
+   */
+  readonly seedTokens?: readonly string[] | undefined;
+  /**
+   * From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary training up to N, then
+   * merges across the words of a line, up to four words a token. The corpus is read twice. At least 1.
+   */
+  readonly superwordsFrom?: number | undefined;
+  /**
+   * How the tokenizer and its superwords cut text. Default: SuperBPE's: numbers and runs of punctuation
+   * apart.
+   */
+  readonly superwordPattern?: string | undefined;
+  /**
+   * A tokenizer to add tokens to. Training goes on after its merges. Its tokens keep their ids, new ones get
+   * the ids after all of them, and its files are written again with the new tokens. Without a size and a
+   * corpus it only gets the special tokens and seed tokens that are given, and new names. The pattern stays;
+   * documents also end at the special tokens that are given.
+   */
+  readonly extend?: string | undefined;
+  /**
+   * New texts of special tokens of the base, by the old ones; their ids stay.
+   */
+  readonly rename?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Take everything but the merges from this tokenizer. Pattern, normalization, special tokens, roles, chat
+   * template, post-processor and class come from an existing tokenizer, as in transformers'
+   * train_new_from_iterator. Options that you add win. Ties and ids follow `compat`; without it, its
+   * training.json; without that, huggingface. Added tokens that are not special get ids after the size that
+   * you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.
+   */
+  readonly like?: string | undefined;
+  /**
+   * With `compat` huggingface: do not cut text at line ends. That trainer reads files line by line, but texts
+   * of an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With
+   * this option, every text or record is read whole.
+   */
+  readonly wholeTexts?: boolean | undefined;
+  /**
+   * Special tokens in the text are plain text. With `compat` huggingface, as that trainer reads them: it
+   * learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With `extend`,
+   * the base's special tokens end no documents.
+   */
+  readonly specialTokensAsText?: boolean | undefined;
+  /**
+   * Fill the vocabulary to a multiple of N. Reserved special tokens are added after all others. At least 1.
+   */
+  readonly padTo?: number | undefined;
+  /**
+   * Record field with the text. Records are lines of JSON, elements of a JSON array, and rows of Parquet.
+   * Each is a document; its text is in a field, or column, of this name. Default: text.
+   */
+  readonly textField?: string | undefined;
+  /**
+   * In directories, read only files that match. Without a slash, GLOB matches file names at any depth. With
+   * one, it matches paths below the directory.
+   */
+  readonly include?: readonly string[] | undefined;
+  /**
+   * Read every input as this format. Default: by name and content.
+   */
+  readonly inputFormat?: "text" | "jsonl" | "json" | "parquet" | "fasta" | undefined;
+  /**
+   * Read files that are not text as text. Without it, an archive, an image or a program is an error; in a
+   * directory, it is skipped and listed.
+   */
+  readonly binary?: "text" | undefined;
+  /**
+   * Files by language, instead of files. Each merge is then learned from the language that is worst off: the
+   * one whose text has the most tokens; its dev text, if all have one (bpe help docs/clean-and-fair.md). Of
+   * languages that are equally badly off, the first one wins.
+   */
+  readonly languages?:
+    | readonly {
+        readonly name: string;
+        readonly files: string | readonly string[];
+        readonly dev?: string | readonly string[] | undefined;
+      }[]
+    | undefined;
+  /**
+   * How many times shorter the text of each should get. One number for each language, in their order. Bytes
+   * per token, divided by this number, say how well off a language is; the one with the least gets the next
+   * merge.
+   */
+  readonly languageRatio?: readonly number[] | undefined;
+  /**
+   * In so many merges (size) a language gets at most so many times its share (alpha): 100 and 2.0. A language
+   * above its limit waits, unless all are above theirs.
+   */
+  readonly languageWindow?: { readonly size: number; readonly alpha: number } | undefined;
+  /**
+   * Learn the first N merges from all text together.
+   */
+  readonly globalMerges?: number | undefined;
+  /**
+   * How often the words of some inputs count: the path of an input, a folder above it, or a glob, and its
+   * weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last one that fits an input decides; without one,
+   * the weight is 1. A weight is a number from 0 to 1,000,000 with at most six digits after the point.
+   */
+  readonly weights?: Readonly<Record<string, number>> | undefined;
+  /**
+   * The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or hold the
+   * result of an earlier training, which is replaced. Left out, the tokenizer is saved by its method save.
+   */
+  readonly output?: string | undefined;
+  /**
+   * Which files to write. Names, separated by commas: huggingface is tokenizer.json and what transformers
+   * reads beside it, gpt2 vocab.json and merges.txt, tiktoken a file of ranks, tekken tekken.json, for
+   * mistral-common, gguf tokenizer.gguf, for llama.cpp (tekken and gguf only if named). The command line and
+   * Python also know image: tokenizer.image beside the others, which Python and C load at once. If it is the
+   * only one named, all others that apply are written, too. Default: all that apply.
+   */
+  readonly formats?: readonly ("huggingface" | "gpt2" | "tiktoken" | "tekken" | "gguf")[] | undefined;
+  /**
+   * Write tokens.tsv: how often each token occurs. It has the occurrences when the token was created and at
+   * the end, and the two tokens that were merged into it. Without this option it is written if it is below 1
+   * MB and `formats` is not given.
+   */
+  readonly ledger?: boolean | undefined;
+  /**
+   * Number of threads. The main thread is one of them. The default is all cores that this process may use,
+   * and 1 for small inputs. The result does not depend on it. At least 1. Default: all cores.
+   */
+  readonly workers?: number | undefined;
+  /**
+   * Memory to use; the rest goes to disk. A size such as 800MB, 2GB or 1.5GiB. The result does not depend on
+   * it. The default is a share of the memory that the machine or the control group has. Default: 80 %.
+   */
+  readonly memoryLimitBytes?: number | undefined;
+  /**
+   * Keep word counts; count only what is new. The word counts of each file are kept in DIR. Files are known
+   * by their content. Any number of runs may share the directory.
+   */
+  readonly cache?: string | undefined;
+  /**
+   * With `cache`: how large it may be, e.g. 10GB. The entries that were used longest ago are removed first.
+   * Default: no limit.
+   */
+  readonly cacheLimitBytes?: number | undefined;
+  /**
+   * With `cache`: do nothing if nothing changed. That is, if the tokenizer in the output was made from the
+   * same inputs with the same options.
+   */
+  readonly ifChanged?: boolean | undefined;
+  /**
+   * Keep the last N results that were replaced. They stay beside the output, as DIR.<UTC start of their run>.
+   */
+  readonly keep?: number | undefined;
+  /**
+   * Word counts to add to the corpus. FILE is a path or a glob. With counts, no corpus is needed. Pattern and
+   * special tokens come from the counts; if they are given as well, they must agree.
+   */
+  readonly counts?: string | readonly string[] | undefined;
+  /**
+   * Also write the word counts. A name that ends in .tsv gets text, any other name the compact binary form.
+   */
+  readonly saveCounts?: string | undefined;
+  /** What `transformers` reads beside vocabulary and merges. */
+  readonly model?:
+    | {
+        readonly roles?:
+          | {
+              /**
+               * The special token that a model uses as bos. An empty TEXT means none. Default: by its name,
+               * e.g. <|endoftext|>.
+               */
+              readonly bos?: string | undefined;
+              /**
+               * The special token that a model uses as eos. An empty TEXT means none. Default: by its name,
+               * e.g. <|endoftext|>.
+               */
+              readonly eos?: string | undefined;
+              /**
+               * The special token that a model uses as pad. An empty TEXT means none. Default: by its name,
+               * e.g. <|pad|>, or as the chat template has it.
+               */
+              readonly pad?: string | undefined;
+              /**
+               * The special token that a model uses as unk. There is none by default: every text can be
+               * encoded without it.
+               */
+              readonly unk?: string | undefined;
+            }
+          | undefined;
+        /**
+         * Put bos in front of every text that is encoded. A post-processor in tokenizer.json does it.
+         */
+        readonly addsBos?: boolean | undefined;
+        /**
+         * How a chat becomes text. One of the names chatml, gemma and llama3, or a file with a Jinja
+         * template. A name brings the special tokens and roles of its models, where none are given.
+         */
+        readonly chatTemplate?: string | undefined;
+        /**
+         * Longest input of the model, in tokens. At least 1.
+         */
+        readonly modelMaxLength?: number | undefined;
+        /**
+         * The transformers class that loads it. Default: PreTrainedTokenizerFast.
+         */
+        readonly tokenizerClass?: string | undefined;
+      }
+    | undefined;
+  /**
+   * Write README.md, the page that a model hub shows. It says what the tokenizer is, what it was trained on,
+   * and how to use it. It names none of your files.
+   */
+  readonly modelCard?: boolean | undefined;
+  /**
+   * Ends the training: it rejects with the signal's reason, and leaves nothing behind.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called several times a second; if it throws, the training ends with that error.
+   */
+  readonly onProgress?: ((progress: StageProgress) => void) | undefined;
+  /**
+   * Called with each warning: what is not an error, but may not be what was meant.
+   */
+  readonly onWarning?: ((message: string) => void) | undefined;
+};

@@ -1,0 +1,246 @@
+import { join } from "node:path";
+import { checkArgument, pathArgument } from "#bytes";
+import { findCorpus } from "#corpus";
+import { loadTokenizerParts, pathsReadAt } from "#formats";
+import { type Warning, wordsOf } from "#jobs";
+import { type AskedTraining, nameInLibrary, trainingOptions } from "#options";
+import { usageError } from "#runtime";
+import {
+  checkOutputDirectory,
+  type Lock,
+  placeOf,
+  placesToWrite,
+  takeLockNow,
+  unguarded,
+  WrittenPlaces,
+  writeStaged,
+} from "#store";
+import { allAddedTokens, type TokenizerParts, trainedParts } from "#tokenizer";
+import {
+  type AnyProduct,
+  checkFormatNames,
+  countsPaths,
+  encodingPatternOf,
+  type Finished,
+  fileBytes,
+  type LoadedFormats,
+  loadFormats,
+  mergeBytes,
+  productOf,
+  runTraining,
+  type SaveOptions,
+  type Training,
+  type TrainingStatistics,
+  trainingStatistics,
+  type World,
+  writeProduct,
+} from "#training";
+import { inLibrary, readCall, respelled } from "./library.ts";
+import { Tokenizer } from "./tokenizer.ts";
+import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
+
+/**
+ * Trains a tokenizer.
+ *
+ * ```ts
+ * const tokenizer = await trainTokenizer({ files: "corpus.txt", vocabSize: 32_000, specialTokens: ["<|endoftext|>"] });
+ * await tokenizer.save("tokenizer");
+ * ```
+ *
+ * Rejects with a {@link UserError} for wrong options, for files that cannot be read or written, and for a corpus without text.
+ */
+export const trainTokenizer = (options: TrainTokenizerOptions): Promise<TrainedTokenizer> =>
+  inLibrary(() => trainHere(options));
+
+async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokenizer> {
+  const asked = readCall(options);
+  checkCall(options, asked);
+  options.signal?.throwIfAborted();
+  const { files = [], texts, wordCounts, signal } = options;
+  const command = { command: "trainTokenizer", arguments: [] };
+  const given = { files: [files].flat(), texts, wordCounts, signal, command };
+  const finished = await runTraining(asked, given, worldOf(options, writtenPlaces(asked)));
+  if (finished === undefined) {
+    const sizes = asked.vocabSize!.map(({ count }) => count);
+    const path = sizes.length === 1 ? asked.output! : join(asked.output!, String(Math.max(...sizes)));
+    return new TrainedTokenizer(await loadTokenizerParts(path, {}), undefined);
+  }
+  const { result, product } = finished;
+  const { training, trained } = result;
+  const isPlain = training.like === null && !("extensions" in trained);
+  const parts = isPlain
+    ? trainedParts(trained.vocabulary, encodingPatternOf(training), training.normalization)
+    : await partsAsWritten(product, training);
+  const ended = { ...result, endMs: performance.now() };
+  return new TrainedTokenizer(parts, { result: ended, product, formats: await loadFormats() });
+}
+
+/** How the library reads, locks and writes, and whom it tells. */
+function worldOf(options: TrainTokenizerOptions, written: WrittenPlaces): World {
+  const { signal, onWarning, onProgress } = options;
+  const warn = (warning: Warning) => onWarning?.(respelled(wordsOf(warning)));
+  return {
+    warn,
+    report(progress) {
+      signal?.throwIfAborted();
+      onProgress?.(progress);
+    },
+    guard: unguarded,
+    async lock(directory, files) {
+      const locks: Lock[] = [];
+      const unlock = () => {
+        for (const lock of locks) lock.release();
+      };
+      try {
+        for (const place of placesToWrite(directory, files)) locks.push(takeLockNow(place));
+      } catch (error) {
+        unlock();
+        throw error;
+      }
+      return unlock;
+    },
+    find(names, reading) {
+      const found = findCorpus(names, reading);
+      written.keepFrom(found.inputs);
+      for (const { path, reason } of found.skipped) warn({ kind: "skipped file", path, reason });
+      return found;
+    },
+    writeFile: (path, chunks) =>
+      writeStaged(path, unguarded, async (out) => {
+        for (const chunk of chunks) out.write(chunk);
+      }),
+    onLearned: () => signal?.throwIfAborted(),
+  };
+}
+
+/** What a tokenizer has from another one is in its files. */
+async function partsAsWritten(product: AnyProduct, training: Training): Promise<TokenizerParts> {
+  const { base } = training;
+  const files = product.filesOf(product.sizes.length - 1);
+  const bytesOf = (name: string) => fileBytes(files.filter((file) => file.name === name)).get(name)!;
+  const [format, names] =
+    base === null
+      ? [(await loadFormats()).get("huggingface")!, ["tokenizer.json"]]
+      : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
+  const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
+  // What other files do not say.
+  const options =
+    base === null || names[0]!.endsWith("tokenizer.json")
+      ? {}
+      : {
+          pattern: training.pattern,
+          specialTokens: allAddedTokens(base.parts).map(({ content: text, id }) => ({ text, id })),
+        };
+  const parts = format.read([read[0]!, ...read.slice(1)], options);
+  return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };
+}
+
+/** All that the training writes. Refuses what options name to be read; what a directory holds is known later. */
+function writtenPlaces(asked: AskedTraining): WrittenPlaces {
+  const places = new WrittenPlaces(
+    Object.entries(trainingOptions).flatMap(([key, option]) => {
+      const path = asked[key as keyof AskedTraining];
+      return option.writes === undefined || typeof path !== "string"
+        ? []
+        : [{ name: `${nameInLibrary(key, option)} "${path}"`, path, kind: option.writes }];
+    }),
+  );
+  places.keepApart();
+  const tokenizers = [asked.like, asked.extend].flatMap((path) =>
+    path === undefined ? [] : pathsReadAt(path),
+  );
+  places.keepFrom([...countsPaths(asked), ...tokenizers].map((path) => ({ path })));
+  return places;
+}
+
+/** What the table of options does not say. */
+function checkCall(options: TrainTokenizerOptions, { output, ifChanged, vocabSize }: AskedTraining): void {
+  const { files, texts, languages, counts, wordCounts } = options;
+  const sources = [files, texts, languages, counts, wordCounts];
+  const isEmpty =
+    vocabSize !== undefined &&
+    sources.every((source) => source === undefined || (Array.isArray(source) && source.length === 0));
+  if (isEmpty) {
+    throw usageError(
+      "trainTokenizer: there is nothing to train on",
+      "give files, texts, counts or wordCounts",
+    );
+  }
+  if (ifChanged && output === undefined) throw usageError("ifChanged needs output");
+}
+
+/** A tokenizer that was just trained. It is in memory, and written where and when it is wanted. */
+export class TrainedTokenizer extends Tokenizer {
+  /** @internal */
+  constructor(
+    parts: TokenizerParts,
+    private readonly made:
+      | (Pick<Finished, "result" | "product"> & { readonly formats: LoadedFormats })
+      | undefined,
+  ) {
+    super(parts);
+  }
+
+  /** Whether nothing was trained, because `output` is up to date (`ifChanged`): it was loaded from there. */
+  get isUnchanged(): boolean {
+    return this.made === undefined;
+  }
+
+  private get finished() {
+    if (this.made !== undefined) return this.made;
+    throw usageError("nothing was trained: output is up to date", "its files are in that directory");
+  }
+
+  get statistics(): TrainingStatistics {
+    const { trained } = this.finished.result;
+    if (!("extensions" in trained)) return trainingStatistics(trained);
+    const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs, pretokenBytes } = trained;
+    const mergeCount = trained.extensions.at(-1)!.merges.left.length;
+    const sizes = { byteCount: pretokenBytes, tokenCount: trained.tokenCounts.at(-1)! };
+    return { wordCount, distinctWordCount, mergeCount, ...sizes, countMs, mergeMs };
+  }
+
+  /** The merges in the order in which they were learned: the bytes of the two tokens of each. Of an extension, the new ones. */
+  get merges(): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>][] {
+    const { trained } = this.finished.result;
+    if ("extensions" in trained) {
+      const { left, right } = trained.extensions.at(-1)!.merges;
+      return Array.from(left, (token, m) => [this.tokenBytes(token), this.tokenBytes(right[m]!)]);
+    }
+    return mergeBytes(trained.vocabulary);
+  }
+
+  /** The files of the tokenizer, by name, as `save` would write them: `tokenizer.json`, `vocab.json`, … Of several sizes, the largest. */
+  files(options: SaveOptions = {}): Map<string, Uint8Array<ArrayBuffer>> {
+    const product = this.productFor("files", options);
+    return fileBytes(product.filesOf(product.sizes.length - 1));
+  }
+
+  /**
+   * Writes the tokenizer's files into a directory, as `bpe train -o` does: as a whole or not at all. The directory may be
+   * absent, empty, or the result of an earlier training, which is replaced.
+   */
+  async save(directory: string, options: SaveOptions = {}): Promise<void> {
+    checkArgument("save: directory", directory, pathArgument);
+    const product = this.productFor("save", options);
+    checkOutputDirectory(directory);
+    const lock = takeLockNow(placeOf(directory));
+    try {
+      await writeProduct(directory, product, this.finished.result);
+    } finally {
+      lock.release();
+    }
+  }
+
+  private productFor(call: string, options: SaveOptions): AnyProduct {
+    const formatNames = checkFormatNames(call, options);
+    const { result, product, formats } = this.finished;
+    const { trained } = result;
+    if (!("extensions" in trained)) return productOf({ ...result, trained, formatNames }, formats);
+    if (formatNames === undefined) return product;
+    throw usageError(
+      `${call}: an extended tokenizer is written as the files of its base`,
+      "leave out formats",
+    );
+  }
+}

@@ -1,0 +1,307 @@
+import { isUtf8 } from "node:buffer";
+import { fstatSync, lstatSync, readFileSync } from "node:fs";
+import { escapeBytes } from "#bytes";
+import type { Option } from "#options";
+import { codeOf, nearest, shellLine, UserError, usageError } from "#runtime";
+import { type CommandSpec, type Invocation, TypedOptions, usageLine } from "#terminal";
+import { commands, firstWords, wordsOf } from "./command-table.ts";
+
+/** The command that the first words name, and what is typed behind it; undefined if they name none. */
+export function commandAt(typed: readonly string[]): { command: CommandSpec; rest: string[] } | undefined {
+  const command = commands.find(({ name }) => name.split(" ").every((word, i) => word === typed[i]));
+  return command && { command, rest: typed.slice(command.name.split(" ").length) };
+}
+
+/** Reads the arguments of a command. Values are text exactly as typed; a UserError names what is wrong as typed. */
+export function parseInvocation(command: CommandSpec, typed: readonly string[]): Invocation {
+  const options = new TypedOptions();
+  const files: string[] = [];
+  /** The option whose values go on. */
+  let open: Option | undefined;
+  let mistake: UserError | undefined;
+
+  for (let i = 0; i < typed.length; i++) {
+    const argument = typed[i]!;
+    if (argument === "--") {
+      files.push(...typed.slice(i + 1));
+      break;
+    }
+    if (argument === "-" || !argument.startsWith("-")) {
+      if (open === undefined) files.push(argument);
+      else options.add(open.name, argument);
+      continue;
+    }
+    open = undefined;
+    for (const { option, shown, attached } of readOption(command, argument)) {
+      if (option.kind.value === undefined) {
+        if (attached !== undefined) mistake ??= usageError(`${shown} takes no value`);
+        options.set(option.name, []);
+        continue;
+      }
+      const value = attached ?? typed[i + 1];
+      if (value === undefined || (attached === undefined && looksLikeOption(value))) {
+        const hint = value === undefined ? undefined : `a value that begins with a dash: ${shown}=${value}`;
+        mistake ??= usageError(`${shown} needs a value (${option.kind.value})`, hint);
+        continue;
+      }
+      if (attached === undefined) {
+        i++;
+        if (option.kind.many) open = option;
+      }
+      if (options.has(option.name) && !option.kind.repeatable)
+        mistake ??= usageError(`${shown} is given twice`);
+      options.add(option.name, value);
+    }
+  }
+  // Thrown only now: an unknown option, which is thrown on the way, comes first.
+  if (mistake !== undefined) throw mistake;
+  return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
+}
+
+/** Where no file is named, piped data is read, unless an option stands for the files. */
+function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
+  if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
+  try {
+    const stdin = fstatSync(0);
+    return stdin.isFIFO() || stdin.isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Whether options stand for the files; or with one of them no size is asked for, so nothing is learned. */
+const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
+  filesFrom.some((name) => options.has(name)) ||
+  known.some(
+    ({ name, optionalWith }) => optionalWith !== undefined && options.has(optionalWith) && !options.has(name),
+  );
+
+/** Refuses an invocation that leaves out what the command cannot do without, all of it in one error, or names too much. */
+export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
+  const taken = command.files.split(" ").filter((file) => file !== "");
+  const missing = needsNoFile(command, options)
+    ? []
+    : taken.slice(files.length).filter((file) => file.startsWith("<"));
+  for (const { name, required, optionalWith } of command.options) {
+    const isOptional = !required || (optionalWith !== undefined && options.has(optionalWith));
+    if (!isOptional && !options.has(name)) missing.push(`--${name}`);
+  }
+  const usage = `usage: ${usageLine(command)}`;
+  if (missing.length > 0) {
+    const list = missing.join(", ").replace(/, (?=[^,]*$)/, " and ");
+    throw usageError(`${list} ${missing.length === 1 ? "is" : "are"} missing`, usage);
+  }
+  const isEndless = taken.at(-1)?.endsWith("...");
+  if (files.length > taken.length && !isEndless) {
+    const what = taken.length === 0 ? "no file" : taken.join(" ");
+    const text = files.slice(taken.length - 1).join(" ");
+    const whole = ["bpe", command.name, ...files.slice(0, taken.length - 1), text];
+    throw usageError(
+      `${command.name} takes ${what}; "${files[taken.length]}" is one too many`,
+      taken.at(-1) === "<text>" ? `a text of several words has quotes: ${shellLine(whole)}` : usage,
+    );
+  }
+}
+
+/**
+ * The runtime replaces bytes that are not UTF-8 by U+FFFD, so a special token or a path would not be what was typed: a
+ * UserError. Where the system does not show the bytes of the arguments, nothing is checked.
+ */
+export function checkValidUtf8(typed: readonly string[]): void {
+  if (!typed.some((argument) => argument.includes("\ufffd"))) return;
+  const wrong = argumentsOfProcess().find((argument) => !isUtf8(argument));
+  if (wrong !== undefined) throw usageError(`the argument "${escapeBytes(wrong)}" is not valid UTF-8`);
+}
+
+/** The bytes of each argument, as the system has them. */
+function argumentsOfProcess(): Uint8Array[] {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync("/proc/self/cmdline");
+  } catch {
+    return [];
+  }
+  const found: Uint8Array[] = [];
+  for (let pos = 0; pos < bytes.length; ) {
+    const end = bytes.indexOf(0, pos);
+    found.push(bytes.subarray(pos, end));
+    pos = end + 1;
+  }
+  return found;
+}
+
+/** `-`, and a negative number, are values. */
+const looksLikeOption = (argument: string) => /^-[^\d]/.test(argument);
+
+type ReadOption = {
+  readonly option: Option;
+  /** The option as typed. */
+  readonly shown: string;
+  /** The value in the same argument, if one is there. */
+  readonly attached: string | undefined;
+};
+
+/** The option, or several short ones in a row (`-qn300`), that one argument holds. */
+function readOption(command: CommandSpec, argument: string): ReadOption[] {
+  if (argument.startsWith("--")) {
+    const [, name, , attached] = /^--([^=]*)(=(.*))?$/s.exec(argument)!;
+    const option = command.options.find((known) => known.name === name);
+    if (option === undefined) throw unknownOption(command, `--${name}`);
+    return [{ option, shown: `--${name}`, attached }];
+  }
+  const found: ReadOption[] = [];
+  for (let at = 1; at < argument.length; at++) {
+    const shown = `-${argument[at]}`;
+    const option = command.options.find((known) => known.short === argument[at]);
+    if (option === undefined)
+      throw unknownOption(command, at === 1 ? argument.replace(/=.*$/s, "") : shown, argument);
+    const rest = argument.slice(at + 1);
+    if (option.kind.value === undefined && !rest.startsWith("=")) {
+      found.push({ option, shown, attached: undefined });
+      continue;
+    }
+    found.push({ option, shown, attached: rest === "" ? undefined : rest.replace(/^=/, "") });
+    break;
+  }
+  return found;
+}
+
+/** The value of a long option, on a command line that was not checked; undefined if it cannot be told. */
+export function peekOption(typed: readonly string[], name: string): string | undefined {
+  const end = typed.indexOf("--");
+  const options = end < 0 ? typed : typed.slice(0, end);
+  const attached = options.find((argument) => argument.startsWith(`--${name}=`));
+  if (attached !== undefined) return attached.slice(name.length + 3);
+  const value = options[options.indexOf(`--${name}`) + 1];
+  return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
+}
+
+// Errors about names that are not known, with the name that was meant.
+
+/** `shown` is the option as typed, without a value; `argument` is where it stands, if several short ones do. */
+export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
+  const isLong = command.options.some(({ name }) => argument === `-${name}`);
+  return usageError(`unknown option ${shown}`, isLong ? meant([`-${argument}`]) : optionHint(command, shown));
+}
+
+/** What other programs call it. */
+const synonyms: Readonly<Record<string, string>> = {
+  "--threads": "workers",
+  "--jobs": "workers",
+  "--num-threads": "workers",
+  "--num-workers": "workers",
+  "--j": "workers",
+  "--cpus": "workers",
+  "--bos-token": "bos",
+  "--eos-token": "eos",
+  "--pad-token": "pad",
+  "--unk-token": "unk",
+};
+
+function optionHint(command: CommandSpec, shown: string): string {
+  const typed = longName(shown);
+  const known = (name: string | undefined) => command.options.some((option) => option.name === name);
+  if (known(synonyms[typed])) return meant([`--${synonyms[typed]}`]);
+  // The result as JSON, which some commands print; all tell it to the program that watches.
+  if (typed === "--json" && known("progress")) return meant(["--progress json"]);
+  // Of equally near options the one that people use more.
+  const names = command.options
+    .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
+    .map(({ name }) => `--${name}`);
+  if (names.includes(typed)) return meant([typed]);
+  const begun = names.filter((name) => name.startsWith(typed));
+  if (begun.length === 1) return meant(begun);
+  // `--format` is an `--ids-format`.
+  const ended = names.filter((name) => name.endsWith(typed.slice(1)));
+  if (ended.length > 0 && ended.length <= 2) return meant(ended);
+  const others = commands.filter(({ options }) => options.some(({ name }) => `--${name}` === typed));
+  if (others.length > 0) return `it is an option of ${others.map(({ name }) => `bpe ${name}`).join(", ")}`;
+  if (begun.length > 1 && begun.length <= 4) return meant(begun.sort());
+  const near = nearest(typed, names);
+  return near === undefined ? `bpe ${command.name} --help lists the options` : meant([near]);
+}
+
+/** `-help`, `--pad_to` and `--padTo` -> as a long option is spelled. */
+const longName = (shown: string) =>
+  `--${shown
+    .replace(/^-+/, "")
+    .replaceAll(/(?<=[a-z])[A-Z]/g, "-$&")
+    .replaceAll("_", "-")
+    .toLowerCase()}`;
+
+const meant = (names: readonly string[]) => `did you mean ${names.join(" or ")}?`;
+
+/** Refuses a text, or ids, in the place of a file: these commands are piped what is short. */
+export function refuseTypedText({ name }: CommandSpec, { files, options, typed }: Invocation): void {
+  if (!options.has("tokenizer") || !["encode", "tokens", "decode"].includes(name)) return;
+  const isText = name === "decode" ? /^[\d\s]+$/ : /^[^*?[]*\s[^*?[]*$|^[^./\\*?[-]+$/;
+  const text = files.find((file) => isText.test(file) && isNowhere(file));
+  if (text === undefined) return;
+  const rest = typed.filter((word) => !files.includes(word));
+  // A long text is not repeated.
+  const all = files.join(" ");
+  const shown = /^.{1,100}$/.test(all) ? all : "TEXT";
+  const explain = ["bpe", "explain", options.text("tokenizer")!, shown];
+  const how = name === "encode" ? `; ${shellLine(explain)} shows how it is encoded` : "";
+  throw new UserError(`"${text}": no such file`, {
+    hint: `a text is piped: ${shellLine(["echo", shown])} | ${shellLine(["bpe", name, ...rest])}${how}`,
+  });
+}
+
+function isNowhere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    return codeOf(error) === "ENAMETOOLONG";
+  }
+}
+
+/** Ids were a format of train and encode once. */
+export function refuseIdsFormat({ name }: CommandSpec, { options, typed }: Invocation): void {
+  if (options.text("input-format") !== "ids") return;
+  const rest = typed.filter(
+    (word, i) =>
+      !/^--input-format(=ids)?$/.test(word) && !(word === "ids" && typed[i - 1] === "--input-format"),
+  );
+  const isCommand = commands.some((command) => command.name === `ids ${name}`);
+  throw usageError(
+    "--input-format ids is gone: ids have commands of their own",
+    isCommand ? shellLine(["bpe", "ids", name, ...rest]) : "bpe ids lists them",
+  );
+}
+
+/** What to do instead of a command, in a place where only commands may stand. */
+export function unknownCommand(typed: string, group?: string): UserError {
+  if (group === undefined && typed.startsWith("-")) return optionBeforeCommand(typed);
+  const names = group === undefined ? firstWords : wordsOf(group);
+  const begun = names.filter((name) => typed !== "" && name.startsWith(typed));
+  const near = begun.length === 1 ? begun[0] : nearest(typed, names);
+  const before = group === undefined ? "" : `${group} `;
+  const other = group === undefined && Object.hasOwn(otherNames, typed) ? otherNames[typed] : undefined;
+  const hint =
+    other ??
+    (near === undefined ? `bpe help ${before}lists the commands` : `did you mean bpe ${before}${near}?`);
+  return usageError(`unknown command "${before}${typed}"`, hint);
+}
+
+/** What people call commands that have another name here. */
+const otherNames: Readonly<Record<string, string>> = {
+  compare: "bpe eval compares tokenizers on texts, bpe diff their tokens and merges",
+  extend: "bpe train --extend TOKENIZER adds tokens",
+  serve: "the C library, npm and Python encode in their own process: bpe help docs/encode.md",
+  tokenize: "bpe encode turns text into ids, bpe explain shows how",
+};
+
+function optionBeforeCommand(typed: string): UserError {
+  const shown = typed.replace(/=.*$/s, "");
+  const option = longName(shown);
+  const alone = ["--help", "--version"];
+  const begun = alone.filter((name) => option.length > "--".length && name.startsWith(option));
+  const taker = commands.find(({ options }) =>
+    options.some(({ name, short }) => `--${name}` === option || `-${short}` === shown.slice(0, 2)),
+  );
+  const near = begun[0] ?? (taker === undefined ? nearest(option, alone) : undefined);
+  if (near !== undefined) return usageError(`unknown option ${shown}`, meant([near]));
+  const hint = taker === undefined ? "bpe help lists the commands" : `e.g. bpe ${taker.name} ${shown} …`;
+  return usageError(`the command must come before ${shown}`, hint);
+}

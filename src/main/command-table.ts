@@ -1,0 +1,55 @@
+import { editCommands, imageCommand } from "#edit";
+import { encodeCommands, idsCommands, planCommand } from "#encode";
+import { evaluateCommands } from "#evaluate";
+import { everywhere } from "#options";
+import { playgroundCommand } from "#playground";
+import type { Command, CommandSpec } from "#terminal";
+import { trainCommands } from "#train";
+
+const completions: Command = {
+  name: "completions",
+  files: "<shell>",
+  filesDescription: "bash, zsh or fish",
+  fileWords: ["bash", "zsh", "fish"],
+  description: "print completions for a shell",
+  details: "Prints a script for a shell, which then completes commands, options and their values.",
+  options: everywhere,
+  examples: [
+    {
+      what: "bash, for this user",
+      command: "bpe completions bash > ~/.local/share/bash-completion/completions/bpe",
+    },
+    { what: "zsh, in a directory of its fpath", command: "bpe completions zsh > ~/.zfunc/_bpe" },
+    { what: "fish", command: "bpe completions fish > ~/.config/fish/completions/bpe.fish" },
+  ],
+};
+
+/** All commands, in the order of help. */
+export const commands: readonly CommandSpec[] = [
+  ...trainCommands,
+  planCommand,
+  ...encodeCommands,
+  ...evaluateCommands,
+  ...editCommands,
+  ...idsCommands,
+  imageCommand,
+  playgroundCommand,
+  completions,
+].map((command) => ({ ...command, options: Object.values(command.options) }));
+
+/** Commands of two words, by the first one: what they are for. */
+export const commandGroups = {
+  ids: "train, encode, decode, truncate, join, inspect ids",
+} as const;
+
+/** The commands of a group. */
+export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
+
+/** The words behind the first. */
+export const wordsOf = (group: string) => commandsOf(group).map(({ name }) => name.slice(group.length + 1));
+
+/** What may stand behind `bpe`: commands and groups of them. */
+export const firstWords = [
+  ...commands.map(({ name }) => name).filter((name) => !name.includes(" ")),
+  ...Object.keys(commandGroups),
+];

@@ -1,0 +1,316 @@
+import { type Option, oneOf } from "#options";
+import { patterns } from "#pattern";
+import { type CommandSpec, type Invocation, type Output, writeStdout } from "#terminal";
+import { chatTemplates } from "#tokenizer";
+import { commandGroups, commands, firstWords, wordsOf } from "./command-table.ts";
+import { topicsOf } from "./help.ts";
+
+const shells = ["bash", "zsh", "fish"] as const;
+
+/** `bpe completions`: the script that lets a shell complete command lines of `bpe`. */
+export async function runCompletions({ files }: Invocation, output: Output): Promise<void> {
+  const shell = oneOf("completions", files[0]!, shells);
+  await writeStdout(completionScript(shell));
+  output.succeed("", { shell });
+}
+
+type Shell = (typeof shells)[number];
+
+/** The script for a shell. It holds all that it completes, and starts nothing. */
+export const completionScript = (shell: Shell): string => scripts[shell]();
+
+/** What may stand behind an option, or beside the options: words, one or several with commas between, or a path. */
+type Completed = {
+  readonly words: readonly string[];
+  readonly isList?: boolean;
+  readonly path: "file" | "directory" | null;
+};
+
+/** Words of options whose value is one of them or something else. */
+const ownWords: Readonly<Record<string, readonly string[]>> = {
+  pattern: [...Object.keys(patterns), "help"],
+  "chat-template": Object.keys(chatTemplates),
+};
+
+const completed = ({ name, kind: { words = ownWords[name] ?? [], value = "" } }: Option): Completed => ({
+  words,
+  isList: value === "LIST",
+  path: /FILE|PATH/.test(value) ? "file" : value === "DIR" ? "directory" : null,
+});
+
+const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
+  words: fileWords,
+  path: fileWords.length > 0 ? null : "file",
+});
+
+/** What `--help` and `bpe help` take behind them. */
+const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
+
+const firstNames = firstWords.join(" ");
+const groups = Object.keys(commandGroups).map((name) => ({ name, words: wordsOf(name).join(" ") }));
+
+/** What may stand behind `bpe`, with a phrase. */
+const firstPhrases = [
+  ...commands.map(({ name, description }) => [name, description] as const),
+  ...Object.entries(commandGroups),
+].filter(([name]) => firstWords.includes(name));
+
+/**
+ * A function for bash 3.2 and later, without the package bash-completion; before version 4, directories get no slash. `=`
+ * ends a word on its command line, so `--compat=x` comes as three words. Where nothing is offered bash completes file
+ * names itself, unless `+o default` says that none can stand there.
+ */
+const bashCompletion = (): string =>
+  `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe
+_bpe() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} command=\${COMP_WORDS[1]} words= i
+  COMPREPLY=()
+  if [[ $cur == "=" ]]; then
+    cur=
+  elif [[ $prev == "=" ]]; then
+    prev=\${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    _bpe_words "${firstNames} help version --help --version"
+    return
+  fi
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    [[ \${COMP_WORDS[i]} == "--" ]] && return
+  done
+  case $command in
+${groups.map(({ name, words }) => bashGroup(name, words, "command", 2)).join("\n")}
+  esac
+  case $command in
+    help)
+      _bpe_help
+      ;;
+${commands.map(bashCase).join("\n")}
+  esac
+}
+
+_bpe_help() {
+  if [[ $COMP_CWORD -eq 2 ]]; then
+    _bpe_words "${firstNames}"
+    return
+  fi
+  local asked=\${COMP_WORDS[2]} last=3
+  case $asked in
+${groups.map(({ name, words }) => bashGroup(name, words, "asked", 3)).join("\n")}
+  esac
+  [[ $COMP_CWORD -gt $last ]] && return
+  case $asked in
+${commands.map((command) => `    "${command.name}") _bpe_words "${topicWords(command)}" ;;`).join("\n")}
+  esac
+}
+
+# Offers those of some words that begin with what is typed, and no files.
+_bpe_words() {
+  compopt +o default 2>/dev/null
+  COMPREPLY=($(compgen -W "$1" -- "$cur"))
+}
+
+# The same for words with commas between, each of them once.
+_bpe_list() {
+  local before= word rest=
+  [[ $cur == *,* ]] && before=\${cur%,*},
+  for word in $1; do
+    [[ ,$before == *,$word,* ]] || rest+=" $before$word"
+  done
+  _bpe_words "$rest"
+}
+
+_bpe_directories() {
+  compopt -o filenames +o default 2>/dev/null
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -d -- "$cur"))
+}
+
+complete -o default -F _bpe bpe
+`;
+
+/** The word behind that of a group is one of its commands; then both are the command. */
+const bashGroup = (name: string, words: string, variable: string, at: number) => `    ${name})
+      [[ $COMP_CWORD -eq ${at} ]] && _bpe_words "${words}" && return
+      ${variable}="${name} \${COMP_WORDS[${at}]}" last=4
+      ;;`;
+
+function bashCase(command: CommandSpec): string {
+  const { name, files, options } = command;
+  const names = options.map((option) => `--${option.name}`).join(" ");
+  const { words, path } = operandOf(command);
+  const takesFiles = files !== "" && path === "file";
+  return `    "${name}")
+      case $prev in
+        --help | -h) [[ $cur != -* ]] && _bpe_words "${topicWords(command)}" && return ;;
+${valueCases(options).join("\n")}
+      esac
+      if [[ $cur == -* ]]; then
+        _bpe_words "${names}"
+${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}      fi
+      ;;`;
+}
+
+/** What may stand behind the options: a case for all of which that is the same. */
+function valueCases(options: readonly Option[]): string[] {
+  const valued = options.filter(({ kind }) => kind.value !== undefined);
+  return [...Map.groupBy(valued, (option) => bashOffer(completed(option)))].map(
+    ([offered, alike]) => `        ${alike.map(spellings).join(" | ")}) ${offered} return ;;`,
+  );
+}
+
+const spellings = ({ name, short }: Option) => (short === undefined ? `--${name}` : `--${name} | -${short}`);
+
+/** Commands of the shell, each with a semicolon; none leaves it to bash, which completes file names. */
+function bashOffer({ words, isList, path }: Completed): string {
+  if (path === "directory") return "_bpe_directories;";
+  if (path === "file" && words.length === 0) return "";
+  const list = words.join(" ");
+  if (isList) return `_bpe_list "${list}";`;
+  // A word or a file: bash completes the file if no word fits.
+  return path === "file" ? `COMPREPLY=($(compgen -W "${list}" -- "$cur"));` : `_bpe_words "${list}";`;
+}
+
+/** A function for zsh's completion system. */
+const zshCompletion = (): string => `#compdef bpe
+# Completion of bpe for zsh: put it into a directory of fpath as _bpe.
+
+_bpe() {
+  local curcontext="$curcontext" state line
+  typeset -A opt_args
+  _arguments -C -A '-*' \\
+    '(- *)'{-h,--help}'[show help]' \\
+    '(- *)'{-v,--version}'[show versions]' \\
+    '1: :_bpe_commands' \\
+    '*:: :->arguments'
+  [[ $state == arguments ]] || return
+  curcontext="\${curcontext%:*:*}:bpe-$line[1]:"
+  local command=$line[1]
+  case $command in
+${groups.map(({ name, words }) => `    ${name})\n      (( CURRENT == 2 )) && compadd ${words} && return\n      command="${name} $words[2]"\n      shift words\n      (( CURRENT-- ))\n      ;;`).join("\n")}
+  esac
+  case $command in
+    help)
+      _arguments '1: :_bpe_commands' '2: :{_bpe_topics $words[2]}' '3: :{_bpe_topics "$words[2] $words[3]"}'
+      ;;
+${commands.map(zshCase).join("\n")}
+  esac
+}
+
+_bpe_commands() {
+  local -a commands=(
+${firstPhrases.map(([name, phrase]) => `    ${zshQuoted(`${name}:${phrase}`)}`).join("\n")}
+    'help:the options of a command, or a topic of them'
+    'version:the versions of bpe and Bun, and the commit'
+  )
+  _describe command commands
+}
+
+_bpe_topics() {
+  case $1 in
+${groups.map(({ name, words }) => `    ${name}) compadd ${words} ;;`).join("\n")}
+${commands.map((command) => `    "${command.name}") compadd ${topicWords(command)} ;;`).join("\n")}
+  esac
+}
+
+if [[ $funcstack[1] == _bpe ]]; then
+  _bpe "$@"
+else
+  compdef _bpe bpe
+fi
+`;
+
+function zshCase(command: CommandSpec): string {
+  const { name, files, options } = command;
+  const specs = options.map((option) => zshOption(option, command));
+  if (files !== "") specs.push(`'*:${files.replace(/[<>.]/g, "")}:${zshAction(operandOf(command))}'`);
+  return `    "${name}")
+      _arguments -s -S \\
+        ${specs.join(" \\\n        ")}
+      ;;`;
+}
+
+/** `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N:'` */
+function zshOption(option: Option, command: CommandSpec): string {
+  const { name, short, description } = option;
+  const { repeatable, value } = option.kind;
+  if (name === "help")
+    return `'(-h --help)'{-h,--help}'[${zshBracketed(description)}]:topic:(${topicWords(command)})'`;
+  const [before, behind] = value === undefined ? ["", ""] : ["+", "="];
+  const long = `--${name}${behind}`;
+  const names = short === undefined ? long : `{-${short}${before},${long}}`;
+  const others = short === undefined ? `--${name}` : `-${short} --${name}`;
+  const excluded = repeatable ? "'*'" : `'(${others})'`;
+  const taken = value === undefined ? "" : `:${value.replaceAll(":", "\\:")}:${zshAction(completed(option))}`;
+  return `${excluded}${names}'[${zshBracketed(description)}]${taken}'`;
+}
+
+function zshAction({ words, isList, path }: Completed): string {
+  const list = words.join(" ");
+  if (path === "directory") return "_files -/";
+  if (words.length === 0) return path === "file" ? "_files" : " ";
+  if (isList) return `{_values -s , word ${list}}`;
+  return path === "file" ? `{_alternative "words\\:word\\:(${list})" "files\\:file\\:_files"}` : `(${list})`;
+}
+
+/** Text between the brackets of a specification, within quotes. */
+const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replaceAll("'", "'\\''");
+
+const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Commands for fish, one for each command and option. */
+function fishCompletion(): string {
+  const alone = `"not __fish_seen_subcommand_from ${firstNames} help version"`;
+  return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish
+complete -c bpe -f
+complete -c bpe -n ${alone} -s h -l help -d 'show help'
+complete -c bpe -n ${alone} -s v -l version -d 'show versions'
+complete -c bpe -n ${alone} -a help -d 'the options of a command, or a topic of them'
+complete -c bpe -n ${alone} -a version -d 'the versions of bpe and Bun, and the commit'
+complete -c bpe -n "__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from ${firstNames}" -a '${firstNames}'
+${firstPhrases.map(([name, phrase]) => `complete -c bpe -n ${alone} -a ${name} -d ${fishQuoted(phrase)}`).join("\n")}
+${groups.map(fishGroup).join("\n")}
+${commands.map(fishLines).join("\n")}
+`;
+}
+
+const fishGroup = ({ name, words }: (typeof groups)[number]) =>
+  `complete -c bpe -n "__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${words}" -a '${words}'`;
+
+function fishLines(command: CommandSpec): string {
+  const { name, files, options } = command;
+  const topics = topicWords(command);
+  const seen = name
+    .split(" ")
+    .map((word) => `__fish_seen_subcommand_from ${word}`)
+    .join("; and ");
+  // The words of a group are commands alone, too.
+  const others = name.includes(" ") ? "" : ` ${Object.keys(commandGroups).join(" ")}`;
+  const begin = `complete -c bpe -n "${seen}; and not __fish_seen_subcommand_from help${others}"`;
+  const notOther = others && `; and not __fish_seen_subcommand_from${others}`;
+  return [
+    `\n# bpe ${name}`,
+    `complete -c bpe -n "__fish_seen_subcommand_from help; and ${seen}${notOther}" -a '${topics}'`,
+    `${begin.replace("; and not", "; and contains -- (commandline -opc)[-1] -h --help; and not")} -a '${topics}'`,
+    ...(files === "" ? [] : [`${begin}${valueFlags(operandOf(command), false)}`]),
+    ...options.map((option) => `${begin}${optionFlags(option)}`),
+  ].join("\n");
+}
+
+function optionFlags(option: Option): string {
+  const { name, short, description } = option;
+  const names = `${short === undefined ? "" : ` -s ${short}`} -l ${name}`;
+  return `${names} -d ${fishQuoted(description)}${option.kind.value === undefined ? "" : valueFlags(completed(option), true)}`;
+}
+
+/** -x: a value that is no file; -r -F: a file; -a: what it may be. */
+function valueFlags({ words, isList, path }: Completed, isOption: boolean): string {
+  const list = words.join(" ");
+  const takes = path === "file" ? `${isOption ? " -r" : ""} -F` : isOption ? " -x" : "";
+  if (path === "directory") return `${takes} -a '(__fish_complete_directories)'`;
+  if (words.length === 0) return takes;
+  return `${takes} -a '${isList ? `(__fish_complete_list , "string split \\" \\" ${list}")` : list}'`;
+}
+
+const fishQuoted = (text: string) => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+
+const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };

@@ -1,0 +1,124 @@
+import { relative } from "node:path";
+import { filesMatching, includeFilter } from "#corpus";
+import { findTokenizer, pathsReadAt } from "#formats";
+import type { PathRead } from "#options";
+import { globMatcher, isDirectory, slashed, statOf } from "#runtime";
+import { isWithin, MisplacedOutput, type Read, realPathOf, type Written, WrittenPlaces } from "#store";
+import { type CommandSpec, type Invocation, replacesDirectory, typedPath } from "#terminal";
+
+/** A path that was typed, what it is for, and what messages call it. */
+type TypedRead = { readonly path: string; readonly reads: PathRead; readonly name: string };
+
+/** All paths that a command line reads, by the table of options. */
+function typedReads({ reads, options: known }: CommandSpec, invocation: Invocation): TypedRead[] {
+  const found: TypedRead[] = [];
+  const add = (typed: string, reads: PathRead | undefined, value: string, option?: string) => {
+    const path = typedPath(value, typed);
+    if (reads === undefined || path === undefined || path === "") return;
+    found.push({ path, reads, name: `${option === undefined ? "" : `--${option} `}"${path}"` });
+  };
+  for (const typed of invocation.files) add(typed, reads, reads === "tokenizer" ? "[NAME=]PATH" : "FILE");
+  for (const { name, reads, kind } of known)
+    for (const typed of invocation.options.get(name) ?? []) add(typed, reads, kind.value ?? "", name);
+  return found;
+}
+
+/** All that it writes, standard output included. */
+function typedWrites(command: CommandSpec, { options }: Invocation): Written[] {
+  const written = command.options.flatMap(({ name, writes: kind }): Written[] => {
+    const path = options.text(name);
+    const isFile =
+      kind !== undefined && path !== undefined && path !== "" && !(name === "output" && path === "-");
+    return isFile ? [{ name: `--${name} "${path}"`, path, kind }] : [];
+  });
+  const writesStdout = !replacesDirectory(command) && [undefined, "-"].includes(options.text("output"));
+  return writesStdout ? [...written, standardOutput] : written;
+}
+
+const standardOutput: Written = { name: "standard output", path: 1, kind: "file" };
+
+/**
+ * All that the command line writes. Refuses what is also read, as far as names show it: what a directory, a glob or a plan
+ * holds is known only when it is read, and is kept from these places then (`keepOutputsFrom` of the output).
+ */
+export function checkRunPaths(command: CommandSpec, invocation: Invocation): WrittenPlaces {
+  const places = new WrittenPlaces(typedWrites(command, invocation));
+  const reads = typedReads(command, invocation);
+  places.keepApart();
+  places.keepFrom(reads.flatMap(pathsOfRead));
+  const log = invocation.options.text("log-file");
+  if (log !== undefined) keepLogFromCorpus(log, reads, invocation);
+  return places;
+}
+
+function pathsOfRead({ path, reads, name }: TypedRead): Read[] {
+  const named = { path, name };
+  if (path === "-") return [{ path }];
+  if (reads === "files" && /[*?[]/.test(path) && isAbsent(path))
+    return filesMatching(path).paths.map((path) => ({ path }));
+  const beside = reads === "tokenizer" ? ifUsable(() => pathsReadAt(findTokenizer(path).path), []) : [];
+  return [named, ...beside.filter((part) => part !== path).map((path) => ({ path }))];
+}
+
+/** A log is made before the corpus is listed, so it may be no file that a directory or a glob would find. */
+function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }: Invocation): void {
+  const include = includeFilter(options.get("include") ?? []);
+  const real = realPathOf(log);
+  for (const { path, reads: kind, name } of reads) {
+    if (kind === "tokenizer" || path === "-") continue;
+    const isFound = isFolder(path)
+      ? kind === "corpus" && isBelow(real, realPathOf(path), include)
+      : isAbsent(path) && isMatched(real, path);
+    if (isFound) throw new MisplacedOutput(`--log-file "${log}" would be written into ${name}`, true);
+  }
+}
+
+function isBelow(path: string, directory: string, include: (pathBelow: string) => boolean): boolean {
+  const below = slashed(relative(directory, path));
+  return isWithin(path, directory) && !isHidden(below) && include(below);
+}
+
+function isMatched(path: string, typed: string): boolean {
+  const glob = slashed(typed);
+  const parts = glob.split("/");
+  const firstWild = parts.findIndex((part) => /[*?[]/.test(part));
+  if (firstWild < 0) return false;
+  const base = realPathOf(parts.slice(0, firstWild).join("/") || (glob.startsWith("/") ? "/" : "."));
+  const below = slashed(relative(base, path));
+  return !isHidden(below) && globMatcher(parts.slice(firstWild).join("/"))(below);
+}
+
+/** Whether a path below a directory is not found there: it is hidden, or leads out. */
+const isHidden = (below: string) => /(^|\/)\./.test(below);
+
+/** Whether a log may spoil a file of a command line that is not checked yet: any argument may be a path. */
+export function maySpoil(path: string, typed: readonly string[]): boolean {
+  const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));
+  const others = typed.toSpliced(at, typed[at] === "--log-file" ? 2 : 1);
+  const paths = others.flatMap((argument) => [argument, argument.replace(/^(-[^=]*|[^=/]*)=/, "")]);
+  const real = realPathOf(path);
+  if (paths.some((other) => isMatched(real, other) || (isFolder(other) && isWithin(real, realPathOf(other)))))
+    return true;
+  const written = new WrittenPlaces([{ name: "--log-file", path, kind: "log" }, standardOutput]);
+  try {
+    written.keepApart();
+    written.keepFrom(
+      ["-", ...paths].flatMap((path) => pathsOfRead({ path, reads: "tokenizer", name: path })),
+    );
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Whoever reads a path says what is wrong with it. */
+function ifUsable<T>(look: () => T, otherwise: T): T {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
+}
+
+const isFolder = (path: string) => ifUsable(() => isDirectory(path), false);
+const isAbsent = (path: string) => ifUsable(() => statOf(path) === undefined, false);

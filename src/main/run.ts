@@ -1,0 +1,187 @@
+import { checkTogether, topics } from "#options";
+import { asksVersion, exitCode, prepareKernel, shellLine, usageError, versionLine } from "#runtime";
+import { MisplacedOutput } from "#store";
+import {
+  type CommandSpec,
+  type Invocation,
+  LogFile,
+  Output,
+  type OutputOptions,
+  ReaderGone,
+  serveCrashes,
+  serveSignals,
+  undoAll,
+  writeStdout,
+} from "#terminal";
+import {
+  checkComplete,
+  checkValidUtf8,
+  commandAt,
+  parseInvocation,
+  peekOption,
+  refuseIdsFormat,
+  refuseTypedText,
+  unknownCommand,
+} from "./arguments.ts";
+import { commandGroups } from "./command-table.ts";
+
+const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
+
+/** Neither help nor the version needs it. */
+const codeForPaths = () => import("./run-paths.ts");
+
+/** Runs the command that the arguments name; returns the exit code. Never throws. */
+export async function run(typed: readonly string[]): Promise<number> {
+  const guessed = await guessOutputOptions(typed);
+  let output = new Output(guessed);
+  try {
+    checkValidUtf8(typed);
+    const [name, ...rest] = typed;
+    if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+      const [page] = rest;
+      const isPage = name === "help" && page?.startsWith("docs") === true;
+      const asked = isPage || page === undefined || isGroup(rest) ? undefined : findCommand(rest);
+      const [topic, extra] = isPage ? [undefined, rest[1]] : (asked?.rest ?? rest.slice(1));
+      if (extra !== undefined && name === "help") throw tooMany("help", extra, helpForms);
+      if (isPage) return await showPage(page);
+      return await showHelp(asked?.command ?? page, topic);
+    }
+    if (asksVersion(name)) {
+      if (name === "version" && rest[0] !== undefined) throw tooMany("version", rest[0], "bpe version");
+      await writeStdout(`${versionLine}\n`);
+      return exitCode.done;
+    }
+    if (isGroup(typed)) return await showHelp(name);
+    const { command, rest: args } = findCommand(typed);
+    if (asksForHelp(args)) return await showHelp(command, topicAsked(command, args));
+    const invocation = parseInvocation(command, args);
+    const written = (await codeForPaths()).checkRunPaths(command, invocation);
+    const outputOptions = { ...readOutputOptions(invocation, typed), written };
+    // A log that is refused is not made to hold this error.
+    output = new Output({ ...guessed, log: undefined });
+    outputOptions.log?.open();
+    output = new Output(outputOptions);
+    serveSignals((how, code) => output.stop(how, code));
+    serveCrashes((error) => output.fail(error));
+    if (invocation.options.text("pattern") === "help") {
+      const [{ describePatterns }, { nameFor, patterns }] = await Promise.all([
+        import("./help.ts"),
+        import("#pattern/pattern"),
+      ]);
+      // What is piped in is not looked at.
+      const names = invocation.files.filter((file) => file !== "-");
+      await writeStdout(describePatterns(patterns, names.map(nameFor)));
+      return exitCode.done;
+    }
+    refuseIdsFormat(command, invocation);
+    refuseTypedText(command, invocation);
+    checkComplete(command, invocation);
+    checkTogether(command.options, invocation.options);
+    await takeListedTokens(command, invocation, output);
+    const [runCommand] = await Promise.all([
+      (command.run ?? codeForCompletions)(),
+      command.usesKernel && prepareKernel(),
+    ]);
+    await runCommand(invocation, output);
+    undoAll();
+    output.end();
+    return exitCode.done;
+  } catch (error) {
+    undoAll();
+    if (error instanceof MisplacedOutput && error.isOfLog) output.dropLog();
+    if (error instanceof ReaderGone) {
+      output.endUnread();
+      return exitCode.done;
+    }
+    return output.fail(error);
+  }
+}
+
+/** Few runs need its code. */
+async function takeListedTokens(
+  command: CommandSpec,
+  { options }: Invocation,
+  output: Output,
+): Promise<void> {
+  if (!options.has("special-tokens")) return;
+  const { takeSpecialTokens } = await import("#train/token-lists");
+  const { kind } = command.options.find(({ name }) => name === "special-token")!;
+  const takesIds = kind.value!.includes("=ID") || options.has("tokenizer");
+  takeSpecialTokens(options, takesIds, (message) => output.warn(message));
+}
+
+function findCommand(typed: readonly string[]) {
+  const found = commandAt(typed);
+  if (found !== undefined) return found;
+  const [first = "", second] = typed;
+  throw Object.hasOwn(commandGroups, first) ? unknownCommand(second!, first) : unknownCommand(first);
+}
+
+/** `bpe ids`, alone or with `--help`, asks what commands it has. */
+const isGroup = ([first = "", second = "--help"]: readonly string[]) =>
+  Object.hasOwn(commandGroups, first) && /^(-h|--help)$/.test(second);
+
+/** Help is shown whatever else is wrong on the command line. */
+const asksForHelp = (typed: readonly string[]): boolean => helpAt(typed) >= 0;
+
+function helpAt(typed: readonly string[]): number {
+  const end = typed.indexOf("--");
+  return (end < 0 ? typed : typed.slice(0, end)).findIndex((argument) =>
+    /^(-h|--help(=.*)?)$/s.test(argument),
+  );
+}
+
+/** The topic or the option that is typed behind `--help`. */
+function topicAsked({ options }: CommandSpec, typed: readonly string[]): string | undefined {
+  const at = helpAt(typed);
+  const attached = /^--help=(.*)$/s.exec(typed[at]!)?.[1];
+  const next = typed[at + 1];
+  // Any other word is a file of a command line that got its `--help` in the middle.
+  const isOption = options.some(
+    ({ name }) => name === next || (`--${name}` === next && at + 2 === typed.length),
+  );
+  return (
+    attached ?? (next !== undefined && (next === "all" || next in topics || isOption) ? next : undefined)
+  );
+}
+
+const helpForms = "bpe help [command] [topic], or bpe help docs/<page>.md";
+const tooMany = (name: string, word: string, hint: string) =>
+  usageError(`bpe ${name}: "${word}" is one word too many`, hint);
+
+async function showHelp(command?: CommandSpec | string, topic?: string): Promise<number> {
+  const { helpText } = await import("./help.ts");
+  await writeStdout(helpText(command, topic));
+  return exitCode.done;
+}
+
+async function showPage(typed: string): Promise<number> {
+  const { manualPage } = await import("./manual.ts");
+  await writeStdout(manualPage(typed));
+  return exitCode.done;
+}
+
+function readOutputOptions({ options }: Invocation, typed: readonly string[]): OutputOptions {
+  const logPath = options.text("log-file");
+  if (logPath === "") throw usageError("--log-file is empty", "name a file, e.g. --log-file bpe.log");
+  return {
+    quiet: options.has("quiet"),
+    waits: options.has("wait"),
+    progress: options.text("progress") ?? "auto",
+    command: shellLine(["bpe", ...typed]),
+    log: logPath === undefined ? undefined : new LogFile(logPath),
+  };
+}
+
+/** What can be read of a command line before it is checked: its mistakes are told in the form and the log it asks for. */
+async function guessOutputOptions(typed: readonly string[]): Promise<OutputOptions> {
+  const isTaken = commandAt(typed)?.command.options.some(({ name }) => name === "log-file");
+  const asked = isTaken ? peekOption(typed, "log-file") : undefined;
+  const logPath = asked === undefined || (await codeForPaths()).maySpoil(asked, typed) ? undefined : asked;
+  return {
+    quiet: false,
+    progress: peekOption(typed, "progress") === "json" ? "json" : "none",
+    command: shellLine(["bpe", ...typed]),
+    log: logPath === undefined ? undefined : new LogFile(logPath),
+  };
+}

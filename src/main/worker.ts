@@ -1,0 +1,45 @@
+// Entry of every worker: the first message names its job, and the code for that serves all others.
+
+import { type OutputPart, type Post, type StartThread, serveJob } from "#jobs";
+import type { JobName } from "#runtime";
+
+type Serve = (message: never) => void;
+
+declare const self: { onmessage: (event: MessageEvent<never>) => void; postMessage: Post };
+
+const post: Post = (message, transfer) => self.postMessage(message, transfer);
+
+/** Serves a job that is done task by task (run-tasks.ts). */
+async function serveTasks<Setup, Part extends OutputPart, Found, Rest, Common>(
+  start: StartThread<Setup, Part, Found, Rest, Common>,
+): Promise<Serve> {
+  const { TaskServer } = await import("#jobs/run-tasks");
+  return serveJob((tell) => new TaskServer(start, tell), post);
+}
+
+/** A thread loads no more than what it needs. */
+const loaders: Record<JobName, () => Promise<Serve>> = {
+  counting: async () => serveTasks((await import("#training/count-corpus")).startCounting),
+  encoding: async () => serveTasks((await import("#encoding/encode-corpus")).startEncoding),
+  evaluating: async () => {
+    const { EvaluationJob } = await import("#evaluate/evaluation-threads");
+    return serveJob(() => new EvaluationJob(), post);
+  },
+  loading: async () => {
+    const { loadingJob } = await import("#jobs/load-in-worker");
+    return serveJob(() => loadingJob, post);
+  },
+  pruning: async () => serveJob((await import("#edit/prune-tokenizer")).pruningJob, post),
+  converting: async () => serveJob((await import("#edit/convert-tokenizer")).convertingJob, post),
+  merging: async () => (await import("#merge/merge-helpers")).helpMerging,
+};
+
+/** What came before the code was there. */
+const waiting: MessageEvent<never>[] = [];
+
+self.onmessage = async ({ data }: MessageEvent<{ job: JobName }>) => {
+  self.onmessage = (event) => waiting.push(event);
+  const serve = await loaders[data.job]();
+  self.onmessage = (event) => serve(event.data);
+  for (const event of waiting.splice(0)) serve(event.data);
+};

@@ -1,0 +1,28 @@
+// JSON becomes one HTML file.
+
+export {
+  type Axis,
+  lengthOf,
+  linearAxis,
+  percent,
+  placeOn,
+  shortNumber,
+  sizesAxis,
+  tickNames,
+} from "./axes.ts";
+export { type Curve, type CurvePoint, curveOf, curveThrough } from "./compression-curve.ts";
+export { Html, html, trustedHtml } from "./markup.ts";
+export { packLoaded, packTrained } from "./packed-vocabulary.ts";
+export {
+  type DiffData,
+  type EvalData,
+  type Fact,
+  type ListLengths,
+  listMax,
+  type PageData,
+  type VocabularyData,
+} from "./page-data.ts";
+export { jsonForPage, type PageText, type Phrase, pageFile, pageHeadBytes, pageMark } from "./page-file.ts";
+export { plainSigned, signsNote, timesOf, tokenText, withSigns } from "./signs.ts";
+export { bytesOf, search, type Token, unpack, type Vocabulary, vocabularyOf } from "./unpacked.ts";
+export { usual } from "./yardsticks.ts";

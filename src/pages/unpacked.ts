@@ -1,0 +1,117 @@
+import type { PackedVocabulary } from "./page-data.ts";
+
+/** A token of a vocabulary. Of a long one only the first `keptBytes` bytes are known. */
+export type Token = {
+  readonly id: number;
+  /** Bytes as Latin-1. */
+  readonly text: string;
+  readonly length: number;
+  /** Of what a merge makes. */
+  readonly left?: Token;
+  readonly right?: Token;
+  readonly rank?: number;
+  /** Occurrences in the corpus of the training when it was made, and at the end. */
+  readonly created: number | null;
+  readonly end: number | null;
+  /** Occurrences in a text. */
+  readonly inText: number | null;
+  /** Tokens of the corpus after its merge. */
+  readonly tokensLeft: number | null;
+};
+
+export type Vocabulary = {
+  /** In the order of merges, after the tokens that no merge makes. */
+  readonly tokens: readonly Token[];
+  readonly byId: ReadonlyMap<number, Token>;
+  /** What the merges make, in their order. Two of them may make the same. */
+  readonly merged: readonly Token[];
+};
+
+/** Enough to find a token and to show it. */
+const keptBytes = 256;
+
+/** The bytes of a token that are known. */
+export const bytesOf = ({ text }: Token) => Uint8Array.from(text, (character) => character.charCodeAt(0));
+
+/** The merges of a vocabulary in their order; counts are by merge, too. */
+type Merges = {
+  readonly left: ArrayLike<number>;
+  readonly right: ArrayLike<number>;
+  readonly merged: ArrayLike<number>;
+  readonly created?: ArrayLike<number> | undefined;
+  readonly end?: ArrayLike<number> | undefined;
+  readonly text?: ArrayLike<number> | undefined;
+};
+
+/** Makes the tokens of a vocabulary of its merges, in ids. `tokensBefore`: tokens of the corpus before the first merge. */
+export function vocabularyOf(
+  { left, right, merged, created, end, text }: Merges,
+  leaves: PackedVocabulary["leaves"],
+  tokensBefore: number | null,
+): Vocabulary {
+  const byId = new Map<number, Token>();
+  for (const [id, text, length, created, end, inText] of leaves)
+    byId.set(id, { id, text, length, created, end, inText, tokensLeft: null });
+  const made: Token[] = [];
+  let tokensLeft = tokensBefore;
+  for (let k = 0; k < merged.length; k++) {
+    const [a, b] = [byId.get(left[k]!)!, byId.get(right[k]!)!];
+    if (tokensLeft !== null) tokensLeft -= created![k]!;
+    const token: Token = {
+      id: merged[k]!,
+      text: a.length >= keptBytes ? a.text : (a.text + b.text).slice(0, keptBytes),
+      length: a.length + b.length,
+      left: a,
+      right: b,
+      rank: k,
+      created: created?.[k] ?? null,
+      end: end?.[k] ?? null,
+      inText: text?.[k] ?? null,
+      tokensLeft,
+    };
+    made.push(token);
+    // Of two merges with one result the first counts.
+    if (!byId.has(token.id)) byId.set(token.id, token);
+  }
+  return { tokens: [...byId.values()], byId, merged: made };
+}
+
+/** Unpacks a vocabulary (packed-vocabulary.ts). */
+export async function unpack(vocabulary: PackedVocabulary): Promise<Vocabulary> {
+  const { columns, data, mergeCount, idLimit, leaves, tokensBefore } = vocabulary;
+  const packed = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const raw = new Uint8Array(await new Response(stream).arrayBuffer());
+  const byName: Record<string, ArrayLike<number>> = {};
+  let pos = 0;
+  for (const { name, width } of columns) {
+    const { buffer } = raw.slice(pos, (pos += width * mergeCount));
+    byName[name] = new kinds[width as keyof typeof kinds](buffer);
+  }
+  const { step, left, right, created, end, text } = byName;
+  let id = -1;
+  const merged = Array.from(step!, (step) => (id = (id + 1 + step) % idLimit));
+  return vocabularyOf({ left: left!, right: right!, merged, created, end, text }, leaves, tokensBefore);
+}
+
+/** Arrays of numbers of each width. */
+const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
+
+const foundMax = 40;
+
+/** Tokens that match: #id, then the text itself, with a space before it, what begins with it, and what holds it. */
+export function search({ byId, tokens }: Vocabulary, query: string): Token[] {
+  if (/^#\d+$/.test(query)) {
+    const token = byId.get(Number(query.slice(1)));
+    return token === undefined ? [] : [token];
+  }
+  const wanted = Array.from(new TextEncoder().encode(query), (byte) => String.fromCharCode(byte)).join("");
+  const classes: Token[][] = [[], [], [], []];
+  for (const token of tokens) {
+    const at = token.text.indexOf(wanted);
+    if (at < 0) continue;
+    const rank = token.text === wanted ? 0 : token.text === ` ${wanted}` ? 1 : at === 0 ? 2 : 3;
+    if (classes[rank]!.length < foundMax) classes[rank]!.push(token);
+  }
+  return classes.flat().slice(0, foundMax);
+}

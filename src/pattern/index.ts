@@ -1,0 +1,28 @@
+// A pattern becomes tables that cut bytes into pretokens.
+
+export { type CompiledPattern, type PatternTables, patternDigest } from "./compiled-pattern.ts";
+export { cutText, findSafeCut } from "./cut-text.ts";
+export { fancyRegex, oniguruma } from "./dialect.ts";
+export { KernelScan, type SetUpAfter } from "./kernel-scan.ts";
+export { alsoCalled, type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
+export { canBeEmpty, parsePattern } from "./parse-pattern.ts";
+export {
+  compilePattern,
+  describePattern,
+  formOfHuggingface,
+  patternOfSources,
+  type ResolvedPattern,
+  resolvePattern,
+} from "./pattern.ts";
+export {
+  commonForm,
+  describeLlamaCpp,
+  exportForm,
+  huggingfaceForm,
+  llamaCppOf,
+  mayLeaveGaps,
+  type PatternExport,
+  portableForm,
+} from "./portable-source.ts";
+export { contains, propertySet, unionOf, whiteSpace, wordCharacters } from "./unicode.ts";
+export { unicodeVersion } from "./unicode-data.ts";

@@ -1,0 +1,3 @@
+// The page to learn from.
+
+export { playgroundCommand } from "./playground-commands.ts";

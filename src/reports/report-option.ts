@@ -1,0 +1,36 @@
+import { readSync } from "node:fs";
+import { pageHeadBytes, pageMark } from "#pages";
+import { statOf, UserError, usageError, withRegularFile } from "#runtime";
+import { lockFiles, type Output } from "#terminal";
+
+/** Refuses a path of `--report` that names no file. Looks at none. */
+export function checkReportPath(path: string | undefined): void {
+  if (path !== "" && path !== "-") return;
+  throw usageError(`--report "${path}" names no file`, "name one, e.g. --report report.html");
+}
+
+/** The file of `--report`: checked that it can be written and holds nothing else, and locked. */
+export async function takeReportPlace(path: string | undefined, output: Output): Promise<void> {
+  checkReportPath(path);
+  if (path === undefined) return;
+  await lockFiles(output, path);
+  refuseOtherFile(path);
+}
+
+/** What a summary says of it. */
+export const writtenLine = (path: string | undefined) => (path === undefined ? [] : [`written ${path}`]);
+
+/** Refuses a file that is no report: it may be one of the tokenizer itself. An empty file may be replaced. */
+export function refuseOtherFile(path: string): void {
+  const stats = statOf(path);
+  if (!stats?.isFile() || stats.size === 0) return;
+  if (headOf(path).includes(pageMark)) return;
+  throw new UserError(`"${path}" is not replaced: it is not a report of bpe`, {
+    hint: "choose another name, e.g. --report report.html",
+  });
+}
+
+function headOf(path: string): string {
+  const head = Buffer.alloc(pageHeadBytes);
+  return withRegularFile(path, (fd) => head.toString("latin1", 0, readSync(fd, head, 0, pageHeadBytes, 0)));
+}

@@ -1,0 +1,283 @@
+import { bytes, counted, dayOf, grouped, seconds } from "#bytes";
+import type { Input } from "#corpus";
+import { excerptsOf, usedCount } from "#evaluation";
+import { readWrittenLedger, recordedLedger, type TrainingRecord, type WrittenLedger } from "#formats";
+import {
+  type Curve,
+  curveOf,
+  curveThrough,
+  type Fact,
+  type PageText,
+  packLoaded,
+  packTrained,
+  percent,
+  usual,
+  type VocabularyData,
+} from "#pages";
+import { compilePattern, type ResolvedPattern } from "#pattern";
+import { inTurns } from "#runtime";
+import type { CountedText, Row } from "#terminal";
+import { type AddedToken, type Normalization, plainSpecial } from "#text";
+import {
+  allAddedTokens,
+  type TokenizerParts,
+  textPieces,
+  type Vocabulary,
+  type VocabularyStatistics,
+} from "#tokenizer";
+import type { TrainedVocabulary } from "#training";
+import {
+  cutSamples,
+  deflate,
+  pageFacts,
+  programFact,
+  sampleTextsOf,
+  shortName,
+  textsOfInputs,
+  type Warn,
+  writePage,
+} from "./report-writer.ts";
+
+// The pages of `bpe train` and `bpe inspect`. Loaded only with `--report`: no other start gets longer.
+
+/** A training that has ended. */
+export type Finished = {
+  readonly inputs: readonly Input[];
+  /** How the tokenizer cuts text. */
+  readonly pattern: ResolvedPattern;
+  readonly normalization: Normalization | null;
+  /** The directory that was written. */
+  readonly output: string;
+  readonly trained: TrainedVocabulary;
+  readonly record: TrainingRecord;
+  /** All warnings of the run, those of the page included. */
+  readonly warnings: readonly string[];
+  readonly warn: Warn;
+  readonly summary: readonly Fact[];
+};
+
+/** Writes the page of a training; of several sizes that of the largest, with the others marked on the curve. */
+export async function writeTrainingPage(path: string, finished: Finished): Promise<void> {
+  const { output, trained, record, warnings, summary } = finished;
+  const { vocabulary, smaller, ledger } = trained;
+  const addedTokens = addedTokensOf(vocabulary);
+  // First, because it may warn.
+  const samples = samplesOf(finished, addedTokens);
+  const learnedSize = vocabulary.size - vocabulary.reservedCount;
+  const { tokensAfter } = ledger;
+  const curve =
+    tokensAfter[0]! > 0
+      ? curveOf(
+          { baseSize: learnedSize - vocabulary.mergeCount, tokensAfter },
+          smaller.map(({ size, reservedCount }) => size - reservedCount),
+        )
+      : null;
+  const text: PageText = {
+    title: `${shortName(output)}: ${grouped(vocabulary.size)} tokens`,
+    origin: `bpe train · ${shortName(output)} · ${dayOf(new Date())}`,
+    finding: [curveSentence(vocabulary.size, curve)],
+    more: [trainingSentence(record)],
+    cautions: warnings,
+    ...curveTable(curve),
+  };
+  await writePage(path, text, {
+    view: "train",
+    record,
+    vocabulary: packTrained(vocabulary, ledger, deflate),
+    addedTokens,
+    textName: null,
+    curve,
+    samples,
+    excerpts: [],
+    summary,
+    made: factsOf(record),
+  });
+}
+
+/** "32,000 tokens, 4.06 bytes each; 64,000 would need about 8 % fewer for the same text." */
+function curveSentence(size: number, curve: Curve | null): string {
+  if (curve === null) return `${counted(size, "token")}; the corpus has no text.`;
+  const { bytesPerToken } = curve.points.at(-1)!;
+  const sized = `${counted(size, "token")}, ${bytesPerToken.toFixed(2)} bytes each`;
+  const { doubled } = curve;
+  if (doubled === null) return `${sized}.`;
+  const fewer = percent(1 - bytesPerToken / doubled.bytesPerToken);
+  return `${sized}; ${grouped(doubled.size)} would need about ${fewer} fewer for the same text.`;
+}
+
+/** What was learned from, and what is usual. */
+function trainingSentence({ inputs, wordCount, timings }: TrainingRecord): string {
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const documents = counted(sum(inputs.map((input) => input.documents)), "document");
+  const corpus =
+    inputs.length === 0
+      ? `${grouped(wordCount)} pretokens of word counts`
+      : `${bytes(sum(inputs.map(({ textBytes }) => textBytes)))} in ${documents}`;
+  const time = seconds(timings.totalMs / 1000);
+  return `Learned from ${corpus}, in ${time}. Usual bytes per token: ${usual.bytesPerToken}.`;
+}
+
+const curveTable = (curve: Curve | null): Pick<PageText, "table" | "reading"> => ({
+  table: {
+    head: ["tokens", "bytes per token"],
+    rows: (curve?.table ?? []).map(({ size, bytesPerToken }) => [grouped(size), bytesPerToken.toFixed(3)]),
+  },
+  reading: "Bytes of the corpus that a token holds, by size of the vocabulary: more is better.",
+});
+
+const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
+  specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...plainSpecial }));
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The beginnings of the inputs, cut by the pattern: the page merges the pieces itself. Only those that are valid UTF-8. */
+function samplesOf(
+  { inputs, pattern, normalization, warn }: Finished,
+  addedTokens: readonly AddedToken[],
+): VocabularyData["samples"] {
+  const cutting = {
+    pattern: compilePattern(pattern.sources),
+    normalization,
+    addsPrefixSpace: false,
+    addedTokens,
+  };
+  return sampleTextsOf(textsOfInputs(inputs), warn).flatMap(({ name, bytes }) => {
+    const pieces = textPieces(cutting, bytes);
+    try {
+      const content = strict.decode(Buffer.concat(pieces));
+      return [{ text: name, content, pieces: pieces.map(({ length }) => length) }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** How to make it again: what was asked for, and what did the work. */
+function factsOf(record: TrainingRecord): Fact[] {
+  const { options, inputs, counts } = record;
+  const only = inputs.length === 1 && counts.length === 0 ? inputs[0]! : null;
+  return [
+    ["command", record.command],
+    ["directory", record.workingDirectory],
+    ["started", record.startedAt],
+    ...(only === null ? [] : [["input", `${only.path}: ${bytes(only.sizeBytes)}`] as const]),
+    ...[options.pattern.regex].flat().map((source) => ["pattern", source] as const),
+    ["tie-breaking", options.compat],
+    ["SHA-256 of the merges", record.mergesSha256],
+    programFact(record),
+  ];
+}
+
+/** What `bpe inspect` found. */
+export type Inspected = {
+  readonly command: string;
+  readonly name: string;
+  readonly parts: TokenizerParts;
+  /** What it prints of the tokenizer. */
+  readonly rows: readonly Row[];
+  readonly statistics: VocabularyStatistics;
+  readonly text: CountedText | undefined;
+  /** What `--json` prints. */
+  readonly inspection: unknown;
+  readonly warn: Warn;
+};
+
+/** Writes the page of a tokenizer: what is known of its training, and one text if there is one. */
+export async function writeInspectionPage(path: string, inspected: Inspected): Promise<void> {
+  const { command, name, parts, rows, statistics, text, inspection } = inspected;
+  const ledger = (await inTurns(readWrittenLedger(parts))) ?? undefined;
+  const curve = curveOfTraining(parts, ledger);
+  const page: PageText = {
+    title: `${name}: ${counted(parts.tokens.tokenCount, "token")}`,
+    origin: `bpe inspect · ${name} · ${dayOf(new Date())}`,
+    finding: [inspectionSentence(inspected, curve)],
+    more: [patternSentence(parts, text)],
+    cautions: parts.notes,
+    ...(curve === null ? scriptTable(statistics) : curveTable(curve)),
+  };
+  await writePage(path, page, {
+    view: "inspect",
+    inspection,
+    vocabulary: packLoaded(parts, { ledger, textCounts: text?.counts }, deflate),
+    addedTokens: allAddedTokens(parts),
+    textName: text === undefined ? null : shortName(text.path),
+    curve,
+    samples: [],
+    excerpts:
+      text === undefined
+        ? []
+        : excerptsOf(cutSamples(sampleTextsOf(textsOfInputs(text.inputs), inspected.warn), [parts])),
+    summary: summaryOf(rows),
+    made: [
+      ["command", command],
+      ...(text === undefined ? [] : ([["text", text.path]] as const)),
+      ...pageFacts(),
+    ],
+  });
+}
+
+/** The curve by the table of tokens, or ten points of it by the record. Null without them, and of an empty corpus. */
+function curveOfTraining({ description }: TokenizerParts, ledger: WrittenLedger | undefined): Curve | null {
+  const points = (recordedLedger(description.path)?.curve ?? []).map(({ vocabSize, bytesPerToken }) => ({
+    size: vocabSize,
+    bytesPerToken,
+  }));
+  if (points.length === 0) return null;
+  if (ledger === undefined) return curveThrough(points);
+  const { tokensAfter } = ledger;
+  return curveOf({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
+}
+
+/** What its tokens hold: of the text, or of the corpus of its training; else what most of them are. */
+function inspectionSentence({ name, parts, statistics, text }: Inspected, curve: Curve | null): string {
+  const size = parts.tokens.tokenCount;
+  if (text !== undefined && text.idCount > 0) {
+    const perToken = (text.textBytes / text.idCount).toFixed(2);
+    return `${name} has ${counted(size, "token")}, ${perToken} bytes each in ${shortName(text.path)}.`;
+  }
+  if (curve !== null) return curveSentence(size, curve);
+  const [first, second] = statistics.scripts;
+  const total = statistics.scripts.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  const share = ({ name, tokenCount }: { name: string; tokenCount: number }) =>
+    `${percent(tokenCount / total)} ${name}`;
+  const kinds = [first, second].flatMap((of) => (of === undefined ? [] : [share(of)]));
+  return `${name} has ${counted(size, "token")}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}.`;
+}
+
+function patternSentence(
+  { tokens, model, description }: TokenizerParts,
+  text: CountedText | undefined,
+): string {
+  const pattern =
+    description.patternName === null ? "a pattern of its own" : `pattern ${description.patternName}`;
+  const merges = `${description.kind}, ${pattern}, ${counted(model.merges.merged.length, "merge")}.`;
+  if (text === undefined) return merges;
+  const used = usedCount(text.counts);
+  const share = percent(used / Math.max(1, tokens.tokenCount));
+  return `${merges} Usual bytes per token: ${usual.bytesPerToken}. The text uses ${share} of the tokens; usual: ${usual.usedShare}.`;
+}
+
+const scriptTable = ({ scripts }: VocabularyStatistics): Pick<PageText, "table" | "reading"> => ({
+  table: {
+    head: ["script", "tokens"],
+    rows: scripts.map(({ name, tokenCount }) => [name, grouped(tokenCount)]),
+  },
+  reading: "Tokens by the script of their first letter; without a letter, by what they hold.",
+});
+
+/** Rows that the page shows elsewhere. */
+const shownElsewhere = new Set(["longest", "by script", "by bytes"]);
+
+/** A row without a name continues the one before it. */
+function summaryOf(rows: readonly Row[]): Fact[] {
+  const summary: [string, string][] = [];
+  let group = "";
+  for (const [name, whole] of rows) {
+    const text = [whole].flat().join(" ");
+    if (name !== "") group = name;
+    // Special tokens have a table.
+    if (text === "" || shownElsewhere.has(group) || (group === "special" && name === "")) continue;
+    summary.push([name, text]);
+  }
+  return summary;
+}

@@ -1,0 +1,44 @@
+// All paths that bpe writes: staging, publication, locks, cache.
+
+export { Cache } from "./cache.ts";
+export {
+  CacheDirectory,
+  contentsOf,
+  type EntryId,
+  isUpToDate,
+  keepResult,
+  type MadeOf,
+  readResult,
+  wordsVersion,
+} from "./cache-directory.ts";
+export { describeCounts } from "./content-hash.ts";
+export { ChecksummedFile, checksumOf } from "./file-checksum.ts";
+export {
+  describeHolder,
+  type Holder,
+  heldError,
+  isLock,
+  isLockedHere,
+  type Lock,
+  takeLock,
+  takeLockNow,
+} from "./output-lock.ts";
+export { isWithin, type Place, pathOf, placeOf } from "./output-place.ts";
+export { ScratchDirectory } from "./scratch-directory.ts";
+export {
+  checkOutputDirectory,
+  type FormerResults,
+  placesToWrite,
+  stageDirectory,
+} from "./staged-directory.ts";
+export {
+  checkOutputFile,
+  type Guard,
+  placeOfFile,
+  stageFile,
+  unguarded,
+  withStaged,
+  writeStaged,
+} from "./staged-file.ts";
+export { followLinks, openFound, openToAppend, removeFound, Untrusted } from "./trusted-files.ts";
+export { MisplacedOutput, type Read, realPathOf, type Written, WrittenPlaces } from "./written-places.ts";

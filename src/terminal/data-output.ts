@@ -1,0 +1,285 @@
+import { fstatSync, write } from "node:fs";
+import { checkIdFileName } from "#ids";
+import { type ByteSink, codeOf, nextTurn, refusal, UserError, usageError, writeAll } from "#runtime";
+import {
+  type Holder,
+  heldError,
+  isLock,
+  isLockedHere,
+  type Place,
+  pathOf,
+  placeOfFile,
+  placesToWrite,
+  takeLock,
+  writeStaged,
+} from "#store";
+import { isTerminal, type Line, type Output, printable, stylesFor } from "./output.ts";
+import { withoutBar } from "./progress.ts";
+import { onStop } from "./stop.ts";
+
+/** Writes data into a file that appears when it is whole, into a named pipe, or to stdout: no path, or `-`. */
+export async function writeData<T>(
+  path: string | undefined,
+  make: (out: ByteSink) => Promise<T>,
+): Promise<T> {
+  if (path === undefined || path === "-") {
+    const write = () => throughStream(new StreamWriter(), make);
+    return isTerminal(stdout) ? withoutBar(write) : write();
+  }
+  if (placeOfFile(path) !== null) return writeStaged(path, onStop, make);
+  // Opening a named pipe waits for its reader. Signals are served meanwhile.
+  // Loading it takes 0.4 ms, which a start does without.
+  const { open } = await import("node:fs/promises");
+  const file = await open(path, "w").catch((error) => {
+    throw refusal(`"${path}" cannot be written`, error);
+  });
+  try {
+    return await throughStream(new StreamWriter(file.fd, path), make);
+  } finally {
+    await file.close();
+  }
+}
+
+async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Promise<T>): Promise<T> {
+  let made: T;
+  try {
+    made = await make(out);
+  } catch (error) {
+    // What came before a mistake in the input is written all the same.
+    await out.end().catch(() => {});
+    throw error;
+  }
+  await out.end();
+  return made;
+}
+
+/** To be awaited between chunks: signals are served meanwhile, and memory stays bounded. */
+export const taken = (out: ByteSink): Promise<void> => out.drained?.() ?? nextTurn();
+
+export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
+  writeData(path, async (out) => {
+    for (const chunk of chunks) {
+      out.write(chunk);
+      await taken(out);
+    }
+  });
+
+export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from(text)]);
+
+export const writeLines = (lines: readonly Line[]) => writeStdout(`${printable(lines, stylesFor(1))}\n`);
+
+/** A value as JSON on a line of stdout. Its lists may be long: tens of MB. */
+export const writeJson = (value: unknown) => writeChunks(undefined, jsonLine(value));
+
+function* jsonLine(value: unknown): Generator<Uint8Array> {
+  for (const chunk of jsonChunks(value)) yield Buffer.from(chunk);
+  yield Buffer.from("\n");
+}
+
+/** Elements of a list that are made text together. */
+const sliceLength = 2_000;
+
+/** What JSON.stringify makes of plain data, in pieces: long lists anywhere in its objects are cut, so that no piece takes long. */
+export function* jsonChunks(value: unknown): Generator<string, void> {
+  if (Array.isArray(value) && value.length > sliceLength) {
+    for (let start = 0; start < value.length; start += sliceLength) {
+      yield start === 0 ? "[" : ",";
+      yield JSON.stringify(value.slice(start, start + sliceLength)).slice(1, -1);
+    }
+    yield "]";
+  } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    let separator = "{";
+    for (const [key, field] of Object.entries(value)) {
+      yield `${separator}${JSON.stringify(key)}:`;
+      yield* jsonChunks(field);
+      separator = ",";
+    }
+    yield separator === "{" ? "{}" : "}";
+  } else yield JSON.stringify(value);
+}
+
+/** Refuses a file of ids that does not end as one. */
+export function idOutputFile(path: string | undefined): string | undefined {
+  const hint = "end the name in .npy or .bin, or leave out -o for decimal ids on stdout";
+  if (path !== undefined) checkIdFileName(path, `--output "${path}"`, hint);
+  return path;
+}
+
+/** The head of an .npy file is rewritten at the end, which only a regular file allows. */
+export function checkHeadFits(path: string | undefined): void {
+  if (path === undefined || !path.endsWith(".npy") || placeOfFile(path) !== null) return;
+  throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
+    hint: "name a file; only .bin, which has no header, can be written to a pipe",
+  });
+}
+
+/** The reader of stdout has gone (`| head`). It has what it wanted, so the run ends in silence, with success. */
+export class ReaderGone extends Error {}
+
+const stdout = 1;
+
+/**
+ * Writes data to stdout or into a named pipe. A pipe whose reader is slow, or stops reading, must not keep the run from
+ * serving signals, so a thread of the runtime writes to it. A file is written straight away.
+ */
+class StreamWriter implements ByteSink {
+  private readonly isFile: boolean;
+  private queue: Uint8Array[] = [];
+  private queuedBytes = 0;
+  private isWriting = false;
+  private error: unknown = null;
+  private waiting: { resolve: () => void; whenBytes: number }[] = [];
+
+  /** `path` is for messages; without it the stream is stdout. */
+  constructor(
+    private readonly fd = stdout,
+    private readonly path?: string,
+  ) {
+    this.isFile = isRegularFile(fd);
+  }
+
+  /** Takes a copy of the chunk. Throws the error of an earlier one. */
+  write(chunk: Uint8Array): void {
+    if (this.error !== null) throw this.error;
+    if (this.isFile) {
+      try {
+        writeAll(this.fd, chunk);
+      } catch (error) {
+        throw this.errorOf(error);
+      }
+      return;
+    }
+    this.queue.push(chunk.slice());
+    this.queuedBytes += chunk.length;
+    if (!this.isWriting) void this.writeQueue();
+  }
+
+  /** Undefined while there is room; else resolves when there is again, or when `write` has an error to throw. */
+  drained(): Promise<void> | undefined {
+    return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
+  }
+
+  async end(): Promise<void> {
+    await this.downTo(0);
+    if (this.error !== null) throw this.error;
+  }
+
+  private downTo(whenBytes: number): Promise<void> {
+    if (this.queuedBytes <= whenBytes || this.error !== null) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push({ resolve, whenBytes }));
+  }
+
+  private async writeQueue(): Promise<void> {
+    this.isWriting = true;
+    try {
+      while (this.queue.length > 0) {
+        const chunks = this.queue;
+        this.queue = [];
+        for (const chunk of joinSmall(chunks)) {
+          for (let pos = 0; pos < chunk.length; ) {
+            const size = await writeSome(this.fd, chunk.subarray(pos));
+            pos += size;
+            this.queuedBytes -= size;
+            this.wake();
+          }
+        }
+      }
+    } catch (error) {
+      this.error = this.errorOf(error);
+      this.wake();
+    }
+    this.isWriting = false;
+  }
+
+  private errorOf(error: unknown): unknown {
+    if (this.path === undefined) return errorOfStdout(error);
+    return refusal(`"${this.path}" cannot be written`, error);
+  }
+
+  private wake(): void {
+    const isReady = ({ whenBytes }: { whenBytes: number }) =>
+      this.queuedBytes <= whenBytes || this.error !== null;
+    for (const { resolve } of this.waiting.filter(isReady)) resolve();
+    this.waiting = this.waiting.filter((one) => !isReady(one));
+  }
+}
+
+const queuedBytesMax = 1 << 20;
+
+const errorOfStdout = (error: unknown): unknown =>
+  codeOf(error) === "EPIPE"
+    ? new ReaderGone("the reader of stdout has gone")
+    : refusal("standard output cannot be written", error);
+
+/** Joins chunks that are lines or single bytes, which would take a system call each. */
+function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
+  const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
+  return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;
+}
+
+const smallChunkBytes = 1 << 16;
+
+function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(fd, bytes, 0, bytes.length, null, (error, size) => {
+      if (error === null) resolve(size);
+      else if (codeOf(error) !== "EAGAIN") reject(error);
+      else setTimeout(() => resolve(0), 1);
+    });
+  });
+}
+
+function isRegularFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Checks that a directory and files can be written, and locks them until the end of the run. If another run holds one: waits
+ * for its end with `--wait`, else a UserError that names it. `undefined` and `-` are stdout, which needs no lock.
+ */
+export async function lockOutputs(
+  output: Output,
+  directory: string | undefined,
+  paths: readonly (string | undefined)[],
+): Promise<void> {
+  const files = paths.filter((path): path is string => path !== undefined && path !== "-");
+  const places = placesToWrite(directory, files);
+  if (output.waits && places.length === 0) {
+    throw usageError("--wait needs a file or directory to write", "name one: --output");
+  }
+  // All runs take their locks in one order, so that no two wait for each other.
+  places.sort((a, b) => Buffer.compare(Buffer.from(pathOf(a)), Buffer.from(pathOf(b))));
+  for (const place of places) await lockOne(place, output);
+}
+
+export const lockFiles = (output: Output, ...paths: readonly (string | undefined)[]) =>
+  lockOutputs(output, undefined, paths);
+
+export const lockDirectory = (output: Output, path: string) => lockOutputs(output, path, []);
+
+async function lockOne(place: Place, output: Output): Promise<void> {
+  let shown = "";
+  for (;;) {
+    const got = takeLock(place);
+    if (isLock(got)) {
+      onStop(() => got.release());
+      if (!got.isHeld)
+        output.warn(
+          `"${place.typed}": the file system has no locks, so a second run is not stopped from writing there`,
+        );
+      return;
+    }
+    if (!output.waits || isLockedHere(place)) throw heldError(place, got);
+    if (nameOf(got) !== shown) output.waitFor(place.typed, got);
+    shown = nameOf(got);
+    await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
+  }
+}
+
+const pollIntervalMs = 100;
+
+const nameOf = ({ host, pid, since }: Holder) => `${host} ${pid} ${since}`;

@@ -1,0 +1,246 @@
+import { escapeText } from "#bytes";
+import { type Line, type Piece, piece } from "./output.ts";
+import { packedLines, shownWidth, withCommas } from "./summary-rows.ts";
+
+/** Values of subjects (tokenizers) on items (texts), as a terminal shows them. */
+export type Grid = {
+  readonly subjects: Axis;
+  readonly items: Axis;
+  /** `cells[item][subject]` */
+  readonly cells: readonly (readonly string[])[];
+  /** The subjects with the best value, of each item; left out where none is marked. */
+  readonly bests?: readonly ReadonlySet<number>[];
+};
+
+/** `noun` is what its names are names of, in the plural. */
+export type Axis = {
+  readonly noun: string;
+  readonly names: readonly string[];
+  /** Stands behind them, and is never shortened: all of them together. */
+  readonly sum?: string;
+};
+
+/** What stands behind a best value. */
+const bestMark = "*";
+
+/** Says what the mark is, behind a sentence, where it stands somewhere. */
+export const markText = ({ bests = [] }: Pick<Grid, "bests">) =>
+  bests.some(({ size }) => size > 0) ? `; ${bestMark} marks the best` : "";
+
+/** Between two columns. The mark of the left one is in it. */
+const gap = 2;
+/** Shorter than that a name says little: it becomes a number. */
+const nameColumnsLeast = 8;
+/** Of names above the columns of several tables. */
+const splitNameColumns = 12;
+const ellipsis = "…";
+
+/**
+ * A table in at most `columns` columns. Of the following the first that fits: subjects as rows; items as rows; the two with
+ * the middle of long names left out; items as rows, the subjects numbered below a legend. Where none fits, there are several
+ * tables with some of the items each: never with some of the subjects, because these are what is compared.
+ */
+export function gridLines(grid: Grid, columns: number): Line[] {
+  const upright = uprightTable(grid);
+  const turned = turnedTable(grid);
+  const turnedByNumber = { ...turned, columns: numbered(turned.columns) };
+  const whole = Number.POSITIVE_INFINITY;
+  const placed =
+    fitted(upright, columns, whole) ??
+    fitted(turned, columns, whole) ??
+    named(narrowed(upright, columns)) ??
+    named(narrowed(turned, columns)) ??
+    fitted(turnedByNumber, columns, whole) ??
+    narrowed(turnedByNumber, columns);
+  if (placed !== undefined) return [...legendLines(placed, columns), ...blockLines(placed)];
+  const rowColumns = Math.max(nameColumnsLeast, Math.floor(columns / 3));
+  return splitLines({ ...upright, rows: shortAxis(upright.rows, rowColumns) }, columns);
+}
+
+/** If the names are numbers: what they stand for. */
+type Heads = { readonly legend?: readonly string[] };
+
+/** A table whose names and cells are escaped: what is measured here is what is shown. */
+export type Table = {
+  readonly rows: Axis & Heads;
+  readonly columns: Axis & Heads;
+  /** `cells[row][column]` */
+  readonly cells: readonly (readonly Cell[])[];
+  /** Columns on the screen that the longest cell of each column takes. */
+  readonly cellWidths: readonly number[];
+  /** Above the names of the rows, which then are never shortened. */
+  readonly corner?: string;
+};
+
+type Cell = { readonly text: string; readonly isBest: boolean };
+
+function tableOf(rows: Axis, columns: Axis, cellAt: (row: number, column: number) => Cell): Table {
+  const cells = headsOf(rows).map((_, row) => headsOf(columns).map((_, column) => cellAt(row, column)));
+  const cellWidths = headsOf(columns).map((_, column) => widest(cells.map((row) => row[column]!.text)));
+  return { rows: escapedAxis(rows), columns: escapedAxis(columns), cells, cellWidths };
+}
+
+const escapedAxis = (axis: Axis): Axis => ({ ...axis, names: axis.names.map(escapeText) });
+
+/** Subjects as rows. */
+const uprightTable = ({ subjects, items, cells, bests }: Grid): Table =>
+  tableOf(subjects, items, (row, column) => ({
+    text: escapeText(cells[column]![row]!),
+    isBest: bests?.[column]?.has(row) ?? false,
+  }));
+
+/** Items as rows. */
+export const turnedTable = ({ subjects, items, cells, bests }: Grid): Table =>
+  tableOf(items, subjects, (row, column) => ({
+    text: escapeText(cells[row]![column]!),
+    isBest: bests?.[row]?.has(column) ?? false,
+  }));
+
+/** The table with names of at most so many columns; undefined if it is too wide. */
+function fitted(table: Table, columns: number, nameColumns: number): Table | undefined {
+  const shortRows = (width: number) =>
+    table.corner === undefined ? shortAxis(table.rows, width) : table.rows;
+  const short = { ...table, rows: shortRows(nameColumns), columns: shortAxis(table.columns, nameColumns) };
+  const leftOver = columns - widthOf(short);
+  if (leftOver < 0) return undefined;
+  return { ...short, rows: shortRows(widest(headsOf(short.rows)) + leftOver) };
+}
+
+/** The table, if none of its names became a number. */
+const named = (table: Table | undefined) =>
+  table?.rows.legend === undefined && table?.columns.legend === undefined ? table : undefined;
+
+/** The table with the longest names that fit. */
+function narrowed(table: Table, columns: number): Table | undefined {
+  for (let nameColumns = columns; nameColumns >= nameColumnsLeast; nameColumns--) {
+    const found = fitted(table, columns, nameColumns);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Names of at most so many columns: the middle of long ones is left out. Names that would then look alike lose what they all
+ * begin and end with before; where that is not enough, all are numbers.
+ */
+export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
+  if (axis.names.every((name) => shownWidth(name) <= columns)) return axis;
+  const short = new Map(axis.names.map((name) => [name, shortened(name, columns)]));
+  for (const alike of Map.groupBy(short.keys(), (name) => short.get(name)!).values()) {
+    if (alike.length === 1) continue;
+    for (const [i, own] of withoutCommon(alike).entries()) short.set(alike[i]!, shortened(own, columns));
+  }
+  if (new Set(short.values()).size < short.size) return numbered(axis);
+  return { ...axis, names: axis.names.map((name) => short.get(name)!) };
+}
+
+/** What names have beside what all of them begin and end with. */
+function withoutCommon(names: readonly string[]): string[] {
+  const all = names.map(charactersOf);
+  const least = Math.min(...all.map(({ length }) => length));
+  const areEqual = (at: number) => all.every((characters) => characters.at(at) === all[0]!.at(at));
+  let begin = 0;
+  while (begin < least && areEqual(begin)) begin++;
+  let end = 0;
+  while (begin + end < least && areEqual(-1 - end)) end++;
+  return all.map((characters) => {
+    const own = characters.slice(begin, characters.length - end).join("");
+    return `${begin > 0 ? ellipsis : ""}${own}${end > 0 ? ellipsis : ""}`;
+  });
+}
+
+const numbered = (axis: Axis): Axis & Heads => ({
+  ...axis,
+  names: axis.names.map((_, i) => String(i + 1)),
+  legend: axis.names.map((name, i) => `${i === 0 ? `${axis.noun}: ` : ""}${i + 1} = ${name}`),
+});
+
+/** The names with that of all together. */
+export const headsOf = ({ names, sum }: Axis): readonly string[] =>
+  sum === undefined ? names : [...names, sum];
+
+const legendLines = (table: Table, columns: number): string[] =>
+  [table.rows, table.columns].flatMap(({ legend = [] }) => flowedLines(legend, columns));
+
+const columnWidths = ({ columns, cellWidths }: Table): number[] =>
+  headsOf(columns).map((name, column) => Math.max(shownWidth(name), cellWidths[column]!));
+
+const rowHeadWidth = ({ rows, corner = "" }: Table) => Math.max(widest(headsOf(rows)), shownWidth(corner));
+
+const widthOf = (table: Table): number =>
+  columnWidths(table).reduce((sum, width) => sum + gap + width, rowHeadWidth(table)) + bestMark.length;
+
+/** The table, if it fits with names and no numbers. */
+export function namedLines(table: Table, columns: number): Line[] | undefined {
+  const placed = named(narrowed(table, columns));
+  return placed && blockLines(placed);
+}
+
+/** As many columns as fit, and below them the others, with the names of all rows. */
+export function splitLines(whole: Table, columns: number): Line[] {
+  const table = { ...whole, columns: shortAxis(whole.columns, splitNameColumns) };
+  const widths = columnWidths(table);
+  const lines: Line[] = legendLines(table, columns);
+  for (let first = 0; first < widths.length; ) {
+    let end = first;
+    let width = rowHeadWidth(table) + bestMark.length;
+    do width += gap + widths[end++]!;
+    while (end < widths.length && width + gap + widths[end]! <= columns);
+    if (first > 0) lines.push("");
+    lines.push(...blockLines(table, first, end));
+    first = end;
+  }
+  return lines;
+}
+
+/** The columns [first, end). */
+function blockLines(table: Table, first = 0, end = headsOf(table.columns).length): Line[] {
+  const { rows, columns, cells, corner = "" } = table;
+  const widths = columnWidths(table);
+  const headWidth = rowHeadWidth(table);
+  const line = (head: string, cells: readonly Cell[]): Piece[] => {
+    const pieces: Piece[] = [head];
+    let blanks = headWidth - shownWidth(head);
+    for (let column = first; column < end; column++) {
+      const { text, isBest } = cells[column]!;
+      pieces.push(" ".repeat(blanks + gap + widths[column]! - shownWidth(text)));
+      pieces.push(isBest ? piece("bold", text + bestMark) : text);
+      blanks = isBest ? -bestMark.length : 0;
+    }
+    return pieces;
+  };
+  const heads = headsOf(columns).map((text) => ({ text, isBest: false }));
+  return [line(corner, heads), ...headsOf(rows).map((name, row) => line(name, cells[row]!))];
+}
+
+const widest = (names: readonly string[]) => Math.max(...names.map(shownWidth));
+
+/** As people see them: a letter with its accents is one. The first segmenter takes 1.3 ms, and few names are that long. */
+const charactersOf = (text: string) =>
+  Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+
+/** Items with commas between, in lines as full as they can be; only a line of one item is longer. */
+export const flowedLines = (items: readonly string[], columns: number): string[] =>
+  packedLines(withCommas(items), columns);
+
+/** A name in at most so many columns: the middle of a long one is left out. */
+export function shortened(name: string, columns: number): string {
+  if (shownWidth(name) <= columns) return name;
+  const characters = charactersOf(name);
+  const room = Math.max(0, columns - shownWidth(ellipsis));
+  const begin = taken(characters, Math.ceil(room / 2));
+  const end = taken(characters.toReversed(), room - shownWidth(begin.join("")));
+  return [...begin, ellipsis, ...end.toReversed()].join("");
+}
+
+/** The first characters, in at most so many columns. */
+function taken(characters: readonly string[], columns: number): string[] {
+  const found: string[] = [];
+  let width = 0;
+  for (const character of characters) {
+    width += shownWidth(character);
+    if (width > columns) break;
+    found.push(character);
+  }
+  return found;
+}

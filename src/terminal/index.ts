@@ -1,0 +1,88 @@
+// What commands print, and how they open what was typed.
+
+export {
+  type Command,
+  type CommandSpec,
+  corpusFiles,
+  type Example,
+  oneTokenizer,
+  replacesDirectory,
+  usageLine,
+} from "./command.ts";
+export { type CountedText, countTokensOf } from "./counted-text.ts";
+export {
+  checkHeadFits,
+  idOutputFile,
+  lockDirectory,
+  lockFiles,
+  lockOutputs,
+  ReaderGone,
+  taken,
+  writeChunks,
+  writeData,
+  writeJson,
+  writeLines,
+  writeStdout,
+} from "./data-output.ts";
+export { readPage, readPageTemplate, readPlayground, readSample } from "./embedded-pages.ts";
+export {
+  type Axis,
+  flowedLines,
+  type Grid,
+  gridLines,
+  headsOf,
+  markText,
+  namedLines,
+  shortAxis,
+  shortened,
+  splitLines,
+  turnedTable,
+} from "./grid.ts";
+export {
+  checkFiles,
+  findFiles,
+  inspectStreams,
+  nameOfText,
+  openInputs,
+  openRanges,
+  openTexts,
+  readTexts,
+  spoolPipes,
+} from "./input-options.ts";
+export { type Invocation, TypedOptions, typedPath } from "./invocation.ts";
+export {
+  corpusNoteLines,
+  corpusNotes,
+  isTerminal,
+  type Line,
+  LogFile,
+  lineColumns,
+  Output,
+  type OutputOptions,
+  type Piece,
+  piece,
+  plain,
+  type Styles,
+  stylesFor,
+  terminalColumns,
+  withFigure,
+} from "./output.ts";
+export { onStop, serveCrashes, serveSignals, undoAll } from "./stop.ts";
+export {
+  embeddingsRow,
+  nameColumns,
+  namesWithin,
+  type Row,
+  rowLines,
+  shownWidth,
+  usualColumns,
+  widthOf,
+  withCommas,
+} from "./summary-rows.ts";
+export {
+  besideOf,
+  nameOfTokenizer,
+  openTokenizer,
+  openTokenizers,
+  tokenizerOf,
+} from "./tokenizer-options.ts";

@@ -1,0 +1,252 @@
+import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import {
+  checkNames,
+  type FoundInputs,
+  findCorpus,
+  hasFields,
+  type Input,
+  type InputOptions,
+  inspectFirstStream,
+  type PlannedRanges,
+  readPlan,
+  type Skipped,
+} from "#corpus";
+import type { NamedText } from "#evaluation";
+import type { AskedTraining, Named } from "#options";
+import { isWindows, refusal, slashed, statOf, UserError, unreadable, usageError, writeAll } from "#runtime";
+import { ScratchDirectory } from "#store";
+import type { Output } from "./output.ts";
+import { onStop } from "./stop.ts";
+import { uniqueNames } from "./tokenizer-options.ts";
+
+/** Refuses names that are wrong by themselves, and names beside a plan. Looks at no file. */
+export function checkFiles(
+  files: readonly string[],
+  asked: Pick<AskedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
+): void {
+  const { ranges, counts } = asked;
+  if (ranges !== undefined && files.length > 0) {
+    throw usageError(
+      `--ranges and "${files[0]}": a plan names its files itself`,
+      "give either ranges or files",
+    );
+  }
+  // Both stand for files.
+  if (files.length > 0 || (ranges === undefined && counts === undefined)) checkNames(files, asked);
+}
+
+/** The inputs as they are now, and the files that are skipped. */
+export const openInputs = async (names: readonly string[], options: InputOptions, output: Output) =>
+  inspectStreams(findFiles(names, options, output), options);
+
+/** The same, without a look at what streams hold. */
+export function findFiles(names: readonly string[], options: InputOptions, output: Output): FoundInputs {
+  const found = findCorpus(names, options);
+  output.keepOutputsFrom(found.inputs);
+  output.tellSkipped(found.skipped);
+  return found;
+}
+
+/** With the format of the first stream, for whose beginning this waits. Then it is known whether an input has fields. */
+export async function inspectStreams(found: FoundInputs, options: InputOptions): Promise<FoundInputs> {
+  const inputs = await inspectFirstStream(found.inputs, options);
+  if (options.textField !== undefined && !inputs.some((input) => hasFields(input.format))) {
+    const isSeen = inputs.filter(({ isStream }) => isStream).length < 2;
+    throw usageError(
+      `--text-field "${options.textField}": no input has fields, ${isSeen ? "all are plain text" : "and only the first stream is checked"}`,
+      "to read other files as records, give --input-format jsonl or parquet",
+    );
+  }
+  return { ...found, inputs };
+}
+
+/** The ranges in the file, or in standard input for `-`, and their inputs as they are now. */
+export async function openRanges(
+  path: string,
+  options: Parameters<typeof readPlan>[2],
+  output: Output,
+): Promise<PlannedRanges> {
+  const source = path === "-" ? "standard input" : path;
+  const read: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of path === "-" ? Bun.stdin.stream() : planChunks(path)) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > planBytesMax) {
+      const hint = "bpe plan writes such files";
+      throw new UserError(`--ranges: ${source} has more than ${planBytesMax >> 20} MB`, { hint });
+    }
+    read.push(chunk.slice());
+  }
+  const planned = readPlan(Buffer.concat(read).toString("utf8"), source, options);
+  output.keepOutputsFrom(planned.inputs);
+  return planned;
+}
+
+/** A plan of 400,000 ranges. */
+const planBytesMax = 2 ** 28;
+
+/** The plan in a file, which is small beside a corpus. A pipe is not waited for, as by no option that names such a file. */
+function planChunks(path: string): AsyncGenerator<Uint8Array> {
+  if (isPipe(path)) {
+    throw new UserError(`--ranges: "${path}" is not a regular file`, {
+      hint: "--ranges - reads a plan from standard input",
+    });
+  }
+  return chunksOf(path);
+}
+
+/**
+ * Copies each path that is not a regular file (a pipe, a device) to a file without a name. Returns the descriptors of these
+ * files, open at their beginning, by path. So whoever reads them never waits: a pipe may have no writer, or a slow one, and
+ * signals are served only while other threads do the waiting.
+ */
+export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const spooled = new Map<string, number>();
+  const pipes = paths.filter(isPipe);
+  if (pipes.length === 0) return spooled;
+  const twice = pipes.find((path, i) => pipes.indexOf(path) < i);
+  if (twice !== undefined) throw new UserError(`"${twice}" is named twice, but a pipe can be read only once`);
+  const scratch = new ScratchDirectory();
+  const forget = onStop(() => scratch.remove());
+  try {
+    for (const path of pipes) spooled.set(path, await spool(path, join(scratch.path, "pipe")));
+  } finally {
+    forget();
+    scratch.remove();
+  }
+  return spooled;
+}
+
+/** Neither a file nor a directory. A path that is missing is left to its reader. */
+export function isPipe(path: string): boolean {
+  const stats = statOf(path);
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
+}
+
+async function spool(path: string, copyPath: string): Promise<number> {
+  try {
+    await copyPipe(path, copyPath);
+    return openSync(copyPath, "r");
+  } finally {
+    rmSync(copyPath, { force: true });
+  }
+}
+
+/** Copies what comes from a pipe, until its end, to a new file: at most half of what its file system has free. */
+export async function copyPipe(path: string, copyPath: string): Promise<void> {
+  const stats = statOf(path);
+  // A terminal may be standard input.
+  if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
+    throw new UserError(`"${path}" is a device, and may have no end`, { hint: "name a file or a pipe" });
+  }
+  const { bavail, bsize } = statfsSync(dirname(copyPath));
+  let roomBytes = (bavail * bsize) / 2;
+  const into = openSync(copyPath, "wx", 0o600);
+  try {
+    for await (const chunk of chunksOf(path)) {
+      roomBytes -= chunk.length;
+      if (roomBytes < 0) {
+        throw new UserError(`${notCopied(path)}: it takes more than half of the free space there`, {
+          hint: moreRoom,
+        });
+      }
+      copy(chunk, into, path);
+    }
+  } finally {
+    closeSync(into);
+  }
+}
+
+/** What comes from a path, until its end. The runtime's threads wait for it, so signals are served meanwhile. */
+async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  // There it has no path.
+  if (isWindows && path === "/dev/stdin") return yield* Bun.stdin.stream();
+  const fail = (error: unknown) => {
+    throw unreadable(path, error);
+  };
+  const { open } = await import("node:fs/promises");
+  const from = await open(path, "r").catch(fail);
+  try {
+    const chunk = new Uint8Array(chunkSizeBytes);
+    for (;;) {
+      const { bytesRead } = await from.read(chunk, 0, chunk.length, null).catch(fail);
+      if (bytesRead === 0) return;
+      yield chunk.subarray(0, bytesRead);
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+const chunkSizeBytes = 1 << 20;
+
+function copy(bytes: Uint8Array, into: number, path: string): void {
+  try {
+    writeAll(into, bytes);
+  } catch (error) {
+    throw refusal(notCopied(path), error, moreRoom);
+  }
+}
+
+const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
+const moreRoom = "set TMPDIR to a directory with free space, or write it to a file and name that file";
+
+/** Texts, each with the names of its files as typed. */
+type TypedText = { readonly name: string; readonly paths: readonly string[] };
+
+/** What `--text` names, text by text: values with the same NAME are one text. Looks at no file. */
+export function readTexts(values: readonly Named[]): TypedText[] {
+  const standardInputs = values.filter(({ path }) => path === "-");
+  if (standardInputs.length > 1) throw usageError("standard input (-) is named twice, and can be read once");
+  const names = uniqueNames(values, nameOfText);
+  const byName = Map.groupBy(values, (value) => value.name ?? value);
+  return [...byName.values()].map((some) => ({
+    name: names.get(some[0]!)!,
+    paths: some.map(({ path }) => path),
+  }));
+}
+
+/** The name of a file without what says its format and compression. */
+export function nameOfText(path: string): string {
+  if (path === "-") return "stdin";
+  const name = basename(path) || basename(dirname(path)) || path;
+  return (
+    name.replace(/(?<=.)\.(txt|text|md|jsonl|ndjson|json|parquet)?(\.(gz|gzip|zst|zstd))?$/i, "") || name
+  );
+}
+
+/**
+ * The inputs of the texts, and all files that are skipped. A text is read several times, so what can be read only once
+ * (standard input, a pipe) is copied to a file first.
+ */
+export async function openTexts(
+  texts: readonly TypedText[],
+  options: InputOptions,
+  scratch: ScratchDirectory,
+  output: Output,
+): Promise<{ texts: NamedText[]; found: FoundInputs }> {
+  const opened: NamedText[] = [];
+  const all = { inputs: [] as Input[], skipped: [] as Skipped[] };
+  let copyCount = 0;
+  for (const { name, paths } of texts) {
+    /** A copy is called what it is a copy of. */
+    const copied = new Map<string, string>();
+    const files: string[] = [];
+    for (const path of paths) {
+      const isStream = path === "-" || isPipe(path);
+      const file = isStream ? join(scratch.path, `stream-${copyCount++}`) : path;
+      files.push(file);
+      if (!isStream) continue;
+      await copyPipe(path === "-" ? "/dev/stdin" : path, file);
+      copied.set(slashed(file), path);
+    }
+    const { inputs, skipped } = findCorpus(files, options);
+    output.keepOutputsFrom(inputs);
+    output.tellSkipped(skipped);
+    opened.push({ name, inputs, paths: inputs.map(({ path }) => copied.get(path) ?? path) });
+    all.inputs.push(...inputs);
+    all.skipped.push(...skipped);
+  }
+  return { texts: opened, found: all };
+}

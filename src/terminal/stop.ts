@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { exitCode, isWindows } from "#runtime";
+
+/** What has to be undone at the end of the run, however it ends. */
+let cleanups: (() => void)[] = [];
+
+/**
+ * Registers `cleanup` to be called when the run ends, or a signal stops it; returns a function that unregisters it. It must
+ * be safe to call at any moment.
+ */
+export function onStop(cleanup: () => void): () => void {
+  cleanups.push(cleanup);
+  return () => {
+    cleanups = cleanups.filter((other) => other !== cleanup);
+  };
+}
+
+export function undoAll(): void {
+  for (let cleanup = cleanups.pop(); cleanup !== undefined; cleanup = cleanups.pop()) {
+    try {
+      cleanup();
+    } catch {}
+  }
+}
+
+/**
+ * From now on SIGINT, SIGTERM and SIGHUP undo what is half done, call `tell`, and end the process. The handlers stay: a
+ * second signal, sent while the first is served, must not end the process in the middle.
+ */
+export function serveSignals(tell: (how: string, exitCode: number) => void): void {
+  const stop = (how: string, code: number) => () => {
+    undoAll();
+    tell(how, code);
+    process.exit(code);
+  };
+  process.on("SIGINT", stop("interrupted", exitCode.interrupted));
+  // Ctrl-Break, on Windows. What ends a process there otherwise sends no signal.
+  if (isWindows) process.on("SIGBREAK", stop("interrupted", exitCode.interrupted));
+  process.on("SIGTERM", stop("terminated", exitCode.terminated));
+  if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
+}
+
+/** From now on an error that nobody catches, as in an event of the runtime, ends the run like any other. */
+export function serveCrashes(fail: (error: unknown) => number): void {
+  const end = (error: unknown) => {
+    undoAll();
+    process.exit(fail(error));
+  };
+  process.on("uncaughtException", end);
+  process.on("unhandledRejection", end);
+}
+
+/** Whether the run was started (by nohup) so that it goes on when the terminal is closed. */
+function isHangupIgnored(): boolean {
+  if (isWindows) return false;
+  try {
+    const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1];
+    return mask !== undefined && (BigInt(`0x${mask}`) & 1n) === 1n;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,135 @@
+import { basename, dirname, join } from "node:path";
+import type { NamedTokenizer } from "#evaluation";
+import { type FoundTokenizer, findTokenizer, sizesIn, tokenizersIn, usualNames } from "#formats";
+import { loadInWorker, loadingBytes } from "#jobs";
+import { type Asked, type besideTokenizer, type Named, readNamed } from "#options";
+import { resolvePattern } from "#pattern";
+import { collectGarbage, isDirectory, type MemoryBudget, usageError } from "#runtime";
+import type { TokenizerParts } from "#tokenizer";
+import type { Output } from "./output.ts";
+
+/** What is asked of commands that use a tokenizer. */
+type AskedTokenizer = Asked<typeof besideTokenizer> & {
+  readonly tokenizer?: string | undefined;
+  readonly specialTokensAsText?: boolean | undefined;
+};
+
+/** `--pattern` and `--special-token`, for tokenizer files that hold neither, and whether special tokens stay text. */
+export const besideOf = ({ pattern, specialTokens = [], specialTokensAsText = false }: AskedTokenizer) => ({
+  pattern: pattern === undefined ? undefined : resolvePattern(pattern),
+  specialTokens,
+  specialTokensAsText,
+});
+
+/** The tokenizer that `--tokenizer` names. Reads no file of it. */
+export const tokenizerOf = (asked: AskedTokenizer) => ({
+  ...findTokenizer(asked.tokenizer!),
+  ...besideOf(asked),
+});
+
+type FoundBeside = ReturnType<typeof besideOf> & Pick<FoundTokenizer, "path"> & Partial<FoundTokenizer>;
+
+/** Loads the tokenizer, and warns of what is not applied. `isDecoded`: its ids will be turned into bytes. */
+export async function openTokenizer(
+  { name, path, pattern, specialTokens, specialTokensAsText }: FoundBeside,
+  isDecoded: boolean,
+  output: Output,
+): Promise<TokenizerParts> {
+  const parts = await loadInWorker({ path, options: { pattern, specialTokens }, isDecoded });
+  warnOfTokenizers([{ name: name ?? nameOfTokenizer(path), parts }], output);
+  return { ...parts, specialTokensAsText };
+}
+
+/** Warns of what in the files of tokenizers is not applied, once for all that it is said of. */
+export function warnOfTokenizers(
+  tokenizers: readonly { readonly name: string; readonly parts: TokenizerParts }[],
+  output: Pick<Output, "tell">,
+): void {
+  const notes = tokenizers.flatMap(({ name, parts }) => parts.notes.map((note) => ({ name, note })));
+  for (const [note, all] of Map.groupBy(notes, ({ note }) => note)) {
+    const names = all.map(({ name }) => name).join(", ");
+    output.tell([{ kind: "note", message: `${names}: ${note}` }]);
+  }
+}
+
+/** The tokenizers that the arguments name, in their order, loaded, each with a name of its own. */
+export async function openTokenizers(
+  files: readonly string[],
+  asked: AskedTokenizer,
+  budget: MemoryBudget,
+  output: Output,
+): Promise<NamedTokenizer[]> {
+  const named = files
+    .map((typed) => readNamed("a tokenizer", typed))
+    .map(found)
+    .flatMap(eachSize);
+  const names = uniqueNames(named, nameOfTokenizer);
+  const twice = named.find((one, i) =>
+    named.some((other, j) => j < i && names.get(other) === names.get(one)),
+  );
+  if (twice !== undefined) {
+    throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
+  }
+  const { pattern, specialTokens, specialTokensAsText } = besideOf(asked);
+  const tokenizers: NamedTokenizer[] = [];
+  while (tokenizers.length < named.length) {
+    const some = loadedTogether(named.slice(tokenizers.length), budget);
+    const loads = some.map(({ path }) =>
+      loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
+    );
+    // All are waited for, so that the first in order that fails is the one that is told.
+    await Promise.allSettled(loads);
+    for (const [i, one] of some.entries()) {
+      const parts = await loads[i]!;
+      tokenizers.push({ name: names.get(one)!, path: one.path, parts: { ...parts, specialTokensAsText } });
+    }
+    if (some.some(({ path }) => loadingBytes(path) > 0)) collectGarbage();
+  }
+  warnOfTokenizers(tokenizers, output);
+  return tokenizers;
+}
+
+/** The first of these tokenizers that are loaded at once: large ones by a thread each, as far as half of the memory allows. */
+function loadedTogether<T extends Named>(named: readonly T[], budget: MemoryBudget): T[] {
+  let leftBytes = budget.shareBytes(1) / 2;
+  const fits = ({ path }: T) => {
+    leftBytes -= loadingBytes(path);
+    return leftBytes >= 0;
+  };
+  const rest = named.slice(0, loadedAtOnce);
+  const end = rest.findIndex((one, i) => !fits(one) && i > 0);
+  return end < 0 ? rest : rest.slice(0, end);
+}
+
+const loadedAtOnce = 4;
+
+/** One that was found by its name is called so. */
+function found(typed: Named): Named {
+  const { name = null, path } = findTokenizer(typed.path);
+  return { name: typed.name ?? name, path };
+}
+
+/** `bpe train -n 16000,32000` writes a tokenizer into a directory for each size: such a directory stands for all of them. */
+function eachSize(named: Named): Named[] {
+  const { name, path } = named;
+  if (!isDirectory(path) || tokenizersIn(path).length > 0) return [named];
+  const sizes = sizesIn(path);
+  if (sizes.length === 0) return [named];
+  return sizes.map((size) => ({ name: `${name ?? basename(path)}/${size}`, path: join(path, size) }));
+}
+
+/** The name of its directory, if its file is called as all are. */
+export function nameOfTokenizer(path: string): string {
+  const isUsual = usualNames.includes(basename(path));
+  return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;
+}
+
+/** A name for each: the one given; of the others the short one, or the path where two would have the same. */
+export function uniqueNames<T extends Named>(
+  all: readonly T[],
+  shortName: (path: string) => string,
+): Map<T, string> {
+  const names = all.map(({ name, path }) => name ?? shortName(path));
+  const isFree = (name: string) => names.filter((other) => other === name).length === 1;
+  return new Map(all.map((one, i) => [one, one.name ?? (isFree(names[i]!) ? names[i]! : one.path)]));
+}

@@ -1,0 +1,38 @@
+// A text goes through added tokens, normalization and the pattern to a taker of pretokens.
+
+export {
+  type AddedToken,
+  type Cutting,
+  canBeCut,
+  canBeCutSafely,
+  changesText,
+  cuttingTokens,
+  isCutAsItIs,
+  looksAround,
+  plainCutting,
+  plainSpecial,
+  sectionSettings,
+  textCutting,
+  tokensWhileCutting,
+} from "./cutting.ts";
+export {
+  type Normalization,
+  type NormalizationStep,
+  normalizationCheck,
+  normalizationSteps,
+  normalize,
+  readNormalization,
+  stepsOf,
+  TextNormalizer,
+} from "./normalization.ts";
+export {
+  lookaheadBytes,
+  partBefore,
+  partTo,
+  type Taker,
+  type TextPart,
+  tokenTablesBytes,
+  useTokens,
+} from "./pretokens.ts";
+export { SpecialTokenFinder } from "./special-token-finder.ts";
+export { pushedBytes, TextChain } from "./text-chain.ts";

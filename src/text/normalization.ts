@@ -1,0 +1,117 @@
+import { type Check, Mismatch, TextSections, type TextSink, text } from "#bytes";
+import { UserError, usageError } from "#runtime";
+
+/** Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel knows them by index. */
+export const normalizationSteps = ["NFC", "NFD", "NFKC", "NFKD", "lowercase"] as const;
+export type NormalizationStep = (typeof normalizationSteps)[number];
+
+/** Steps in their order, with commas between: "NFC", "NFKC,lowercase". */
+export type Normalization = string;
+
+export const stepsOf = (normalization: Normalization) => normalization.split(",") as NormalizationStep[];
+
+/** The steps that `option` asks for, in the spelling of the table. */
+export function readNormalization(option: string, typed: string): Normalization {
+  const steps = typed.split(",").map((asked) => {
+    const name = asked.trim().toLowerCase();
+    const step = normalizationSteps.find((known) => known.toLowerCase() === name);
+    if (step !== undefined) return step;
+    throw usageError(
+      `${option}: unknown step "${asked.trim()}"`,
+      `steps, in their order, with commas between: ${normalizationSteps.join(", ")}`,
+    );
+  });
+  return steps.join(",");
+}
+
+/** For what files state. */
+export const normalizationCheck: Check<Normalization> = (value, name) => {
+  const steps = text(value, name);
+  if (stepsOf(steps).every((step) => normalizationSteps.includes(step))) return steps;
+  throw new Mismatch(value, name, `not a list of ${normalizationSteps.join(", ")}`);
+};
+
+/** The most steps that an image has room for. */
+const stepsMax = 255;
+
+/** The steps as indices of `normalizationSteps`. */
+export function stepIndices(normalization: Normalization): number[] {
+  const steps = stepsOf(normalization).map((step) => normalizationSteps.indexOf(step));
+  if (steps.length > stepsMax) throw new UserError(`a normalization has at most ${stepsMax} steps`);
+  return steps;
+}
+
+/** A fact about a character, as src/kernel/text/normalization-tables.ts has it. */
+const noBoundaryBit = 1 << 10;
+
+/**
+ * Normalizes whole texts, as HF does, and knows characters: src/kernel/text/normalize.ts. Bytes that are not valid UTF-8 stay as
+ * they are; the text before and after them is normalized separately.
+ */
+export class TextNormalizer {
+  private readonly sections: TextSections;
+  private readonly lowers: boolean;
+  private static readonly shared = new Map<Normalization, TextNormalizer>();
+
+  constructor(normalization: Normalization) {
+    this.sections = new TextSections({ steps: stepIndices(normalization) });
+    this.lowers = normalization.includes("lowercase");
+  }
+
+  /** One that is shared. */
+  static of(normalization: Normalization): TextNormalizer {
+    let found = TextNormalizer.shared.get(normalization);
+    if (found === undefined)
+      TextNormalizer.shared.set(normalization, (found = new TextNormalizer(normalization)));
+    return found;
+  }
+
+  /** The whole text, normalized. */
+  normalizeText(text: Uint8Array): Uint8Array<ArrayBuffer> {
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    const sink: TextSink = {
+      push: (bytes, start, end) => void parts.push(bytes.slice(start, end) as Uint8Array<ArrayBuffer>),
+      end() {},
+      token() {},
+      strip() {},
+    };
+    this.sections.pushText(text, 0, text.length, sink);
+    return parts.length === 1 ? parts[0]! : joined(parts);
+  }
+
+  /** Whether the character stays whatever is next to it, and nothing reaches across its start. */
+  isSettled(codePoint: number): boolean {
+    return this.sections.kernel.exports.factsOf(codePoint) === 0;
+  }
+
+  /** Whether text before the character and text from it on are normalized separately (UAX #15). */
+  hasBoundaryBefore(codePoint: number): boolean {
+    return (this.sections.kernel.exports.factsOf(codePoint) & noBoundaryBit) === 0;
+  }
+
+  /** The bytes with ASCII letters in lower case, if a step does that: they are settled all the same. */
+  lowered(bytes: Uint8Array): Uint8Array {
+    return this.lowers ? loweredAscii(bytes) : bytes;
+  }
+}
+
+/** The bytes with ASCII letters in lower case. */
+export const loweredAscii = (bytes: Uint8Array) =>
+  bytes.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte));
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let pos = 0;
+  for (const part of parts) {
+    all.set(part, pos);
+    pos += part.length;
+  }
+  return all;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The text after all steps, as HF computes it. */
+export const normalize = (text: string, normalization: Normalization): string =>
+  decoder.decode(TextNormalizer.of(normalization).normalizeText(encoder.encode(text)));

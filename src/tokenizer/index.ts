@@ -1,0 +1,136 @@
+// A tokenizer as a value: encoding, decoding, vocabularies made from others. No files.
+
+export { chatTemplates } from "./chat-templates.ts";
+export { EncodingKernel, IdBuffer, type Ids, NoMemory, segmentWords, WordMerger } from "./encoding-kernel.ts";
+export {
+  buildModel,
+  droppedByte,
+  type EncodingModel,
+  maxOf,
+  type PackedTokens,
+  type RankedMerges,
+} from "./encoding-model.ts";
+export { type ExplainedPart, explainText } from "./explain.ts";
+export {
+  addSpecials,
+  asLearned,
+  checkReachable,
+  numberExtension,
+  padExtension,
+  ranksObstacle,
+  renamedParts,
+  seedsBeyond,
+  startTokensOf,
+  truncateExtension,
+} from "./extend-vocabulary.ts";
+export { tokenizerImage } from "./image.ts";
+export { imageMagic, imageName } from "./image-name.ts";
+export { type Ledger, type LedgerFacts, ledgerFacts, ledgerOfFirst, makeLedger } from "./ledger.ts";
+export { modelOfRanks } from "./model-of-ranks.ts";
+export {
+  type AskedModelSettings,
+  beyondOtherFiles,
+  broughtTokens,
+  contentOf,
+  documentEndAmong,
+  type JsonObject,
+  type Like,
+  type ModelSettings,
+  noteOfShared,
+  postProcessorSteps,
+  type Role,
+  type Roles,
+  roleNames,
+  settleModelLike,
+} from "./model-settings.ts";
+export { offsetObstacle, trimObstacle } from "./offsets.ts";
+export {
+  checkPruned,
+  chooseTokens,
+  type Derivations,
+  deriveTokens,
+  numberTokens,
+  type Pruning,
+  type TooSmall,
+} from "./prune-vocabulary.ts";
+export { SequenceMerger } from "./sequence-merger.ts";
+export { StreamDecoder } from "./stream-decoder.ts";
+export { NoCut, TextCuts } from "./text-cuts.ts";
+export { bytesOf, TextEncoding, TextNotes } from "./text-encoding.ts";
+export { textPieces } from "./text-pieces.ts";
+export { TokenDecoder } from "./token-decoder.ts";
+export { idsByKey, keysById, textsOfShared, tokenNamer } from "./token-keys.ts";
+export { longestWithLetters, shapeOf } from "./token-shape.ts";
+export {
+  decodableEnd,
+  haveAllBytes,
+  idLimitMax,
+  idsGiven,
+  joinTokens,
+  lateTokenTable,
+  nameObstacle,
+  packTokenList,
+  type TokenTable,
+  tableOfPacked,
+  tokenBytesOf,
+  unknownId,
+} from "./token-table.ts";
+export {
+  allAddedTokens,
+  areNarrow,
+  checkSameTokenizer,
+  type EncodingParts,
+  type Extension,
+  gone,
+  type LoadOptions,
+  mergesInIds,
+  type Numbering,
+  narrowIdMax,
+  newIdOf,
+  newSpecials,
+  type PostProcessing,
+  refuse,
+  type SpecialTokenOption,
+  sendable,
+  specialTokenId,
+  type TokenizerParts,
+  trainedParts,
+} from "./tokenizer-parts.ts";
+export {
+  checkFirstMerges,
+  checkSameMerges,
+  firstTokens,
+  type Pieces,
+  piecesOfFirst,
+} from "./truncate-vocabulary.ts";
+export {
+  areThere,
+  baseSize,
+  buildVocabulary,
+  checkSpecialTokens,
+  copyTokenBytes,
+  type FinishedTokenizer,
+  firstMerges,
+  forEachPart,
+  isSpecialEntry,
+  keptBytesMax,
+  makeTokenBytes,
+  mergesOfSize,
+  notesOfShared,
+  notKept,
+  otherOfEntry,
+  type PutArrays,
+  putArrays,
+  reservedOf,
+  specialOfEntry,
+  type TokenBytes,
+  type Vocabulary,
+} from "./vocabulary.ts";
+export { vocabularyOf } from "./vocabulary-of.ts";
+export {
+  type Share,
+  scriptClasses,
+  scriptShares,
+  type VocabularyStatistics,
+  vocabularyStatistics,
+} from "./vocabulary-statistics.ts";

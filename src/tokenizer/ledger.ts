@@ -1,0 +1,148 @@
+import type { LearnedPairs, Merges } from "#merge";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/**
+ * Ledger: how often each token occurs in the corpus, when it was made and at the end. The merges tell it, so the corpus
+ * is not read again. Token numbers are the engine's: the bytes come first, merge k makes `startCount + k`.
+ *
+ *   ARRAY          TYPE          LENGTH          MEANING
+ *   createdCounts  Float64Array  tokenCount      occurrences when the token's merge was made; of bytes: before any merge
+ *   endCounts      Float64Array  tokenCount      occurrences when all merges are made
+ *   pairCounts     Float64Array  mergeCount      occurrences of the pair that was merged: more than were created, if they overlap
+ *   tokensAfter    Float64Array  mergeCount + 1  tokens of the whole corpus when so many merges are made
+ *
+ * The words "aab" and "ab" and the merges "a b", "a ab" give createdCounts = [a: 3, b: 2, 2, 1],
+ * endCounts = [a: 0, b: 0, 1, 1], pairCounts = [2, 1] and tokensAfter = [5, 3, 2].
+ *
+ * Why that is exact: each place that merge k replaces holds its left and its right token, which are gone then, and holds
+ * the new token. Nothing else makes or takes tokens. So the occurrences at the end are those created, less one
+ * for each place where a later merge absorbed the token.
+ */
+export type Ledger = {
+  /** Tokens that were there before the first merge. */
+  readonly startCount: number;
+  readonly createdCounts: Float64Array;
+  readonly endCounts: Float64Array;
+  readonly pairCounts: Float64Array;
+  readonly tokensAfter: Float64Array;
+};
+
+export function makeLedger(merges: Merges): Ledger {
+  const { startCount, mergeCount, left, right, counts, replacedCounts, startCounts } = merges;
+  const createdCounts = new Float64Array(startCount + mergeCount);
+  createdCounts.set(startCounts);
+  createdCounts.set(replacedCounts, startCount);
+  const endCounts = createdCounts.slice();
+  const tokensAfter = new Float64Array(mergeCount + 1);
+  tokensAfter[0] = startCounts.reduce((sum, count) => sum + count, 0);
+  for (let k = 0; k < mergeCount; k++) {
+    const replacedCount = replacedCounts[k]!;
+    endCounts[left[k]!]! -= replacedCount;
+    endCounts[right[k]!]! -= replacedCount;
+    tokensAfter[k + 1] = tokensAfter[k]! - replacedCount;
+  }
+  return { startCount, createdCounts, endCounts, pairCounts: counts, tokensAfter };
+}
+
+/** The ledger of a training that stopped after the first so many of its merges. */
+export function ledgerOfFirst(ledger: Ledger, pairs: LearnedPairs): Ledger {
+  const { startCount, createdCounts, pairCounts } = ledger;
+  const { mergeCount, left, right } = pairs;
+  if (mergeCount === pairCounts.length) return ledger;
+  const counts = pairCounts.subarray(0, mergeCount);
+  const replacedCounts = createdCounts.subarray(startCount, startCount + mergeCount);
+  const startCounts = createdCounts.subarray(0, startCount);
+  return makeLedger({ startCount, mergeCount, left, right, counts, replacedCounts, startCounts });
+}
+
+/**
+ * Which tokens are intermediate (scaffold) tokens, 1 for each: it was learned, later merges absorbed it, and now it occurs less often than the
+ * last pair that was merged. If it were not there already, that many occurrences would not have made it a token.
+ */
+export function intermediates({ startCount, createdCounts, endCounts, pairCounts }: Ledger): Uint8Array {
+  const areIntermediate = new Uint8Array(endCounts.length);
+  const lastCount = pairCounts.at(-1)!;
+  for (let token = startCount; token < endCounts.length; token++) {
+    const endCount = endCounts[token]!;
+    // Of a pair such as the "a a" in "aaa" fewer are replaced than were counted, so a new token may be this rare.
+    if (endCount < lastCount && endCount < createdCounts[token]!) areIntermediate[token] = 1;
+  }
+  return areIntermediate;
+}
+
+/** What a training says of its ledger. */
+export type LedgerFacts = {
+  /** Tokens of the corpus, cut by all merges. */
+  readonly tokenCount: number;
+  /** Null if the corpus has no bytes. */
+  readonly bytesPerToken: number | null;
+  /** At half the size of the vocabulary; null if that is less than the bytes and the special tokens take. */
+  readonly half: CurvePoint | null;
+  /** The size of the vocabulary after each tenth of the merges, ascending; the last point is the whole. */
+  readonly curve: readonly CurvePoint[];
+  /** See `intermediates`. The name is a key of `training.json`, older than the word. */
+  readonly residueCount: number;
+  /** Intermediate tokens that occur nowhere in the corpus any more. */
+  readonly neverReachedCount: number;
+};
+
+/** How well the corpus is compressed by the first tokens of the vocabulary, up to this size. */
+export type CurvePoint = { readonly vocabSize: number; readonly bytesPerToken: number };
+
+const pointsOfCurve = 10;
+
+/** Of a vocabulary that has fewer merges than the ledger, these are the facts of its own. */
+export function ledgerFacts(ledger: Ledger, vocabulary: Vocabulary): LedgerFacts {
+  const own = ledgerOfFirst(ledger, vocabulary);
+  const { tokensAfter, endCounts } = own;
+  const { mergeCount } = vocabulary;
+  const byteCount = tokensAfter[0]!;
+  const pointAt = (merges: number): CurvePoint => ({
+    vocabSize: sizeAfter(vocabulary, merges),
+    bytesPerToken: byteCount / tokensAfter[merges]!,
+  });
+  const tenths = Array.from({ length: pointsOfCurve }, (_, i) =>
+    Math.round((mergeCount * (i + 1)) / pointsOfCurve),
+  );
+  const half = mergesAtSize(vocabulary, Math.floor(sizeAfter(vocabulary, mergeCount) / 2));
+  let residueCount = 0;
+  let neverReachedCount = 0;
+  const areIntermediate = intermediates(own);
+  for (let token = areIntermediate.indexOf(1); token >= 0; token = areIntermediate.indexOf(1, token + 1)) {
+    residueCount++;
+    if (endCounts[token] === 0) neverReachedCount++;
+  }
+  const hasText = byteCount > 0;
+  return {
+    tokenCount: tokensAfter[mergeCount]!,
+    bytesPerToken: hasText ? byteCount / tokensAfter[mergeCount]! : null,
+    half: hasText && half !== null ? pointAt(half) : null,
+    curve: hasText ? [...new Set(tenths)].map(pointAt) : [],
+    residueCount,
+    neverReachedCount,
+  };
+}
+
+/** The size of the vocabulary with the first so many merges, without reserved tokens. A merge that spells a special token adds no id. */
+function sizeAfter(vocabulary: Vocabulary, merges: number): number {
+  const { size, reservedCount, mergeCount, tokenIds, specialTokens, entries } = vocabulary;
+  let idCount = size - reservedCount;
+  if (tokenIds.length + specialTokens.length === size) return idCount - (mergeCount - merges);
+  for (let token = tokenIds.length - mergeCount + merges; token < tokenIds.length; token++) {
+    if (entries[tokenIds[token]!] === token) idCount--;
+  }
+  return idCount;
+}
+
+/** The most merges that make a vocabulary of this size; null if it is smaller than without any. */
+function mergesAtSize(vocabulary: Vocabulary, wanted: number): number | null {
+  const { mergeCount, tokenIds, entries } = vocabulary;
+  const startCount = tokenIds.length - mergeCount;
+  let idCount = sizeAfter(vocabulary, mergeCount);
+  let merges = mergeCount;
+  while (idCount > wanted && merges > 0) {
+    merges--;
+    if (entries[tokenIds[startCount + merges]!] === startCount + merges) idCount--;
+  }
+  return idCount === wanted ? merges : null;
+}

@@ -1,0 +1,243 @@
+import { escapeBytes } from "#bytes";
+import type { Compat } from "#merge";
+import { usageError } from "#runtime";
+import type { AddedToken, Normalization } from "#text";
+import { chatTemplates, namedTemplate } from "./chat-templates.ts";
+
+/** What a special token is to a model, by the names that `transformers` gives these roles. */
+export const roleNames = ["bos", "eos", "pad", "unk"] as const;
+export type Role = (typeof roleNames)[number];
+export type Roles = { readonly [R in Role]?: string };
+
+/** How a model uses the tokenizer: what `transformers` reads beside vocabulary and merges. */
+export type ModelSettings = {
+  readonly roles: Roles;
+  /** Roles that nobody asked for. */
+  readonly proposed: readonly Role[];
+  /** Special tokens that nobody named: a chat template that has a name brings them. */
+  readonly brought: readonly string[];
+  /** Whether encoding puts bos in front of a text, unless it is told not to. */
+  readonly addsBos: boolean;
+  /** A Jinja template. */
+  readonly chatTemplate: string | null;
+  /** In tokens. */
+  readonly modelMaxLength: number | null;
+  readonly tokenizerClass: string;
+};
+
+/** The same as it is asked for; what is left out is proposed or left open. */
+export type AskedModelSettings = {
+  /** An empty text: no token has this role. */
+  readonly roles?: Roles;
+  readonly addsBos?: boolean;
+  /** A name of chat-templates.ts, or a template. */
+  readonly chatTemplate?: string | undefined;
+  readonly modelMaxLength?: number | undefined;
+  readonly tokenizerClass?: string | undefined;
+};
+
+/**
+ * What a training takes from an existing tokenizer: all but its vocabulary and its merges. Plain data: all of it has a say in
+ * `--if-changed`. The tokens have their old ids.
+ */
+export type Like = {
+  /** A path or a name, as typed. */
+  readonly path: string;
+  /** In the order of their ids, which decides their new ones. */
+  readonly specialTokens: readonly AddedToken[];
+  /** Added tokens that are not special: their ids come behind the size that is asked for, as in `transformers`. */
+  readonly laterTokens: readonly AddedToken[];
+  readonly patternSources: readonly string[];
+  readonly normalization: Normalization | null;
+  readonly addsPrefixSpace: boolean;
+  /** Whose trainer made it, as its record says; HF's if there is none. */
+  readonly compat: Compat;
+  /** Only if its record says so. */
+  readonly specialTokensFirst?: true;
+  readonly model: AskedModelSettings;
+  /** Its tokenizer.json without vocabulary, merges and added tokens, and its tokenizer_config.json; null if there is none. */
+  readonly root: JsonObject | null;
+  readonly config: JsonObject | null;
+};
+
+export type JsonObject = { readonly [name: string]: unknown };
+
+/** What only tokenizer.json can say of a tokenizer, or null. */
+export function beyondOtherFiles({
+  normalization,
+  like,
+}: {
+  readonly normalization: Normalization | null;
+  readonly like?: Like | null;
+}): string | null {
+  if (normalization !== null) return `it cannot say that text is normalized (${normalization})`;
+  if (!like) return null;
+  if (like.addsPrefixSpace) return `text is changed before it is cut, as by "${like.path}"`;
+  const isPlain = (token: AddedToken) =>
+    token.special && !token.normalized && !token.lstrip && !token.rstrip && !token.singleWord;
+  const other = [...like.specialTokens, ...like.laterTokens].find((token) => !isPlain(token));
+  return other === undefined
+    ? null
+    : `the added token ${JSON.stringify(other.content)} is not a plain special token`;
+}
+
+/** A token in a configuration: its text, or an object with it. */
+export const contentOf = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : (value as { content?: string } | null | undefined)?.content;
+
+/** The steps that add tokens to a text. */
+export function postProcessorSteps(value: unknown): JsonObject[] {
+  const post = value as { type?: string; processors?: JsonObject[] } | null | undefined;
+  const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];
+  return steps.filter((step) => step.type !== "ByteLevel");
+}
+
+/**
+ * Special tokens that are known to have a role, the most telling first: a model that chats ends its turn with `<|im_end|>`
+ * also where `<|endoftext|>` ends documents. Nothing is proposed as `unk`: a byte-level tokenizer knows everything.
+ */
+const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
+  bos: ["<|begin_of_text|>", "<|startoftext|>", "<|beginoftext|>", "<s>", "<bos>", "[BOS]", "<|endoftext|>"],
+  eos: [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<end_of_turn>",
+    "<|end_of_text|>",
+    "</s>",
+    "<eos>",
+    "[EOS]",
+    "<|endoftext|>",
+  ],
+  pad: ["<|pad|>", "<|padding|>", "<|finetune_right_pad_id|>", "<pad>", "[PAD]"],
+};
+
+/** The special token that ends documents, by its name: of those that end a text, none that ends a turn. */
+export const documentEndAmong = (specialTokens: readonly string[]): string | undefined =>
+  wellKnown.eos
+    .filter((name) => !/end_of_turn|eot_id|im_end/.test(name))
+    .find((name) => specialTokens.includes(name));
+
+/** The class of `transformers` that reads every `tokenizer.json`. */
+const defaultClass = "PreTrainedTokenizerFast";
+
+/** Checks what is asked for against the special tokens, and proposes the roles that are left open. Throws usage errors. */
+export function settleModelSettings(
+  specialTokens: readonly string[],
+  asked: AskedModelSettings,
+): ModelSettings {
+  const roles: { [R in Role]?: string } = {};
+  const proposed: Role[] = [];
+  for (const role of roleNames) {
+    const wanted = asked.roles?.[role];
+    if (wanted === "") continue;
+    if (wanted !== undefined) checkSpecial(specialTokens, wanted, `--${role} "${wanted}"`);
+    const found = wanted ?? namesOf(role, asked.chatTemplate).find((name) => specialTokens.includes(name));
+    // A model that learns to ignore what fills a batch would not learn to end.
+    if (found === undefined || (role === "pad" && wanted === undefined && found === roles.eos)) continue;
+    roles[role] = found;
+    if (wanted === undefined) proposed.push(role);
+  }
+  const addsBos = asked.addsBos ?? false;
+  if (addsBos && roles.bos === undefined) {
+    throw usageError("--add-bos: there is no bos token", "name one, e.g. --bos '<s>'");
+  }
+  const tokenizerClass = asked.tokenizerClass ?? defaultClass;
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(tokenizerClass)) {
+    throw usageError(
+      `--class "${tokenizerClass}" is not the name of a class`,
+      `e.g. --class ${defaultClass}`,
+    );
+  }
+  return {
+    roles,
+    proposed,
+    brought: [],
+    addsBos,
+    chatTemplate: chatTemplateOf(asked.chatTemplate, specialTokens, roles),
+    modelMaxLength: asked.modelMaxLength ?? null,
+    tokenizerClass,
+  };
+}
+
+/** What is asked for wins over what the tokenizer to be like has. */
+export function settleModelLike(
+  like: Like | null,
+  specialTokens: readonly string[],
+  asked: AskedModelSettings,
+) {
+  if (like === null) return settleModelSettings(specialTokens, asked);
+  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  const { roles, addsBos = false } = like.model;
+  const model = settleModelSettings([...specialTokens, ...like.laterTokens.map(({ content }) => content)], {
+    ...like.model,
+    ...given,
+    roles: { ...roles, ...asked.roles },
+    addsBos: asked.addsBos || addsBos,
+  });
+  const adding = like.root === null ? [] : postProcessorSteps(like.root.post_processor);
+  if (adding.length === 0 || (model.addsBos === addsBos && (!addsBos || model.roles.bos === roles?.bos)))
+    return model;
+  throw usageError(
+    `bos cannot be put in front: "${like.path}" has a post-processor that puts other tokens around a text`,
+    "leave out --add-bos and --bos",
+  );
+}
+
+/** What a special token of this role may be called; a chat stops where a turn of its template ends. */
+function namesOf(role: Role, chatTemplate: string | undefined): readonly string[] {
+  const named = namedTemplate(chatTemplate);
+  if (role === "unk") return [];
+  if (role === "pad") return [...wellKnown.pad, ...(named === undefined ? [] : [named.pad])];
+  const own = role === "eos" ? named?.endOfTurn : named?.bos;
+  return [...(own == null ? [] : [own]), ...wellKnown[role]];
+}
+
+/** The special tokens that a named chat template needs, or its models have, and that are not among those given. */
+export function broughtTokens(
+  { chatTemplate, roles = {} }: AskedModelSettings,
+  specialTokens: readonly string[],
+): string[] {
+  const named = namedTemplate(chatTemplate);
+  if (named === undefined) return [];
+  const hasOne = (names: readonly string[]) => names.some((name) => specialTokens.includes(name));
+  // <|endoftext|> may be anything.
+  const needsBos =
+    roles.bos === undefined && !hasOne(wellKnown.bos.filter((name) => name !== "<|endoftext|>"));
+  const wanted = [
+    ...(needsBos && named.bos !== null ? [named.bos] : []),
+    ...(documentEndAmong(specialTokens) === undefined ? [named.documentEnd] : []),
+    ...named.specialTokens,
+    ...(roles.pad === undefined && !hasOne(wellKnown.pad) ? [named.pad] : []),
+  ];
+  return [...new Set(wanted)].filter((token) => !specialTokens.includes(token));
+}
+
+function chatTemplateOf(
+  asked: string | undefined,
+  specialTokens: readonly string[],
+  roles: Roles,
+): string | null {
+  if (asked === undefined) return null;
+  const named = namedTemplate(asked);
+  if (named === undefined) {
+    // A template without an expression says the same of every chat: it is a name that was mistyped, or another file.
+    if (asked.includes("{")) return asked;
+    const names = Object.keys(chatTemplates).join(", ");
+    throw usageError("the chat template is neither a known name nor a Jinja template", `names are ${names}`);
+  }
+  for (const token of named.specialTokens)
+    checkSpecial(specialTokens, token, `--chat-template ${asked}: ${token}`);
+  if (named.bos !== null && roles.bos === undefined) {
+    throw usageError(`--chat-template ${asked}: there is no bos token`, "name one, e.g. --bos '<s>'");
+  }
+  return named.template;
+}
+
+function checkSpecial(specialTokens: readonly string[], token: string, subject: string): void {
+  if (specialTokens.includes(token)) return;
+  throw usageError(`${subject} is not a special token`, `add --special-token '${token}'`);
+}
+
+/** What to say of a special token whose text is the key of an ordinary token, with other bytes: only HF's rule lets them share an id. */
+export const noteOfShared = (content: string, id: number, bytes: Uint8Array): string =>
+  `the special token ${JSON.stringify(content)} and the token "${escapeBytes(bytes)}" have one id, ${id}, as in HF: decoding gives the second`;

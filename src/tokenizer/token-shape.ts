@@ -1,0 +1,67 @@
+import { characterLengthAt, codePointOf } from "#bytes";
+
+/**
+ * What a token looks like to people.
+ *
+ *   SHAPE       MEANING                                                                  EXAMPLES
+ *   letters     it holds a letter                                                        " the", "aaaa", "3rd"
+ *   whitespace  two or more white-space characters and nothing else                      "    ", "\n\n"
+ *   separator   one sign, three times or more, with or without white space between       "-----", " ====", ". . .", "───"
+ *   other       all else: digits, one white-space character, signs, parts of characters  "2026", ").", "\xe2\x94"
+ *
+ * A sign is a character that is no letter, mark, digit or white space.
+ */
+export type TokenShape = "letters" | "whitespace" | "separator" | "other";
+
+const isWhitespace = (character: string) =>
+  character < "\x80"
+    ? "\t\n\v\f\r ".includes(character) && character !== ""
+    : /\p{White_Space}/u.test(character);
+const isAsciiLetter = (byte: number) => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+
+/** The shape of bytes [start, end). */
+export function shapeOf(bytes: Uint8Array, start: number, end: number): TokenShape {
+  // Most tokens have a letter at their first or second byte.
+  for (let pos = start; pos < end; pos++) if (isAsciiLetter(bytes[pos]!)) return "letters";
+  let isSeparator = true;
+  let whitespaceCount = 0;
+  let signCount = 0;
+  let sign = "";
+  for (let pos = start; pos < end; ) {
+    const lengthBytes = characterLengthAt(bytes, pos, end);
+    const character = lengthBytes === 0 ? "" : String.fromCodePoint(codePointOf(bytes, pos));
+    if (lengthBytes > 1 && /\p{L}/u.test(character)) return "letters";
+    if (isWhitespace(character)) whitespaceCount++;
+    else {
+      signCount++;
+      isSeparator &&= character !== "" && (sign === "" || sign === character);
+      sign = character;
+    }
+    pos += Math.max(lengthBytes, 1);
+  }
+  if (signCount === 0) return whitespaceCount >= 2 ? "whitespace" : "other";
+  return isSeparator && signCount >= 3 && !/[\p{M}\p{N}\p{Cc}]/u.test(sign) ? "separator" : "other";
+}
+
+/**
+ * Indices of the longest tokens with a letter, the longest first; of equal lengths the lower index first. Sorting all would
+ * take as long as writing their files.
+ */
+export function longestWithLetters(
+  lengths: ArrayLike<number>,
+  shapeAt: (index: number) => TokenShape,
+  count: number,
+  first = 0,
+): number[] {
+  const longest: number[] = [];
+  /** Shorter tokens are not among the longest. */
+  let lengthMin = 0;
+  for (let i = first; i < lengths.length; i++) {
+    if (lengths[i]! <= lengthMin || shapeAt(i) !== "letters") continue;
+    const place = longest.findIndex((other) => lengths[other]! < lengths[i]!);
+    longest.splice(place < 0 ? longest.length : place, 0, i);
+    longest.length = Math.min(longest.length, count);
+    if (longest.length === count) lengthMin = lengths[longest.at(-1)!]!;
+  }
+  return longest;
+}

@@ -1,0 +1,466 @@
+import { bytes, bytesOf, byteToCharacter, counted, decodeCharacters, isAscii } from "#bytes";
+import type { Compat, LearnedPairs } from "#merge";
+import type { PatternExport } from "#pattern";
+import { assert, createKernel, growMemory, type Kernel, UserError, usageError } from "#runtime";
+import type { Normalization } from "#text";
+import { type Like, type ModelSettings, noteOfShared } from "./model-settings.ts";
+
+/**
+ * TokenBytes: the bytes of every token, in bounded memory. On repetitive text tokens grow to megabytes, and 32,000 of them
+ * would fill any machine. So only short ones are kept, and a longer one is read from its two halves, down to halves that
+ * are kept. Memory is at most `keptBytesMax` a token, whatever the tokens' lengths.
+ *
+ *   ARRAY     TYPE         LENGTH        MEANING
+ *   lengths   Uint32Array  tokenCount    bytes of each token
+ *   starts    Int32Array   tokenCount    offset of its bytes in `kept`, or `notKept`
+ *   kept      Uint8Array   keptCount     the kept tokens' bytes, end to end
+ *   left      Int32Array   mergeCount    the halves that merge k put together, for tokens not kept
+ *   right     Int32Array   mergeCount
+ *
+ * "t h" and "th e" give lengths = [1 × 256, 2, 3], starts = [0 .. 255, 256, 258], kept = 0 .. 255, "th", "the".
+ */
+export type TokenBytes = {
+  readonly tokenCount: number;
+  readonly lengths: Uint32Array;
+  readonly starts: Int32Array;
+  readonly kept: Uint8Array;
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+};
+
+/**
+ * Tokens of natural language are shorter. Walking over parts of this size costs little beside copying them. The kernel has
+ * the same bound.
+ */
+export const keptBytesMax = 64;
+export const notKept = -1;
+const byteCount = 256;
+
+/** The bytes of all tokens: the 256 single bytes and what the merges made. */
+export function makeTokenBytes(merges: LearnedPairs): TokenBytes {
+  const { mergeCount, left, right } = merges;
+  const tokenCount = byteCount + mergeCount;
+  const { kernel, addresses, end } = putArrays([left, right], (8 + keptBytesMax) * tokenCount + 8);
+  const [lefts, rights] = addresses as [number, number];
+  const [lengths, starts, kept] = [end, end + 4 * tokenCount, end + 8 * tokenCount] as const;
+  const keptCount = kernel.exports.makeTokens(mergeCount, lefts, rights, lengths, starts, kept) >>> 0;
+  const { buffer } = kernel.memory;
+  return {
+    tokenCount,
+    lengths: new Uint32Array(buffer, lengths, tokenCount).slice(),
+    starts: new Int32Array(buffer, starts, tokenCount).slice(),
+    kept: new Uint8Array(buffer, kept, keptCount).slice(),
+    left,
+    right,
+  };
+}
+
+/**
+ * Calls `take` with the kept parts that make up the token, from the left: each is `kept[start .. end)`. A token may be as
+ * deep as there are merges ("aaaa…" grown by one), so the stack is an array and not the call stack.
+ */
+export function forEachPart(
+  tokens: TokenBytes,
+  token: number,
+  take: (start: number, end: number) => void,
+): void {
+  const { lengths, starts, left, right } = tokens;
+  const stack = [token];
+  while (stack.length > 0) {
+    const top = stack.pop()!;
+    const start = starts[top]!;
+    if (start === notKept) stack.push(right[top - byteCount]!, left[top - byteCount]!);
+    else take(start, start + lengths[top]!);
+  }
+}
+
+/**
+ * A copy of the token's bytes, or of its first `lengthMax`: for tokens that are shown, compared, or written in a form that
+ * needs them whole.
+ */
+export function copyTokenBytes(
+  tokens: TokenBytes,
+  token: number,
+  lengthMax = Number.POSITIVE_INFINITY,
+): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.min(tokens.lengths[token]!, lengthMax));
+  const { kept } = tokens;
+  let pos = 0;
+  forEachPart(tokens, token, (start, end) => {
+    // A part is a few bytes: a loop is faster than a call that copies.
+    for (let from = start; from < end && pos < bytes.length; from++) bytes[pos++] = kept[from]!;
+  });
+  return bytes;
+}
+
+/**
+ * Vocabulary: the tokens of a finished tokenizer, with their bytes and ids.
+ *
+ * A token has two numbers. Its *token number* is the merge engine's: 0-255 are the bytes, 256 + k is what merge k made. Its
+ * *id* is what users see, given by the rule of the trainer that we agree with.
+ *
+ *   ARRAY        TYPE         LENGTH          MEANING
+ *   left         Int32Array   mergeCount      token number of the left half of merge k
+ *   right        Int32Array   mergeCount      token number of its right half
+ *   tokenIds     Int32Array   tokenCount      id of each token; tokenCount = 256 + mergeCount
+ *   specialIds   Int32Array   specialCount    id of each special token, in the order given
+ *   entries      Int32Array   size            what an id stands for: token t as t, special token s as -1 - s
+ *
+ * The merge "t h" and the special token "<|end|>" give, under `cs336`, tokenIds = [0 .. 255, 256], specialIds = [257],
+ * entries = [0 .. 255, 256, -1]; under `huggingface`, specialIds = [0], the bytes have 1 .. 256, "th" has 257.
+ *
+ * Only `huggingface` lets a special token share its id with a token: HF looks up the string before it gives a new id.
+ * The entry of a shared id is the special token.
+ */
+export type Vocabulary = {
+  readonly size: number;
+  readonly mergeCount: number;
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+  readonly tokenBytes: TokenBytes;
+  readonly tokenIds: Int32Array;
+  readonly specialTokens: readonly string[];
+  readonly specialIds: Int32Array;
+  /** How many of the special tokens, the last ones, have ids behind the size asked for: they fill it to a multiple, or are `Like.laterTokens`. */
+  readonly reservedCount: number;
+  readonly entries: Int32Array;
+  /**
+   * Tokens that no merge makes, by their key in HF's files: their entries are those behind the special tokens'. An entry
+   * behind all of these is an id without a token. Absent after a training, which has none of either.
+   */
+  readonly others?: {
+    readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
+    /** A pretoken that equals one of them becomes it. */
+    readonly areWhole: boolean;
+  };
+};
+
+/** What the formats write: the vocabulary, how HF's files say where text is cut, and what a model needs to know. */
+export type FinishedTokenizer = {
+  readonly vocabulary: Vocabulary;
+  readonly normalization: Normalization | null;
+  readonly exportForm: PatternExport;
+  readonly model: ModelSettings;
+  /** The tokenizer that it is like. */
+  readonly like?: Like | null;
+};
+
+type VocabularyOptions = {
+  readonly merges: LearnedPairs;
+  readonly specialTokens: readonly string[];
+  readonly compat: Compat;
+  /** With a rule that gives them the last ones. */
+  readonly specialTokensFirst?: boolean | undefined;
+  /** The size is filled with reserved tokens to a multiple of this; default 1. */
+  readonly padTo?: number;
+  /** Added tokens that get ids behind those of all others, unless a learned token has their text. */
+  readonly laterTokens?: readonly string[];
+};
+
+/** The bytes in the order of HF's alphabet: by the code point of their character. */
+const bytesByCharacter = () =>
+  Array.from({ length: byteCount }, (_, byte) => byte).sort(
+    (a, b) => byteToCharacter[a]!.charCodeAt(0) - byteToCharacter[b]!.charCodeAt(0),
+  );
+
+/** Whether an entry stands for a special token, and for which. */
+export function isSpecialEntry(entry: number): boolean {
+  return entry < 0;
+}
+
+export function specialOfEntry(entry: number): number {
+  return -1 - entry;
+}
+
+/** The token of an entry that no merge makes; undefined for any other entry. */
+export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: number) =>
+  others?.tokens[specialOfEntry(entry) - specialTokens.length];
+
+/** Gives ids to all tokens. A UserError if a special token equals a learned one and the rule does not let them share an id. */
+export function buildVocabulary(options: VocabularyOptions): Vocabulary {
+  const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;
+  const tokenBytes = makeTokenBytes(merges);
+  const equalTokens = checkLearnedTokens(tokenBytes, givenTokens, compat);
+  const equalLater = checkLearnedTokens(tokenBytes, laterTokens, compat);
+  const ids =
+    compat === "huggingface"
+      ? giveIdsOfHuggingFace
+      : options.specialTokensFirst
+        ? giveIdsSpecialFirst
+        : giveIdsBytesFirst;
+  const {
+    size: filledSize,
+    tokenIds,
+    specialIds: givenIds,
+  } = ids(merges.mergeCount, givenTokens.length, equalTokens);
+  // A later token that equals a learned one is the same token: it has that one's id, and adds none.
+  const marked = equalLater.filter((token) => token >= 0).map((token) => tokenIds[token]!);
+  const newLater = laterTokens.filter((_, i) => equalLater[i] === notLearned);
+  const reserved = reservedTokens(filledSize + newLater.length, padTo, [...givenTokens, ...laterTokens]);
+  checkLearnedTokens(tokenBytes, reserved, "cs336");
+  const behind = [...newLater, ...reserved];
+  const size = filledSize + behind.length;
+  const marking = laterTokens.filter((text) => !newLater.includes(text));
+  const specialTokens = [...givenTokens, ...marking, ...behind];
+  const specialIds = Int32Array.of(...givenIds, ...marked, ...countUp(behind.length, filledSize));
+  return {
+    size,
+    mergeCount: merges.mergeCount,
+    left: merges.left,
+    right: merges.right,
+    tokenBytes,
+    tokenIds,
+    specialTokens,
+    specialIds,
+    reservedCount: behind.length,
+    entries: invert(size, tokenIds, specialIds, marked),
+  };
+}
+
+/** The special tokens that only fill the size to a multiple. */
+export const reservedOf = ({ specialTokens, reservedCount }: Vocabulary) =>
+  specialTokens.slice(specialTokens.length - reservedCount);
+
+/** How many ids are taken before the first merge: the size of the smallest vocabulary. */
+export function baseSize(specialTokens: readonly string[], compat: Compat): number {
+  if (compat !== "huggingface") return byteCount + specialTokens.length;
+  return byteCount + specialTokens.filter((special) => !byteToCharacter.includes(special)).length;
+}
+
+type GivenIds = {
+  readonly size: number;
+  readonly tokenIds: Int32Array;
+  readonly specialIds: Int32Array;
+};
+
+/** `cs336` and `rustbpe`: bytes, merges, special tokens. No id is shared, so the token number is the id. */
+function giveIdsBytesFirst(mergeCount: number, specialCount: number): GivenIds {
+  const tokenCount = byteCount + mergeCount;
+  return {
+    size: tokenCount + specialCount,
+    tokenIds: countUp(tokenCount, 0),
+    specialIds: countUp(specialCount, tokenCount),
+  };
+}
+
+/** The same with special tokens first, as `tekken.json` has it. */
+function giveIdsSpecialFirst(mergeCount: number, specialCount: number): GivenIds {
+  const tokenCount = byteCount + mergeCount;
+  return {
+    size: specialCount + tokenCount,
+    tokenIds: countUp(tokenCount, specialCount),
+    specialIds: countUp(specialCount, 0),
+  };
+}
+
+/** `huggingface`: special tokens, the alphabet by code point, merges; a string that has an id keeps it. */
+function giveIdsOfHuggingFace(mergeCount: number, specialCount: number, equalTokens: Int32Array): GivenIds {
+  const tokenIds = new Int32Array(byteCount + mergeCount).fill(-1);
+  const specialIds = countUp(specialCount, 0);
+  for (let s = 0; s < specialCount; s++) if (equalTokens[s]! >= 0) tokenIds[equalTokens[s]!] = s;
+  let size = specialCount;
+  for (const byte of bytesByCharacter()) if (tokenIds[byte]! < 0) tokenIds[byte] = size++;
+  for (let token = byteCount; token < tokenIds.length; token++)
+    if (tokenIds[token]! < 0) tokenIds[token] = size++;
+  return { size, tokenIds, specialIds };
+}
+
+function countUp(length: number, first: number): Int32Array {
+  const numbers = new Int32Array(length);
+  for (let i = 0; i < length; i++) numbers[i] = first + i;
+  return numbers;
+}
+
+function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array, marked: Int32Array): Int32Array {
+  const free = 0x7fffffff;
+  const entries = new Int32Array(size).fill(free);
+  for (let token = 0; token < tokenIds.length; token++) entries[tokenIds[token]!] = token;
+  for (let s = 0; s < specialIds.length; s++) {
+    if (!marked.includes(specialIds[s]!)) entries[specialIds[s]!] = specialOfEntry(s);
+  }
+  assert(!entries.includes(free), "every id stands for a token or a special token");
+  return entries;
+}
+
+/**
+ * The special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`: matrices of such sizes are multiplied
+ * faster, and a model has tokens to spare. They are called as Llama 3's are. A name that the user gave a token is left out.
+ */
+export function reservedTokens(size: number, padTo: number, specialTokens: readonly string[]): string[] {
+  const count = (padTo - (size % padTo)) % padTo;
+  const names: string[] = [];
+  for (let n = 0; names.length < count; n++) {
+    const name = `<|reserved_special_token_${n}|>`;
+    if (!specialTokens.includes(name)) names.push(name);
+  }
+  return names;
+}
+
+/**
+ * The merges that a training to a smaller vocabulary of `size` tokens would have stopped with: the first of the same ones.
+ * All of them, if there are no more.
+ */
+export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size: number): LearnedPairs {
+  const { mergeCount, entries, tokenIds, reservedCount } = vocabulary;
+  // Under `huggingface` a merge that spells a special token takes its id, and adds no entry.
+  const addsEntry = (k: number) => (isSpecialEntry(entries[tokenIds[256 + k]!]!) ? 0 : 1);
+  let filledSize = vocabulary.size - reservedCount;
+  for (let k = 0; k < mergeCount; k++) filledSize -= addsEntry(k);
+  let count = 0;
+  while (count < mergeCount && filledSize < size) filledSize += addsEntry(count++);
+  return firstMerges(merges, count);
+}
+
+/** So many of them, or all. */
+export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: number): LearnedPairs => ({
+  mergeCount: Math.min(count, mergeCount),
+  left: left.subarray(0, count),
+  right: right.subarray(0, count),
+});
+
+/**
+ * What a special token must not be. HF's files list special tokens as plain text among tokens in byte-to-character form;
+ * tables of ranks list tokens as bytes. In both a special token must not equal another key, or one of the two is lost.
+ *
+ *   "a", "Ġ"    a single byte, as itself or as its character    the command line shows it: usage error
+ *   "Ġt"        the key of " t", if " t" is learned             training shows it: failed run
+ *   " t"        the bytes of " t". The text is cut out of the corpus, so only counts from other runs can teach it: failed run
+ *
+ * `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
+ */
+
+/** All special tokens together: each thread that counts has a table of some 20 bytes for each byte of them. */
+const specialBytesMax = 4e6;
+
+/** Checks what the command line alone shows; a usage error names the special token. */
+export function checkSpecialTokens(specialTokens: readonly string[], compat: Compat): void {
+  const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
+  if (sizeBytes > specialBytesMax) {
+    throw usageError(
+      `${counted(specialTokens.length, "special token")} of ${bytes(sizeBytes)}; the limit is ${bytes(specialBytesMax)} in all`,
+      "use fewer or shorter ones",
+    );
+  }
+  const seen = new Set<string>();
+  for (const special of specialTokens) {
+    if (special === "") throw usageError("a special token is empty");
+    if (seen.has(special)) throw usageError(`special token ${quote(special)} is given twice`);
+    seen.add(special);
+    if (!special.isWellFormed()) {
+      throw usageError(
+        `special token ${quote(special)} contains half of a surrogate pair, which is not a character`,
+      );
+    }
+    if (compat !== "huggingface" && isSingleByte(special)) {
+      throw usageError(
+        `special token ${quote(special)} equals the vocabulary entry of a single byte`,
+        "choose a longer text that means nothing else in the corpus, such as <|endoftext|>",
+      );
+    }
+  }
+}
+
+/**
+ * What to say of special tokens whose ids ordinary tokens have, which differ in their bytes: `é` is the key of the byte 0xE9.
+ * Ids stand for the ordinary token, as in HF.
+ */
+export const notesOfShared = ({ specialTokens, specialIds, tokenIds, tokenBytes }: Vocabulary): string[] =>
+  specialTokens.flatMap((content, s) => {
+    const token = isAscii(content) ? -1 : tokenIds.indexOf(specialIds[s]!);
+    return token < 0 ? [] : [noteOfShared(content, specialIds[s]!, copyTokenBytes(tokenBytes, token))];
+  });
+
+const notLearned = -1;
+
+/**
+ * For each special token the number of the token whose key it equals, or -1. If the rule does not let them share a key, a
+ * UserError names the special token.
+ */
+function checkLearnedTokens(
+  tokens: TokenBytes,
+  specialTokens: readonly string[],
+  compat: Compat,
+): Int32Array {
+  const keys = specialTokens.map((special) => {
+    const bytes = decodeCharacters(special);
+    return bytes === null ? null : keyOf(bytes);
+  });
+  const texts = specialTokens.map((special) => keyOf(new TextEncoder().encode(special)));
+  const learned = learnedAmong(tokens, new Set([...keys, ...texts].filter((key) => key !== null)));
+  specialTokens.forEach((special, s) => {
+    const isLearned = learned.has(texts[s]!) || (keys[s] !== null && learned.has(keys[s]!));
+    if (isLearned && compat !== "huggingface") throw equalsLearnedToken(special);
+  });
+  return Int32Array.from(keys, (key) => (key === null ? undefined : learned.get(key)) ?? notLearned);
+}
+
+/** The tokens with the bytes `wanted`, by their key. No two have the same: docs/internals/merge.md, "the property". */
+function learnedAmong(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
+  const learned = new Map<string, number>();
+  if (wanted.size === 0) return learned;
+  const { lengths, starts, kept } = tokens;
+  const firstBytes = new Set([...wanted].map((key) => key.charCodeAt(0)));
+  for (const length of new Set([...wanted].map((key) => key.length))) {
+    // The search of the engine is several times faster than a loop.
+    for (let token = lengths.indexOf(length); token >= 0; token = lengths.indexOf(length, token + 1)) {
+      const start = starts[token]!;
+      if (start !== notKept && !firstBytes.has(kept[start]!)) continue;
+      const key = keyOf(copyTokenBytes(tokens, token));
+      if (wanted.has(key)) learned.set(key, token);
+    }
+  }
+  return learned;
+}
+
+/** Bytes as a key of a map: one character a byte. */
+const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+
+/** `a` is byte 97, `Ġ` is byte 32 in byte-to-character form. */
+function isSingleByte(special: string): boolean {
+  return special.length === 1 && (special.charCodeAt(0) < 0x80 || decodeCharacters(special) !== null);
+}
+
+function equalsLearnedToken(special: string): UserError {
+  return new UserError(`special token ${quote(special)} equals a learned token`, {
+    hint: "choose a text that cannot be learned from the corpus, such as <|endoftext|>",
+  });
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** Arrays in the memory of a kernel, each at a multiple of 8, and where they end. */
+export type PutArrays = {
+  readonly kernel: Kernel;
+  readonly addresses: readonly number[];
+  readonly end: number;
+};
+
+let kernel: Kernel | undefined;
+let last: PutArrays | undefined;
+
+/** What is below is the user's own, beside its arrays. */
+const arraysStart = 2048;
+
+/**
+ * Puts the arrays of a vocabulary into the kernel that makes tokens and writes rows of files, with `bytesBehind` of room behind
+ * them. It is one for the process, so what was put there before is lost: see `areThere`.
+ */
+export function putArrays(arrays: readonly ArrayBufferView[], bytesBehind: number): PutArrays {
+  kernel ??= createKernel();
+  let end = arraysStart;
+  const addresses = arrays.map(({ byteLength }) => {
+    const address = end;
+    end = Math.ceil((end + byteLength) / 8) * 8;
+    return address;
+  });
+  growMemory(kernel.memory, end + bytesBehind);
+  const memory = new Uint8Array(kernel.memory.buffer);
+  for (const [i, array] of arrays.entries()) memory.set(bytesOf(array), addresses[i]!);
+  last = { kernel, addresses, end };
+  return last;
+}
+
+/** Whether nothing else was put there since. */
+export const areThere = (arrays: PutArrays) => arrays === last;

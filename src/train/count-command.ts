@@ -1,0 +1,161 @@
+import { bytes, counted, grouped, seconds } from "#bytes";
+import { expectedTextBytes, type FoundInputs, sizeOfRanges } from "#corpus";
+import { countedInvalidBytes, type StageProgress, streamBesideCache } from "#jobs";
+import { readTyped } from "#options";
+import { inTurns, MemoryBudget, workersFor } from "#runtime";
+import {
+  checkFiles,
+  corpusNoteLines,
+  type Invocation,
+  lockFiles,
+  type Output,
+  onStop,
+  openInputs,
+  openRanges,
+  spoolPipes,
+  taken,
+  writeChunks,
+  writeData,
+} from "#terminal";
+import {
+  countParts,
+  countsOptionsOf,
+  countWords,
+  cuttingOf,
+  openMemory,
+  settleCutting,
+  settleWithCounts,
+} from "#training";
+import {
+  type CountsOptions,
+  commonWordsOf,
+  countsChunks,
+  isText,
+  nothingLeftOut,
+  type SavedSum,
+  sortBytesPerWord,
+  type TableSize,
+  tableBytes,
+  totalsOf,
+  type WordTable,
+  writeSum,
+} from "#words";
+import { counting } from "./train-options.ts";
+
+/** `bpe count`: the words of text and of counts files, as text or as a file that can be added up again. */
+export async function runCount(invocation: Invocation, output: Output): Promise<void> {
+  const startMs = performance.now();
+  const { files } = invocation;
+  const asked = readTyped(counting, invocation.options);
+  const { minCount = 1, saveCounts, ranges } = asked;
+  const typedCutting = settleCutting(asked, {});
+  checkFiles(files, asked);
+  await lockFiles(output, saveCounts, asked.output);
+  // Files first: who reads stdout may stop the run.
+  const named = [saveCounts, asked.output].filter((path) => path !== undefined);
+  const places = named.length === 0 ? ["-"] : named;
+  const { settled: cutting, countsFiles } = await settleWithCounts(
+    asked,
+    { openPipes: spoolPipes },
+    (made) => (made === undefined ? typedCutting : settleCutting(asked, { made })),
+  );
+  const countsOptions = countsOptionsOf(cutting);
+  const { textField } = asked;
+  const planned =
+    ranges === undefined ? undefined : await openRanges(ranges, { ...countsOptions, textField }, output);
+  const found = files.length === 0 ? nothingFound : await openInputs(files, asked, output);
+  const inputs = planned?.inputs ?? found.inputs;
+  const expectedBytes = planned === undefined ? expectedTextBytes(inputs) : sizeOfRanges(planned.ranges);
+  const budget = new MemoryBudget(asked.memoryLimit);
+  const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
+  const { memory, cached } = openMemory(asked, cutting, budget, (message) => output.warn(message));
+  onStop(() => memory.scratch.remove());
+  const cache = cached?.cache;
+  if (cache !== undefined) output.tell(streamBesideCache(inputs));
+  const report = (progress: StageProgress) => output.progress(progress);
+  const corpus = {
+    cutting: cuttingOf(cutting),
+    inputs,
+    ranges: planned?.ranges,
+    workerCount: workerCountFor(expectedBytes),
+    workerCountFor,
+    countsFiles,
+    memory,
+    cache,
+  };
+
+  // Text lists the highest count first, which takes a table of all words. The compact form is written word by word.
+  const [place] = places;
+  const isStreamed = places.length === 1 && !isText(place!) && cache === undefined;
+  const { parts, words, statistics, keepRest } = isStreamed
+    ? { words: null, keepRest: undefined, ...(await countParts(corpus, report)) }
+    : { parts: null, ...(await countWords(corpus, report, sortingFits(budget))) };
+  output.tell(countedInvalidBytes(inputs, statistics));
+  const saved =
+    words !== null
+      ? await writeTable(words, places, countsOptions, minCount)
+      : await writeData(place!, (out) =>
+          inTurns(writeSum(parts, out, countsOptions, minCount), () => taken(out)),
+        );
+  await keepRest?.();
+  cached?.shrink();
+  const textBytes = statistics.reduce((sum, found) => sum + found.textBytes, 0);
+  tellCounted(saved, { textBytes, minCount, startMs, place: places.at(-1)! }, { ...found, inputs }, output);
+}
+
+const nothingFound: FoundInputs = { inputs: [], skipped: [] };
+
+type Counting = {
+  readonly textBytes: number;
+  readonly minCount: number;
+  readonly startMs: number;
+  /** Where the counts went. */
+  readonly place: string;
+};
+
+function tellCounted(
+  { totals, leftOut }: SavedSum,
+  run: Counting,
+  corpus: FoundInputs,
+  output: Output,
+): void {
+  const { textBytes, minCount, startMs, place } = run;
+  const { inputs, skipped } = corpus;
+  const { pretokenCount: wordCount, wordCount: distinctWordCount } = totals;
+  const elapsed = (performance.now() - startMs) / 1000;
+  const from = inputs.length === 0 ? "files of counts" : bytes(textBytes);
+  const rare =
+    minCount > 1
+      ? [
+          `left out ${counted(leftOut.wordCount, "distinct word")} rarer than ${grouped(minCount)}, ${counted(leftOut.pretokenCount, "occurrence")} in all`,
+        ]
+      : [];
+  output.succeed(
+    [
+      `counted ${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct, in ${from} and ${seconds(elapsed)}`,
+      ...rare,
+      ...corpusNoteLines(corpus),
+    ],
+    { wordCount, distinctWordCount, sizeBytes: textBytes, leftOut, skipped, output: place },
+  );
+}
+
+function sortingFits(budget: MemoryBudget): (size: TableSize) => void {
+  return (size) => {
+    const neededBytes = tableBytes(size) + sortBytesPerWord * size.wordCount;
+    const remedy = "write one file in the compact form, which needs no sorting: any name but .tsv";
+    budget.check("sorting all words by their counts", neededBytes, remedy);
+  };
+}
+
+async function writeTable(
+  all: WordTable,
+  places: readonly string[],
+  options: CountsOptions,
+  minCount: number,
+): Promise<SavedSum> {
+  const leftOut = nothingLeftOut();
+  const words = minCount > 1 ? commonWordsOf(all, minCount, leftOut) : all;
+  for (const place of places) await writeChunks(place, countsChunks(place, words, options));
+  return { totals: totalsOf(words), leftOut };
+}

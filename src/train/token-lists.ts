@@ -1,0 +1,154 @@
+import { checkOr, fieldsOf, flag, listOf, optional, parseJson, text, wholeNumber } from "#bytes";
+import { readTextFile, readTyped, trainingOptions } from "#options";
+import { UserError, usageError } from "#runtime";
+import type { TypedOptions } from "#terminal";
+import { checkSpecialTokens } from "#tokenizer";
+
+// Tokens that a file lists: one a line, or as a JSON list.
+
+/** A token, and where it stands, for errors: `--seed-tokens "terms.txt", line 3`. */
+type ListedToken = { readonly token: string; readonly place: string };
+
+/** The tokens in the file that an option names. */
+export const readTokenList = (option: string, path: string): string[] =>
+  listedIn(option, path, readTextFile(option, path)).map(({ token }) => token);
+
+/** A file is JSON if its name says so, or if it begins as a list of texts or an object does: `[PAD]` is a line. */
+const isJson = (path: string, content: string) =>
+  /\.json$/i.test(path) || /^\s*(\[\s*["\]]|\{\s*["}])/.test(content);
+
+/** Lines may end in CRLF; empty ones are no tokens. */
+function listedIn(option: string, path: string, content: string): ListedToken[] {
+  const file = `${option} "${path}"`;
+  const notTexts = (what: string) => {
+    throw new UserError(`${file} is not a list of texts: ${what}`);
+  };
+  const listed = isJson(path, content)
+    ? checkOr(listOf(text), parseJson(content, path), notTexts).map((token, i) => ({
+        token,
+        place: `${file}, item ${i + 1}`,
+      }))
+    : content
+        .split(/\r?\n/)
+        .map((token, i) => ({ token, place: `${file}, line ${i + 1}` }))
+        .filter(({ token }) => token !== "");
+  if (listed.length === 0)
+    throw new UserError(`${file} has no token`, { hint: "write one token on each line" });
+  const zero = listed.find(({ token }) => token.includes("\0"));
+  if (zero !== undefined && !isJson(path, content)) {
+    throw new UserError(`${zero.place}: there is a zero byte`, { hint: "save it as UTF-8, not as UTF-16" });
+  }
+  return listed;
+}
+
+const specialOption = "--special-tokens";
+
+/**
+ * Puts the tokens in the files of `--special-tokens` among the values of `--special-token`, in the order in which both were
+ * typed. `takesIds`: such a value is `TEXT=ID`, where an id is known.
+ */
+export function takeSpecialTokens(
+  options: TypedOptions,
+  takesIds: boolean,
+  warn: (message: string) => void,
+): void {
+  const taken = new Map<string, string>();
+  const all: string[] = [];
+  for (const [name, value] of options.inOrder) {
+    const isFile = name === "special-tokens";
+    if (!isFile && name !== "special-token") continue;
+    const listed = isFile
+      ? readSpecialTokens(value, takesIds, warn)
+      : [{ token: value, place: "--special-token" }];
+    for (const { token, place } of listed) {
+      const before = taken.get(token);
+      // Of two that are typed the command says so.
+      if (before !== undefined && (isFile || before !== place)) {
+        throw usageError(`${place}: special token "${token}" is given twice`, `first by ${before}`);
+      }
+      if (isFile && !takesIds) checkAt(place, token, options);
+      taken.set(token, place);
+      all.push(token);
+    }
+  }
+  options.set("special-token", all);
+}
+
+/** What cannot be a special token by the rule that is typed, told with its place. Rules from elsewhere are settled later. */
+function checkAt(place: string, token: string, options: TypedOptions): void {
+  const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
+  const asked =
+    readTyped({ compat: trainingOptions.compat }, options).compat ??
+    (isRuleElsewhere ? "huggingface" : "cs336");
+  try {
+    checkSpecialTokens([token], asked === "extension" ? "huggingface" : asked);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw usageError(`${place}: ${error.message}`, error.hint);
+  }
+}
+
+function readSpecialTokens(
+  path: string,
+  takesIds: boolean,
+  warn: (message: string) => void,
+): readonly ListedToken[] {
+  const content = readTextFile(specialOption, path);
+  if (/^\s*\{/.test(content) && isJson(path, content)) return specialTokensOf(path, content, takesIds, warn);
+  const listed = listedIn(specialOption, path, content);
+  const isList = isJson(path, content);
+  for (const { token, place } of listed) {
+    if (token === "") throw new UserError(`${place}: a special token is empty`);
+    if (!isList && token !== token.trim()) {
+      throw new UserError(
+        `${place}: "${token}" has white space at its ${/^\s/.test(token) ? "start" : "end"}`,
+        {
+          hint: `remove it; if you need it, write a JSON list: [${JSON.stringify(token)}]`,
+        },
+      );
+    }
+  }
+  return listed;
+}
+
+/** What is read of a tokenizer.json, as HF writes it. */
+const addedTokens = fieldsOf({
+  added_tokens: listOf(
+    fieldsOf({
+      id: wholeNumber(),
+      content: text,
+      special: flag,
+      lstrip: optional(flag),
+      rstrip: optional(flag),
+      single_word: optional(flag),
+      normalized: optional(flag),
+    }),
+  ),
+});
+const lostFlags = ["lstrip", "rstrip", "single_word", "normalized"] as const;
+
+/** The special tokens of a tokenizer.json, by their ids. How else they are found in text is not kept. */
+function specialTokensOf(
+  path: string,
+  content: string,
+  takesIds: boolean,
+  warn: (message: string) => void,
+): ListedToken[] {
+  const file = `${specialOption} "${path}"`;
+  const { added_tokens } = checkOr(addedTokens, parseJson(content, path), (what) => {
+    throw new UserError(`${file} is not a tokenizer.json: ${what}`, {
+      hint: "a file of special tokens has one on each line, or is a JSON list or a tokenizer.json",
+    });
+  });
+  const special = added_tokens.filter(({ special }) => special).sort((a, b) => a.id - b.id);
+  if (special.length === 0) throw new UserError(`${file} has no special token`);
+  const lost = special.flatMap((token) => {
+    const flags = lostFlags.filter((name) => token[name]);
+    return flags.length === 0 ? [] : `"${token.content}" ${flags.join(", ")}`;
+  });
+  if (lost.length > 0) warn(`${file}: these settings of special tokens are not kept: ${lost.join("; ")}`);
+  return special.map(({ id, content }) => {
+    if (content === "") throw new UserError(`${file}: the special token ${id} is empty`);
+    return { token: takesIds ? `${content}=${id}` : content, place: `${file}, id ${id}` };
+  });
+}

@@ -1,0 +1,119 @@
+import { counted } from "#bytes";
+import type { ExtensionRecord, TrainingRecord } from "#formats";
+import { type AskedTraining, readTyped, trainingOptions } from "#options";
+import { checkReportPath, refuseOtherFile } from "#reports";
+import { shellLine, usageError } from "#runtime";
+import {
+  corpusNotes,
+  type Invocation,
+  lockOutputs,
+  type Output,
+  onStop,
+  openInputs,
+  spoolPipes,
+  withFigure,
+  writeChunks,
+} from "#terminal";
+import { encodingPatternOf, type Finished, runTraining, type World } from "#training";
+import { readTokenList } from "./token-lists.ts";
+import { bytesPerTokenText, extensionSummary, pageSummary, trainingSummary } from "./train-summary.ts";
+
+/** `bpe train`: reads the options, trains, tells. */
+export async function runTrain(invocation: Invocation, output: Output): Promise<void> {
+  const asked = readTraining(invocation);
+  const typed = ["train", ...invocation.typed];
+  const command = { command: shellLine(["bpe", ...typed]), arguments: typed };
+  const finished = await runTraining(
+    asked,
+    { files: invocation.files, command },
+    worldOf(output, asked.report),
+  );
+  if (finished === undefined) {
+    const message = `unchanged: "${asked.output}" was made of the same inputs with the same options`;
+    output.succeed(message, { changed: false, output: asked.output });
+  } else await tell(finished, output);
+}
+
+/** What people see of a training, and how the command line reads, locks and writes. */
+function worldOf(output: Output, reportPath: string | undefined): World {
+  return {
+    warn: (warning) => output.tell([warning]),
+    report: (progress) => output.progress(progress),
+    guard: onStop,
+    async lock(directory, files) {
+      await lockOutputs(output, directory, files);
+      if (reportPath !== undefined) refuseOtherFile(reportPath);
+      return () => {};
+    },
+    find: (names, reading) => openInputs(names, reading, output),
+    openPipes: spoolPipes,
+    writeFile: writeChunks,
+    onOpen: () => output.endStage(),
+    onWords: ({ wordCount }) => output.endStage(counted(wordCount, "distinct pretoken")),
+    onLearned: () => output.endStage(),
+    tellMemory: (estimatedBytes) => output.tellMemory("merging", estimatedBytes),
+  };
+}
+
+/** Writes the page, if one is asked for, and says what came out. */
+async function tell({ result, written }: Finished, output: Output): Promise<void> {
+  const { asked, training, corpus, skipped, trained } = result;
+  const { keptPath, record } = written!;
+  const isFull = asked.summary === "full";
+  const ended = {
+    output: asked.output!,
+    keptPath,
+    notes: corpusNotes({ inputs: corpus.inputs, skipped }),
+    patternTyped: asked.pattern,
+    isPatternChosen: [asked.pattern, asked.like, asked.counts, asked.superwordsFrom, asked.compat].some(
+      (one) => one !== undefined,
+    ),
+  };
+  if (asked.report !== undefined && !("extensions" in trained)) {
+    const { writeTrainingPage } = await import("#reports/vocabulary-page");
+    await writeTrainingPage(asked.report, {
+      inputs: corpus.inputs,
+      pattern: encodingPatternOf(training),
+      normalization: training.normalization,
+      output: ended.output,
+      trained,
+      record: record as TrainingRecord,
+      warnings: output.warnings,
+      warn: (message) => output.warn(message),
+      summary: pageSummary(trained, record as TrainingRecord, training.model, ended),
+    });
+  }
+  const summary = (columns: number | null) =>
+    "extensions" in trained
+      ? extensionSummary(trained, record as ExtensionRecord, { ...ended, isFull, columns })
+      : withFigure(
+          trainingSummary(trained, record as TrainingRecord, training.model, {
+            ...ended,
+            report: asked.report,
+            isFull,
+            columns,
+          }),
+          bytesPerTokenText(record as TrainingRecord),
+        );
+  output.succeed(summary, { changed: true, output: ended.output, kept: keptPath, ...record });
+}
+
+/** What is typed of a training. Looks at no file but a chat template's and that of seed tokens. */
+function readTraining({ options, files }: Invocation): AskedTraining {
+  const typed = readTyped(trainingOptions, options);
+  const { seedTokensFile: path } = typed;
+  const listed = path === undefined ? [] : readTokenList("--seed-tokens", path);
+  const [file] = files;
+  if (typed.languages !== undefined && file !== undefined) {
+    throw usageError(
+      `"${file}" belongs to no language; with --language, every file needs one`,
+      `--language NAME=${file}`,
+    );
+  }
+  checkReportPath(typed.report);
+  return {
+    ...typed,
+    seedTokens: [...(typed.seedTokens ?? []), ...listed],
+    ledger: typed.noLedger ? false : typed.ledger,
+  };
+}

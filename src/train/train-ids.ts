@@ -1,0 +1,136 @@
+import { type FieldsOf, type IdsRecord, type OutputFile, sha256Of } from "#formats";
+import {
+  type BinaryType,
+  charactersObstacle,
+  type IdMerges,
+  idMergeLines,
+  idMergesFile,
+  idTokenizerJson,
+  readSequences,
+  SequenceList,
+} from "#ids";
+import type { Report } from "#jobs";
+import { type Compat, type TokenLimits, tokenLimits } from "#merge";
+import { type MemoryBudget, nextTurn, UserError } from "#runtime";
+import type { Guard } from "#store";
+import { learnPairs, type MergeRun, mergeRoom, type Product, type Run, writeProduct } from "#training";
+import { sizeOfWords, type TokenWords } from "#words";
+
+/** A file of ids. */
+export type IdInput = { readonly path: string; readonly sizeBytes: number };
+
+/** The longest token is in symbols. */
+export type TrainIdsOptions = TokenLimits & {
+  readonly inputs: readonly IdInput[];
+  /** Of the ids in `.bin` files. */
+  readonly binaryType: BinaryType;
+  /** Merges wanted, when the size of the alphabet is known: one more than the largest id. */
+  readonly mergeCountFor: (alphabetSize: number) => number;
+  /** Whose rule for `maxTokenLength`. In ties the smaller ids win by either. */
+  readonly compat: Exclude<Compat, "cs336">;
+  readonly threadCount: number;
+  readonly budget: MemoryBudget;
+  readonly tellMemory: NonNullable<MergeRun["tellMemory"]>;
+};
+
+export type TrainedIds = {
+  readonly merges: IdMerges;
+  /** Of each input. */
+  readonly documentCounts: readonly number[];
+  readonly symbolCount: number;
+  readonly tokenCount: number;
+  readonly countMs: number;
+  readonly mergeMs: number;
+};
+
+/** Learns merges over ids: each document is a word, and its symbols are start tokens without bytes. */
+export async function trainIds(options: TrainIdsOptions, report: Report): Promise<TrainedIds> {
+  const { mergeCountFor, compat, threadCount, budget, tellMemory } = options;
+  const startMs = performance.now();
+  const { sequences, documentCounts } = await readAll(options, report);
+  if (sequences.count === 0) throw new UserError("there is nothing to train on: the input holds no ids");
+  const alphabetSize = sequences.idMax + 1;
+  const words = wordsOf(sequences, alphabetSize);
+  const limits = { mergeCount: mergeCountFor(alphabetSize), threadCount, ...tokenLimits(options) };
+  const mergeOptions = { ...limits, compat, startTokens: { count: alphabetSize } };
+  const run = { workerCount: threadCount, memory: { budget }, tellMemory };
+  mergeRoom(run, sizeOfWords(words), mergeOptions);
+  const readMs = performance.now();
+  const merges = await learnPairs(words, mergeOptions, run, report);
+  const { left, right, replacedCounts } = merges;
+  return {
+    merges: { alphabetSize, left, right },
+    documentCounts,
+    symbolCount: words.tokens.length,
+    tokenCount: words.tokens.length - replacedCounts.reduce((sum, count) => sum + count, 0),
+    countMs: readMs - startMs,
+    mergeMs: performance.now() - readMs,
+  };
+}
+
+async function readAll({ inputs, binaryType, budget }: TrainIdsOptions, report: Report) {
+  const sequences = new SequenceList((byteCount) =>
+    budget.check("reading ids", byteCount, "train on a part of the corpus"),
+  );
+  const documentCounts: number[] = [];
+  const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let doneBytes = 0;
+  for (const { path, sizeBytes } of inputs) {
+    const documentsBefore = sequences.documentCount;
+    for await (const readBytes of readSequences(path, binaryType, sequences)) {
+      report({ stage: "counting", done: Math.min(doneBytes + readBytes, total), total, unit: "bytes" });
+      await nextTurn();
+    }
+    doneBytes += sizeBytes;
+    documentCounts.push(sequences.documentCount - documentsBefore);
+  }
+  return { sequences, documentCounts };
+}
+
+function wordsOf({ tokens, starts: all, count }: SequenceList, alphabetSize: number): TokenWords {
+  const ids = tokens.subarray(0, count);
+  // Empty documents are no words.
+  const starts = all.filter((start, d) => d === 0 || start > all[d - 1]!);
+  const wordCount = starts.length - 1;
+  return {
+    wordCount,
+    tokens: alphabetSize > 0x10000 ? ids : Uint16Array.from(ids),
+    starts: Uint32Array.from(starts),
+    counts: new Float64Array(wordCount).fill(1),
+  };
+}
+
+type IdsResult = Run & {
+  readonly trained: TrainedIds;
+  readonly inputs: readonly IdInput[];
+  readonly options: Omit<IdsRecord["options"], "alphabetSize" | "vocabSize">;
+};
+
+/** Writes `merges.txt` over ids, `tokenizer.json` over characters where that can be, and the record. */
+export async function writeIds(path: string, result: IdsResult, guard: Guard) {
+  const { trained, inputs, options } = result;
+  const { merges, documentCounts, symbolCount, tokenCount } = trained;
+  const { alphabetSize, left } = merges;
+  const files: OutputFile[] = [{ name: "merges.txt", chunks: () => idMergesFile(merges) }];
+  const obstacle = charactersObstacle(merges);
+  if (obstacle === null) files.push({ name: "tokenizer.json", chunks: () => idTokenizerJson(merges) });
+  const vocabSize = alphabetSize + left.length;
+  const product: Product<FieldsOf<IdsRecord>> = {
+    sizes: [vocabSize],
+    filesOf: () => files,
+    fieldsOf: () => ({
+      options: { ...options, alphabetSize, vocabSize },
+      inputs: inputs.map(({ path, sizeBytes }, i) => ({
+        path,
+        sizeBytes,
+        documents: documentCounts[i]!,
+        format: "ids",
+      })),
+      symbolCount,
+      tokenCount,
+      mergeCount: left.length,
+    }),
+    mergesSha256Of: () => sha256Of(idMergeLines(merges)),
+  };
+  return { ...(await writeProduct(path, product, result, guard)), obstacle };
+}

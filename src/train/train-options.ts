@@ -1,0 +1,40 @@
+import { path, reading, shared, tableOf, trainingOptions, unattended, whole } from "#options";
+
+// The options of count, in the order of help; those of train are in options/training-table.ts.
+
+const { output: outputFile, ranges } = shared;
+const {
+  pattern,
+  compat,
+  workers,
+  memoryLimit,
+  specialTokens,
+  specialTokensFile,
+  normalize,
+  cache,
+  cacheLimit,
+  counts,
+  saveCounts,
+} = trainingOptions;
+
+/** The options of `bpe count`. */
+export const counting = tableOf({
+  output: {
+    ...outputFile,
+    kind: path(),
+    description: "where the counts go",
+    details: "A name that ends in .tsv gets text, any other name the compact binary form.",
+    default: "stdout, as text",
+  },
+  minCount: {
+    name: "min-count",
+    kind: whole(1),
+    topic: "output",
+    description: "leave out words that occur fewer times",
+    details:
+      "Without it, counts are exact. With it, the counts of parts of a corpus no longer add up exactly.",
+  },
+  ranges,
+  ...{ specialTokens, specialTokensFile, pattern, normalize, compat, ...reading, workers, memoryLimit },
+  ...{ cache, cacheLimit, counts, saveCounts, ...unattended },
+});

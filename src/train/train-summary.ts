@@ -1,0 +1,438 @@
+import { join } from "node:path";
+import { bytes, counted, escapeBytes, grouped, seconds } from "#bytes";
+import type { ExtensionRecord, IdsRecord, LanguageRecord, TrainingRecord } from "#formats";
+import { describeLlamaCpp } from "#pattern";
+import {
+  embeddingsRow,
+  nameColumns,
+  namesWithin,
+  type Row,
+  rowLines,
+  usualColumns,
+  widthOf,
+  withCommas,
+} from "#terminal";
+import {
+  copyTokenBytes,
+  longestWithLetters,
+  type ModelSettings,
+  notKept,
+  roleNames,
+  shapeOf,
+  type TokenBytes,
+  type Vocabulary,
+} from "#tokenizer";
+import type { Extended, SuperwordFacts, TrainedVocabulary } from "#training";
+import type { TrainedIds } from "./train-ids.ts";
+
+/** How a summary is made. */
+type Form = {
+  /** `--summary full`. */
+  readonly isFull: boolean;
+  /** Where its lines have to end; null where no terminal shows them. */
+  readonly columns: number | null;
+};
+
+/** What a summary says beside what was learned and its record. */
+type Outcome = Form & {
+  readonly output: string;
+  /** The path of the former result, if it was kept. */
+  readonly keptPath: string | null;
+  /** The page of --report. */
+  readonly report?: string | undefined;
+  /** Whether anything that was asked for decides the pattern. */
+  readonly isPatternChosen: boolean;
+  /** `--pattern`: maybe another name of the pattern. */
+  readonly patternTyped?: string | undefined;
+  /** More rows about the corpus. */
+  readonly notes: readonly (readonly [name: string, text: string])[];
+};
+
+/** A row of the full summary, and what the short one says there; "" is nothing. */
+type SummaryRow = readonly [name: string, full: Row[1], short: Row[1]];
+
+const inBoth = (name: string, text: Row[1]): SummaryRow => [name, text, text];
+const inFull = (name: string, text: Row[1]): SummaryRow => [name, text, ""];
+
+const shortLinesMax = 8;
+/** What a short summary does without if there is more to say: these were asked for, or are as on other days. */
+const spared = ["memory", "pattern", "base"];
+
+function summaryLines(rows: readonly SummaryRow[], { isFull, columns }: Form): string[] {
+  if (isFull)
+    return rowLines(
+      rows.map(([name, full]) => [name, full]),
+      columns,
+    );
+  let short = rows.flatMap(([name, , text]): Row[] => (text.length === 0 ? [] : [[name, text]]));
+  for (const name of spared) if (short.length > shortLinesMax) short = short.filter(([one]) => one !== name);
+  return rowLines(short, columns);
+}
+
+/** The summary that people read at the end of `bpe train`. */
+export const trainingSummary = (
+  trained: TrainedVocabulary,
+  record: TrainingRecord,
+  model: ModelSettings,
+  outcome: Outcome,
+) => {
+  const shapes = outcome.isFull ? shapesOf(trained.vocabulary) : undefined;
+  return summaryLines(trainingRows(trained, record, model, outcome, shapes), outcome);
+};
+
+/** The full summary as names and texts, for the page, which has a table of all tokens. */
+export const pageSummary = (
+  trained: TrainedVocabulary,
+  record: TrainingRecord,
+  model: ModelSettings,
+  outcome: Omit<Outcome, keyof Form>,
+): [name: string, text: string][] =>
+  trainingRows(trained, record, model, outcome, undefined).flatMap(([name, full]) => {
+    const text = [full].flat().join(" ");
+    return text === "" ? [] : [[name, text]];
+  });
+
+function trainingRows(
+  trained: Pick<TrainedVocabulary, "vocabulary" | "statistics" | "superwordFacts">,
+  record: TrainingRecord,
+  model: ModelSettings,
+  outcome: Omit<Outcome, keyof Form>,
+  shapes: LearnedShapes | undefined,
+): SummaryRow[] {
+  const { output, keptPath, notes, report = "" } = outcome;
+  const { options } = record;
+  const { name } = options.pattern;
+  const { vocabulary } = trained;
+  const roles = rolesText(model);
+  const counts = countsText(record.counts.map(({ path }) => path));
+  return [
+    inBoth("corpus", corpusText(trained, record.inputs)),
+    ...notes.map(([name, text]) => inBoth(name, text)),
+    ...languageRows(record.languages),
+    inFull("weights", weightsText(options.weights)),
+    inFull("seed tokens", seedsText(options)),
+    inBoth("brought", model.brought.length === 0 ? "" : [...model.brought, "(by the chat template)"]),
+    ["roles", roles, model.proposed.length > 0 ? roles : ""],
+    inFull("superwords", superwordText(trained.superwordFacts)),
+    ["counts", counts, record.inputs.length === 0 ? counts : ""],
+    inBoth("pattern", outcome.isPatternChosen ? patternText(name, outcome.patternTyped) : defaultPattern),
+    inFull("normal form", options.normalization ?? ""),
+    inFull("llama.cpp", describeLlamaCpp(name)),
+    inFull("pretokens", pretokensText(record)),
+    inBoth("vocabulary", vocabularyText(vocabulary.size, record)),
+    inFull("half size", halfText(record)),
+    inFull("absorbed", intermediates(record)),
+    inFull("longest", shapes?.longestTokens ?? ""),
+    inFull("whitespace", shapes === undefined ? "" : whitespaceAndSeparators(shapes)),
+    timeRow(trained, record),
+    memoryRow(record),
+    writtenRow(output, options.sizes, record.files),
+    inBoth("report", report),
+    inBoth("kept", keptPath === null ? "" : [keptPath]),
+  ];
+}
+
+/** The number is that of docs/size-and-pattern.md. */
+const defaultPattern =
+  "gpt2 (default; o200k needs 7 % fewer tokens for English: bpe help docs/size-and-pattern.md)";
+
+function patternText(name: string | null, typed: string | undefined): string {
+  if (name === null) return "a regular expression";
+  // Names that differ by a hyphen are of two patterns.
+  if (name === "gpt4") return "gpt4 (gpt-4 is cl100k)";
+  if (typed === "gpt-4") return "cl100k (gpt-4; gpt4 is another pattern)";
+  return (typed ?? name) === name ? name : `${name} (${typed})`;
+}
+
+/** The summary of `bpe train --extend`. */
+export function extensionSummary(trained: Extended, record: ExtensionRecord, outcome: Outcome): string[] {
+  const { output, keptPath, notes } = outcome;
+  const { base, options } = record;
+  const { tokens, specialTokens, reservedTokens } = trained.extensions.at(-1)!;
+  const hasCorpus = record.inputs.length + record.counts.length > 0;
+  const { length } = tokens;
+  const last = base.vocabSize + length - 1;
+  const ids = length === 0 ? "" : length === 1 ? `, id ${last}` : `, ids ${base.vocabSize} to ${last}`;
+  const before = base.bytesPerToken === null ? "" : ` (base: ${base.bytesPerToken.toFixed(3)})`;
+  const reserved = `${counted(reservedTokens.length, "token")}, to ${grouped(options.vocabSize)} ids`;
+  const rows: SummaryRow[] = [
+    inBoth("base", `${base.path}, ${grouped(base.vocabSize)} ids`),
+    inBoth("corpus", corpusText(trained, record.inputs)),
+    ...notes.map(([name, text]) => inBoth(name, text)),
+    inFull("weights", weightsText(options.weights)),
+    inBoth("documents", hasCorpus ? documentsText(options) : ""),
+    inFull("counts", countsText(record.counts.map(({ path }) => path))),
+    inFull("pretokens", hasCorpus ? pretokensText(record) : ""),
+    inFull("seed tokens", seedsText(options)),
+    inBoth("new tokens", `${grouped(length)}${ids}${perToken(record)}${before}`),
+    inBoth("special", specialsText(specialTokens)),
+    inBoth(
+      "renamed",
+      Object.entries(options.rename ?? {})
+        .map((pair) => pair.join(" -> "))
+        .join(", "),
+    ),
+    inFull("reserved", reservedTokens.length === 0 ? "" : reserved),
+    inFull("rule", options.compat),
+    hasCorpus ? timeRow(trained, record) : inBoth("time", ms(record.timings.totalMs)),
+    memoryRow(record),
+    writtenRow(output, options.sizes, record.files),
+    inBoth(...embeddingsRow(base.path, join(output, String(options.sizes?.at(-1) ?? "")))),
+    inBoth("kept", keptPath === null ? "" : [keptPath]),
+  ];
+  return summaryLines(rows, outcome);
+}
+
+/** The summary of `bpe ids train`: short as it is. */
+export function idsSummary(
+  { merges, symbolCount, tokenCount, documentCounts }: TrainedIds,
+  record: Pick<IdsRecord, "timings" | "peakMemoryBytes" | "files">,
+  outcome: Omit<Outcome, "notes" | "isPatternChosen">,
+): string[] {
+  const documentCount = documentCounts.reduce((sum, count) => sum + count, 0);
+  const mergeCount = merges.left.length;
+  const size = counted(merges.alphabetSize + mergeCount, "token");
+  const rate = `${(symbolCount / tokenCount).toFixed(3)} ids per token`;
+  const { timings, files } = record;
+  const rows: SummaryRow[] = [
+    inBoth("corpus", `${counted(symbolCount, "id")} in ${counted(documentCount, "document")}`),
+    inBoth("alphabet", `${grouped(merges.alphabetSize)} ids`),
+    inBoth("vocabulary", `${size}, ${counted(mergeCount, "merge")}; ${rate}`),
+    inBoth(
+      "time",
+      `${ms(timings.totalMs)}: reading ${ms(timings.countMs)}, ${mergingText(timings, mergeCount)}`,
+    ),
+    memoryRow(record),
+    writtenRow(outcome.output, undefined, files),
+    inBoth("kept", outcome.keptPath === null ? "" : [outcome.keptPath]),
+  ];
+  return summaryLines(rows, outcome);
+}
+
+const ms = (time: number) => seconds(time / 1000);
+const perSecond = (amount: number, time: number) => Math.round(amount / Math.max(time / 1000, 1e-3));
+
+const textBytesOf = ({ statistics }: Work) => statistics.reduce((sum, found) => sum + found.textBytes, 0);
+
+type Work = Pick<TrainedVocabulary, "statistics">;
+
+function corpusText(trained: Work, inputs: TrainingRecord["inputs"]): string {
+  if (inputs.length === 0) return "";
+  const documentCount = inputs.reduce((sum, input) => sum + input.documents, 0);
+  const noun = inputs.some((input) => input.path === "-") ? "input" : "file";
+  const text = bytes(textBytesOf(trained));
+  return `${text} in ${counted(inputs.length, noun)}, ${counted(documentCount, "document")}`;
+}
+
+const pretokensText = ({ wordCount, distinctWordCount }: TrainingRecord | ExtensionRecord) =>
+  `${grouped(wordCount)}, ${grouped(distinctWordCount)} of them distinct`;
+
+function vocabularyText(size: number, record: TrainingRecord): string {
+  const { sizes = [] } = record.options;
+  const sized =
+    sizes.length === 0 ? counted(size, "token") : `${sizes.length} sizes up to ${counted(size, "token")}`;
+  return `${sized}, ${counted(record.mergeCount, "merge")}${perToken(record)}`;
+}
+
+const perToken = (record: { readonly bytesPerToken: number | null }) => {
+  const text = bytesPerTokenText(record);
+  return text === undefined ? "" : `; ${text}`;
+};
+
+/** The number that matters; undefined without text. */
+export const bytesPerTokenText = ({ bytesPerToken }: { readonly bytesPerToken: number | null }) =>
+  bytesPerToken === null ? undefined : `${bytesPerToken.toFixed(3)} bytes per token`;
+
+/** What the second half of the vocabulary bought. */
+const halfText = ({ half }: TrainingRecord) =>
+  half === null
+    ? ""
+    : `${half.bytesPerToken.toFixed(3)} bytes per token with ${grouped(half.vocabSize)} tokens`;
+
+function timeRow(trained: Work, { timings, mergeCount }: TrainingRecord | ExtensionRecord): SummaryRow {
+  const timesOf = (isFull: boolean) => timesText(textBytesOf(trained), timings, mergeCount, isFull);
+  return ["time", timesOf(true), timesOf(false)];
+}
+
+/** What a training took, and its parts: in short, writing and the rest are told only if they took long. */
+export function timesText(
+  textBytes: number,
+  timings: TrainingRecord["timings"],
+  mergeCount: number,
+  isFull: boolean,
+): string {
+  const { totalMs, countMs, mergeMs, writeMs } = timings;
+  const otherMs = totalMs - countMs - mergeMs - writeMs;
+  const isTiny = textBytes > 0 && textBytes < ratedBytes;
+  const rate = textBytes < ratedBytes ? "" : ` (${bytes(perSecond(textBytes, countMs))}/s)`;
+  const parts = [
+    `counting ${ms(countMs)}${rate}`,
+    isTiny ? `merging ${ms(mergeMs)}` : mergingText(timings, mergeCount),
+    ...(isFull || writeMs >= toldMs ? [`writing ${ms(writeMs)}`] : []),
+    ...(otherMs >= toldMs ? [`opening files and numbering tokens ${ms(otherMs)}`] : []),
+  ];
+  return `${ms(totalMs)}: ${parts.join(", ")}`;
+}
+
+/** A shorter part of the time is not missed where it is not told. */
+const toldMs = 1000;
+/** On a smaller corpus the start takes most of the time, so a speed says nothing. */
+const ratedBytes = 1e6;
+
+const mergingText = ({ mergeMs }: TrainingRecord["timings"], mergeCount: number) =>
+  `merging ${ms(mergeMs)} (${grouped(perSecond(mergeCount, mergeMs))}/s)`;
+
+const memoryRow = ({ peakMemoryBytes }: Pick<TrainingRecord, "peakMemoryBytes">) =>
+  inBoth("memory", `${bytes(peakMemoryBytes)} at its peak`);
+
+/** New special tokens with their ids, or the first of many. */
+function specialsText(tokens: Extended["extensions"][number]["specialTokens"]): string {
+  const some = tokens.slice(0, 5).map(({ content, id }) => `${content} ${id}`);
+  return `${some.join(", ")}${tokens.length > 5 ? ` and ${tokens.length - 5} more` : ""}`;
+}
+
+/** Where documents end beside the ends of inputs and records, and whether special tokens of the base were text. */
+function documentsText({ specialTokens, reservedTokens, documentsEndAt }: ExtensionRecord["options"]) {
+  const named = new Set([...documentsEndAt, ...reservedTokens]);
+  const asText = specialTokens.filter((text) => !named.has(text));
+  const some = (texts: readonly string[]) =>
+    `${texts.slice(0, 3).join(" ")}${texts.length > 3 ? ` and ${texts.length - 3} more` : ""}`;
+  const ends = documentsEndAt.length === 0 ? "one per input or record" : `end at ${some(documentsEndAt)}`;
+  return asText.length === 0 ? ends : `${ends}; -s also ends them at ${some(asText)}`;
+}
+
+/** The files of a tokenizer; those of several have the same names in a directory for each size. */
+function writtenRow(
+  output: string,
+  sizes: readonly number[] | undefined,
+  files: readonly string[],
+): SummaryRow {
+  const names =
+    sizes === undefined
+      ? files
+      : files.filter((name) => name.startsWith(`${sizes[0]}/`)).map((name) => name.split("/")[1]!);
+  const places = sizes === undefined ? [output] : sizes.map((size) => join(output, String(size)));
+  const place = `${sizes === undefined ? output : `${output}/${sizes.join(", ")}`}: `;
+  return [
+    "written",
+    [...places.map((place, i) => place + (i < places.length - 1 ? "," : ":")), ...withCommas(names)],
+    place + namesWithin(names, usualColumns - nameColumns - widthOf(place)),
+  ];
+}
+
+/** Tokens that later merges absorbed. */
+function intermediates({ residueCount, neverReachedCount, mergeCount }: TrainingRecord): string {
+  if (mergeCount === 0) return "";
+  const share = `${((100 * residueCount) / mergeCount).toFixed(1)} %`;
+  const gone = neverReachedCount === 0 ? "" : `, ${grouped(neverReachedCount)} of them occur nowhere`;
+  return `${counted(residueCount, "intermediate token")} (${share})${gone}`;
+}
+
+const seedsText = ({ seedTokens = [] }: Pick<TrainingRecord["options"], "seedTokens">) =>
+  seedTokens.length === 0 ? "" : grouped(seedTokens.length);
+
+/** Who reads the summary knows inputs by the names of their weights. */
+const weightsText = (weights: TrainingRecord["options"]["weights"] = []) =>
+  weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
+
+/** A table: a row for each language, then for its dev text, with what the vocabulary makes of it. */
+function languageRows(languages: TrainingRecord["languages"] = []): SummaryRow[] {
+  const nameOf = ({ language, isDev }: LanguageRecord) => `${language}${isDev ? " (dev)" : ""}`;
+  const nameWidth = Math.max(0, ...languages.map((one) => widthOf(nameOf(one))));
+  const countWidth = Math.max(0, ...languages.map(({ tokenCount }) => grouped(tokenCount).length));
+  return languages.map((one, i) => {
+    const { textBytes, wordCount, distinctWordCount, byteCount, tokenCount, plainTokenCount } = one;
+    const name = nameOf(one) + " ".repeat(nameWidth - widthOf(nameOf(one)));
+    const tokens = `${grouped(tokenCount).padStart(countWidth)} tokens`;
+    const plain = `plain training: ${grouped(plainTokenCount)}, ${(byteCount / plainTokenCount).toFixed(3)}`;
+    const short = `${name}  ${tokens}, ${(byteCount / tokenCount).toFixed(3)} bytes per token (${plain})`;
+    const words = `${counted(wordCount, "pretoken")}, ${grouped(distinctWordCount)} of them distinct`;
+    return [i === 0 ? "languages" : " ", `${short}; ${bytes(textBytes)}, ${words}`, short];
+  });
+}
+
+const countsShownMax = 3;
+
+/** The files of word counts, or the first and the last of many. */
+const countsText = (paths: readonly string[]) =>
+  paths.length <= countsShownMax
+    ? paths.join(", ")
+    : `${paths[0]} … ${paths.at(-1)} (${counted(paths.length, "file")})`;
+
+function superwordText(facts: SuperwordFacts | undefined): string {
+  if (facts === undefined) return "";
+  const dropped = facts.droppedCount === 0 ? "" : `, ${grouped(facts.droppedCount)} left out`;
+  return (
+    `behind ${grouped(facts.inheritedCount)} merges${dropped}, from ${grouped(facts.pretokenCount)} pretokens, ` +
+    `${grouped(facts.distinctWordCount)} of them distinct`
+  );
+}
+
+/** What the summary says of roles: those that nobody asked for are named as proposed. */
+function rolesText({ roles, proposed }: ModelSettings): string {
+  const given = roleNames.filter((role) => roles[role] !== undefined);
+  const tokens = [...new Set(given.map((role) => roles[role]!))];
+  const parts = tokens.map((token) => {
+    const names = given.filter((role) => roles[role] === token);
+    return `${token} is ${names.join(" and ")}`;
+  });
+  const isProposed = given.every((role) => proposed.includes(role));
+  const names = tokens.length === 1 ? "its name" : "their names";
+  const note =
+    proposed.length === 0 ? "" : isProposed ? ` (by ${names})` : ` (${proposed.join(", ")} by name)`;
+  return parts.join(", ") + note;
+}
+
+/** What people see of the tokens that were learned. */
+export type LearnedShapes = ShapeCounts & {
+  /** The longest tokens with a letter, as they are shown; of equally long ones the first learned. */
+  readonly longestTokens: readonly string[];
+};
+
+/** How many tokens have the shapes `whitespace` and `separator`. */
+type ShapeCounts = { readonly whitespaceCount: number; readonly separatorCount: number };
+
+const longestCount = 10;
+
+export function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
+  const { lengths } = tokenBytes;
+  const first = lengths.length - mergeCount;
+  let [whitespaceCount, separatorCount] = [0, 0];
+  const shapeAt = (token: number) => shapeOfToken(tokenBytes, token);
+  for (let token = first; token < lengths.length; token++) {
+    const shape = shapeAt(token);
+    if (shape === "whitespace") whitespaceCount++;
+    else if (shape === "separator") separatorCount++;
+  }
+  const longest = longestWithLetters(lengths, shapeAt, longestCount, first);
+  const longestTokens = longest.map((token) => shownToken(tokenBytes, token));
+  return { longestTokens, whitespaceCount, separatorCount };
+}
+
+/** A token of so many bytes is judged by its beginning. */
+const judgedBytes = 1 << 12;
+
+function shapeOfToken(tokens: TokenBytes, token: number) {
+  const start = tokens.starts[token]!;
+  if (start !== notKept) return shapeOf(tokens.kept, start, start + tokens.lengths[token]!);
+  const bytes = copyTokenBytes(tokens, token, judgedBytes);
+  return shapeOf(bytes, 0, bytes.length);
+}
+
+/** How many whitespace tokens and separator tokens there are, or nothing if there are none. */
+export function whitespaceAndSeparators({ whitespaceCount, separatorCount }: ShapeCounts): string {
+  const parts = [
+    ...(whitespaceCount > 0 ? [counted(whitespaceCount, "whitespace token")] : []),
+    ...(separatorCount > 0 ? [`${counted(separatorCount, "separator token")}, such as -----`] : []),
+  ];
+  return parts.join(", ");
+}
+
+const shownCharacters = 60;
+
+/** A token in quotes, escaped; a long one as its beginning and its length. */
+function shownToken(tokens: TokenBytes, token: number): string {
+  const text = escapeBytes(copyTokenBytes(tokens, token, 4 * shownCharacters));
+  if (text.length <= shownCharacters) return `"${text}"`;
+  return `"${text.slice(0, shownCharacters)}…" (${grouped(tokens.lengths[token]!)} bytes)`;
+}

@@ -1,0 +1,78 @@
+import { checkOptions, textsArgument } from "#bytes";
+import { type FormatEntry, formats, type OutputFile, type TokenizerFormat, writtenFormats } from "#formats";
+import { exportForm } from "#pattern";
+import { UserError, usageError } from "#runtime";
+import type { FinishedTokenizer, Vocabulary } from "#tokenizer";
+import { encodingPatternOf, type Training } from "./training.ts";
+
+/** Which files of a tokenizer are made. */
+export type SaveOptions = {
+  /** Names of formats, as `--format` takes them. Default: all that can hold the tokenizer. */
+  readonly formats?: readonly string[] | undefined;
+};
+
+/** @internal Checks what the library was called with. */
+export function checkFormatNames(call: string, options: SaveOptions): readonly string[] | undefined {
+  const { formats: names } = checkOptions(call, options, { formats: textsArgument });
+  const unknown = names?.find((name) => !writtenFormats.includes(name));
+  if (unknown === undefined) return names;
+  throw usageError(`${call}: unknown format "${unknown}"`, `known are ${writtenFormats.join(", ")}`);
+}
+
+/** @internal The formats that are written, by their names, with their code. */
+export type LoadedFormats = ReadonlyMap<string, TokenizerFormat & Pick<FormatEntry, "isOnRequest">>;
+
+/** @internal */
+export async function loadFormats(): Promise<LoadedFormats> {
+  const written = formats.filter((format) => format.written !== undefined);
+  return new Map(
+    await Promise.all(
+      written.map(
+        async ({ name, load, isOnRequest = false }) => [name, { ...(await load()), isOnRequest }] as const,
+      ),
+    ),
+  );
+}
+
+/** @internal The files of the formats named, or of all that can hold the tokenizer. A UserError if some that are named cannot. */
+export function chosenFiles(
+  formats: LoadedFormats,
+  names: readonly string[] | undefined,
+  tokenizer: FinishedTokenizer,
+): OutputFile[] {
+  const refusals: string[] = [];
+  const files = [...formats].flatMap(([name, { writing, isOnRequest }]) => {
+    if (names === undefined ? isOnRequest : !names.includes(name)) return [];
+    const obstacle = writing!.obstacle(tokenizer);
+    if (obstacle === null) return writing!.files(tokenizer);
+    refusals.push(`--format ${name}: ${obstacle}`);
+    return [];
+  });
+  if (names === undefined || refusals.length === 0) return files;
+  throw new UserError(refusals.join("; "));
+}
+
+/** @internal A vocabulary, with what its files say beside it. */
+export const finishedTokenizer = (training: Training, vocabulary: Vocabulary): FinishedTokenizer => ({
+  vocabulary,
+  normalization: training.normalization,
+  exportForm: exportForm(encodingPatternOf(training)),
+  model: training.model,
+  like: training.like,
+});
+
+/** @internal The bytes of files, by their names. */
+export const fileBytes = (files: readonly OutputFile[]): Map<string, Uint8Array<ArrayBuffer>> =>
+  new Map(files.map(({ name, chunks }) => [name, joined(chunks())]));
+
+/** A chunk is valid until the next one is asked for. */
+function joined(chunks: Iterable<Uint8Array>): Uint8Array<ArrayBuffer> {
+  const parts = Array.from(chunks, (chunk) => chunk.slice());
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let pos = 0;
+  for (const part of parts) {
+    bytes.set(part, pos);
+    pos += part.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,353 @@
+import {
+  canSeek,
+  type Input,
+  mayTakeLong,
+  type Range,
+  type RangePlanOptions,
+  type RangeStatistics,
+  type Task,
+  TaskTexts,
+  TextMemory,
+  totalBytesOf,
+} from "#corpus";
+import { longTextBytes, type ReportBytes, runTasks, type Share, type Thread, type ThreadJob } from "#jobs";
+import { adoptKernelModule, inTurns, kernelModule, scaled, workerBytes } from "#runtime";
+import { type Cutting, TextChain, textCutting, tokenTablesBytes } from "#text";
+import type { EncodingModel } from "#tokenizer";
+import {
+  discardRound,
+  type PackedCounts,
+  type PackedTables,
+  type SortedRun,
+  type SortedRunOptions,
+  SpillingCounter,
+  type SpillingOptions,
+  sliceRounds,
+  tableMemory,
+  textBytesForTables,
+  WordCounter,
+  type WordTable,
+} from "#words";
+import { wordMemoryCount } from "./count-memory.ts";
+import { idBytesOf, LiftedPretokens } from "./lifted-pretokens.ts";
+
+export type CountOptions = {
+  readonly inputs: readonly Input[];
+  /** The ranges that are counted; all of each input, if left out. */
+  readonly ranges?: readonly Range[] | undefined;
+  readonly cutting: Cutting;
+  /** Threads that count. The main thread is one of them, unless it has streams to read for the others. */
+  readonly workerCount: number;
+  /** Upper bound of the text in all inputs, if it is known. It bounds the memory for words. */
+  readonly textBytesMax?: number | undefined;
+  /** Wished size of the ranges that threads take. */
+  readonly rangeSizeBytes?: number;
+  /** Where sorted runs go, and when. Left out: all words stay in memory. */
+  readonly runOptions?: SortedRunOptions | undefined;
+  /** Indices of the inputs that are counted per input: in sorted runs of their own, and in memory too if there is room. */
+  readonly countedPerInput?: ReadonlySet<number> | undefined;
+  /** Each thread adds up one slice of the words of all, if the threads have so many and there is room; never, if left out. */
+  readonly slicedWordsLeast?: number | undefined;
+  /** Awaited between slices of work that tells of no progress; the event loop turns, if left out. It may throw to end the run. */
+  readonly rest?: (() => Promise<void>) | undefined;
+  /** Wished size of the chunks of a stream. */
+  readonly chunkSizeBytes?: number;
+  /** Pretokens are *lifted*: counted as sequences of the ids that this model gives them (lifted-pretokens.ts). */
+  readonly liftingModel?: EncodingModel | undefined;
+};
+
+type CorpusCounts = {
+  /** The words that are not in sorted runs. */
+  readonly counter: SpillingCounter;
+  /** The same, where threads added them up in slices: no word is in two of the tables, or in the counter. */
+  readonly slices: readonly WordTable[];
+  readonly runs: readonly SortedRun[];
+  /** Of each input, in their order. */
+  readonly statistics: readonly RangeStatistics[];
+  /** Of lifted pretokens: how often each id of the model is in them, by the threads. */
+  readonly idCounts: readonly Float64Array[];
+};
+
+/**
+ * Counts the words of the inputs. Calls `report` between slices of work of at most some 30 ms, and lets the event
+ * loop turn there, so that signals are served. Throws what a worker throws; no worker is left running.
+ */
+export async function countCorpus(options: CountOptions, report: ReportBytes): Promise<CorpusCounts> {
+  const { inputs, ranges, workerCount, runOptions, slicedWordsLeast } = options;
+  const statistics = inputs.map(noStatistics);
+  const name = nextName();
+  if ((ranges ?? inputs).length === 0)
+    return { counter: new SpillingCounter(options, name), slices: [], runs: [], statistics, idCounts: [] };
+  // One for each thread, and one for a worker that takes the main thread's place.
+  const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
+  // The memory of all threads is this one's in the end.
+  const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
+  let bytesDone = 0;
+  const threads = await runTasks(
+    {
+      name: "counting",
+      start: startCounting,
+      setupOf: (thread) => setupOf(options, thread, { name: `${name}-${thread.index}`, distinctWordCounts }),
+      sink: { endTask: ({ inputIndex }, found) => found && addStatistics(statistics[inputIndex]!, found) },
+      inputs,
+      ranges,
+      cutting: cuttingOf(options),
+      aheadBytes: workerCount * smallestRangeSizeBytes,
+      threadCount: workerCount,
+      mainWorks: doesMainCount(options),
+      mayTakeLong: (task) => mayTakeLong(task, longTextBytes),
+      commonOf: (rests: readonly ThreadWords[]) =>
+        canSlice(rests, slicedWordsLeast, room) ? tablesOf(rests) : undefined,
+      shareRounds: sliceRounds,
+    },
+    (done) => {
+      bytesDone = done;
+      report(done, Math.max(...distinctWordCounts));
+    },
+  );
+  const counter = new SpillingCounter({ ...options, runOptions: room }, name);
+  const slices = threads.flatMap(({ slice }) => slice ?? []);
+  const idCounts = threads.flatMap((thread) => thread.idCounts ?? []);
+  if (slices.length > 0) {
+    report(
+      bytesDone,
+      slices.reduce((sum, { wordCount }) => sum + wordCount, 0),
+    );
+    return { counter, slices, runs: [], statistics, idCounts };
+  }
+  const runs = await inTurns(gather(counter, threads), options.rest);
+  report(bytesDone, counter.words.distinctWordCount);
+  return { counter, slices: [], runs, statistics, idCounts };
+}
+
+/** The tables of all threads. To post objects for each of 64 threads to each takes 11 ms; as text 1. */
+type AllTables = { readonly buffers: readonly ArrayBufferLike[]; readonly json: string };
+
+const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
+  buffers: rests.map(({ words }) => words.tables.buffer),
+  json: JSON.stringify(rests.map(({ words }) => ({ ...words.tables, buffer: null }))),
+});
+
+/**
+ * Whether the threads have so many words, and can add them up in slices. Sorted runs are added up otherwise. Where memory is
+ * short one thread adds up table after table.
+ */
+export function canSlice(
+  rests: readonly ThreadWords[],
+  wordsLeast = Number.POSITIVE_INFINITY,
+  room?: SortedRunOptions,
+): boolean {
+  const sum = (of: (tables: PackedTables) => number) =>
+    rests.reduce((total, { words }) => total + of(words.tables), 0);
+  return (
+    rests.length > 1 &&
+    rests.every(({ runs }) => runs.length === 0) &&
+    sum((tables) => tables.distinctWordCount) >= wordsLeast &&
+    // The tables, those of the slices, which may be twice as large, and their list in parts and as a whole.
+    sum((tables) => 3 * tables.tableBytes + 2 * tables.wordTableBytes) <=
+      (room?.wordBytesMax ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+const noStatistics = (): RangeStatistics => ({
+  textBytes: 0,
+  documentCount: 0,
+  invalidByteCount: 0,
+  firstInvalidByte: -1,
+});
+
+/** Adds the statistics of a range to those of other ranges of its input. */
+function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
+  sum.textBytes += found.textBytes;
+  sum.documentCount += found.documentCount;
+  sum.invalidByteCount += found.invalidByteCount;
+  const isFirst = sum.firstInvalidByte < 0 || found.firstInvalidByte < sum.firstInvalidByte;
+  if (found.firstInvalidByte >= 0 && isFirst) sum.firstInvalidByte = found.firstInvalidByte;
+}
+
+/** Adds up the words of the threads in the counter. Returns all sorted runs, also those that it wrote meanwhile. */
+function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
+  const runs = threads.flatMap((thread) => thread.runs);
+  // The thread with the most words comes first: its memory is taken over, and the others' words are added to it.
+  threads.sort((a, b) => b.words.tables.distinctWordCount - a.words.tables.distinctWordCount);
+  for (const { words } of threads) yield* counter.absorb(words);
+  yield* counter.finish(runs);
+  return [...runs, ...counter.runs];
+}
+
+/** Each writer of sorted runs has a unique name, even if a corpus is counted in several passes. */
+let nameCount = 0;
+const nextName = () => String(nameCount++);
+
+const smallestRangeSizeBytes = scaled(1 << 20, 128);
+const largestRangeSizeBytes = scaled(1 << 23, 512);
+/** With so many, the others wait for the last range of one thread only for a small share of the whole time. */
+const rangesPerThread = 16;
+
+/**
+ * The main thread counts too, unless the others wait for what it reads: between windows it would read too slowly. A single
+ * stream may be so short that no other thread is needed.
+ */
+const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
+  inputs.every(canSeek) || (workerCount === 1 && inputs.length === 1);
+
+function setupOf(
+  { inputs, cutting, liftingModel, textBytesMax, runOptions, countedPerInput, workerCount }: CountOptions,
+  { isExtra }: Thread,
+  own: Pick<CountSetup, "name" | "distinctWordCounts">,
+): CountSetup {
+  const room = runOptions && {
+    ...runOptions,
+    wordBytesMax: runOptions.wordBytesMax - (isExtra ? workerBytes : 0),
+  };
+  return {
+    ...own,
+    kernelModule: kernelModule(),
+    inputs,
+    cutting,
+    liftingModel,
+    textBytesMax:
+      textBytesMax === undefined ? undefined : Math.max(textBytesMax, textBytesWithTablesOf(cutting)),
+    memoryCount: wordMemoryCount(workerCount, countedPerInput !== undefined),
+    runOptions: room,
+    countedPerInput,
+  };
+}
+
+/** A memory for so much text has room for the tables of the special tokens, and some megabytes for others. */
+const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
+  textBytesForTables(4e6 + tokenTablesBytes(addedTokens.map(({ content }) => content)));
+
+/** How inputs are cut. */
+function cuttingOf(options: CountOptions): RangePlanOptions {
+  const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
+  // What is counted per input is sorted and written for each thread that counts some of it.
+  const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
+  const evenSizeBytes = (totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
+  const rangeSizeBytes =
+    options.rangeSizeBytes ?? Math.min(Math.max(evenSizeBytes, leastSizeBytes), largestRangeSizeBytes);
+  return {
+    ...textCutting(cutting),
+    rangeSizeBytes: Math.ceil(rangeSizeBytes),
+    textBytesMax: options.runOptions?.wordBytesMax,
+    ...(chunkSizeBytes !== undefined && { chunkSizeBytes }),
+  };
+}
+
+/** What a thread that counts begins with. */
+export type CountSetup = SpillingOptions &
+  Pick<CountOptions, "inputs" | "cutting" | "liftingModel" | "countedPerInput"> & {
+    /** The code that all threads share. */
+    readonly kernelModule: WebAssembly.Module;
+    /** Of this thread, unique among all that write runs to one directory. */
+    readonly name: string;
+    /** How many distinct words each thread has, by its index: written by it, read by the main thread. */
+    readonly distinctWordCounts: Float64Array;
+  };
+
+/** What a thread has counted: the words it has in memory, and the runs it wrote. */
+export type ThreadWords = {
+  readonly words: PackedCounts;
+  readonly runs: readonly SortedRun[];
+  /** The words of all threads in one slice of the hashes, if they were added up so. Then `words` is used up. */
+  readonly slice?: WordTable | undefined;
+  readonly idCounts?: Float64Array | undefined;
+};
+
+/** Loading the code that maps takes some 1.5 M cycles a thread, as much as mapping saves for 10 MB. */
+const mappedBytesLeast = scaled(1 << 25, 1 << 12);
+/** The ids of a window have at most as many bytes as a window that is counted. */
+const windowIdBytes = scaled(1 << 20, 16);
+
+/** What one thread of a count does: counts tasks and keeps their words. */
+export class ThreadCounter implements ThreadJob<never, RangeStatistics | undefined, ThreadWords, AllTables> {
+  private readonly counter: SpillingCounter;
+  private packed: PackedCounts | undefined;
+  private allTables: PackedTables[] = [];
+  private sliceCounter: WordCounter | undefined;
+  private slice: WordTable | undefined;
+  private readonly texts: TaskTexts;
+  private readonly lifted: LiftedPretokens | undefined;
+
+  constructor(
+    private readonly setup: CountSetup,
+    private readonly index: number,
+  ) {
+    const { inputs, cutting, liftingModel, runOptions, name } = setup;
+    const memory = new TextMemory(runOptions?.wordBytesMax);
+    this.counter = new SpillingCounter(setup, name, memory);
+    const { words } = this.counter;
+    if (liftingModel === undefined) {
+      const mapping = { window: words.window, fileBytesLeast: mappedBytesLeast };
+      this.texts = new TaskTexts(new TextChain(cutting, words), { inputs, memory, mapping });
+    } else {
+      this.lifted = new LiftedPretokens(liftingModel, words);
+      const windowBytes = windowIdBytes / idBytesOf(liftingModel);
+      this.texts = new TaskTexts(new TextChain(cutting, this.lifted), { inputs, memory, windowBytes });
+    }
+  }
+
+  get offsetByte(): number {
+    return this.texts.offsetByte;
+  }
+
+  /** Counts a task, window by window; returns what was met in the range that ends with it, if one does. */
+  *take(task: Task): Generator<number, RangeStatistics | undefined> {
+    const { counter, setup, index } = this;
+    const isApart = setup.countedPerInput?.has(task.inputIndex) ?? false;
+    for (const _ of counter.startTask(isApart ? task.inputIndex : null)) yield 0;
+    const work = this.texts.take(task);
+    let step = work.next();
+    for (; !step.done; step = work.next()) {
+      setup.distinctWordCounts[index] = counter.distinctWordCount;
+      yield step.value;
+      for (const _ of counter.makeRoom()) yield step.value;
+    }
+    setup.distinctWordCounts[index] = counter.distinctWordCount;
+    return step.value;
+  }
+
+  /** `leavesMemory`: this thread keeps no words if they can go to sorted runs. */
+  finish(leavesMemory: boolean): Generator<undefined, void> {
+    return this.counter.finish([], leavesMemory);
+  }
+
+  get rest(): ThreadWords {
+    const { counter, slice } = this;
+    this.packed ??= counter.words.pack();
+    return { words: this.packed, runs: counter.runs, slice, idCounts: this.lifted?.idCounts };
+  }
+
+  get restMemory(): ArrayBuffer[] {
+    if (this.slice !== undefined) return tableMemory(this.slice);
+    return this.counter.runs.flatMap(({ table }) => (table === null ? [] : tableMemory(table)));
+  }
+
+  /** Adds up one slice of the words of all threads, of one kind in each round. False without room. */
+  *share({ common, index, round }: Share<AllTables>): Generator<undefined, boolean> {
+    if (round === 0) {
+      const tables: PackedTables[] = JSON.parse(common!.json);
+      this.allTables = tables.map((places, i) => ({ ...places, buffer: common!.buffers[i]! }));
+      this.sliceCounter = WordCounter.forSlice(this.packed!, { index, count: tables.length });
+      if (!this.sliceCounter.hasRoomForSliceOf(this.allTables)) return false;
+    } else discardRound(this.packed!, round - 1);
+    yield* this.sliceCounter!.addSliceOf(this.allTables, round);
+    return true;
+  }
+
+  /** Lists the slice. */
+  *endShare(): Generator<undefined, void> {
+    discardRound(this.packed!, sliceRounds - 1);
+    this.slice = yield* this.sliceCounter!.listWords();
+    this.sliceCounter!.clear();
+  }
+
+  close(): void {
+    this.texts.close();
+  }
+}
+
+export function startCounting(setup: CountSetup, { index }: Thread): ThreadCounter {
+  adoptKernelModule(setup.kernelModule);
+  return new ThreadCounter(setup, index);
+}

@@ -1,0 +1,225 @@
+import { groupBy } from "#bytes";
+import {
+  checkUnchanged,
+  type FoundInputs,
+  type RangeStatistics,
+  sizeOfRanges,
+  totalBytesOf,
+  wholeRange,
+} from "#corpus";
+import type { InputWeight, LanguageOfInput, LanguageRecord } from "#formats";
+import type { Report, StageProgress } from "#jobs";
+import type { AskedTraining } from "#options";
+import { inTurns, UserError, usageError } from "#runtime";
+import {
+  SumOfWords,
+  sizeOf,
+  TableWords,
+  tableBytes,
+  totalsOf,
+  totalsOfSum,
+  type WordTable,
+  wordTableOfSum,
+} from "#words";
+import { type CorpusOptions, checkNotEmpty, countWords } from "./count-words.ts";
+import { weightParts, weightsOf } from "./weights.ts";
+
+/** What names the inputs of a language, or of its dev text: a path, a glob, a directory. */
+export type LanguageFile = LanguageOfInput & { readonly file: string };
+
+/** The files of the languages, then those of their dev text; undefined without languages. Looks at none. */
+export function languageFilesOf({ languages, languagesDev = [] }: AskedTraining): LanguageFile[] | undefined {
+  if (languages === undefined) return undefined;
+  const train = languages.map((file) => ({ ...file, isDev: false }));
+  const dev = languagesDev.map((file) => ({ ...file, isDev: true }));
+  checkDev(train, dev);
+  return [...train, ...dev];
+}
+
+/** A usage error unless all languages have dev text, or none. */
+function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
+  const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
+  const unknown = devNames!.find((name) => !names!.includes(name));
+  if (unknown !== undefined) throw usageError(`--language-dev: there is no language "${unknown}"`);
+  const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
+  if (bare === undefined) return;
+  throw usageError(`--language-dev: "${bare}" has none`, "give it for all languages, or for none");
+}
+
+/** The language of each input, where each file stands for so many of them. Warns of an input that is there twice. */
+export function languagesOf(
+  files: readonly LanguageFile[],
+  { inputs, inputCounts = [] }: Pick<FoundInputs, "inputs" | "inputCounts">,
+  warn: (message: string) => void,
+): LanguageOfInput[] {
+  const textOf = ({ language, isDev }: LanguageOfInput) => `${isDev ? "the dev text of " : ""}"${language}"`;
+  const languages = files.flatMap(({ language, isDev }, i) =>
+    Array<LanguageOfInput>(inputCounts[i]!).fill({ language, isDev }),
+  );
+  const seen = new Map<string, string>();
+  for (const [i, { path, isStream, device, inode }] of inputs.entries()) {
+    const text = textOf(languages[i]!);
+    const before = seen.get(`${device} ${inode}`) ?? text;
+    if (before !== text) warn(`"${path}" is in ${before} and in ${text}`);
+    if (!isStream && inode !== 0) seen.set(`${device} ${inode}`, before);
+  }
+  return languages;
+}
+
+/** The words of each language, and of its dev text; null, if languages are compared by what is trained on. */
+export type LanguageTables = {
+  readonly train: readonly WordTable[];
+  readonly dev: readonly WordTable[] | null;
+};
+
+/**
+ * The words of a corpus whose inputs have weights or languages. The inputs of one weight, and of one language, are counted as in
+ * a run on them alone. Arguments are as of `countWords`.
+ */
+export async function countGroups(
+  options: CorpusOptions & { readonly languages?: readonly LanguageOfInput[] | undefined },
+  weights: readonly InputWeight[],
+  report: Report,
+  check?: Parameters<typeof countWords>[2],
+) {
+  const { inputs, countsFiles, memory, rest } = options;
+  const bytesTotal = totalBytesOf(inputs);
+  const texts = textsOf(options, weights);
+  const partCount = texts.flatMap(({ groups }) => groups).length;
+  const statistics: RangeStatistics[] = [];
+  const rests: (() => Promise<void>)[] = [];
+  const tables: WordTable[] = [];
+  let bytesBefore = 0;
+  let heldBytes = 0;
+  for (const { groups } of texts) {
+    const parts: WordTable[] = [];
+    for (const { inputIndices, counts } of groups) {
+      const ranges = inputIndices.map((index) => wholeRange(inputs[index]!, index));
+      const part = {
+        ...options,
+        memory: memory && { ...memory, budget: memory.budget.beside(heldBytes) },
+        ranges,
+        countsFiles: counts.size === 0 ? undefined : countsFiles!.among((path) => counts.has(path)),
+        partCount,
+      };
+      const ofAll = (progress: StageProgress) =>
+        report(
+          progress.stage === "counting"
+            ? { ...progress, done: bytesBefore + progress.done, total: bytesTotal }
+            : progress,
+        );
+      const counted = await countWords(part, ofAll, check);
+      parts.push(counted.words);
+      heldBytes += tableBytes(sizeOf(counted.words));
+      for (const index of inputIndices) statistics[index] = counted.statistics[index]!;
+      if (counted.keepRest !== undefined) rests.push(counted.keepRest);
+      bytesBefore += sizeOfRanges(ranges);
+    }
+    tables.push(
+      await inTurns(
+        weigh(
+          parts,
+          groups.map(({ weight }) => weight),
+        ),
+        rest,
+      ),
+    );
+  }
+  for (const input of inputs) checkUnchanged(input);
+  checkNotEmpty(options, statistics);
+  checkLeft(texts, tables);
+  const dev = tables.filter((_, i) => texts[i]!.isDev);
+  const train = tables.slice(0, tables.length - dev.length);
+  const words = await inTurns(weigh(train, Array(train.length).fill(1)), rest);
+  return {
+    words,
+    pretokenCount: totalsOf(words).pretokenCount,
+    statistics,
+    tables: { train, dev: dev.length === 0 ? null : dev },
+    languages: texts.flatMap(({ language, isDev, groups }, i): CountedLanguage[] => {
+      if (language === undefined) return [];
+      const indices = groups.flatMap(({ inputIndices }) => inputIndices);
+      const textBytes = indices.reduce((sum, index) => sum + statistics[index]!.textBytes, 0);
+      const { pretokenCount: wordCount, wordCount: distinctWordCount } = totalsOf(tables[i]!);
+      return [{ language, isDev, textBytes, wordCount, distinctWordCount }];
+    }),
+    /** To be called when the result is written: the cache keeps what is new. Nobody may change the tables before. */
+    async keepRest() {
+      for (const keep of rests) await keep();
+    },
+  };
+}
+
+/** What counting finds of a language. */
+type CountedLanguage = Omit<LanguageRecord, "byteCount" | "tokenCount" | "plainTokenCount">;
+
+/** What becomes one table: all inputs, or a language, or its dev text. Its inputs are in groups of one weight. */
+type CountedText = {
+  readonly language: string | undefined;
+  readonly isDev: boolean;
+  readonly groups: readonly {
+    readonly weight: number;
+    readonly inputIndices: readonly number[];
+    /** Paths of files of word counts. */
+    readonly counts: ReadonlySet<string>;
+  }[];
+};
+
+/** First all languages, then the dev text of each. */
+function textsOf(
+  { inputs, countsFiles, languages }: Parameters<typeof countGroups>[0],
+  weights: readonly InputWeight[],
+): CountedText[] {
+  // Files of word counts come behind the inputs.
+  const paths = [...inputs.map(({ path }) => path), ...(countsFiles?.paths ?? [])];
+  const weightOfEach = weights.length === 0 ? paths.map(() => 1) : weightsOf(paths, weights);
+  const names = languages === undefined ? [undefined] : new Set(languages.map(({ language }) => language));
+  const hasDev = languages?.some(({ isDev }) => isDev) ?? false;
+  return (hasDev ? [false, true] : [false]).flatMap((isDev) =>
+    Array.from(names, (language) => {
+      const isOwn = (i: number) => languages?.[i]?.language === language && languages?.[i]?.isDev !== !isDev;
+      const byWeight = groupBy([...paths.keys()].filter(isOwn), (i) => weightOfEach[i]!);
+      const groups = Array.from(byWeight, ([weight, indices]) => ({
+        weight,
+        inputIndices: indices.filter((i) => i < inputs.length),
+        counts: new Set(indices.filter((i) => i >= inputs.length).map((i) => paths[i]!)),
+      }));
+      return { language, isDev, groups };
+    }),
+  );
+}
+
+/** A UserError for a language without words, and where weights leave none. */
+function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]): void {
+  const empty = texts[tables.findIndex(({ wordCount }) => wordCount === 0)];
+  if (empty === undefined) return;
+  const { language, isDev } = empty;
+  if (language === undefined) {
+    const what = "the weights leave nothing to train on: every word's count is rounded to 0";
+    throw new UserError(what, { hint: "give larger weights" });
+  }
+  throw new UserError(`${isDev ? "the dev text of " : ""}language "${language}" has no words`, {
+    hint: "each language needs text, and a weight that leaves some of it",
+  });
+}
+
+/** The sum of the tables, each times its weight: exact, then rounded once, half up. A word that is left with 0 is gone. */
+export function* weigh(
+  tables: readonly WordTable[],
+  weights: readonly number[],
+): Generator<undefined, WordTable> {
+  if (tables.length === 1 && weights[0] === 1) return tables[0]!;
+  const parts = weights.map((weight) => Math.round(weight * weightParts));
+  const unit = parts.reduce(greatestDivisor, weightParts);
+  const sorted: TableWords[] = [];
+  for (const table of tables) sorted.push(yield* TableWords.sort(table));
+  const sum = () => {
+    const summands = sorted.map((words, i) => ({ words, times: parts[i]! / unit }));
+    for (const words of sorted) words.restart();
+    return new SumOfWords(summands, weightParts / unit);
+  };
+  const totals = yield* totalsOfSum(sum());
+  return yield* wordTableOfSum(sum(), totals);
+}
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));

@@ -1,0 +1,322 @@
+import { normalize } from "node:path";
+import {
+  type BaseFiles,
+  type ExtensionRecord,
+  extendedBeside,
+  type FieldsOf,
+  type Names,
+  newMergeLines,
+  type RecordedTraining,
+  readBase,
+  recordedBeside,
+  renamedBeside,
+  sha256Of,
+} from "#formats";
+import { loadInWorker } from "#jobs";
+import { type MergeOptions, tokenLimits } from "#merge";
+import type { AskedTraining } from "#options";
+import { resolvePattern } from "#pattern";
+import { inTurns, nextTurn, UserError, usageError } from "#runtime";
+import type { AddedToken } from "#text";
+import {
+  addSpecials,
+  allAddedTokens,
+  asLearned,
+  checkReachable,
+  checkSameTokenizer,
+  checkSpecialTokens,
+  type Extension,
+  haveAllBytes,
+  idsByKey,
+  newSpecials,
+  numberExtension,
+  padExtension,
+  ranksObstacle,
+  renamedParts,
+  seedsBeyond,
+  segmentWords,
+  startTokensOf,
+  type TokenizerParts,
+  tokenBytesOf,
+  truncateExtension,
+} from "#tokenizer";
+import { byteWordsSize } from "#words";
+import {
+  type Corpus,
+  type Extended,
+  type Learner,
+  learnPairs,
+  mergeRoom,
+  mergeThreads,
+} from "./learn-merges.ts";
+import type { Base, Training } from "./training.ts";
+import { corpusFacts, otherSettings, type Product, type Result, recordedPattern } from "./write-result.ts";
+
+type Warn = (message: string) => void;
+
+type AskedBase = Pick<AskedTraining, "pattern" | "rename"> & {
+  readonly extend: string;
+};
+
+/**
+ * The tokenizer that is to be extended, as a base, and what the record of its training says of it. `pattern` is for files that do
+ * not say it. A UserError if it cannot be extended.
+ */
+export async function openBase(asked: AskedBase, warn: Warn) {
+  const path = asked.extend;
+  const renamed = asked.rename ?? {};
+  const pattern = asked.pattern === undefined ? undefined : resolvePattern(asked.pattern);
+  const loaded = await loadInWorker({ path, options: { pattern }, isDecoded: true });
+  for (const note of loaded.notes) warn(note);
+  checkBase(loaded);
+  await nextTurn();
+  const files = await readBase(path);
+  for (const { path } of files.sources.slice(1)) {
+    checkSameTokenizer(loaded, await loadInWorker({ path, options: {}, isDecoded: false }));
+  }
+  await nextTurn();
+  const recorded = recordedBeside(files.sources.flatMap(({ paths }) => paths));
+  return renamedBase({ parts: asLearned(loaded), files, recorded }, renamed);
+}
+
+type OpenedBase = {
+  readonly parts: TokenizerParts;
+  readonly files: BaseFiles;
+  readonly recorded: RecordedTraining | undefined;
+};
+
+/** The base with other texts of its special tokens, and what it makes of tokens that it shall get. */
+function renamedBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
+  const names = new Map(Object.entries(renamed));
+  const oldKeys = names.size === 0 ? undefined : idsByKey(opened.parts);
+  for (const [before, after] of names) checkRename(opened.parts, { oldKeys: oldKeys!, names }, before, after);
+  const parts = names.size === 0 ? opened.parts : renamedParts(opened.parts, names);
+  let keys: ReadonlyMap<string, number> | undefined;
+  const lateKeys = () => {
+    keys ??= idsByKey(parts);
+    return keys;
+  };
+  const { recorded } = opened;
+  const nameOf = (text: string) => names.get(text) ?? text;
+  return {
+    parts,
+    renamed,
+    files: names.size === 0 ? opened.files : renamedFiles(opened.files, names),
+    recorded: recorded && {
+      ...recorded,
+      specialTokens: recorded.specialTokens.map(nameOf),
+      // One with a name of its own does not only fill the vocabulary.
+      reservedTokens: recorded.reservedTokens.filter((text) => !names.has(text)),
+    },
+    idOfKey: (key: string) => lateKeys().get(key),
+    makeSeeds: (seeds: readonly string[]) =>
+      seedsBeyond(parts, seeds.length === 0 ? new Map() : lateKeys(), seeds),
+  };
+}
+
+/** The files with other texts for special tokens; every other byte stays. */
+const renamedFiles = ({ sources, beside }: BaseFiles, names: Names): BaseFiles => ({
+  sources: sources.map((source) => ({
+    ...source,
+    files: source.code.rename!(source.files, names),
+  })),
+  beside: beside.map((file) => renamedBeside(file, names)),
+});
+
+/** A usage error for a token that is none, or is found in text in another way, and for a text that another token has. */
+function checkRename(
+  parts: TokenizerParts,
+  { oldKeys, names }: { readonly oldKeys: ReadonlyMap<string, number>; readonly names: Names },
+  before: string,
+  after: string,
+): void {
+  const refuse = (what: string, hint?: string) => {
+    throw usageError(`"${before}" cannot be renamed: ${what}`, hint);
+  };
+  const token = allAddedTokens(parts).find(({ content }) => content === before);
+  const some = allAddedTokens(parts)
+    .filter(({ special }) => special)
+    .slice(0, 5);
+  if (token === undefined || !token.special) {
+    const listed = some.map(({ content }) => content).join(" ");
+    refuse("the base has no such special token", some.length === 0 ? undefined : `it has ${listed}`);
+  }
+  const bytes = tokenBytesOf(parts.tokens, token!.id);
+  if (Buffer.from(bytes).toString() !== before) refuse("it is a learned token, too");
+  checkSpecialTokens([after], "cs336");
+  const id = oldKeys.get(after);
+  if (id !== undefined) refuse(`"${after}" is the base's token ${id} already`, "choose another text");
+  if ([...names.values()].filter((text) => text === after).length > 1)
+    refuse(`another token becomes "${after}", too`);
+}
+
+/** A UserError if the base is a tokenizer that cannot be extended. */
+export function checkBase({ model, tokens, description }: TokenizerParts): void {
+  if (haveAllBytes(model.byteIds, tokens)) return;
+  throw new UserError(`"${description.path}" cannot be extended: its vocabulary lacks some bytes`);
+}
+
+/** How the merges of a base go on: its tokens keep their ids, new ones come behind them. */
+export async function beyondBase(base: Base, training: Training, run: Corpus): Promise<Learner> {
+  const { parts } = base;
+  const startTokens = await inTurns(startTokensOf(parts), run.rest);
+  const newTokenCounts = newTokenCountsOf(base, training);
+  const mergeOptions: MergeOptions = {
+    mergeCount: newTokenCounts.at(-1)!,
+    firstMerges: base.seedMerges,
+    ...tokenLimits(training),
+    threadCount: mergeThreads(run),
+    compat: training.compat,
+    ...(base.rule === "extension" && { ties: "smaller characters" }),
+    startTokens,
+  };
+  return {
+    check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
+    async merge(words, report) {
+      // What the base's merges leave of a word is what the new ones begin with.
+      const segmented = await inTurns(segmentWords(words, parts.model, parts.tokens), run.rest);
+      const merges = await learnPairs(segmented, mergeOptions, run, report);
+      return async () => {
+        const all = numberExtension(parts, merges, startTokens.known!);
+        const extensions = newTokenCounts.map((count) =>
+          padExtension(
+            parts,
+            addSpecials(truncateExtension(all, count, base.seedMerges.length), base.newSpecials),
+            training.padTo,
+          ),
+        );
+        // Each new token has to come about.
+        for (const extension of extensions)
+          await inTurns(checkReachable(parts, extension, base.seedTokenCount), run.rest);
+        const tokenCountBefore = weightedLength(segmented.starts, words.counts);
+        return {
+          extensions,
+          pretokenBytes: weightedLength(words.starts, words.counts),
+          tokenCountBefore,
+          // The merges of each size are the first of all.
+          tokenCounts: extensions.map(({ merges: { left } }) =>
+            merges.replacedCounts
+              .subarray(0, left.length)
+              .reduce((sum, count) => sum - count, tokenCountBefore),
+          ),
+        };
+      };
+    },
+  };
+}
+
+/** How many new tokens of merges each size takes, ascending. */
+const newTokenCountsOf = ({ parts, newSpecials }: Base, { smallerSizes, vocabSize }: Training) =>
+  [...smallerSizes, vocabSize].map((size) => size - parts.tokens.idLimit - newSpecials.length);
+
+function weightedLength(starts: Uint32Array, counts: Float64Array): number {
+  let sum = 0;
+  for (let w = 0; w < counts.length; w++) sum += (starts[w + 1]! - starts[w]!) * counts[w]!;
+  return sum;
+}
+
+/** The extended tokenizers as the kinds of file that their base came as. `warn` is told which of them cannot say one. */
+export async function extensionProduct(
+  result: Result<Extended>,
+  base: Base,
+  warn: Warn,
+): Promise<Product<FieldsOf<ExtensionRecord>>> {
+  const { training, trained } = result;
+  const { parts } = base;
+  const { extensions } = trained;
+  const bytesPerToken = (tokenCount: number) =>
+    tokenCount === 0 ? null : trained.pretokenBytes / tokenCount;
+  const baseFiles: BaseFiles[] = [];
+  for (const extension of extensions) {
+    const files = await expressible(base, extension, warn);
+    checkSpecials(base, files, extension);
+    baseFiles.push(files);
+  }
+  const facts = new Map(
+    filesIn(base.files).map((file) => {
+      const { path, bytes } = file;
+      return [file, { path: normalize(path), sizeBytes: bytes.length, sha256: sha256Of([bytes]) }];
+    }),
+  );
+  return {
+    sizes: [...training.smallerSizes, training.vocabSize],
+    filesOf(index) {
+      const { sources, beside } = baseFiles[index]!;
+      return [
+        ...sources.flatMap(({ code, files }) => code.extend!(files, parts, extensions[index]!)),
+        ...extendedBeside(beside, newSpecials(extensions[index]!)),
+      ];
+    },
+    fieldsOf(index, sizes) {
+      const { idLimit, merges, reservedTokens } = extensions[index]!;
+      const special = [...allAddedTokens(parts), ...newSpecials(extensions[index]!)];
+      return {
+        base: {
+          path: base.path,
+          kind: parts.description.kind,
+          files: filesIn(baseFiles[index]!).map((file) => facts.get(file)!),
+          vocabSize: parts.tokens.idLimit,
+          bytesPerToken: bytesPerToken(trained.tokenCountBefore),
+        },
+        options: {
+          vocabSize: idLimit,
+          newTokens: newTokenCountsOf(base, training)[index]! + base.newSpecials.length,
+          ...(sizes && { sizes }),
+          specialTokens: special.map(({ content }) => content),
+          specialIds: special.map(({ id }) => id),
+          normalization: parts.normalization,
+          padTo: training.padTo,
+          reservedTokens: [...base.reservedTokens, ...reservedTokens.map(({ content }) => content)],
+          documentsEndAt: training.specialTokens,
+          pattern: recordedPattern(training.pattern),
+          compat: base.rule,
+          ...otherSettings(training),
+          ...(Object.keys(base.renamed).length > 0 && { rename: base.renamed }),
+          workers: result.corpus.workerCount,
+        },
+        ...corpusFacts(result),
+        mergeCount: merges.left.length,
+        bytesPerToken: bytesPerToken(trained.tokenCounts[index]!),
+      };
+    },
+    mergesSha256Of: (index) => sha256Of([newMergeLines(parts, extensions[index]!)]),
+  };
+}
+
+/**
+ * Reads the `tokenizer.json` that is made, if it has other special tokens than before: HF decides where they are found, and
+ * which ids they have. A UserError if it would not read it.
+ */
+function checkSpecials({ parts, renamed }: Base, { sources }: BaseFiles, extension: Extension): void {
+  const added = newSpecials(extension);
+  if (added.length === 0 && Object.keys(renamed).length === 0) return;
+  for (const { code, files, format } of sources) {
+    if (format.name !== "huggingface") continue;
+    const [made] = code.extend!(files, parts, extension);
+    const bytes = Buffer.concat(Array.from(made!.chunks(), (chunk) => chunk.slice()));
+    const read = code.read([{ ...files[0], bytes }], {});
+    const idsOf = (tokens: readonly AddedToken[]) =>
+      JSON.stringify(tokens.map(({ content, id }) => [content, id]));
+    const isAsMeant =
+      idsOf(allAddedTokens(read)) === idsOf([...allAddedTokens(parts), ...added]) &&
+      JSON.stringify(read.postProcessing) === JSON.stringify(parts.postProcessing);
+    if (!isAsMeant)
+      throw new UserError(`"${files[0].path}": HF's tokenizers would give its special tokens other ids`);
+  }
+}
+
+const filesIn = ({ sources, beside }: BaseFiles) => [...sources.flatMap(({ files }) => files), ...beside];
+
+/** The files of the base that can say what was learned; a UserError if none of them can. */
+async function expressible({ parts, files }: Base, extension: Extension, warn: Warn): Promise<BaseFiles> {
+  const ranks = files.sources.find(({ format }) => format.name === "tiktoken");
+  const obstacle = ranks === undefined ? null : await inTurns(ranksObstacle(parts, extension));
+  if (obstacle === null) return files;
+  if (files.sources.length === 1) {
+    throw new UserError(`a file of ranks cannot store the extended tokenizer: ${obstacle}`, {
+      hint: "train with fewer new tokens, or extend the same tokenizer as a tokenizer.json",
+    });
+  }
+  warn(`${ranks!.files[0].name} is left out: ${obstacle}`);
+  return { ...files, sources: files.sources.filter((source) => source !== ranks) };
+}

@@ -1,0 +1,10 @@
+import { roleTokensAt } from "#formats";
+import { loadInWorker } from "#jobs";
+import { tokenizerImage } from "#tokenizer";
+import { imageFactsOf } from "./tokenizer-facts.ts";
+
+/** The image of the tokenizer in a directory, as its files have it. */
+export async function imageAt(directory: string): Promise<Uint8Array> {
+  const parts = await loadInWorker({ path: directory, options: {}, isDecoded: true });
+  return tokenizerImage(parts, imageFactsOf(parts, roleTokensAt(directory), directory, true));
+}

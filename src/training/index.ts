@@ -1,0 +1,46 @@
+// A training as a request, and its steps from counting to publication.
+
+export {
+  checkFormatNames,
+  chosenFiles,
+  fileBytes,
+  finishedTokenizer,
+  type LoadedFormats,
+  loadFormats,
+  type SaveOptions,
+} from "./chosen-files.ts";
+export { openMemory } from "./count-memory.ts";
+export { type CountedWords, countParts, countWords } from "./count-words.ts";
+export {
+  type Extended,
+  learnPairs,
+  type MergeRun,
+  mergeOptionsOf,
+  mergeRoom,
+  type SuperwordFacts,
+  type TrainedVocabulary,
+} from "./learn-merges.ts";
+export { countsPaths, settleWithCounts } from "./open-counts.ts";
+export { type Finished, runTraining, type World } from "./run-training.ts";
+export { saveTokenizer } from "./save-tokenizer.ts";
+export { fingerprintOf, imageFactsOf } from "./tokenizer-facts.ts";
+export { mergeBytes, type TrainingStatistics, trainingStatistics } from "./trained-facts.ts";
+export {
+  countsOptionsOf,
+  cuttingOf,
+  encodingPatternOf,
+  settle,
+  settleCutting,
+  settleLimits,
+  type Training,
+} from "./training.ts";
+export {
+  type AnyProduct,
+  derivedRecord,
+  filesOfSizes,
+  type Product,
+  productOf,
+  publishFiles,
+  type Run,
+  writeProduct,
+} from "./write-result.ts";

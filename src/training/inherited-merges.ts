@@ -1,0 +1,286 @@
+import { decodeCharacters } from "#bytes";
+import { alphabetOrder, type Compat, type LearnedPairs, type Merges, type StartTokens } from "#merge";
+import { scaled, UserError } from "#runtime";
+import {
+  buildModel,
+  copyTokenBytes,
+  type EncodingModel,
+  makeTokenBytes,
+  type RankedMerges,
+} from "#tokenizer";
+import type { RecordWords, TokenWords } from "#words";
+
+const byteCount = 256;
+
+/** What encodes text by the merges alone: ids are token numbers. */
+export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
+  const byteIds = Int32Array.from({ length: byteCount }, (_, byte) => byte);
+  const merged = Int32Array.from(left, (_, k) => byteCount + k);
+  return buildModel({ byteIds, merges: { left, right, merged } });
+}
+
+/**
+ * Which inherited merges stay. Learning superwords begins with pretokens that other merges, the inherited ones, have been made
+ * in. One of them stays if its pair occurred when its turn came or before, even if no occurrence was left for it. The others
+ * would be tokens that no text can have, and go.
+ *
+ *   ARRAY        TYPE          LENGTH            MEANING
+ *   isKept       Uint8Array    mergeCount        1 if merge k stays
+ *   madeCounts   Float64Array  256 + mergeCount  how often each token was made in the words, weighted; of bytes: their number
+ */
+type KeptMerges = {
+  readonly isKept: Uint8Array;
+  readonly madeCounts: Float64Array;
+  /** How many tokens the words have. */
+  readonly positionCount: number;
+};
+
+/** Halves of merges by token number: 0-255 are the bytes, 256 + k is what merge k makes, of tokens with lower numbers. */
+type Halves = Pick<RankedMerges, "left" | "right">;
+
+/** Tokens and words between two yields, unless one word has more. */
+const tokensAtOnce = scaled(1 << 21, 16);
+const wordsAtOnce = scaled(1 << 18, 3);
+
+/**
+ * Finds out which merges stay, from words that all of them have been made in, and from how often each token is in them.
+ * Yields between slices of some milliseconds.
+ *
+ * Each token of the words was made by merges that its halves tell, down to bytes. So the words tell how often every merge was
+ * made. Where none was, its pair may still have occurred: between two tokens that other merges absorbed. `Boundaries` looks
+ * for that.
+ */
+export function* findKeptMerges(
+  words: TokenWords | RecordWords,
+  merges: Halves,
+  tokenCounts: Float64Array,
+): Generator<undefined, KeptMerges> {
+  const { left, right } = merges;
+  const madeCounts = tokenCounts.slice();
+  for (let k = left.length - 1; k >= 0; k--) {
+    const made = madeCounts[byteCount + k]!;
+    madeCounts[left[k]!]! += made;
+    madeCounts[right[k]!]! += made;
+  }
+  const isKept = Uint8Array.from(left, (_, k) => Number(madeCounts[byteCount + k]! > 0));
+  const unmade: number[] = [];
+  for (let k = 0; k < left.length; k++) {
+    if (isKept[k] === 0 && madeCounts[left[k]!]! > 0 && madeCounts[right[k]!]! > 0) unmade.push(k);
+  }
+  const boundaries = new Boundaries(merges, unmade, (k) => {
+    isKept[k] = 1;
+  });
+  for (let k = 0; k < left.length; k++) {
+    if (madeCounts[byteCount + k]! > 0) boundaries.look(left[k]!, right[k]!, k);
+  }
+  const positionCount = yield* boundaries.lookAt(words);
+  return { isKept, madeCounts, positionCount };
+}
+
+/** Words [first, end), in slices of some milliseconds. */
+function* slicesOf({ wordCount, starts }: TokenWords): Generator<[first: number, end: number]> {
+  for (let first = 0; first < wordCount; ) {
+    const stop = starts[first]! + tokensAtOnce;
+    let end = Math.min(wordCount, first + wordsAtOnce);
+    while (end > first + 1 && starts[end]! > stop) end = first + ((end - first) >> 1);
+    yield [first, end];
+    first = end;
+  }
+}
+
+/** Flags of tokens, as the kernel knows them (src/kernel/words/word-records.ts). */
+const mayEnd = 1;
+const mayBegin = 2;
+
+/** Pairs of tokens that were looked at are remembered, up to so many. */
+const knownPairsMax = scaled(1 << 20, 4);
+
+/**
+ * Looks for pairs of tokens that once stood side by side. The place between them was there until a merge went over it, or is
+ * there now: between the halves of a merge that was made, or between two tokens of a word. The tokens that ended there are
+ * the last halves of the left one, of that its last half, and so on; those that began there are the first halves of the right
+ * one. Each was there from the merge that made it to the merge that used it up. Two of them stood side by side if these times
+ * have a moment in common, after a whole merge.
+ */
+class Boundaries {
+  /** Unmade merges by their left half. */
+  private readonly byLeft = new Map<number, number[]>();
+  /** Whether the left (1), right (2) half of an unmade merge is among the tokens that end (begin) where a token does. */
+  private readonly flags: Uint8Array;
+  private readonly known = new Set<number>();
+  private readonly tokenCount: number;
+
+  constructor(
+    private readonly merges: Halves,
+    unmade: readonly number[],
+    private readonly found: (merge: number) => void,
+  ) {
+    const { left, right } = merges;
+    this.tokenCount = byteCount + left.length;
+    const flags = new Uint8Array(this.tokenCount);
+    this.flags = flags;
+    for (const k of unmade) {
+      const others = this.byLeft.get(left[k]!);
+      if (others === undefined) this.byLeft.set(left[k]!, [k]);
+      else others.push(k);
+      flags[left[k]!]! |= mayEnd;
+      flags[right[k]!]! |= mayBegin;
+    }
+    for (let k = 0; k < left.length; k++) {
+      flags[byteCount + k]! |= (flags[right[k]!]! & mayEnd) | (flags[left[k]!]! & mayBegin);
+    }
+  }
+
+  /** Looks at all places between two tokens of the words; returns how many tokens they have. */
+  *lookAt(words: TokenWords | RecordWords): Generator<undefined, number> {
+    if ("kernel" in words) return yield* this.lookAtRecords(words);
+    for (const [first, end] of this.byLeft.size > 0 ? slicesOf(words) : []) {
+      this.lookAtSome(words, first, end);
+      yield;
+    }
+    return words.tokens.length;
+  }
+
+  private lookAtSome({ tokens, starts }: TokenWords, first: number, end: number): void {
+    const { flags } = this;
+    for (let w = first; w < end; w++) {
+      const last = starts[w + 1]! - 1;
+      for (let i = starts[w]!; i < last; i++) {
+        if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 0)
+          this.lookOnce(tokens[i]!, tokens[i + 1]!);
+      }
+    }
+  }
+
+  /** The kernel lists the pairs, most of them once. */
+  private *lookAtRecords({ kernel, positionBytes, flagsStart }: RecordWords): Generator<undefined, number> {
+    const { exports, memory } = kernel;
+    new Uint8Array(memory.buffer, flagsStart).set(this.flags);
+    exports.beginLook(flagsStart);
+    while (exports.hasLooked() === 0) {
+      const pairCount = exports.lookSome(tokensAtOnce, positionBytes);
+      const pairs = new Uint32Array(memory.buffer, exports.lookedPairsAddress() >>> 0, 2 * pairCount);
+      for (let i = 0; i < pairs.length; i += 2) this.lookOnce(pairs[i]!, pairs[i + 1]!);
+      yield;
+    }
+    return exports.lookedIds();
+  }
+
+  private lookOnce(before: number, behind: number): void {
+    const { known, tokenCount } = this;
+    const both = before * tokenCount + behind;
+    if (known.has(both)) return;
+    if (known.size === knownPairsMax) known.clear();
+    known.add(both);
+    this.look(before, behind, Number.POSITIVE_INFINITY);
+  }
+
+  /** Looks at a place between two tokens that merge `usedBy` absorbed, or none. */
+  look(before: number, behind: number, usedBy: number): void {
+    const { byLeft, flags, merges, found } = this;
+    const { right } = merges;
+    if ((flags[before]! & mayEnd) === 0 || (flags[behind]! & mayBegin) === 0) return;
+    for (let token = before, end = usedBy; ; token = right[token - byteCount]!) {
+      for (const k of byLeft.get(token) ?? []) {
+        if (this.wasBegin(behind, usedBy, right[k]!, token - byteCount, end)) found(k);
+      }
+      if (token < byteCount) return;
+      end = token - byteCount;
+    }
+  }
+
+  /** Whether `wanted` began where `top` does at a moment after merge `from` and before merge `to`. */
+  private wasBegin(top: number, usedBy: number, wanted: number, from: number, to: number): boolean {
+    let end = usedBy;
+    for (let token = top; ; token = this.merges.left[token - byteCount]!) {
+      if (token === wanted) return Math.max(from, token - byteCount) < Math.min(to, end);
+      if (token < byteCount) return false;
+      end = token - byteCount;
+    }
+  }
+}
+
+/** Inherited merges without those that go, and the new number of each token that stays, by its former one. */
+type Renumbered = { readonly merges: Merges; readonly numbers: Int32Array };
+
+/**
+ * The inherited merges that stay. `counts` are those of the first stage, `replacedCounts` those of the words of the second.
+ */
+export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges): Renumbered {
+  const numbers = new Int32Array(byteCount + merges.mergeCount).fill(-1);
+  for (let byte = 0; byte < byteCount; byte++) numbers[byte] = byte;
+  const kept: number[] = [];
+  for (let k = 0; k < merges.mergeCount; k++) {
+    if (isKept[k] === 0) continue;
+    numbers[byteCount + k] = byteCount + kept.length;
+    kept.push(k);
+  }
+  const numbersOf = (halves: Int32Array) => Int32Array.from(kept, (k) => numbers[halves[k]!]!);
+  const pairs = { left: numbersOf(merges.left), right: numbersOf(merges.right) };
+  const counts = Float64Array.from(kept, (k) => merges.counts[k]!);
+  const replacedCounts = Float64Array.from(kept, (k) => madeCounts[byteCount + k]!);
+  return {
+    merges: { ...merges, mergeCount: kept.length, ...pairs, counts, replacedCounts },
+    numbers,
+  };
+}
+
+/** Counts of tokens by their new numbers. */
+export function keptCounts(counts: Float64Array, numbers: Int32Array): Float64Array {
+  return counts.filter((_, token) => numbers[token]! >= 0);
+}
+
+/** The tokens that the second stage begins with: the bytes, and what the inherited merges make. */
+export type Inherited = {
+  readonly startTokens: StartTokens;
+  /** Of the inherited merges, how many add an entry to the vocabulary: all but those that spell a special token. */
+  readonly entryCount: number;
+};
+
+export function inheritedTokens(merges: Merges, specialTokens: readonly string[], compat: Compat): Inherited {
+  const tokenBytes = makeTokenBytes(merges);
+  const count = tokenBytes.tokenCount;
+  const starts = new Uint32Array(count + 1);
+  for (let token = 0; token < count; token++) starts[token + 1] = starts[token]! + tokenBytes.lengths[token]!;
+  const byteTotal = tokenBytes.lengths.reduce((sum, length) => sum + length, 0);
+  if (byteTotal > bytesMax) throw tooLong(byteTotal);
+  const bytes = new Uint8Array(byteTotal);
+  for (let token = 0; token < count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);
+  const spelling = { bytes, starts };
+  const ranks = Int32Array.from({ length: count }, (_, token) => token);
+  if (compat !== "huggingface")
+    return { startTokens: { count, spelling, ranks }, entryCount: merges.mergeCount };
+  ranks.set(alphabetOrder());
+  // A merge that spells a special token takes its id: of all ids, the first special token has the smallest.
+  const texts = [...new Set(specialTokens)];
+  let sharedCount = 0;
+  for (const [index, text] of texts.entries()) {
+    const token = findToken(spelling, decodeCharacters(text));
+    if (token < 0) continue;
+    ranks[token] = index - texts.length;
+    if (token >= byteCount) sharedCount++;
+  }
+  return { startTokens: { count, spelling, ranks }, entryCount: merges.mergeCount - sharedCount };
+}
+
+/** The spelling of all tokens is in one array: on repetitive text some have megabytes. */
+const bytesMax = 2 ** 30;
+
+const tooLong = (byteTotal: number) =>
+  new UserError(
+    `the tokens of the first stage have ${byteTotal.toLocaleString("en-US")} bytes in all, too many for a second`,
+    { hint: "use --max-token-length, or a --pattern that cuts the text into shorter words" },
+  );
+
+/** The token with these bytes, or -1. */
+function findToken(
+  { bytes, starts }: NonNullable<StartTokens["spelling"]>,
+  wanted: Uint8Array | null,
+): number {
+  if (wanted === null) return -1;
+  for (let token = 0; token + 1 < starts.length; token++) {
+    const [start, end] = [starts[token]!, starts[token + 1]!];
+    if (end - start === wanted.length && wanted.every((byte, i) => byte === bytes[start + i])) return token;
+  }
+  return -1;
+}

@@ -1,0 +1,174 @@
+import type { Report } from "#jobs";
+import { type Merges, trainInPlace, trainMerges } from "#merge";
+import { inTurns } from "#runtime";
+import { plainCutting } from "#text";
+import { baseSize } from "#tokenizer";
+import {
+  addUp,
+  type Parts,
+  type RecordWords,
+  type TokenWords,
+  type TokenWordsSize,
+  type WordTable,
+} from "#words";
+import { countParts } from "./count-words.ts";
+import {
+  findKeptMerges,
+  inheritedTokens,
+  keepInherited,
+  keptCounts,
+  modelOfMerges,
+} from "./inherited-merges.ts";
+import { type Corpus, doMerging, mergeOptionsOf, mergeRoom, type SuperwordFacts } from "./learn-merges.ts";
+import { idBytesOf } from "./lifted-pretokens.ts";
+import type { Training } from "./training.ts";
+
+/**
+ * The second stage: lifts the pretokens of the corpus, and goes on merging where the merges of the first stage have been made
+ * in them. Returns all merges, those of the first stage that stay first.
+ *
+ * The words are laid out where they were counted. Where that has no room, or they lie in sorted runs or slices, they become a
+ * table first.
+ */
+export async function learnSuperwords(
+  training: Training,
+  run: Corpus,
+  learned: Merges,
+  report: Report,
+): Promise<Superwords> {
+  let lifted = await liftCorpus(training, run, learned, report);
+  const records = await inTurns(asRecords(lifted), run.rest);
+  if (records !== undefined) {
+    const superwords = await learnFrom(records, lifted, training, run, report);
+    if (superwords !== undefined) return superwords;
+    // If that showed only in the middle, the words are gone.
+    if (lifted.parts.counter.words.distinctWordCount === 0)
+      lifted = await liftCorpus(training, run, learned, report);
+  }
+  const words = await tableOf(lifted, run, (size) =>
+    mergeRoom(run, size, mergeOptionsOf(training, training.vocabSize, run)),
+  );
+  return (await learnFrom(words, lifted, training, run, report))!;
+}
+
+type Superwords = { readonly merges: Merges; readonly facts: SuperwordFacts };
+
+/** The pretokens of a corpus as sequences of ids, counted, and not yet added up. */
+type Lifted = {
+  readonly parts: Parts;
+  readonly idLimit: number;
+  readonly idBytes: 2 | 4;
+  /** The merges of the first stage, and how often each of its tokens is in the pretokens. */
+  readonly learned: Merges;
+  readonly tokenCounts: Float64Array;
+};
+
+/** The cache, and word counts from elsewhere, know nothing of lifted pretokens. */
+async function liftCorpus(training: Training, run: Corpus, learned: Merges, report: Report): Promise<Lifted> {
+  const { specialTokens, normalization } = training;
+  const cutting = plainCutting(training.superwords!.pattern.compiled, specialTokens, normalization);
+  const liftingModel = modelOfMerges(learned);
+  const corpus = { ...run, cutting, liftingModel, cache: undefined, countsFiles: undefined };
+  const { parts, idCounts } = await countParts(corpus, report, "lifting");
+  const { idLimit } = liftingModel;
+  const tokenCounts = new Float64Array(idLimit);
+  for (const counts of idCounts) for (let id = 0; id < idLimit; id++) tokenCounts[id]! += counts[id]!;
+  return { parts, idLimit, idBytes: idBytesOf(liftingModel), learned, tokenCounts };
+}
+
+/** Undefined where the words are not all in one counter, or have no room as records. */
+function* asRecords({ parts, idLimit, idBytes }: Lifted): Generator<undefined, RecordWords | undefined> {
+  const { counter, slices = [], sources } = parts;
+  if (sources.length > 0 || slices.length > 0) return undefined;
+  return yield* counter.words.standAsRecords(idLimit, idBytes);
+}
+
+/** `check` is told how many words and tokens there are. */
+async function tableOf(
+  { parts, idBytes }: Lifted,
+  { rest }: Pick<Corpus, "rest">,
+  check: (size: TokenWordsSize) => void,
+): Promise<TokenWords> {
+  const table = await inTurns(
+    addUp(parts, ({ wordCount, byteCount }) => check({ wordCount, positionCount: byteCount / idBytes })),
+    rest,
+  );
+  return asTokenWords(table, idBytes);
+}
+
+/** Undefined if the words are records, and their memory has no room for merging. */
+async function learnFrom(
+  words: TokenWords | RecordWords,
+  { learned, tokenCounts }: Lifted,
+  training: Training,
+  run: Corpus,
+  report: Report,
+): Promise<Superwords | undefined> {
+  const { specialTokens, compat, vocabSize } = training;
+  const found = await inTurns(findKeptMerges(words, learned, tokenCounts), run.rest);
+  const { merges: inherited, numbers } = keepInherited(learned, found);
+  const { startTokens, entryCount } = inheritedTokens(inherited, specialTokens, compat);
+  const options = {
+    ...mergeOptionsOf(training, vocabSize, run),
+    mergeCount: vocabSize - baseSize(specialTokens, compat) - entryCount,
+    startTokens,
+    limitsWords: true,
+  };
+  const { wordCount } = words;
+  const pretokenCount = pretokenCountOf(words);
+  const size = { wordCount, positionCount: found.positionCount };
+  mergeRoom(run, size, options);
+  const numbered = { numbers, startCounts: keptCounts(tokenCounts, numbers) };
+  const work =
+    "tokens" in words
+      ? trainMerges({ ...words, ...numbered }, options)
+      : trainInPlace({ ...words, ...size, ...numbered }, options);
+  if (work === undefined) return undefined;
+  const superMerges = await doMerging(work, size, options, {
+    tellMemory: run.tellMemory,
+    report,
+    stage: "merging superwords",
+  });
+  return (
+    superMerges && {
+      merges: bothMerges(inherited, superMerges),
+      facts: {
+        pretokenCount,
+        distinctWordCount: wordCount,
+        inheritedCount: inherited.mergeCount,
+        droppedCount: learned.mergeCount - inherited.mergeCount,
+      },
+    }
+  );
+}
+
+function bothMerges(first: Merges, second: Merges): Merges {
+  const both = <T extends Int32Array | Float64Array>(all: T, a: T, b: T) => {
+    all.set(a);
+    all.set(b, a.length);
+    return all;
+  };
+  const mergeCount = first.mergeCount + second.mergeCount;
+  return {
+    startCount: first.startCount,
+    mergeCount,
+    left: both(new Int32Array(mergeCount), first.left, second.left),
+    right: both(new Int32Array(mergeCount), first.right, second.right),
+    counts: both(new Float64Array(mergeCount), first.counts, second.counts),
+    replacedCounts: both(new Float64Array(mergeCount), first.replacedCounts, second.replacedCounts),
+    startCounts: first.startCounts,
+  };
+}
+
+const pretokenCountOf = (words: TokenWords | RecordWords) =>
+  "tokens" in words
+    ? words.counts.reduce((sum, count) => sum + count, 0)
+    : words.kernel.exports.pretokenCount();
+
+/** The same words in the same memory: their bytes are ids, little endian. */
+export function asTokenWords({ wordCount, bytes, starts, counts }: WordTable, idBytes: 2 | 4): TokenWords {
+  const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
+  for (let w = 0; w <= wordCount; w++) starts[w]! /= idBytes;
+  const tokens = new Ids(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length / idBytes);
+  return { wordCount, tokens, starts, counts };
+}

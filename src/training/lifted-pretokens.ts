@@ -1,0 +1,73 @@
+import type { Text } from "#bytes";
+import { type Kernel, UserError } from "#runtime";
+import type { Taker } from "#text";
+import { EncodingKernel, type EncodingModel } from "#tokenizer";
+import type { WordCounter } from "#words";
+
+/** Ids of a model with so many fit 16 bits. */
+const narrowIdLimit = 1 << 16;
+
+/** Bytes of each id in the words that are counted. */
+export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
+  idLimit <= narrowIdLimit ? 2 : 4;
+
+/**
+ * Pretokens as sequences of ids: each is encoded, and its ids are counted as a word, whose bytes they are, little endian, two
+ * or four bytes an id (`idBytesOf`). The text is in the memory of the kernel that encodes (src/kernel/encode/encode-words.ts).
+ */
+export class LiftedPretokens implements Taker {
+  readonly kernel: Kernel;
+  private readonly encoding: EncodingKernel;
+  private readonly idLimit: number;
+
+  constructor(
+    model: EncodingModel,
+    private readonly counter: WordCounter,
+  ) {
+    this.encoding = new EncodingKernel(model, idBytesOf(model) === 2, { cuts: "everywhere" });
+    this.kernel = this.encoding.kernel;
+    this.idLimit = model.idLimit;
+    if (this.kernel.exports.useLiftedPieces(this.encoding.modelAddress) === 0) throw noRoom();
+  }
+
+  text(capacityBytes: number): Text {
+    return this.encoding.reserveText(capacityBytes);
+  }
+
+  take(ends: Int32Array, endCount: number): void {
+    const { exports } = this.kernel;
+    const kernelEnds = this.encoding.ends;
+    for (let first = 0; first < endCount - 1; first += kernelEnds.length - 1) {
+      const some = Math.min(kernelEnds.length, endCount - first);
+      kernelEnds.set(ends.subarray(first, first + some));
+      exports.startPieces();
+      if (exports.listPieces(some) === 0) throw noRoom();
+      this.kernelTook(1);
+    }
+  }
+
+  /** How often each id was in a pretoken so far. */
+  get idCounts(): Float64Array {
+    const { exports, memory } = this.kernel;
+    return new Float64Array(memory.buffer, exports.idCountsAddress() >>> 0, this.idLimit).slice();
+  }
+
+  /** Counts the pieces that the kernel has listed. */
+  kernelTook(done: number): void {
+    if (done < 0) throw noRoom();
+    const { counter, kernel } = this;
+    const { exports, memory } = kernel;
+    const pieceCount = exports.listedPieceCount();
+    if (pieceCount === 0) return;
+    const ends = new Int32Array(memory.buffer, exports.pieceEndsAddress() >>> 0, pieceCount + 1);
+    const idsBytes = ends[pieceCount]!;
+    counter.text(idsBytes).bytes.set(new Uint8Array(memory.buffer, exports.idsAddress() >>> 0, idsBytes));
+    counter.take(ends, pieceCount + 1);
+    exports.startPieces();
+  }
+}
+
+const noRoom = () =>
+  new UserError("no memory for the text that superwords are learned from", {
+    hint: "use fewer workers (-w 1), or a --superword-pattern that cuts the text into shorter pieces",
+  });

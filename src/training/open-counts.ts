@@ -1,0 +1,70 @@
+import { Pace } from "#jobs";
+import type { AskedTraining } from "#options";
+import { UserError } from "#runtime";
+import { CountsFiles, CountsFilesAndWords, type CountsOptions, countsPathsOf, type GivenWords } from "#words";
+import { type CutSettings, countsOptionsOf } from "./training.ts";
+
+type AskedCounts = Pick<AskedTraining, "counts" | "pattern" | "specialTokens" | "like">;
+
+type CountsSources = {
+  /** Opens what can be read only once: pipes. */
+  readonly openPipes?: ((paths: readonly string[]) => Promise<ReadonlyMap<string, number>>) | undefined;
+  /** Words in memory. */
+  readonly wordCounts?: GivenWords | undefined;
+};
+
+/** The paths of the files of word counts, with globs resolved. */
+export const countsPaths = ({ counts = [] }: Pick<AskedTraining, "counts">) => counts.flatMap(countsPathsOf);
+
+/**
+ * Opens the word counts that are asked for, and settles how text is cut: as it is asked for, and as `made` says, the options that
+ * the files state, where nothing is asked for.
+ */
+export async function settleWithCounts<T extends CutSettings>(
+  asked: AskedCounts,
+  { openPipes, wordCounts }: CountsSources,
+  settle: (made?: CountsOptions) => T,
+): Promise<{ readonly settled: T; readonly countsFiles: CountsFiles | undefined }> {
+  const paths = countsPaths(asked);
+  if (paths.length === 0 && wordCounts === undefined) return { settled: settle(), countsFiles: undefined };
+  const opened = (await openPipes?.(paths)) ?? new Map<string, number>();
+  const countsFiles =
+    wordCounts === undefined
+      ? new CountsFiles(paths, opened)
+      : new CountsFilesAndWords(paths, wordCounts, new Pace());
+  checkStated(countsFiles, asked);
+  const { options: made, statedBy } = countsFiles;
+  const settled = made === null ? settle() : mistakesOfFile(statedBy, () => settle(made));
+  countsFiles.check(countsOptionsOf(settled));
+  return { settled, countsFiles };
+}
+
+/** A UserError if neither the files nor the caller say how the words were counted. */
+function checkStated({ unstated, reordered }: CountsFiles, asked: AskedCounts): void {
+  const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(
+    (option) => option !== undefined || asked.like !== undefined,
+  );
+  if (unstated !== undefined && !(knowsPattern && knowsTokens)) {
+    throw new UserError(`${unstated} does not say with which options its words were counted`, {
+      hint: "give the same --pattern and --special-token, or put the first line of a `bpe count` with the same options in front",
+    });
+  }
+  if (reordered !== undefined && !knowsTokens) {
+    throw new UserError(`${reordered} has the special tokens in another order than the files before it`, {
+      hint: "their order decides their ids: give them in order with --special-token",
+    });
+  }
+}
+
+/** Blames the file, not the caller, for options that only the file states. */
+function mistakesOfFile<T>(path: string | undefined, settle: () => T): T {
+  try {
+    return settle();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(
+      `--counts "${path}" was made with settings that this program does not support: ${error.message}`,
+      { hint: error.hint },
+    );
+  }
+}

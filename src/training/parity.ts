@@ -1,0 +1,48 @@
+import { counted } from "#bytes";
+import type { LanguageOfInput } from "#formats";
+import type { Parity } from "#merge";
+import type { AskedTraining } from "#options";
+import { usageError } from "#runtime";
+
+type AskedParity = Pick<AskedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
+
+export const withoutParity: Parity = { ratio: null, window: null, globalMerges: 0 };
+
+/** HF takes any number; beyond these it would divide to infinity, and never end. */
+const [ratioMin, ratioMax] = [0.001, 1000];
+const countMax = 2 ** 31;
+
+/** Undefined if nothing is said. */
+export function settleParity(asked: AskedParity): Parity | undefined {
+  const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
+  const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
+  if (wrong !== undefined) {
+    throw usageError(
+      `--language-ratio: ${wrong} is not a number from ${ratioMin} to ${ratioMax}`,
+      "one for each language, as in 1,2,2.5",
+    );
+  }
+  if (window !== null) {
+    const { size, alpha } = window;
+    const isSize = Number.isSafeInteger(size) && size >= 1 && size <= countMax;
+    if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
+      throw usageError(
+        `--language-window ${size}:${alpha} is not a number of choices and factor above 0`,
+        "as in 100:2.0: of 100 choices no language has more than twice its share",
+      );
+    }
+  }
+  return ratio === null && window === null && globalMerges === 0
+    ? undefined
+    : { ratio, window, globalMerges };
+}
+
+/** A usage error for ratios that do not fit the languages, of which each may have several inputs. */
+export function checkParity({ ratio }: Parity, inputs: readonly LanguageOfInput[]): void {
+  const languages = new Set(inputs.map(({ language }) => language));
+  if (ratio === null || ratio.length === languages.size) return;
+  throw usageError(
+    `${counted(ratio.length, "ratio")} for ${counted(languages.size, "language")}`,
+    "one for each language, in their order; a language of several files has one",
+  );
+}

@@ -1,0 +1,264 @@
+import {
+  checkNames,
+  expectedTextBytes,
+  type FoundInputs,
+  type Input,
+  type InputOptions,
+  inputOfTexts,
+  type Texts,
+} from "#corpus";
+import {
+  classOfModel,
+  countedInvalidBytes,
+  earlyStop,
+  equalCounts,
+  foundSpecialTokens,
+  likeInWorker,
+  Pace,
+  type Report,
+  streamBesideCache,
+  unevenLanguages,
+  type Warning,
+} from "#jobs";
+import type { AskedTraining } from "#options";
+import { MemoryBudget, usageError, workersFor } from "#runtime";
+import { describeCounts, type Guard } from "#store";
+import { baseSize, notesOfShared } from "#tokenizer";
+import { countsChunks, type GivenWords, type WordTable } from "#words";
+import { loadFormats } from "./chosen-files.ts";
+import { languageFilesOf, languagesOf } from "./count-groups.ts";
+import { type OpenCache, openMemory } from "./count-memory.ts";
+import type { Extended, TrainedVocabulary } from "./learn-merges.ts";
+import { settleWithCounts } from "./open-counts.ts";
+import { oddSeeds } from "./seed-tokens.ts";
+import { train } from "./train.ts";
+import { countsOptionsOf, refuseCountedAsText, settle, type Training } from "./training.ts";
+import type { OpenTraining } from "./up-to-date.ts";
+import {
+  type AnyProduct,
+  outputsOf,
+  productOf,
+  type Result,
+  type Run,
+  type Written,
+  writeProduct,
+} from "./write-result.ts";
+
+/** What a training is given beside its options. */
+export type Given = {
+  /** The run as its record has it. */
+  readonly command: Pick<Run, "command" | "arguments">;
+  /** The files named; with languages, or counts, there may be none. */
+  readonly files: readonly string[];
+  readonly texts?: Texts | undefined;
+  /** Words in memory. */
+  readonly wordCounts?: GivenWords | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** What differs between the callers of a training, and nothing else. It knows nothing of what is asked. */
+export type World = {
+  readonly warn: (warning: Warning) => void;
+  readonly report: Report;
+  readonly guard: Guard;
+  /** Checks that the directory and the files can be written, and keeps other runs away from them; what it returns ends that. */
+  readonly lock: (directory: string | undefined, files: readonly string[]) => Promise<() => void>;
+  /** The inputs that names stand for, as they are now. None may be what the run writes. */
+  readonly find: (names: readonly string[], reading: InputOptions) => FoundInputs | Promise<FoundInputs>;
+  /** Opens what can be read only once: pipes. */
+  readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
+  /** Called when reading begins, when all words are counted, and when the merges are learned. */
+  readonly onOpen?: (opened: OpenTraining) => void;
+  readonly onWords?: (words: WordTable) => void;
+  readonly onLearned?: (trained: TrainedVocabulary | Extended) => void;
+  readonly tellMemory?: (estimatedBytes: number) => void;
+};
+
+/** What came of it. `product` makes the files; they are `written`, if there is an output. */
+export type Finished = {
+  readonly result: OpenTraining & Pick<Result<TrainedVocabulary | Extended>, "trained">;
+  readonly product: AnyProduct;
+  readonly written: Written<object> | undefined;
+};
+
+/** Warns of what is a sentence already. */
+const noting =
+  ({ warn }: World) =>
+  (message: string) =>
+    warn({ kind: "note", message });
+
+/** Trains, and writes the result. Undefined if nothing has changed since the output was written. */
+export async function runTraining(
+  asked: AskedTraining,
+  given: Given,
+  world: World,
+): Promise<Finished | undefined> {
+  const { texts, wordCounts, command } = given;
+  const { guard } = world;
+  // 1. What the options alone show is refused before anything is looked at.
+  const settled = (asked.extend ?? asked.like) === undefined ? settle(asked, {}) : undefined;
+  const languageFiles = languageFilesOf(asked);
+  const names = languageFiles?.map(({ file }) => file) ?? given.files;
+  if (names.length > 0) checkNames(names, asked);
+  const isEmpty = names.length === 0 && texts === undefined && wordCounts === undefined;
+  if (asked.vocabSize === undefined && !isEmpty) {
+    const name = "--vocab-size";
+    throw usageError(`${name} is missing`, `${name} +8k learns 8,192 tokens from the corpus`);
+  }
+
+  // 2. Other runs are kept from the outputs.
+  const files = [asked.saveCounts, asked.report].filter((path) => path !== undefined);
+  const unlock = await world.lock(asked.output, files);
+  const startMs = performance.now();
+  let forget = () => {};
+  try {
+    // 3. A base, a tokenizer to be like, and word counts are looked at, each once. Now all is settled.
+    const { training, countsFiles } = await look(asked, wordCounts, settled, world);
+
+    // 4. The inputs are listed as they are now, with the threads and the memory for them.
+    const found = names.length === 0 ? nothing : await world.find(names, asked);
+    const languages = languageFiles && languagesOf(languageFiles, found, noting(world));
+    const corpus = { ...threadsFor(asked, given, found.inputs), languages };
+    const { memory, cached } = openMemory(asked, training, corpus.budget, noting(world));
+    const unguard = guard(() => memory.scratch.remove());
+    forget = () => {
+      unguard();
+      memory.scratch.remove();
+    };
+    const opened: OpenTraining = {
+      ...{ ...command, asked, startMs, ...outputsOf(asked), keepCount: asked.keep },
+      ...{ training, skipped: found.skipped, hasGivenWords: wordCounts !== undefined },
+      corpus: { ...corpus, countsFiles, memory, cache: cached?.cache },
+      counts: await describeCounts(countsFiles?.paths ?? []),
+    };
+    // 5. Train, and write the result, unless it is there.
+    return await trainOpened(opened, cached, world);
+  } finally {
+    forget();
+    unlock();
+  }
+}
+
+const nothing: FoundInputs = { inputs: [], skipped: [] };
+
+/** Few trainings need it. */
+const codeForBases = () => import("./extend-tokenizer.ts");
+
+/** Looks at the tokenizer to go on from, or to be like, and at word counts, each once; then all is settled. */
+async function look(
+  asked: AskedTraining,
+  wordCounts: Given["wordCounts"],
+  settled: Training | undefined,
+  world: World,
+) {
+  const like = asked.like === undefined ? undefined : await likeInWorker(asked.like);
+  const base =
+    asked.extend === undefined
+      ? undefined
+      : await (await codeForBases()).openBase({ ...asked, extend: asked.extend }, noting(world));
+  const sources = { wordCounts, openPipes: world.openPipes };
+  const { settled: training, countsFiles } = await settleWithCounts(asked, sources, (made) =>
+    made === undefined && settled !== undefined ? settled : settle(asked, { like, base, made }),
+  );
+  if (base !== undefined) refuseCountedAsText(asked, base, training);
+  return { training, countsFiles };
+}
+
+/** The inputs, and the threads and the memory for them. */
+function threadsFor(asked: AskedTraining, { texts, signal }: Given, files: readonly Input[]) {
+  const given = texts === undefined ? [] : [inputOfTexts(texts, new Pace(), signal)];
+  const inputs = [...files, ...given];
+  // A stream's length is guessed; that of a list is known.
+  const givenBytes = Array.isArray(texts)
+    ? texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+    : undefined;
+  const textBytes =
+    givenBytes === undefined ? expectedTextBytes(inputs) : expectedTextBytes(files) + givenBytes;
+  const budget = new MemoryBudget(asked.memoryLimit);
+  const workerCountFor = workersFor(asked.workers, budget.workerCountMax);
+  return { inputs, budget, workerCount: workerCountFor(textBytes), workerCountFor };
+}
+
+async function trainOpened(
+  opened: OpenTraining,
+  cached: OpenCache | undefined,
+  world: World,
+): Promise<Finished | undefined> {
+  const { asked, training, corpus, counts } = opened;
+  const warn = (warnings: readonly Warning[]) => warnings.forEach(world.warn);
+  if (cached !== undefined) warn(streamBesideCache(corpus.inputs));
+  const former =
+    cached === undefined || asked.output === undefined
+      ? undefined
+      : new (await import("./up-to-date.ts")).FormerRun(cached, opened);
+  if (asked.ifChanged && (await former?.isAsNow(world.report))) return undefined;
+  if (asked.tokenizerClass !== undefined) warn(classOfModel(training.model));
+  if (asked.chatTemplate !== undefined && asked.pad === undefined && training.model.roles.pad === undefined)
+    warn([{ kind: "no pad" }]);
+  if (training.base === null && training.normalization !== null && asked.formats === undefined)
+    warn([{ kind: "normalizer" }]);
+  warn(equalCounts(counts));
+  warn(oddSeeds(training.seedTokens, training.base));
+  let finished: Finished;
+  world.onOpen?.(opened);
+  const run = {
+    ...corpus,
+    saveWords: async (words: WordTable) => {
+      world.onWords?.(words);
+      const { saveCounts: path } = asked;
+      if (path !== undefined)
+        await world.writeFile(path, countsChunks(path, words, countsOptionsOf(training)));
+    },
+    ...(world.tellMemory && { tellMemory: world.tellMemory }),
+    write: async (trained: TrainedVocabulary | Extended) => {
+      world.onLearned?.(trained);
+      warn(countedInvalidBytes(corpus.inputs, trained.statistics));
+      if (training.compat === "huggingface" && training.base === null)
+        warn(foundSpecialTokens(corpus.inputs, trained.statistics));
+      const result = { ...opened, trained };
+      const product = await productOfAny(result, world);
+      const written =
+        asked.output === undefined
+          ? undefined
+          : await writeProduct(asked.output, product, result, world.guard);
+      finished = { result, product, written };
+    },
+  };
+  const trained = await train(training, run, world.report);
+  // What goes on from a base does not depend on options and inputs alone.
+  if (training.base === null) former?.note();
+  cached?.shrink();
+  warn(warningsOfEnd(training, trained, finished!.written));
+  return finished!;
+}
+
+async function productOfAny(result: Result<TrainedVocabulary | Extended>, world: World): Promise<AnyProduct> {
+  const { trained, training } = result;
+  if (!("extensions" in trained)) return productOf({ ...result, trained }, await loadFormats());
+  return (await codeForBases()).extensionProduct({ ...result, trained }, training.base!, noting(world));
+}
+
+/** What only the end shows. */
+function warningsOfEnd(
+  training: Training,
+  trained: TrainedVocabulary | Extended,
+  written: Written<object> | undefined,
+): Warning[] {
+  const left = written?.leftPath ?? null;
+  const atPlace: Warning[] = left === null ? [] : [{ kind: "files in the old result", path: left }];
+  if ("extensions" in trained) {
+    const madeCount = trained.extensions.at(-1)!.tokens.length;
+    const { parts, newSpecials } = training.base!;
+    const wantedCount = training.vocabSize - parts.tokens.idLimit - newSpecials.length;
+    return [...atPlace, ...earlyStop(madeCount, wantedCount, "new tokens")];
+  }
+  const { size, reservedCount } = trained.vocabulary;
+  const leastSize = baseSize(training.specialTokens, training.compat);
+  return [
+    ...notesOfShared(trained.vocabulary).map((message) => ({ kind: "note" as const, message })),
+    ...(training.parity?.ratio == null ? unevenLanguages(trained.languages) : []),
+    ...atPlace,
+    ...earlyStop(size - reservedCount - leastSize, training.vocabSize - leastSize, "merges"),
+  ];
+}

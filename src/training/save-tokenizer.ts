@@ -1,0 +1,63 @@
+import { basename, join } from "node:path";
+import { filesBeside, recordedFiles, recordName, tokenizersAt } from "#formats";
+import { loadInWorker } from "#jobs";
+import { isDirectory, isFile, readBytes, UserError } from "#runtime";
+import { checkOutputDirectory, type Guard, placeOf, takeLockNow } from "#store";
+import { fingerprintOf } from "./tokenizer-facts.ts";
+import { publishFiles } from "./write-result.ts";
+
+export type Saving = {
+  /** Where the tokenizer's files are: what it was loaded from, or a copy of that. */
+  readonly path: string;
+  /** The fingerprint of what was loaded. */
+  readonly fingerprint: string;
+  readonly output: string;
+  readonly guard: Guard;
+};
+
+/**
+ * Copies the files of a tokenizer into a directory, as a training writes one: as a whole or not at all. The copy is loaded
+ * and compared first, so that nothing is lost which was given beside the files, or lies in others.
+ */
+export async function saveTokenizer({ path, fingerprint, output, guard }: Saving): Promise<string[]> {
+  checkOutputDirectory(output);
+  const lock = takeLockNow(placeOf(output));
+  const unregister = guard(() => lock.release());
+  const files = [...filesOf(path)].map(([name, from]) => ({ name, chunks: () => [readBytes(from)] }));
+  const check = async (stagedPath: string) => {
+    const copy = await loadInWorker({ path: stagedPath, options: {}, isDecoded: true }).catch((error) => {
+      if (error instanceof UserError) throw notWhole(path);
+      throw error;
+    });
+    if (fingerprintOf(copy) !== fingerprint) throw notWhole(path);
+  };
+  try {
+    await publishFiles(output, files, { guard, check });
+    return files.map(({ name }) => name);
+  } finally {
+    lock.release();
+    unregister();
+  }
+}
+
+const notWhole = (path: string) =>
+  new UserError(`"${path}" alone is not the whole tokenizer, so it cannot be saved`, {
+    hint: "load the directory that it is in; a pattern or special tokens that are given as options are in no file",
+  });
+
+/** Where each file of a tokenizer is, by the name under which a directory is loaded from it. */
+function filesOf(path: string): Map<string, string> {
+  const isWhole = isDirectory(path);
+  const inside = (name: string): [string, string] => [name, join(path, name)];
+  const listed = isWhole ? recordedFiles(join(path, recordName)) : undefined;
+  if (listed !== undefined) {
+    const missing = listed.find((name) => name !== basename(name) || !isFile(join(path, name)));
+    if (missing === undefined) return new Map(listed.map(inside));
+    throw new UserError(`"${path}" lacks "${missing}", which its record lists`);
+  }
+  const files = tokenizersAt(path).flatMap(({ format, paths }) =>
+    paths.map((from, i): [string, string] => [isWhole ? basename(from) : format.names[0]![i]!, from]),
+  );
+  const beside = isWhole ? filesBeside(path).map(({ name }) => inside(name)) : [];
+  return new Map([...files, ...beside]);
+}

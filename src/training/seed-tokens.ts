@@ -1,0 +1,133 @@
+import { encodeBytes } from "#bytes";
+import type { Warning } from "#jobs";
+import { type Compat, limitsOf, seedMerges, type TokenLimits } from "#merge";
+import { compilePattern, cutText } from "#pattern";
+import { usageError } from "#runtime";
+import { type Normalization, normalize } from "#text";
+
+/** How text is cut, as far as seeds ask. */
+type SeedCutting = {
+  readonly specialTokens: readonly string[];
+  readonly compat: Compat;
+  readonly pattern: { readonly sources: readonly string[] };
+  readonly normalization: Normalization | null;
+};
+
+/** What has more bytes is no term, and takes long to cut. */
+const seedBytesMax = 1024;
+
+/**
+ * The texts that the vocabulary shall have as tokens (docs/clean-and-fair.md), each once. A usage error for one that cannot
+ * be a token, or that could never be used.
+ */
+export function settleSeedTokens(
+  asked: readonly string[],
+  { specialTokens, compat, pattern, normalization }: SeedCutting,
+  limits: TokenLimits,
+  room: SeedRoom,
+): string[] {
+  const seeds = [...new Set(asked)];
+  if (seeds.length === 0) return seeds;
+  // Of bytes alone each takes one merge at least. A long list that has no room is not looked through.
+  if (room.mergesOf === undefined)
+    checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
+  const { lengthMax, bytePairsAlways } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
+  const cutsOf = cutter(pattern.sources);
+  // A tokenizer that is extended keeps its pattern.
+  const otherPattern = room.mergesOf === undefined ? "; try another --pattern" : ": leave it out";
+  for (const seed of seeds) {
+    const refuse = (what: string, hint?: string) => {
+      throw usageError(`seed token ${shown(seed)}: ${what}`, hint);
+    };
+    const bytes = Buffer.from(seed);
+    if (bytes.length === 0) refuse("it is empty");
+    if (!seed.isWellFormed()) refuse("it is not Unicode: it has half of a pair of surrogates");
+    if (bytes.length > seedBytesMax) refuse(`it has ${bytes.length} bytes; ${seedBytesMax} is the limit`);
+    const key = encodeBytes(bytes);
+    const special = specialTokens.find((text) => seed.includes(text) || text === key);
+    if (special === seed) refuse("it is a special token", "it is already a token: leave it out here");
+    if (special !== undefined) refuse(`the special token "${special}" cuts it`);
+    if (bytes.length > lengthMax && bytes.length > (bytePairsAlways ? 2 : 1))
+      refuse(`it has ${bytes.length} bytes, and no token may be so long`, "see --max-token-length");
+    const inForm = normalization === null ? seed : normalize(seed, normalization);
+    if (inForm !== seed) refuse(`with ${normalization}, it becomes ${shown(inForm)} in text`);
+    const pieces = cutsOf(seed);
+    if (pieces !== undefined) {
+      refuse(
+        `the pattern cuts it: ${pieces.slice(0, 8).map(shown).join(" ")}`,
+        `no text could give this token${otherPattern}`,
+      );
+    }
+  }
+  checkRoom(room.mergesOf?.(seeds) ?? seedMerges(seeds).length, room);
+  return seeds;
+}
+
+/** As messages show a text: its beginning, if it is long. */
+const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.length > 60 ? "…" : ""}`;
+
+/** A text is also tried between these: what stands beside it may keep a pattern from cutting it. */
+const neighbours = ["", " ", "\n", "a", "A", "1", "."];
+
+/** The pieces that a text is always cut into; undefined if it may be within one pretoken. */
+function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
+  const pattern = compilePattern(sources);
+  const cut = (text: string) => cutText(pattern, Buffer.from(text));
+  return (text) => {
+    const isWhole = (before: string, after: string) => {
+      const start = Buffer.byteLength(before);
+      const end = start + Buffer.byteLength(text);
+      return cut(before + text + after).every((pos) => pos <= start || pos >= end);
+    };
+    const [first, last] = [[...text][0]!, [...text].at(-1)!];
+    const isReachable = [...neighbours, first].some((before) =>
+      [...neighbours, last].some((after) => isWhole(before, after)),
+    );
+    if (isReachable) return undefined;
+    const ends = cut(text);
+    const bytes = Buffer.from(text);
+    return ends.map((end, i) => bytes.toString("utf8", ends[i - 1] ?? 0, end));
+  };
+}
+
+/**
+ * `leastSize` is what bytes and special tokens, or a base, take of a vocabulary of this size.
+ * `mergesOf`: how many new tokens the seeds take, if not of bytes alone.
+ */
+export type SeedRoom = {
+  readonly leastSize: number;
+  readonly size: number;
+  readonly mergesOf?: (seeds: readonly string[]) => number;
+};
+
+/** A usage error if a vocabulary has no room for so many merges of the seed tokens. */
+function checkRoom(mergeCount: number, { leastSize, size }: SeedRoom, atLeast = ""): void {
+  const needed = leastSize + mergeCount;
+  if (needed <= size) return;
+  throw usageError(
+    `--vocab-size ${size} is too small: the seed tokens, with what they are made of, need ${atLeast}${needed}`,
+  );
+}
+
+/** Seeds that are tokens in any case, and those that a base merges with a space in front of them. */
+export function oddSeeds(
+  seedTokens: readonly string[] = [],
+  base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,
+): Warning[] {
+  const known = base?.knownSeeds ?? seedTokens.filter((seed) => Buffer.byteLength(seed) === 1);
+  const spaceless = base?.spacelessSeeds ?? [];
+  const ofBase = base !== null;
+  return [
+    ...(known.length === 0
+      ? []
+      : [{ kind: "seed tokens in any case", shown: listed(known), ofBase } as const]),
+    ...(spaceless.length === 0
+      ? []
+      : [{ kind: "seed tokens without a space", shown: listed(spaceless), first: spaceless[0]! } as const]),
+  ];
+}
+
+const listed = (seeds: readonly string[]) =>
+  [...seeds.slice(0, seeds.length <= 10 ? 10 : 9).map(shown), ...(seeds.length <= 10 ? [] : ["…"])].join(
+    ", ",
+  );

@@ -1,0 +1,194 @@
+import { type Input, totalBytesOf } from "#corpus";
+import { type Report, withRest } from "#jobs";
+import {
+  type LearnedPairs,
+  type Length,
+  type MergeOptions,
+  type Merges,
+  type Parity,
+  tieOrderOf,
+} from "#merge";
+import { UserError } from "#runtime";
+import { buildVocabulary, firstMerges, makeLedger, mergesOfSize, type Vocabulary } from "#tokenizer";
+import { byteWords, byteWordsSize, sizeOf, type TokenWords, type WordTable } from "#words";
+import { countGroups, type LanguageTables } from "./count-groups.ts";
+import { countWords } from "./count-words.ts";
+import {
+  type Corpus,
+  type Extended,
+  type FairLengths,
+  type Learner,
+  learnPairs,
+  mergeOptionsOf,
+  mergeRoom,
+  type TrainedVocabulary,
+} from "./learn-merges.ts";
+import { checkParity, withoutParity } from "./parity.ts";
+import { type Base, cuttingOf, type Training } from "./training.ts";
+
+/** What is trained on, and who takes what comes out. */
+type TrainRun<B extends Base | null> = Corpus & {
+  /** Called with the words before the merges are learned. */
+  readonly saveWords?: (words: WordTable) => Promise<void>;
+  /** Writes the result. */
+  readonly write?: (trained: TrainedOf<B>) => Promise<void>;
+};
+
+type TrainedOf<B extends Base | null> = B extends null ? TrainedVocabulary : Extended;
+
+/**
+ * Trains a tokenizer on a corpus. The event loop turns between slices of work, so that signals are served and progress is
+ * drawn.
+ */
+export async function train<B extends Base | null>(
+  training: Training<B>,
+  given: TrainRun<B>,
+  reportGiven: Report,
+): Promise<TrainedOf<B>> {
+  const total = given.inputs.length === 0 ? null : totalBytesOf(given.inputs, given.ranges);
+  const { report, rest } = withRest(reportGiven, { stage: "counting", done: 0, total, unit: "bytes" });
+  const run = { ...given, rest };
+  const { base, superwords, weights, parity } = training;
+  if (superwords) checkReadTwice(run.inputs);
+  if (parity && run.languages) checkParity(parity, run.languages);
+  const startMs = performance.now();
+  // Few trainings need the code for a base.
+  const { check, merge } =
+    base === null
+      ? fromBytes(training, run)
+      : await (await import("./extend-tokenizer.ts")).beyondBase(base, training, run);
+
+  // 1. Read the corpus, cut it into pretokens, and count each distinct one. All threads do this.
+  const corpus = { ...run, cutting: cuttingOf(training) };
+  const counted =
+    weights === undefined && run.languages === undefined
+      ? { tables: undefined, languages: undefined, ...(await countWords(corpus, report, check)) }
+      : await countGroups(corpus, weights ?? [], report, check);
+  const { words, pretokenCount, statistics, keepRest } = counted;
+  if (run.inputs.length === 0 && pretokenCount === 0 && base?.learns !== false) throw noWords();
+  check(sizeOf(words));
+  await run.saveWords?.(words);
+  // From here on nobody changes the words: step 5 keeps them.
+  const countedMs = performance.now();
+
+  // 2. Merge, some ten thousand times: the pair of tokens that occurs most often becomes one token.
+  const number = await merge(words, report, run.languages && counted.tables);
+  const mergedMs = performance.now();
+
+  // 3. Number: bytes, special tokens and merges get ids; those of a base stay.
+  const { lengths, plainLengths, ...numbered } = await number();
+  const trained = {
+    ...numbered,
+    statistics,
+    pretokenCount,
+    distinctWordCount: words.wordCount,
+    languages: counted.languages?.map((language, k) => {
+      const { startCount: byteCount, tokenCount } = lengths![k]!;
+      return { ...language, byteCount, tokenCount, plainTokenCount: plainLengths![k]!.tokenCount };
+    }),
+    countMs: countedMs - startMs,
+    mergeMs: mergedMs - countedMs,
+  } as TrainedOf<B>;
+
+  // 4. Write the tokenizer's files; they take the place of the former ones at one instant.
+  await run.write?.(trained);
+
+  // 5. Keep what the next training on this corpus can use. Nobody waits for that.
+  await keepRest?.();
+  return trained;
+}
+
+/** A vocabulary of its own begins with the 256 bytes. */
+function fromBytes(training: Training, run: Corpus): Learner {
+  const {
+    superwords,
+    vocabSize,
+    smallerSizes,
+    specialTokens,
+    specialTokensFirst,
+    compat,
+    padTo,
+    like,
+    parity = withoutParity,
+  } = training;
+  const mergeOptions = mergeOptionsOf(training, superwords?.fromVocabSize ?? vocabSize, run);
+  const later = like?.laterTokens.map(({ content }) => content) ?? [];
+  const laterTokens = later.filter((text) => !specialTokens.includes(text));
+  const build = (merges: LearnedPairs) =>
+    buildVocabulary({ merges, specialTokens, specialTokensFirst, laterTokens, compat, padTo });
+  return {
+    check: (size) => mergeRoom(run, byteWordsSize(size), mergeOptions),
+    async merge(words, report, tables) {
+      const learned: Merges & Partial<FairLengths> =
+        tables === undefined
+          ? await learnPairs(byteWords(words), mergeOptions, run, report)
+          : await learnFairly(words, tables, parity, mergeOptions, run, report);
+      // With superwords it goes on over longer pretokens. Few trainings need the code for it.
+      const second =
+        superwords &&
+        (await (await import("./learn-superwords.ts")).learnSuperwords(training, run, learned, report));
+      const merges = second?.merges ?? learned;
+      // With languages a size is a number of merges, whatever they spell.
+      const ofSize = (vocabulary: Vocabulary, size: number) =>
+        tables === undefined
+          ? mergesOfSize(merges, vocabulary, size)
+          : firstMerges(merges, mergeOptions.mergeCount - (vocabSize - size));
+      return async () => {
+        const vocabulary = build(merges);
+        return {
+          vocabulary,
+          smaller: smallerSizes.map((size) => build(ofSize(vocabulary, size))),
+          superwordFacts: second?.facts,
+          ledger: makeLedger(merges),
+          lengths: learned.lengths,
+          plainLengths: learned.plainLengths,
+        };
+      };
+    },
+  };
+}
+
+/** Merges that are shared out among languages, and what plain ones would make of them. Few trainings need the code for it. */
+async function learnFairly(
+  words: WordTable,
+  { train, dev }: LanguageTables,
+  parity: Parity,
+  mergeOptions: MergeOptions,
+  run: Corpus,
+  report: Report,
+): Promise<Merges & FairLengths> {
+  const { trainParityMerges } = await import("#merge/parity-merges");
+  const all = [...train, ...(dev ?? [])].map((table) => byteWordsSize(sizeOf(table)));
+  mergeRoom(run, all, mergeOptions);
+  const learn = async (shares: Parity, options: MergeOptions, stage: "merging" | "merging plainly") => {
+    let lengths: readonly Length[] = [];
+    function* startMerging(together: TokenWords, asked: MergeOptions) {
+      const learned = yield* trainParityMerges(together, train, dev, shares, asked);
+      lengths = learned.lengths;
+      return learned;
+    }
+    const merges = await learnPairs(byteWords(words), options, run, report, stage, startMerging);
+    return { merges, lengths };
+  };
+  const fair = await learn(parity, mergeOptions, "merging");
+  // All merges from all text together, as a training without languages learns them.
+  const together = { ...withoutParity, globalMerges: mergeOptions.mergeCount };
+  const asPlain = { ...mergeOptions, ties: tieOrderOf(mergeOptions) };
+  const plain = await learn(together, asPlain, "merging plainly");
+  return { ...fair.merges, lengths: fair.lengths, plainLengths: plain.lengths };
+}
+
+const noWords = () =>
+  new UserError("there is nothing to train on: the word counts hold no words", {
+    hint: "name a text, or word counts that are not empty",
+  });
+
+/** With superwords the corpus is read once for each stage: a UserError for an input that can be read only once. */
+function checkReadTwice(inputs: readonly Input[]): void {
+  const once = inputs.find((input) => input.isStream);
+  if (once === undefined) return;
+  const name = once.path === "-" ? "standard input" : `"${once.path}"`;
+  throw new UserError(`superwords read the corpus twice, but ${name} can be read only once`, {
+    hint: "write it to a file first",
+  });
+}

@@ -1,0 +1,35 @@
+import { copyTokenBytes, type Vocabulary } from "#tokenizer";
+import type { TrainedVocabulary } from "./learn-merges.ts";
+
+/** What was counted and learned in a training. */
+export type TrainingStatistics = {
+  /** Pretokens of the corpus. */
+  readonly wordCount: number;
+  readonly distinctWordCount: number;
+  readonly mergeCount: number;
+  /** Bytes of all pretokens. */
+  readonly byteCount: number;
+  /** How many tokens they are, when all merges are made. */
+  readonly tokenCount: number;
+  readonly countMs: number;
+  readonly mergeMs: number;
+};
+
+/** @internal */
+export function trainingStatistics(trained: Omit<TrainedVocabulary, "statistics">): TrainingStatistics {
+  const { pretokenCount: wordCount, distinctWordCount, countMs, mergeMs } = trained;
+  const { mergeCount } = trained.vocabulary;
+  const { tokensAfter } = trained.ledger;
+  const sizes = { byteCount: tokensAfter[0]!, tokenCount: tokensAfter[mergeCount]! };
+  return { wordCount, distinctWordCount, mergeCount, ...sizes, countMs, mergeMs };
+}
+
+/** @internal The bytes of the two tokens of each merge, in the order in which they were learned. */
+export const mergeBytes = ({ mergeCount, left, right, tokenBytes }: Vocabulary) =>
+  Array.from(
+    { length: mergeCount },
+    (_, m): [left: Uint8Array<ArrayBuffer>, right: Uint8Array<ArrayBuffer>] => [
+      copyTokenBytes(tokenBytes, left[m]!),
+      copyTokenBytes(tokenBytes, right[m]!),
+    ],
+  );

@@ -1,0 +1,599 @@
+import type { BaseFiles, InputWeight, RecordedTraining } from "#formats";
+import type { Compat, Parity, TokenLimits, TokenPair } from "#merge";
+import { type AskedTraining, trainingOptions } from "#options";
+import {
+  exportForm,
+  fancyRegex,
+  mayLeaveGaps,
+  oniguruma,
+  parsePattern,
+  patternOfSources,
+  type ResolvedPattern,
+  resolvePattern,
+} from "#pattern";
+import { UserError, usageError } from "#runtime";
+import { type Cutting, type Normalization, plainCutting } from "#text";
+import {
+  type AskedModelSettings,
+  allAddedTokens,
+  baseSize,
+  broughtTokens,
+  checkSpecialTokens,
+  type Like,
+  type ModelSettings,
+  type Role,
+  roleNames,
+  settleModelLike,
+  type TokenizerParts,
+} from "#tokenizer";
+import type { CountsOptions } from "#words";
+import { settleParity } from "./parity.ts";
+import { type SeedRoom, settleSeedTokens } from "./seed-tokens.ts";
+import { checkedWeight } from "./weights.ts";
+
+/** How text becomes pretokens, and whose trainer says so. */
+export type CutSettings = {
+  readonly specialTokens: readonly string[];
+  /** What is done to text between special tokens before the pattern cuts it; null: nothing. */
+  readonly normalization: Normalization | null;
+  readonly pattern: ResolvedPattern;
+  readonly compat: Compat;
+  /** Only with `huggingface`: a text is cut by the pattern alone, neither at line ends nor at special tokens. */
+  readonly wholeTexts?: true;
+  /** Only with `huggingface`: a text is not cut at special tokens. */
+  readonly specialTokensAsText?: true;
+};
+
+/**
+ * What is to be learned, and how text is cut for it. Settled: every field has its value, and all go together. The record and
+ * "--if-changed" keep them.
+ */
+export type Training<B extends Base | null = Base | null> = CutSettings &
+  TokenLimits & {
+    /** Whose tokens and merges come first; null: the bytes and the special tokens. */
+    readonly base: B;
+    /** The largest, if several are asked for. */
+    readonly vocabSize: number;
+    /** Special tokens have the first ids, under a rule that gives them the last ones. */
+    readonly specialTokensFirst?: true;
+    /** The others, ascending. With any, each vocabulary is written into a directory of its own, named by its size. */
+    readonly smallerSizes: readonly number[];
+    /** Vocabularies are filled with reserved tokens to a multiple of this. */
+    readonly padTo: number;
+    readonly model: ModelSettings;
+    /** How superwords are learned; null: they are not. */
+    readonly superwords: SuperwordSettings | null;
+    /** How often the words of inputs count; of several that fit an input the last decides. Left out: each once. */
+    readonly weights?: readonly InputWeight[];
+    /** The tokenizer whose settings were taken (docs/your-model.md). */
+    readonly like: Like | null;
+    /** Texts that are tokens, whatever their counts: their merges come first. */
+    readonly seedTokens?: readonly string[];
+    /** How merges are shared out among languages. Left out: the lengths of their texts decide. */
+    readonly parity?: Parity;
+  };
+
+/** A tokenizer that is trained on: its tokens keep their ids, new ones come behind them. */
+export type Base = {
+  /** As it was named. */
+  readonly path: string;
+  readonly parts: TokenizerParts;
+  /** What is written with the new tokens put in. */
+  readonly files: BaseFiles;
+  /** Special tokens that only fill its size. */
+  readonly reservedTokens: readonly string[];
+  /** Who decides ties: a trainer, or the reference for extensions (docs/extend.md). */
+  readonly rule: ExtensionRule;
+  /** Its special tokens that have other texts than in its files: these, by the old ones. */
+  readonly renamed: Readonly<Record<string, string>>;
+  /** Special tokens that it gets, behind all other new tokens. */
+  readonly newSpecials: readonly string[];
+  /**
+   * The merges of the seed tokens, in ids of the base and behind them; seeds that it has; those that no text gives behind a
+   * space; how many new tokens they take.
+   */
+  readonly seedMerges: readonly TokenPair[];
+  readonly knownSeeds: readonly string[];
+  readonly spacelessSeeds: readonly string[];
+  readonly seedTokenCount: number;
+  /** Whether more tokens are learned from a corpus. */
+  readonly learns: boolean;
+};
+
+/** What a base makes of seed tokens. */
+export type SeedsOfBase = Pick<Base, "seedMerges" | "knownSeeds" | "spacelessSeeds" | "seedTokenCount">;
+
+export type ExtensionRule = Compat | "extension";
+
+/** Which files are written. */
+export type OutputSettings = {
+  /** The formats asked for; if none were, all that can express the tokenizer. */
+  readonly formatNames: readonly string[] | undefined;
+  /** Whether `tokens.tsv` is written; undefined: if it is small, and no formats are asked for. */
+  readonly ledger: boolean | undefined;
+  /** Whether a model card, `README.md`, is written. */
+  readonly modelCard: boolean;
+};
+
+/** What was looked at for a training, beside its options. */
+export type Looked = {
+  readonly like?: Like | undefined;
+  readonly base?: FoundBase | undefined;
+  /** The options that files of word counts were made with: what is left open is as they have it. */
+  readonly made?: CountsOptions | undefined;
+};
+
+/** A tokenizer to go on from, and what the record of its training says. */
+type FoundBase = Pick<Base, "parts" | "files" | "renamed"> & {
+  readonly recorded: RecordedTraining | undefined;
+  /** The id of the token with this key in HF's files. */
+  readonly idOfKey: (key: string) => number | undefined;
+  readonly makeSeeds: (seeds: readonly string[]) => SeedsOfBase;
+};
+
+type AskedCutting = Pick<
+  AskedTraining,
+  "specialTokens" | "normalize" | "pattern" | "compat" | "wholeTexts" | "specialTokensAsText"
+> &
+  AskedModel;
+
+/** What is asked of a model. */
+type AskedModel = Pick<
+  AskedTraining,
+  Role | "addBos" | "chatTemplate" | "modelMaxLength" | "tokenizerClass" | "counts"
+>;
+
+/** The special tokens that are named, by whoever is asked first: the tokenizer to be like has others before them. */
+const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Looked) => [
+  ...new Set([
+    ...(like?.specialTokens.map(({ content }) => content) ?? []),
+    ...(specialTokens ?? (like === undefined ? made?.specialTokens : undefined) ?? []),
+  ]),
+];
+
+/** Those that a chat template brings. Word counts were made without them. */
+const broughtOf = (asked: AskedCutting, looked: Looked): string[] =>
+  asked.counts === undefined ? broughtTokens(modelOf(asked), namedSpecials(asked, looked)) : [];
+
+/** The cutting that is asked for, checked. */
+export function settleCutting(asked: AskedCutting, { like, made }: Looked): CutSettings {
+  if (asked.compat === "extension") {
+    throw usageError(
+      "--compat extension needs --extend",
+      "without --extend, use cs336, huggingface or rustbpe",
+    );
+  }
+  const stated = like === undefined ? made : undefined;
+  // Only HF's trainer is fed line by line.
+  const compat = asked.compat ?? like?.compat ?? (stated?.isLinewise ? "huggingface" : "cs336");
+  const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
+  const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";
+  const normalization = asked.normalize ?? like?.normalization ?? stated?.normalization ?? null;
+  const { wholeTexts = false, specialTokensAsText = false } = asked;
+  if (wholeTexts && compat !== "huggingface")
+    throw usageError(`whole texts are for the trainer huggingface; ${compat} never cuts text at line ends`);
+  if (specialTokensAsText && compat !== "huggingface") {
+    throw usageError(
+      `--special-tokens-as-text is for --extend and the trainer huggingface; ${compat} ends documents at special tokens`,
+      "--special-token names what ends documents",
+    );
+  }
+  checkSpecialTokens(typed, compat);
+  const looked = { like, made };
+  const specialTokens = [...namedSpecials(asked, looked), ...broughtOf(asked, looked)];
+  checkSpecialTokens(specialTokens, compat);
+  const isLinewise = compat === "huggingface" && !wholeTexts;
+  return {
+    ...{ compat, specialTokens, normalization },
+    pattern: trainingPattern(pattern, compat, isLinewise),
+    ...(wholeTexts && { wholeTexts }),
+    ...(specialTokensAsText && { specialTokensAsText }),
+  };
+}
+
+/** The rule that is asked for, or the one by which the base was made. */
+const ruleOf = ({ compat }: AskedTraining, { recorded }: FoundBase): ExtensionRule =>
+  compat ?? recorded?.compat ?? "extension";
+
+/**
+ * How large a vocabulary becomes, ascending: undefined, as its seed tokens need. `own` are special tokens that it has, and
+ * `newSpecials` those that it gets.
+ */
+type Sized = {
+  readonly sizes: readonly number[] | undefined;
+  readonly own: readonly string[];
+  readonly newSpecials: readonly string[];
+  readonly room: SeedRoom;
+};
+
+/** Of a vocabulary of its own. */
+function sizedOfOwn(asked: AskedTraining, { specialTokens }: CutSettings, leastSize: number): Sized {
+  const sizes = sizesOf(asked, undefined);
+  checkSizes(sizes, leastSize, specialTokens.length);
+  return { sizes, own: [], newSpecials: [], room: { leastSize, size: sizes[0]! } };
+}
+
+function sizedBeyond(asked: AskedTraining, found: FoundBase): Sized {
+  const { parts } = found;
+  const { idLimit } = parts.tokens;
+  const learns = asked.vocabSize !== undefined;
+  if (!learns) refuseOfCorpus(asked);
+  const own = allAddedTokens(parts).map(({ content }) => content);
+  const newSpecials = (asked.specialTokens ?? []).filter((text) => !own.includes(text));
+  for (const text of newSpecials) refuseKey(found, `special token "${text}"`, text);
+  const leastSize = idLimit + newSpecials.length;
+  const asSized = learns ? sizesOf(asked, idLimit) : undefined;
+  if (asSized !== undefined) {
+    checkSizesBeyond(asSized, idLimit);
+    if (asSized[0]! < leastSize)
+      throw usageError(
+        `--vocab-size ${asSized[0]} is too small: the base and new special tokens need ${leastSize}`,
+      );
+  }
+  const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
+  const room = { leastSize, size: asSized?.[0] ?? Number.POSITIVE_INFINITY, mergesOf };
+  return { sizes: asSized, own, newSpecials, room };
+}
+
+/** The base with what it gets, and how large it becomes. */
+function settleBase(
+  asked: AskedTraining,
+  found: FoundBase,
+  { sizes: asSized, newSpecials, room }: Sized,
+  seedTokens: readonly string[],
+) {
+  const { parts, files, recorded, renamed } = found;
+  const { idLimit } = parts.tokens;
+  const seeds = found.makeSeeds(seedTokens);
+  const sizes = asSized ?? [room.leastSize + seeds.seedTokenCount];
+  const isFull = idLimit % (asked.padTo ?? 1) === 0;
+  if (sizes[0] === idLimit && seeds.seedMerges.length === 0 && Object.keys(renamed).length === 0 && isFull)
+    throw nothingToAdd(asked);
+  const reservedTokens = [...new Set(recorded?.reservedTokens)];
+  const rule = ruleOf(asked, found);
+  const base: Base = {
+    path: asked.extend!,
+    parts,
+    files,
+    reservedTokens,
+    rule,
+    renamed,
+    newSpecials,
+    ...seeds,
+    learns: asked.vocabSize !== undefined,
+  };
+  return { base, sizes };
+}
+
+/** A usage error if a token of the base has this text as its key in HF's files. */
+export function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, text: string): void {
+  const id = idOfKey(text);
+  if (id !== undefined)
+    throw usageError(`${subject} is the base's token ${id} already`, "choose another text");
+}
+
+/** What says how a corpus is read, where there is none. */
+function refuseOfCorpus(asked: AskedTraining): void {
+  const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
+  const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(
+    (name) => asked[name] !== undefined,
+  );
+  if (given === undefined) return;
+  const hint = "without --vocab-size nothing is learned; +8k learns 8,192 tokens";
+  throw usageError(`--${trainingOptions[given].name} needs --vocab-size`, hint);
+}
+
+function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: AskedTraining) {
+  const ways =
+    "--special-token, --seed-token and --rename need no corpus; --vocab-size +8k learns tokens from one";
+  const isKnown = specialTokens.length + seedTokens.length > 0;
+  return usageError(
+    isKnown ? `"${extend}" has these tokens already` : "--extend: there is nothing to add",
+    ways,
+  );
+}
+
+/** The special tokens at which the training of a base ended documents: they were never text. Reserved ones are in no text. */
+const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
+  specialTokensAsText
+    ? []
+    : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
+
+/** How a base cuts text. Documents end at its own special tokens and at those that are asked for. */
+function cuttingOfBase(asked: AskedTraining, found: FoundBase, made: Looked["made"]): CutSettings {
+  const own = ownSeparators(asked, found);
+  const stated = asked.specialTokens === undefined ? made?.specialTokens : undefined;
+  const separators = [...new Set([...own, ...(asked.specialTokens ?? [])])];
+  const cutting = settleCuttingOfBase(found, ruleOf(asked, found), stated ?? separators);
+  checkSpecialTokens(asked.specialTokens ?? [], cutting.compat);
+  return cutting;
+}
+
+/** Refuses word counts that have special tokens of the base as words. */
+export function refuseCountedAsText(
+  asked: AskedTraining,
+  found: FoundBase,
+  { specialTokens }: CutSettings,
+): void {
+  const counted = ownSeparators(asked, found).find((text) => !specialTokens.includes(text));
+  if (counted === undefined) return;
+  throw new UserError(`the word counts contain the base's special token "${counted}" as text`, {
+    hint: "count with --special-token for each of them, or treat them as text: --special-tokens-as-text",
+  });
+}
+
+/** How a base cuts text whose documents end at `separators`. */
+function settleCuttingOfBase(
+  { parts }: FoundBase,
+  rule: ExtensionRule,
+  separators: readonly string[],
+): CutSettings {
+  const compat = rule === "extension" ? "cs336" : rule;
+  // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
+  const lineWise = compat === "huggingface";
+  const pattern = patternOfSources(parts.description.patternSources, { lineWise });
+  return { compat, specialTokens: separators, normalization: parts.normalization, pattern };
+}
+
+/** What is left open is as the rule has it. */
+export const settleLimits = (
+  {
+    minFrequency,
+    maxTokenLength,
+    wholeCharacters,
+  }: Pick<AskedTraining, "minFrequency" | "maxTokenLength" | "wholeCharacters">,
+  rule: string,
+): TokenLimits => ({
+  minFrequency: minFrequency ?? (rule === "huggingface" ? 0 : 1),
+  maxTokenLength: maxTokenLength ?? null,
+  ...(wholeCharacters && { wholeCharacters }),
+});
+
+/** Checks what is asked for, and fills in what is left open. The one place that knows what goes together. */
+export function settle(asked: AskedTraining, looked: Looked): Training {
+  const { like = null } = looked;
+  const { base: found } = looked;
+  const cutting =
+    found === undefined ? settleCutting(asked, looked) : cuttingOfBase(asked, found, looked.made);
+  const { specialTokens, compat } = cutting;
+  refuseCountsOfSpaces(asked, found?.parts ?? like);
+  checkFormats(asked, cutting);
+  const leastSize = baseSize(specialTokens, compat);
+  const limits = settleLimits(asked, found === undefined ? compat : ruleOf(asked, found));
+  const parity = settleParity(asked);
+  const sized = found === undefined ? sizedOfOwn(asked, cutting, leastSize) : sizedBeyond(asked, found);
+  const seedCutting = { ...cutting, specialTokens: [...sized.own, ...specialTokens] };
+  const seedTokens = settleSeedTokens(asked.seedTokens ?? [], seedCutting, limits, sized.room);
+  const { base, sizes } =
+    found === undefined ? { base: null, sizes: sized.sizes! } : settleBase(asked, found, sized, seedTokens);
+  return {
+    base,
+    vocabSize: sizes.at(-1)!,
+    smallerSizes: sizes.slice(0, -1),
+    padTo: asked.padTo ?? 1,
+    ...(areSpecialTokensFirst(asked, like, compat) && { specialTokensFirst: true }),
+    ...cutting,
+    ...limits,
+    superwords: settleSuperwords(asked, { leastSize, vocabSizeLeast: sizes[0]! }, compat),
+    model: {
+      ...settleModelLike(like, specialTokens, modelOf(asked)),
+      brought: base === null ? broughtOf(asked, looked) : [],
+    },
+    ...((asked.weights ?? []).length > 0 && {
+      weights: asked.weights!.map(checkedWeight),
+    }),
+    like,
+    ...(seedTokens.length > 0 && { seedTokens }),
+    ...(parity && { parity }),
+  };
+}
+
+/** Whether special tokens get the first ids beyond what the rule says. */
+function areSpecialTokensFirst(
+  { specialTokensFirst }: AskedTraining,
+  like: Like | null,
+  compat: Compat,
+): boolean {
+  if (specialTokensFirst && compat === "huggingface")
+    throw usageError(
+      "--special-tokens-first is for --compat cs336 and rustbpe; huggingface gives special tokens the first ids itself",
+      "leave it out, or choose another --compat",
+    );
+  return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
+}
+
+/** Ascending, of all tokens; `idLimit` is that of a base. */
+function sizesOf({ vocabSize }: AskedTraining, idLimit: number | undefined): number[] {
+  const more = vocabSize!.find(({ isMore }) => isMore);
+  if (more !== undefined && idLimit === undefined) {
+    const hint = "give the size of the whole vocabulary";
+    throw usageError(`--vocab-size +${more.count} needs --extend`, hint);
+  }
+  const sizes = vocabSize!.map(({ isMore, count }) => count + (isMore ? idLimit! : 0));
+  return sizes.sort((a, b) => a - b);
+}
+
+const modelOf = (asked: AskedModel): AskedModelSettings => {
+  const roles = roleNames.flatMap((role) => (asked[role] === undefined ? [] : [[role, asked[role]]]));
+  const { addBos: addsBos = false, chatTemplate, modelMaxLength, tokenizerClass } = asked;
+  return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };
+};
+
+/** Word counts do not say that a space was put before each text. */
+function refuseCountsOfSpaces(
+  asked: AskedTraining,
+  whose: { readonly addsPrefixSpace: boolean } | null,
+): void {
+  const name = [...(["counts", "saveCounts", "cache"] as const)].find((name) => asked[name] !== undefined);
+  if (!whose?.addsPrefixSpace || name === undefined) return;
+  const who = asked.extend === undefined ? "--like: that tokenizer" : "--extend: the base";
+  const option = `--${trainingOptions[name].name}`;
+  throw usageError(`${option} cannot be combined with this ${who} puts a space before each text`);
+}
+
+/** Refuses a format that is asked for and cannot say how text is cut. */
+function checkFormats({ formats }: AskedTraining, cutting: CutSettings): void {
+  if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
+    throw usageError(
+      "--format tiktoken: tiktoken takes one regular expression, and this pattern is a sequence of several",
+    );
+  }
+  const cannotSay = formats?.find((format) => format !== "huggingface");
+  if (cutting.normalization !== null && cannotSay !== undefined) {
+    throw usageError(
+      `--format ${cannotSay} cannot store a normalizer`,
+      "use --format huggingface, or leave out --format",
+    );
+  }
+}
+
+function checkSizes(sizes: readonly number[], leastSize: number, specialCount: number): void {
+  const twice = sizes.find((size, i) => size === sizes[i + 1]);
+  if (twice !== undefined) throw usageError(`--vocab-size: ${twice} is given twice`);
+  const least = sizes[0]!;
+  if (least >= leastSize) return;
+  const parts = `256 bytes${specialCount > 0 ? ` and ${specialCount} special tokens` : ""}`;
+  throw usageError(`--vocab-size ${least} is too small: ${parts} need ${leastSize}`);
+}
+
+/** The same for a base whose ids are below `idLimit`. */
+function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
+  const small = sizes.find((size) => size <= idLimit);
+  if (small !== undefined) {
+    throw usageError(
+      `--vocab-size ${small} is not more than the base has: ${idLimit}`,
+      "-n +8k adds 8,192 tokens to it",
+    );
+  }
+  const twice = sizes.find((size, i) => size === sizes[i + 1]);
+  if (twice === undefined) return;
+  throw usageError(`--vocab-size: ${twice}, or +${twice - idLimit}, is given twice`);
+}
+
+/** How the text becomes pretokens. */
+export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" | "like">>): Cutting => {
+  const { pattern, normalization, base, like } = settings;
+  const { specialTokens, isLinewise } = countsOptionsOf(settings);
+  return {
+    ...plainCutting(pattern.compiled, specialTokens, normalization),
+    addsPrefixSpace: (base?.parts ?? like)?.addsPrefixSpace ?? false,
+    ...(like && { isLinewise }),
+  };
+};
+
+/** How the finished tokenizer cuts text. */
+export const encodingPatternOf = ({ pattern, superwords }: Pick<Training, "pattern" | "superwords">) =>
+  superwords?.pattern ?? pattern;
+
+/** Word counts can be added up only if they were made with equal options of this kind. */
+export const countsOptionsOf = ({
+  pattern,
+  specialTokens,
+  normalization,
+  compat,
+  wholeTexts,
+  specialTokensAsText,
+}: CutSettings): CountsOptions => ({
+  patterns: pattern.sources,
+  specialTokens: wholeTexts || specialTokensAsText ? [] : specialTokens,
+  normalization,
+  isLinewise: compat === "huggingface" && !wholeTexts,
+});
+
+/** How superwords are learned: tokens that go over spaces (docs/superwords.md). */
+export type SuperwordSettings = {
+  /** Size of the vocabulary of the first stage, which is an ordinary training. */
+  readonly fromVocabSize: number;
+  /** How the second stage, and the finished tokenizer, cut text. The second stage is fed line by line. */
+  readonly pattern: ResolvedPattern;
+};
+
+/**
+ * SuperBPE's pattern of the second stage: numbers, runs of punctuation, and spaces before white space are cut off; all text
+ * between them is one pretoken.
+ */
+export const usualSuperwordPattern = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]{2,}[\\r\\n/]*| +(?!\\S)";
+
+/**
+ * @param leastSize bytes and special tokens
+ * @param vocabSizeLeast the smallest of the vocabularies that are to be made
+ */
+function settleSuperwords(
+  { superwordsFrom: fromVocabSize, superwordPattern: pattern = usualSuperwordPattern }: AskedTraining,
+  { leastSize, vocabSizeLeast }: { readonly leastSize: number; readonly vocabSizeLeast: number },
+  compat: Compat,
+): SuperwordSettings | null {
+  if (fromVocabSize === undefined) return null;
+  if (fromVocabSize < leastSize) {
+    throw usageError(
+      `--superwords-from ${fromVocabSize} is too small: 256 bytes and the special tokens need ${leastSize}`,
+    );
+  }
+  if (fromVocabSize > vocabSizeLeast) {
+    throw usageError(
+      `--superwords-from ${fromVocabSize} is more than --vocab-size ${vocabSizeLeast}`,
+      "superwords begin at a part of the vocabulary, e.g. at three quarters of it",
+    );
+  }
+  return { fromVocabSize, pattern: liftedPattern(pattern, compat) };
+}
+
+/**
+ * The pattern as the trainer to agree with reads it. HF's engine has its own dialect, and is fed line by line. rustbpe takes
+ * one regular expression, and drops the text between its matches, as tiktoken does. A pattern that this trainer would cut
+ * otherwise than we do is a usage error. `asked` is what was typed, or the splits that a file states.
+ */
+export function trainingPattern(
+  asked: string | readonly string[],
+  compat: Compat,
+  isLinewise = compat === "huggingface",
+): ResolvedPattern {
+  const isHuggingface = compat === "huggingface";
+  // HF's trainer is fed line by line, so no pretoken goes on behind a line end.
+  const lineWise = { lineWise: isLinewise };
+  const pattern =
+    typeof asked === "string"
+      ? resolvePattern(asked, { dialect: isHuggingface ? oniguruma : fancyRegex, ...lineWise })
+      : patternOfSources(asked, lineWise);
+  if (compat === "rustbpe") checkForRustbpe(pattern.sources);
+  if (pattern.name === null) checkForExport(pattern);
+  return pattern;
+}
+
+/** The pattern that superwords are learned from. It is fed line by line, whatever the trainer, and may leave text unmatched. */
+function liftedPattern(asked: string, compat: Compat): ResolvedPattern {
+  const dialect = compat === "huggingface" ? oniguruma : fancyRegex;
+  const pattern = resolvePattern(asked, { dialect, lineWise: true });
+  if (pattern.name === null) checkForExport(pattern);
+  return pattern;
+}
+
+/** A usage error if HF's engine could not read the regular expressions of tokenizer.json. */
+function checkForExport(pattern: ResolvedPattern): void {
+  const form = exportForm(pattern);
+  if (form.kind !== "splits") return;
+  for (const regex of form.regexes) {
+    try {
+      parsePattern(regex, oniguruma);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      throw usageError(`tokenizer.json cannot store the pattern: ${error.message}`, error.hint);
+    }
+  }
+}
+
+function checkForRustbpe(sources: readonly string[]): void {
+  const refuse = (what: string, hint: string) => {
+    throw usageError(`--compat rustbpe: ${what}: ${sources.join(" , ")}`, hint);
+  };
+  if (sources.length > 1)
+    refuse(
+      "rustbpe takes one regular expression, and this pattern is a sequence of several",
+      "train with --compat cs336 or huggingface",
+    );
+  if (mayLeaveGaps(sources[0]!))
+    refuse(
+      "the pattern may leave text unmatched, and rustbpe drops such text",
+      "with |[\\s\\S] at its end a pattern takes every character; --compat cs336 keeps unmatched text",
+    );
+}

@@ -1,0 +1,79 @@
+import type { Report } from "#jobs";
+import type { AskedTraining } from "#options";
+import type { ResolvedPattern } from "#pattern";
+import { build, codeIdentity } from "#runtime";
+import { contentsOf, isUpToDate, keepResult, type MadeOf, pathOf, placeOf, readResult } from "#store";
+import type { OpenCache } from "./count-memory.ts";
+import { identify } from "./count-words.ts";
+import type { Corpus } from "./learn-merges.ts";
+import type { Training } from "./training.ts";
+import { outputsOf, type Result } from "./write-result.ts";
+
+/** A training, checked and settled, with its places locked and its corpus as it is now. */
+export type OpenTraining = Omit<Result, "trained"> & {
+  readonly asked: AskedTraining;
+  readonly corpus: Corpus;
+  /** Whether some word counts are in memory: no later run can tell that its own are the same. */
+  readonly hasGivenWords: boolean;
+};
+
+/** `--if-changed`: nothing is done if the output is as a run with the same options wrote it, from the same contents. */
+export class FormerRun {
+  private readonly place: string;
+  private readonly otherFiles: readonly string[];
+
+  constructor(
+    private readonly cached: OpenCache,
+    private readonly opened: OpenTraining,
+  ) {
+    const { output, saveCounts } = opened.asked;
+    this.place = pathOf(placeOf(output!));
+    this.otherFiles = saveCounts === undefined ? [] : [saveCounts];
+  }
+
+  /** In doubt: no. */
+  async isAsNow(report: Report): Promise<boolean> {
+    const { cache, directory } = this.cached;
+    const result = readResult(directory, this.place);
+    if (result === undefined) return false;
+    await identify(cache, this.opened.corpus.inputs, report, contentsOf(result));
+    const madeOf = this.madeOf(cache.contents());
+    if (madeOf === undefined || !isUpToDate(result, this.place, this.otherFiles, madeOf)) return false;
+    cache.touchEntries();
+    cache.keepIndex();
+    return true;
+  }
+
+  /** Records what the output, which has just been written, was made of. */
+  note(): void {
+    const { cache, directory, scratchPath } = this.cached;
+    const madeOf = this.madeOf(cache.countedContents());
+    if (madeOf === undefined) return;
+    keepResult(directory, `${scratchPath()}/result`, this.place, this.otherFiles, madeOf);
+  }
+
+  /** Undefined if what was read cannot be read again, or if other code may have the same version. */
+  private madeOf(contents: readonly (string | undefined)[]): MadeOf | undefined {
+    const { asked, training, corpus, counts, hasGivenWords } = this.opened;
+    const code = codeIdentity();
+    if (code === undefined || hasGivenWords) return undefined;
+    if (contents.includes(undefined) || counts.some(({ sha256 }) => sha256 === null)) return undefined;
+    return {
+      version: build.version,
+      bunVersion: build.bunVersion,
+      code,
+      settings: { ...plainSettings(training), ...outputsOf(asked), languages: corpus.languages },
+      inputs: corpus.inputs.map(({ path }, i) => [path, contents[i]!] as const),
+      counts: counts.map(({ path, sha256 }) => [path, sha256!] as const),
+    };
+  }
+}
+
+/** All of them, as JSON can say them: none can be forgotten. */
+const plainSettings = ({ pattern, superwords, ...rest }: Training) => ({
+  ...rest,
+  pattern: plainPattern(pattern),
+  superwords: superwords && { ...superwords, pattern: plainPattern(superwords.pattern) },
+});
+
+const plainPattern = ({ name, sources }: ResolvedPattern) => [name, sources];

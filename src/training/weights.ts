@@ -1,0 +1,68 @@
+import { normalize } from "node:path";
+import type { InputWeight } from "#formats";
+import { globMatcher, slashed, usageError } from "#runtime";
+
+const weightMax = 1e6;
+/** Weights are whole numbers of this part of 1. */
+export const weightParts = 1e6;
+
+/** The weight; a usage error if it is not valid. */
+export function checkedWeight(input: InputWeight): InputWeight {
+  const { glob, weight } = input;
+  if (glob === "") throw usageError("--weight names no file", "a path or a glob comes before the weight");
+  // The nearest double of a decimal of six digits is the quotient of two integers.
+  const isExact = Math.round(weight * weightParts) / weightParts === weight;
+  if (weight >= 0 && weight <= weightMax && isExact) return input;
+  throw usageError(
+    `--weight: "${glob}" has the weight ${weight}`,
+    "a weight is a number from 0 to 1,000,000 with at most six digits after the point: 3, 0.5, 0.333333",
+  );
+}
+
+/** The weight of each path: that of the last glob that fits it, or 1. A usage error for a weight that decides nothing. */
+export function weightsOf(paths: readonly string[], weights: readonly InputWeight[]): number[] {
+  const fits = weights.map(({ glob }) => fitting(glob));
+  const deciding = paths.map((path) => fits.findLastIndex((fit) => fit(path)));
+  for (const [i, { name, glob, weight }] of weights.entries()) {
+    if (deciding.includes(i)) continue;
+    const shown = `the weight "${name === null ? "" : `${name}=`}${glob}:${weight}"`;
+    if (paths.some(fits[i]!)) {
+      throw usageError(
+        `${shown} has no effect: later weights fit everything that it fits`,
+        "the last weight that fits an input decides",
+      );
+    }
+    throw usageError(
+      `${shown} has no effect: no input matches "${glob}"`,
+      name === null
+        ? "use the path as the input is named, a folder above it, or a glob; without a slash, it matches names at any depth"
+        : `"${name}" is read as a name; where it is the beginning of a path, ./${name}=${glob}`,
+    );
+  }
+  const found = deciding.map((i) => weights[i]?.weight ?? 1);
+  if (found.every((weight) => weight === 0)) {
+    throw usageError(
+      "the weights leave nothing to train on: every input has the weight 0",
+      "give an input a larger weight",
+    );
+  }
+  return found;
+}
+
+/**
+ * Whether the glob fits a path, or a folder above it. As in a .gitignore file, a glob with a slash fits whole paths, as they are
+ * named or found; a glob without one fits names at any depth.
+ */
+function fitting(glob: string): (path: string) => boolean {
+  const plain = slashed(normalize(glob)).replace(/(?<=.)\/$/, "");
+  // The runtime takes a ! in front for "not".
+  const matches = globMatcher(plain.replace(/^!/, "\\!"));
+  const isPath = plain.includes("/");
+  return (path) => {
+    const parts = slashed(normalize(path)).split("/");
+    return parts.some((name, i) => {
+      const part = isPath ? parts.slice(0, i + 1).join("/") : name;
+      return part === plain || matches(part);
+    });
+  };
+}

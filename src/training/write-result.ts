@@ -1,0 +1,348 @@
+import { join, posix } from "node:path";
+import { hasFields, type Skipped } from "#corpus";
+import {
+  type CountsRecord,
+  type FieldsOf,
+  imageFormat,
+  ledgerFiles,
+  mergesSha256,
+  modelCardFile,
+  type OutputFile,
+  readJson,
+  recordFormat,
+  recordName,
+  type TrainingRecord,
+  trainingFile,
+} from "#formats";
+import type { AskedTraining } from "#options";
+import type { ResolvedPattern } from "#pattern";
+import { build, isFile, nextTurn, peakMemoryBytes } from "#runtime";
+import { type FormerResults, type Guard, stageDirectory, unguarded, withStaged } from "#store";
+import { imageName, ledgerFacts, reservedOf, type TokenizerParts, type Vocabulary } from "#tokenizer";
+import { chosenFiles, finishedTokenizer, type LoadedFormats } from "./chosen-files.ts";
+import type { Corpus, TrainedVocabulary, TrainedWork } from "./learn-merges.ts";
+import { encodingPatternOf, type OutputSettings, type Training } from "./training.ts";
+import { weightsOf } from "./weights.ts";
+
+/** A run as its record has it. */
+export type Run = {
+  /** The command as people read it, and its arguments as typed. */
+  readonly command: string;
+  readonly arguments: readonly string[];
+  /** When it began, by `performance.now()`. */
+  readonly startMs: number;
+  /** When it ended, if the result is not written at once. */
+  readonly endMs?: number;
+  readonly trained: Pick<TrainedWork, "countMs" | "mergeMs">;
+  /** How many former results stay beside this one; undefined leaves those that are there. */
+  readonly keepCount?: number | undefined;
+};
+
+/** A training, what it read, and what was learned. */
+export type Result<Trained extends TrainedWork = TrainedVocabulary> = Run &
+  Partial<OutputSettings> & {
+    readonly training: Training;
+    readonly corpus: Pick<Corpus, "inputs" | "languages" | "workerCount">;
+    /** Files in directories that are not read. */
+    readonly skipped: readonly Skipped[];
+    readonly counts: readonly CountsRecord[];
+    readonly trained: Trained;
+  };
+
+/** What is written of a run. */
+export type Product<Fields> = {
+  /** Those of the vocabularies, ascending. With several, each has a directory of its own, named by its size. */
+  readonly sizes: readonly number[];
+  readonly filesOf: (index: number) => readonly OutputFile[];
+  /** Whether an image of each is put beside its files, and in no list of them: what is loaded from the files is made anew. */
+  readonly hasImage?: boolean;
+  /** What its record has between the head, which is the same for all, and the files. `sizes`: in the record of several. */
+  readonly fieldsOf: (index: number, sizes?: readonly number[]) => Fields;
+  readonly mergesSha256Of: (index: number) => string;
+};
+
+export type Written<Record> = FormerResults & { readonly record: Record };
+
+/** Writes a directory beside its place, the records too, and then exchanges it with what is there. */
+export async function writeProduct<Fields extends object>(
+  path: string,
+  product: Product<Fields>,
+  run: Run,
+  guard: Guard = unguarded,
+) {
+  const writeStartMs = performance.now();
+  const recordOf = (names: readonly string[], index: number, sizes?: readonly number[]) => ({
+    ...headOf(run),
+    ...product.fieldsOf(index, sizes),
+    files: names,
+    ...costOf(run, writeStartMs),
+    mergesSha256: product.mergesSha256Of(index),
+  });
+  let record: ReturnType<typeof recordOf> | undefined;
+  const files = filesOfSizes(product, (...made) => {
+    record = recordOf(...made);
+    return record;
+  });
+  const withImages = !product.hasImage ? [] : product.sizes.length === 1 ? [""] : product.sizes.map(String);
+  const former = await publishFiles(path, files, { keepCount: run.keepCount, guard, withImages });
+  return { ...former, record: record! };
+}
+
+/** The files of one size; or those of each in a directory of its own, and the record of all, the largest among them. */
+export function filesOfSizes(
+  { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
+  makeRecord: (names: readonly string[], index: number, sizes?: readonly number[]) => object,
+): OutputFile[] {
+  const recorded = (files: readonly OutputFile[], index: number, sizes?: readonly number[]) => {
+    const names = [...files.map(({ name }) => name), recordName];
+    return [...files, trainingFile(() => makeRecord(names, index, sizes))];
+  };
+  const each = sizes.map((_, index) => recorded(product.filesOf(index), index));
+  if (each.length === 1) return each[0]!;
+  const files = each.flatMap((some, index) =>
+    some.map(({ name, chunks }) => ({ name: `${sizes[index]}/${name}`, chunks })),
+  );
+  return recorded(files, sizes.length - 1, sizes);
+}
+
+type Publishing = {
+  readonly keepCount?: number | undefined;
+  readonly guard: Guard;
+  /** Directories of the result that get an image of the tokenizer in them; "" is the result's own. */
+  readonly withImages?: readonly string[];
+  /** Looks at the files before they take their place; what it throws, leaves the place as it was. */
+  readonly check?: (stagedPath: string) => Promise<void>;
+};
+
+/** Writes files into a directory beside its place, and exchanges the two; see `writeProduct`. */
+export async function publishFiles(
+  path: string,
+  files: readonly OutputFile[],
+  { keepCount, guard, withImages = [], check }: Publishing,
+): Promise<FormerResults> {
+  return withStaged(stageDirectory(path), guard, async (staged) => {
+    for (const file of files) {
+      // In slices: tokens of repetitive text are megabytes long, and so are the files.
+      for (const _ of staged.writeInSteps(file.name, file.chunks())) await nextTurn();
+    }
+    for (const directory of withImages) {
+      const { imageAt } = await import("./image-at.ts");
+      const image = await imageAt(join(staged.stagedPath, directory));
+      for (const _ of staged.writeInSteps(posix.join(directory, imageName), [image])) await nextTurn();
+    }
+    await check?.(staged.stagedPath);
+    return staged.publish({ keepCount });
+  });
+}
+
+/** A product whose record is one of several kinds. */
+export type AnyProduct = Product<object>;
+
+/** Which files are asked for. */
+export const outputsOf = ({
+  formats: formatNames,
+  ledger,
+  modelCard = false,
+}: AskedTraining): OutputSettings => ({
+  formatNames,
+  ledger,
+  modelCard,
+});
+
+export function productOf(result: Result, formats: LoadedFormats): Product<FieldsOf<TrainingRecord>> {
+  const { training, trained, modelCard } = result;
+  const others = result.formatNames?.filter((name) => name !== imageFormat);
+  const formatNames = others?.length === 0 ? undefined : others;
+  const { ledger = formatNames === undefined ? undefined : false } = result;
+  const vocabularies = [...trained.smaller, trained.vocabulary];
+  const sizes = [...training.smallerSizes, training.vocabSize];
+  return {
+    sizes,
+    hasImage: result.formatNames?.includes(imageFormat) === true,
+    filesOf(index) {
+      const vocabulary = vocabularies[index]!;
+      return [
+        ...chosenFiles(formats, formatNames, finishedTokenizer(training, vocabulary)),
+        ...ledgerFiles(ledger, vocabulary, trained.ledger),
+        ...(modelCard === true ? [cardOf(result, vocabulary)] : []),
+      ];
+    },
+    fieldsOf: (index, allSizes) => fieldsOf(result, vocabularies[index]!, sizes[index]!, allSizes),
+    mergesSha256Of: (index) => mergesSha256(vocabularies[index]!),
+  };
+}
+
+function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): OutputFile {
+  const { ledger } = trained;
+  const statistics = trained.statistics.filter((_, i) => !corpus.languages?.[i]?.isDev);
+  return modelCardFile({
+    ...training,
+    pattern: encodingPatternOf(training),
+    vocabulary,
+    documentCount: statistics.reduce((sum, { documentCount }) => sum + documentCount, 0),
+    textBytes: statistics.reduce((sum, { textBytes }) => sum + textBytes, 0),
+    bytesPerToken: ledgerFacts(ledger, vocabulary).bytesPerToken,
+    mergesSha256: mergesSha256(vocabulary),
+    version: build.version,
+  });
+}
+
+/** A setting that has no place of its own in a record is recorded by its name: none can be forgotten. */
+export function otherSettings({
+  base,
+  vocabSize,
+  smallerSizes,
+  padTo,
+  specialTokens,
+  normalization,
+  pattern,
+  compat,
+  superwords,
+  model,
+  like,
+  ...others
+}: Training) {
+  return others;
+}
+
+function fieldsOf(
+  result: Result,
+  vocabulary: Vocabulary,
+  vocabSize: number,
+  sizes: readonly number[] | undefined,
+): FieldsOf<TrainingRecord> {
+  const { training, trained, corpus } = result;
+  const { specialTokens, padTo, compat, model, normalization, like } = training;
+  const { proposed, brought, roles, ...modelSettings } = model;
+  const later = like?.laterTokens.map(({ content }) => content) ?? [];
+  return {
+    options: {
+      vocabSize,
+      ...(sizes && { sizes }),
+      specialTokens,
+      padTo,
+      reservedTokens: reservedOf(vocabulary).filter((text) => !later.includes(text)),
+      pattern: recordedPattern(encodingPatternOf(training)),
+      ...(normalization !== null && { normalization }),
+      ...recordedSuperwords(training, trained),
+      compat,
+      ...otherSettings(training),
+      ...(like && { like: like.path }),
+      model: { ...roles, ...modelSettings },
+      workers: corpus.workerCount,
+    },
+    formats: result.formatNames ?? null,
+    ...corpusFacts(result),
+    mergeCount: vocabulary.mergeCount,
+    ...ledgerFacts(trained.ledger, vocabulary),
+  };
+}
+
+function recordedSuperwords({ superwords, pattern }: Training, { superwordFacts }: TrainedVocabulary) {
+  if (superwords === null || superwordFacts === undefined) return {};
+  const { fromVocabSize } = superwords;
+  return { superwords: { fromVocabSize, wordPattern: recordedPattern(pattern), ...superwordFacts } };
+}
+
+export const recordedPattern = ({ name, sources }: Pick<ResolvedPattern, "name" | "sources">) => ({
+  name,
+  regex: sources.length === 1 ? sources[0]! : sources,
+});
+
+/** What was read and counted. */
+export function corpusFacts({ training, corpus, skipped, counts, trained }: Result<TrainedWork>) {
+  const { inputs, languages } = corpus;
+  const { weights } = training;
+  const weightOfEach =
+    weights &&
+    weightsOf(
+      [...inputs, ...counts].map(({ path }) => path),
+      weights,
+    );
+  /** Files of word counts come behind the inputs. */
+  const weightAt = (i: number) => weightOfEach && { weight: weightOfEach[i]! };
+  return {
+    inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
+      path,
+      sizeBytes: isStream ? trained.statistics[i]!.textBytes : sizeBytes,
+      textBytes: trained.statistics[i]!.textBytes,
+      documents: trained.statistics[i]!.documentCount,
+      invalidBytes: trained.statistics[i]!.invalidByteCount,
+      format,
+      formatFrom,
+      ...(hasFields(format) && { textField }),
+      ...weightAt(i),
+      ...languages?.[i],
+    })),
+    ...(languages && { languages: trained.languages! }),
+    skipped,
+    counts: counts.map((file, i) => ({ ...file, ...weightAt(inputs.length + i) })),
+    wordCount: trained.pretokenCount,
+    distinctWordCount: trained.distinctWordCount,
+  };
+}
+
+/** The head of a record: the program, the command, and when it ran. */
+const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">) =>
+  ({
+    format: recordFormat,
+    ...build,
+    command,
+    arguments: typed,
+    workingDirectory: process.cwd(),
+    startedAt: new Date(performance.timeOrigin + startMs).toISOString(),
+  }) as const;
+
+/** A tokenizer that was made of another one, of which `basePath` is the first file. */
+type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
+  readonly basePath: string;
+  readonly parts: TokenizerParts;
+};
+
+/**
+ * Its record. `options` are those of the training of the other one, if there is a record of it, and what is different now.
+ * In any case they hold what GPT-2's files and files of ranks do not: pattern, special tokens with their ids, normal form.
+ */
+export function derivedRecord(
+  { basePath, parts, ...run }: Derivation,
+  made: object,
+  files: readonly string[],
+  options: Readonly<Record<"vocabSize" | "specialTokens" | "specialIds", unknown>>,
+): object {
+  const { patternName: name, patternSources: sources } = parts.description;
+  return {
+    ...headOf(run),
+    ...made,
+    files,
+    options: {
+      ...trainedOptions(basePath),
+      ...options,
+      padTo: 1,
+      reservedTokens: [],
+      normalization: parts.normalization,
+      pattern: recordedPattern({ name, sources }),
+    },
+  };
+}
+
+/** The options in the record of a training beside the file. */
+function trainedOptions(path: string): object | undefined {
+  const recordPath = join(path, "..", recordName);
+  if (!isFile(recordPath)) return undefined;
+  const { options } = readJson(recordPath) as { options?: unknown };
+  return typeof options === "object" && options !== null ? options : undefined;
+}
+
+/** What the run took, up to now. */
+function costOf({ startMs, endMs, trained }: Run, writeStartMs: number) {
+  const nowMs = performance.now();
+  return {
+    timings: {
+      countMs: Math.round(trained.countMs),
+      mergeMs: Math.round(trained.mergeMs),
+      writeMs: Math.round(nowMs - writeStartMs),
+      totalMs: Math.round((endMs ?? writeStartMs) - startMs + (nowMs - writeStartMs)),
+    },
+    peakMemoryBytes: peakMemoryBytes(),
+  };
+}

@@ -1,0 +1,201 @@
+import { dirname } from "node:path";
+import { type ByteSink, openFilesMax, scaled } from "#runtime";
+import { CountsFileReader, type CountsSource } from "./counts-files.ts";
+import type { CountsOptions } from "./counts-format.ts";
+import { countsFileHead, unknownTotals } from "./counts-format.ts";
+import {
+  CommonWords,
+  type LeftOut,
+  nothingLeftOut,
+  type SortedWords,
+  type Summand,
+  SumOfWords,
+  TableWords,
+  totalsOfSum,
+  wordTableOfSum,
+} from "./sorted-words.ts";
+import {
+  type RunDirectory,
+  removeSortedRun,
+  type SortedRun,
+  SpillingCounter,
+  writeSortedRun,
+  writeWords,
+} from "./spilling-counter.ts";
+import { joinTables } from "./word-counter.ts";
+import { type CountsTotals, tableBytes, type WordTable } from "./word-table.ts";
+
+/** All words of a corpus, still apart: what a counter holds, and sorted counts in files. */
+export type Parts = {
+  readonly counter: SpillingCounter;
+  /** More of them, of which no two tables share a word. The counter is empty then. */
+  readonly slices?: readonly WordTable[];
+  readonly sources: readonly CountsSource[];
+};
+
+/** The words that are not in sources. */
+const listWords = function* ({ counter, slices = [] }: Parts): Generator<undefined, WordTable> {
+  return slices.length > 0 ? joinTables(slices) : yield* counter.words.listWords();
+};
+
+/** The runs whose words are only on disk. */
+export const sourcesOfSortedRuns = (runs: readonly SortedRun[]): CountsSource[] =>
+  runs.flatMap(({ path, totals, isInMemoryToo }) => (isInMemoryToo ? [] : [{ path, totals }]));
+
+/** The sum of parts. It may be read several times. All work is in slices of some milliseconds. */
+export class SumOfParts {
+  private exactTotals: CountsTotals | undefined;
+
+  private constructor(
+    private readonly sources: readonly CountsSource[],
+    /** What the counter held. */
+    private readonly own: TableWords | null,
+  ) {}
+
+  static *of(parts: Parts): Generator<undefined, SumOfParts> {
+    const { counter, sources } = parts;
+    const table = yield* listWords(parts);
+    if (table.wordCount === 0) return new SumOfParts(sources, null);
+    counter.words.clear();
+    return new SumOfParts(sources, yield* TableWords.sort(table));
+  }
+
+  /** Upper bounds of the totals: a word of several parts is one word of the sum. */
+  get bound(): CountsTotals {
+    const added = this.sources.map(({ totals }) => totals);
+    if (this.own !== null) added.push(this.own.totals);
+    const sumOf = (total: keyof CountsTotals) => added.reduce((sum, totals) => sum + totals[total], 0);
+    return {
+      wordCount: sumOf("wordCount"),
+      byteCount: sumOf("byteCount"),
+      pretokenCount: sumOf("pretokenCount"),
+    };
+  }
+
+  /** The exact totals. Unless there is only one part, the sum is read for them. */
+  *totals(): Generator<undefined, CountsTotals> {
+    const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
+    this.exactTotals ??= isOne ? this.bound : yield* this.read(totalsOfSum);
+    return this.exactTotals;
+  }
+
+  /** Gives memory back. Nothing may be read afterwards. */
+  release(): void {
+    this.own?.release();
+  }
+
+  /** Calls `read` with the words in the order of their bytes. */
+  *read<T>(read: (words: SortedWords) => Generator<undefined, T>): Generator<undefined, T> {
+    const readers: CountsFileReader[] = [];
+    try {
+      const summands: Summand[] = [];
+      for (const { path } of this.sources) {
+        const words = CountsFileReader.open(path);
+        readers.push(words);
+        summands.push({ words, times: 1 });
+      }
+      this.own?.restart();
+      if (this.own !== null) summands.push({ words: this.own, times: 1 });
+      return yield* read(summands.length === 1 ? summands[0]!.words : new SumOfWords(summands));
+    } finally {
+      for (const reader of readers) reader.close();
+    }
+  }
+}
+
+/**
+ * The sum of the parts as a table; yields between slices of some milliseconds. `check` is told how much it will be at
+ * most before a large table is made, and may throw.
+ */
+export function* addUp(
+  parts: Parts,
+  check: (totals: CountsTotals) => void = () => {},
+): Generator<undefined, WordTable> {
+  const { words: counter } = parts.counter;
+  if (parts.sources.length === 0) {
+    const table = yield* listWords(parts);
+    // The first call to the system takes 2 ms, so small tables are left to the garbage collector.
+    if (counter.memoryBytes >= worthClearingBytes) counter.clear();
+    return table;
+  }
+  const sum = yield* SumOfParts.of(parts);
+  // A table is made in one size. If the bound is far off, much of its memory would stay empty.
+  const totals = tableBytes(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
+  check(totals);
+  const table = yield* sum.read((words) => wordTableOfSum(words, totals));
+  sum.release();
+  return table;
+}
+
+export type SavedSum = { readonly totals: CountsTotals; readonly leftOut: LeftOut };
+
+/**
+ * Writes the sum of the parts as a counts file in the compact form, word by word, without a table of all words. Words that
+ * occur fewer than `minCount` times are left out. Into a stream the totals go first, so the sum may be read twice.
+ */
+export function* writeSum(
+  parts: Parts,
+  out: ByteSink,
+  options: CountsOptions,
+  minCount = 1,
+): Generator<undefined, SavedSum> {
+  const sum = yield* SumOfParts.of(parts);
+  const common = (words: SortedWords, leftOut: LeftOut) =>
+    minCount > 1 ? new CommonWords(words, minCount, leftOut) : words;
+  let totals = unknownTotals;
+  if (out.overwrite === undefined) {
+    totals =
+      minCount > 1
+        ? yield* sum.read((words) => totalsOfSum(common(words, nothingLeftOut())))
+        : yield* sum.totals();
+  }
+  out.write(countsFileHead(options, totals));
+  const leftOut = nothingLeftOut();
+  totals = yield* sum.read((words) => writeWords(common(words, leftOut), (chunk) => out.write(chunk)));
+  out.overwrite?.(countsFileHead(options, totals), 0);
+  return { totals, leftOut };
+}
+
+const worthClearingBytes = scaled(16e6, 100);
+const worthCountingBytes = scaled(32e6, 200);
+
+/** Where sums of some of the sources go, and what their words are made with. */
+type RunsOfSums = {
+  readonly scratch: { open(): RunDirectory };
+  readonly countsOptions: CountsOptions;
+};
+
+/** A run may narrow the sources of several countings in one directory: each language, or each stage of superwords. */
+let sumCount = 0;
+const nextName = () => `sum-${sumCount++}`;
+
+/**
+ * Reduces the sources to a number that can be open at once, with a frame of each in memory: some are added up and written
+ * as one. Runs that were added up are removed.
+ */
+export function* narrowed(
+  sources: readonly CountsSource[],
+  { scratch, countsOptions }: RunsOfSums,
+  sourceCountMax = sourcesAtOnce(),
+): Generator<undefined, CountsSource[]> {
+  const left = [...sources];
+  while (left.length > sourceCountMax) {
+    // As few as possible are written again: the smallest.
+    left.sort((a, b) => b.totals.byteCount - a.totals.byteCount);
+    const group = left.splice(-Math.min(sourceCountMax, left.length - sourceCountMax + 1));
+    const options = { ...scratch.open(), countsOptions };
+    const sum = yield* SumOfParts.of({ counter: new SpillingCounter({}, ""), sources: group });
+    const run = yield* sum.read((words) => writeSortedRun(words, nextName(), null, options));
+    for (const { path } of group) if (dirname(path) === options.directory) removeSortedRun(path);
+    left.push(...sourcesOfSortedRuns([run]));
+  }
+  return left;
+}
+
+/** So many of them are open at once at most. */
+const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, openFilesMax() - otherFiles));
+
+/** Frames of so many are 40 MB. */
+const wantedSourceCount = scaled(512, 3);
+/** Files that the rest of the program has open, or may open. */
+const otherFiles = 64;

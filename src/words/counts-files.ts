@@ -1,0 +1,271 @@
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { described, textOf, typedArrayClass } from "#bytes";
+import { filesMatching } from "#corpus";
+import { openRegularFile, scaled, statOf, tryRead, UserError } from "#runtime";
+import {
+  agreedOptions,
+  type CountsOptions,
+  type CountsOrigin,
+  CountsReader,
+  checkOptions,
+  countsFileChunks,
+} from "./counts-format.ts";
+import type { SpillingCounter } from "./spilling-counter.ts";
+import { readTsvHead, sortedTsvChunks, type TsvHead, TsvReader } from "./tsv.ts";
+import type { CountsTotals, GivenWords, WordTable } from "./word-table.ts";
+
+/** Whether word counts are written as text: if the name ends in `.tsv`, and on stdout (`-`). */
+export const isText = (path: string) => path === "-" || path.endsWith(".tsv");
+
+/** A counts file that can be read several times. */
+export type CountsSource = {
+  readonly path: string;
+  readonly totals: CountsTotals;
+};
+
+/** Reads a counts file in the compact form. Closes it behind its last word, or in `close`. */
+export class CountsFileReader extends CountsReader {
+  private readonly file: { fd: number };
+
+  constructor(path: string, fd: number) {
+    const stats = fstatSync(fd);
+    super(path, readerOf(path, fd), stats.isFile() ? stats.size : undefined);
+    this.file = { fd };
+  }
+
+  static open(path: string): CountsFileReader {
+    const fd = openFile(path);
+    try {
+      return new CountsFileReader(path, fd);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  override next(): boolean {
+    if (super.next()) return true;
+    this.close();
+    return false;
+  }
+
+  close(): void {
+    if (this.file.fd >= 0) closeSync(this.file.fd);
+    this.file.fd = -1;
+  }
+}
+
+/** A text file whose head was read. `fd` is -1 if it will be opened again for its words. */
+type TextFile = { readonly path: string; readonly fd: number; readonly head: TsvHead };
+
+/** Word counts that are added to those of a corpus. */
+export type AddedCounts = Pick<CountsFiles, "paths" | "sources" | "hasUnsorted" | "addUnsortedTo" | "among">;
+
+/** The counts files that the user named. They exist, and their headers agree. */
+export class CountsFiles {
+  /** The options that the headers state; null if there is no header. */
+  readonly options: CountsOptions | null;
+  /** The first file without a header. */
+  readonly unstated?: string;
+  /** The first file whose special tokens have another order than in `options`. */
+  readonly reordered: string | undefined;
+  /** Files in the compact form, which are added up in one pass. */
+  readonly sources: readonly CountsSource[];
+  /** Text files, and files that can be read only once, such as pipes. */
+  private readonly others: readonly (TextFile | CountsFileReader)[];
+  private readonly made: readonly CountsOrigin[];
+
+  /**
+   * A UserError for a file that is missing, no counts file, damaged in its header, or made with other options.
+   *
+   * @param opened descriptors, by path, of files that are open already and can be read once
+   */
+  constructor(
+    readonly paths: readonly string[],
+    opened: ReadonlyMap<string, number> = new Map(),
+  ) {
+    const sources: CountsSource[] = [];
+    const others: (TextFile | CountsFileReader)[] = [];
+    const made: CountsOrigin[] = [];
+    for (const path of paths) {
+      const fd = opened.get(path) ?? openFile(path);
+      const canReopen = !opened.has(path);
+      if (isText(path)) {
+        const head = readTsvHead(path, readerOf(path, fd));
+        // There may be hundreds: they are not kept open.
+        if (canReopen) closeSync(fd);
+        others.push({ path, fd: canReopen ? -1 : fd, head });
+        if (head.options === null) this.unstated ??= path;
+        else made.push({ name: path, options: head.options });
+        continue;
+      }
+      const reader = new CountsFileReader(path, fd);
+      made.push({ name: path, options: reader.header });
+      if (!canReopen) others.push(reader);
+      else {
+        sources.push({ path, totals: reader.totals });
+        reader.close();
+      }
+    }
+    this.options = agreedOptions(made);
+    const tokens = JSON.stringify(this.options?.specialTokens);
+    this.reordered = made.find(({ options }) => JSON.stringify(options.specialTokens) !== tokens)?.name;
+    this.sources = sources;
+    this.others = others;
+    this.made = made;
+  }
+
+  /** A UserError if a file was made with other options than this run has. */
+  check(options: CountsOptions): void {
+    for (const made of this.made) checkOptions(made, { name: "this run", options });
+  }
+
+  /** The first file with a header. */
+  get statedBy(): string | undefined {
+    return this.made[0]?.name;
+  }
+
+  get hasUnsorted(): boolean {
+    return this.others.length > 0;
+  }
+
+  /** Adds what cannot be added up in one pass to the words of the counter. */
+  addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
+    return addEach(this.others, counter);
+  }
+
+  /** The files whose paths are meant, on their own. */
+  among(isMeant: (path: string) => boolean): AddedCounts {
+    const others = this.others.filter(({ path }) => isMeant(path));
+    return Object.assign(Object.create(this) as CountsFiles, {
+      paths: this.paths.filter(isMeant),
+      sources: this.sources.filter(({ path }) => isMeant(path)),
+      others,
+    });
+  }
+}
+
+function* addEach(
+  files: readonly (TextFile | CountsFileReader)[],
+  counter: SpillingCounter,
+): Generator<undefined, void> {
+  for (const file of files) {
+    yield* counter.startTask(null);
+    yield* file instanceof CountsFileReader ? addWords(file, counter) : addText(file, counter);
+  }
+}
+
+function* addWords(reader: CountsFileReader, counter: SpillingCounter): Generator<undefined, void> {
+  for (let words = 1; reader.next(); words++) {
+    counter.words.add(reader.word, 0, reader.wordLength, reader.count);
+    if (words % wordsPerSlice !== 0) continue;
+    yield;
+    yield* counter.makeRoom();
+  }
+}
+
+/** Reads a text file to its end and closes it. */
+function* addText(
+  { path, fd: openFd, head }: TextFile,
+  counter: SpillingCounter,
+): Generator<undefined, void> {
+  const fd = openFd < 0 ? openFile(path) : openFd;
+  const read = readerOf(path, fd);
+  const { options, rest } = openFd < 0 ? readTsvHead(path, read) : head;
+  if (JSON.stringify(options) !== JSON.stringify(head.options)) {
+    throw new UserError(`${path} was replaced while it was read`, { hint: "run again" });
+  }
+  const lines = new TsvReader(path, counter.words, options === null ? 1 : 2);
+  lines.read(rest);
+  while (lines.readNext(read) > 0) {
+    yield;
+    yield* counter.makeRoom();
+  }
+  lines.finish();
+  closeSync(fd);
+}
+
+/** The bytes of a file of word counts, in the form that its name asks for. */
+export function countsChunks(path: string, words: WordTable, options: CountsOptions): Iterable<Uint8Array> {
+  return isText(path) ? sortedTsvChunks(words, options) : countsFileChunks(words, options);
+}
+
+/** The files that `--counts` names: a path, or a glob if there is no such path. */
+export function countsPathsOf(name: string): string[] {
+  if (!/[*?[]/.test(name) || statOf(name) !== undefined) return [name];
+  const { paths } = filesMatching(name);
+  if (paths.length > 0) return paths;
+  throw new UserError(`--counts "${name}": no such file, and no file matches it as a glob`, {
+    hint: "a glob matches no hidden files",
+  });
+}
+
+const readerOf = (path: string, fd: number) => (into: Uint8Array) => tryRead(path, () => readSync(fd, into));
+
+function openFile(path: string): number {
+  const stats = statOf(path);
+  if (stats?.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
+  return openRegularFile(path);
+}
+
+/** When the event loop should turn: a caller's iterator may take long for each word. */
+type Pace = { readonly isDue: boolean; readonly restart: () => void };
+
+/** @internal Counts files, and words that a caller of the library gives beside them. */
+export class CountsFilesAndWords extends CountsFiles {
+  constructor(
+    paths: readonly string[],
+    private readonly given: GivenWords,
+    private readonly pace: Pace,
+  ) {
+    super(paths);
+  }
+
+  /** Words that are given have no order. */
+  override get hasUnsorted(): boolean {
+    return true;
+  }
+
+  override *addUnsortedTo(counter: SpillingCounter): Generator<undefined, void> {
+    yield* super.addUnsortedTo(counter);
+    yield* counter.startTask(null);
+    const { pace } = this;
+    const encoder = new TextEncoder();
+    let index = 0;
+    for (const entry of this.given) {
+      if (pace.isDue) {
+        yield;
+        pace.restart();
+      }
+      const [word, count] = checkedEntry(entry, index++);
+      const bytes = typeof word === "string" ? encoder.encode(word) : word;
+      counter.words.add(textOf(bytes), 0, bytes.length, count);
+      if (index % wordsPerSlice !== 0) continue;
+      yield;
+      yield* counter.makeRoom();
+    }
+  }
+}
+
+/** So few that they have no more text than is counted between two checks of the memory. */
+const wordsPerSlice = scaled(1 << 15, 2);
+
+function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Array, number] {
+  const what = `wordCounts: entry ${index}`;
+  if (!Array.isArray(entry) || entry.length !== 2) {
+    throw new UserError(`${what} is ${described(entry)}: it must be a pair of a word and its count`, {
+      hint: "a Map of words to counts has such entries; for a plain object, give Object.entries(object)",
+    });
+  }
+  const [word, count] = entry;
+  const isWord =
+    typeof word === "string" ? word !== "" : typedArrayClass(word) === "Uint8Array" && word.length > 0;
+  if (!isWord)
+    throw new UserError(`${what} has the word ${described(word)}: it must be a string or bytes, not empty`);
+  if (!Number.isSafeInteger(count) || count < 1) {
+    throw new UserError(
+      `${what} has the count ${described(count)}: it must be a whole number from 1 to 2^53 - 1`,
+    );
+  }
+  return [word, count];
+}

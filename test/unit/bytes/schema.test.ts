@@ -1,0 +1,183 @@
+import { expect, test } from "bun:test";
+import {
+  type ArgumentKind,
+  type Check,
+  checkArgument,
+  checkOptions,
+  checkOr,
+  described,
+  fieldsOf,
+  flag,
+  listOf,
+  numberArgument,
+  objectArgument,
+  oneOf,
+  oneOrMore,
+  optional,
+  orNull,
+  path,
+  pathsArgument,
+  shown,
+  text,
+  textArgument,
+  textLike,
+  time,
+  tupleOf,
+  wholeNumber,
+} from "../../../src/bytes/schema.ts";
+import { Tokenizer, trainTokenizer, UserError } from "../../../src/index.ts";
+import { errorOf } from "../../thrown.ts";
+
+const failing = (what: string): never => {
+  throw new Error(what);
+};
+
+/** Why the value does not pass. */
+function failureOf(check: Check<unknown>, value: unknown): string {
+  try {
+    return `passed as ${shown(checkOr(check, value, failing))}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test("values of the right kind pass as they are", () => {
+  expect(checkOr(wholeNumber(1, 3), 3, failing)).toBe(3);
+  expect(checkOr(time, 8.64e15, failing)).toBe(8.64e15);
+  expect(checkOr(orNull(text), null, failing)).toBeNull();
+  expect(checkOr(oneOrMore(text), "a", failing)).toEqual(["a"]);
+  expect(checkOr(oneOrMore(text), ["a", "b"], failing)).toEqual(["a", "b"]);
+  expect(checkOr(oneOf(["a", "b"]), "b", failing)).toBe("b");
+  expect(checkOr(textLike(/^[ab]+$/, "no word"), "abba", failing)).toBe("abba");
+  expect(checkOr(tupleOf(text, wholeNumber()), ["a", 1], failing)).toEqual(["a", 1]);
+  const fields = fieldsOf({ a: listOf(flag), b: optional(path) });
+  expect(checkOr(fields, { a: [true], other: 1 }, failing)).toEqual({ a: [true], b: undefined });
+});
+
+test("values of another kind, or out of range, are named and shown", () => {
+  expect(failureOf(wholeNumber(1, 3), 4)).toBe("it is 4, not a whole number from 1 to 3");
+  for (const value of [0, 1.5, -1, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, "1", null, [1], true]) {
+    expect(failureOf(wholeNumber(1), value)).toContain("not a whole number from 1 to 9007199254740991");
+  }
+  for (const value of [8.65e15, Number.NaN, -9e15, "0"])
+    expect(failureOf(time, value)).toContain("not a time");
+  for (const value of ["\ud800", 1, null, {}]) expect(failureOf(text, value)).toContain("not text");
+  for (const value of ["", "a\0", "x".repeat(4096)]) expect(failureOf(path, value)).toContain("not a path");
+  expect(failureOf(flag, 1)).toBe("it is 1, neither true nor false");
+  expect(failureOf(oneOf(["a", "b"]), "c")).toBe('it is "c", none of a, b');
+  expect(failureOf(oneOrMore(text), [])).toBe("it is [], not text");
+  for (const value of ["abc", "", null, ["a"]])
+    expect(failureOf(textLike(/^[ab]+$/, "no word"), value)).toContain("no word");
+  for (const value of [[], ["a"], ["a", 1, 2], "a1", { length: 2 }])
+    expect(failureOf(tupleOf(text, wholeNumber()), value)).toContain("not a list of 2");
+  expect(failureOf(tupleOf(text, wholeNumber()), ["a", "1"])).toContain(
+    'its "[1]" is "1", not a whole number',
+  );
+  expect(failureOf(listOf(text), { length: 1e9 })).toBe('it is {"length":1000000000}, not a list');
+});
+
+test("an error says where in the whole the value stands, or that it is missing", () => {
+  const check = fieldsOf({ options: fieldsOf({ names: listOf(text) }) });
+  expect(failureOf(check, { options: { names: ["a", 7] } })).toBe('its "options.names[1]" is 7, not text');
+  expect(failureOf(check, { options: {} })).toBe('it has no "options.names"');
+  expect(failureOf(check, { options: [] })).toBe('its "options" is [], not an object');
+  expect(failureOf(check, null)).toBe("it is null, not an object");
+});
+
+test("a field that an object only inherits is missing", () => {
+  expect(failureOf(fieldsOf({ toString: text }), {})).toBe('it has no "toString"');
+});
+
+test("what is shown of a value is short", () => {
+  expect(shown("x".repeat(1000))).toHaveLength(101);
+  expect(shown(undefined)).toBe("missing");
+});
+
+test("any value is described, also what JSON cannot say", () => {
+  class Named {}
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  const cases: [unknown, string][] = [
+    [undefined, "missing"],
+    [null, "null"],
+    ["a", '"a"'],
+    [Number.NaN, "NaN"],
+    [5n, "5n"],
+    [Symbol("s"), "a symbol"],
+    [() => {}, "a function"],
+    [{ a: [1] }, '{"a":[1]}'],
+    [[1n], "an object that holds what JSON cannot"],
+    [circular, "an object that holds what JSON cannot"],
+    [new Named(), "an object of Named"],
+    [new Map(), "an object of Map"],
+    [Object.create(null), "{}"],
+  ];
+  for (const [value, text] of cases) expect(described(value)).toBe(text);
+});
+
+test("arguments of another kind are named, with what they must be", () => {
+  const said = (value: unknown, kind: ArgumentKind) =>
+    errorOf(() => checkArgument("call: it", value, kind)).message;
+  expect(said(5, textArgument)).toBe("call: it is 5: it must be a string");
+  expect(said(["a", ""], pathsArgument)).toContain("must be a path or an array of paths");
+  for (const value of [null, [], "a", new Map(), 5])
+    expect(said(value, objectArgument)).toContain("a plain object");
+  checkArgument("call: it", ["a"], pathsArgument);
+  checkArgument("call: it", Object.create(null), objectArgument);
+});
+
+test("an unknown option offers the nearest name, and one that is undefined is left out", () => {
+  const kinds = { workers: numberArgument, pattern: textArgument };
+  const { message, hint } = errorOf(() => checkOptions("call", { worker: 5 }, kinds));
+  expect([message, hint]).toEqual(['call has no option "worker"', "did you mean workers?"]);
+  expect(errorOf(() => checkOptions("call", { zzzzzzzz: 5 }, kinds)).hint).toBe("it has workers, pattern");
+  expect(errorOf(() => checkOptions("call", { toString: 5 }, kinds)).message).toContain('"toString"');
+  checkOptions("call", { workers: undefined }, kinds);
+});
+
+test("every entry of the library answers wrong arguments with an error of ours", async () => {
+  const tokenizer = await trainTokenizer({ texts: ["a b a b"], vocabSize: 257 });
+  const [train, load, from] = [trainTokenizer, Tokenizer.load, Tokenizer.from] as unknown as ((
+    ...args: unknown[]
+  ) => unknown)[];
+  const any = tokenizer as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const calls: [() => unknown, string][] = [
+    [() => train!(), "trainTokenizer: options is missing"],
+    [() => train!("corpus.txt"), "trainTokenizer: options is"],
+    [() => train!({ files: "a" }), "vocabSize is missing"],
+    [() => train!({ files: 5, vocabSize: 300 }), "files is 5"],
+    [() => train!({ file: "a", vocabSize: 300 }), 'no option "file"'],
+    [() => train!({ texts: ["a"], vocabSize: "300" }), 'vocabSize is "300"'],
+    [() => train!({ texts: ["a"], vocabSize: 300, specialTokens: "x" }), 'specialTokens is "x"'],
+    [() => train!({ texts: ["a"], vocabSize: 300, compat: "hf" }), "must be one of cs336"],
+    [() => train!({ texts: ["a"], vocabSize: 300, signal: {} }), "must be an AbortSignal"],
+    [() => train!({ texts: ["a"], vocabSize: 300, model: { roles: { boss: "x" } } }), "did you mean bos?"],
+    [() => load!(), "path is missing"],
+    [() => load!("a", 5), "options is 5"],
+    [() => load!("a", { specialTokens: { a: -1 } }), 'special token "a" is -1'],
+    [() => from!(), "json is missing"],
+    [() => from!(""), "is empty"],
+    [() => from!("tokenizer.json"), "is not JSON"],
+    [() => from!({}), "must be the content of a tokenizer.json"],
+    [() => new (Tokenizer as unknown as new () => unknown)(), "cannot be made with new"],
+    [() => any.encode!(), "text is missing"],
+    [() => any.encode!("a", true), "options is true"],
+    [() => any.decode!(), "ids is missing"],
+    [() => any.decode!(new BigInt64Array(1)), "an object of BigInt64Array"],
+    [() => any.decode!(["a"]), 'ids is ["a"]'],
+    [() => any.decode!([1.5]), "id 1.5 at position 0"],
+    [() => any.tokenBytes!("a"), 'id is "a"'],
+    [() => any.encodeFile!(), "files is missing"],
+    [() => any.encodeFile!("a", "b.npy", { workers: 0 }), "workers is 0"],
+    [() => any.save!(), "directory is missing"],
+    [() => any.files!({ formats: ["hf"] }), 'unknown format "hf"'],
+  ];
+  for (const [call, message] of calls) {
+    const error = await (async () => call())().then(
+      () => "nothing",
+      (reason) => reason,
+    );
+    expect(error).toBeInstanceOf(UserError);
+    expect(`${error.message} ${error.hint}`).toContain(message);
+  }
+});

@@ -1,0 +1,38 @@
+import type { Input } from "../../../src/corpus/input.ts";
+import type { ChunkTask } from "../../../src/corpus/task.ts";
+
+export const stream: Input = {
+  path: "-",
+  isStream: true,
+  compression: "none",
+  format: "text",
+  formatFrom: "name",
+  isBinaryText: false,
+  textField: "text",
+  sizeBytes: 0,
+  device: 0,
+  inode: 0,
+  modifiedMs: 0,
+};
+
+/** A text in chunks of the size given, none of which ends at a cut. */
+export function chunksOf(bytes: Uint8Array, sizeBytes: number): ChunkTask[] {
+  const chunks: ChunkTask[] = [];
+  for (let startByte = 0; startByte < bytes.length; startByte += sizeBytes) {
+    const endByte = Math.min(bytes.length, startByte + sizeBytes);
+    const isLast = endByte === bytes.length;
+    chunks.push({
+      kind: "chunk",
+      inputIndex: 0,
+      startByte,
+      endByte,
+      startsInside: false,
+      endsInside: false,
+      endsInput: isLast,
+      continues: !isLast,
+      bytes: new Uint8Array(bytes.subarray(startByte, endByte)),
+      inputBytes: endByte - startByte,
+    });
+  }
+  return chunks;
+}

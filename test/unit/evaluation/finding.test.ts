@@ -1,0 +1,141 @@
+import { expect, test } from "bun:test";
+import type { Difference } from "../../../src/evaluation/difference.ts";
+import type { Evaluation } from "../../../src/evaluation/evaluation.ts";
+import { cautionsOf, differenceOfTwo, findingOf, spelled } from "../../../src/evaluation/finding.ts";
+
+/** Tokens of each tokenizer on each text; texts are called t0, t1 … and have 100 kB. */
+function evaluationOf(tokens: Record<string, readonly number[]>, facts: object[] = []): Evaluation {
+  const names = Object.keys(tokens);
+  const tokenizers = names.map((name, t) => ({
+    name,
+    vocabularySize: 1000 * (t + 1),
+    texts: tokens[name]!.map((tokens, i) => ({
+      text: `t${i}`,
+      tokens,
+      bytesPerToken: tokens === 0 ? null : 1000 / tokens,
+    })),
+    overall: { tokens: tokens[name]!.reduce((sum, tokens) => sum + tokens, 0) },
+  }));
+  const texts = tokens[names[0]!]!.map((_, i) => ({
+    name: `t${i}`,
+    bytes: 100_000,
+    trainedBy: [],
+    ...facts[i],
+  }));
+  return { texts, tokenizers } as unknown as Evaluation;
+}
+
+const sentence = (tokens: Record<string, readonly number[]>) => {
+  const evaluation = evaluationOf(tokens);
+  const finding = findingOf(evaluation);
+  return finding && spelled(finding.sentence, evaluation);
+};
+
+test("of one text, the first tokenizer is compared with the best of the others", () => {
+  expect(sentence({ a: [90], b: [100], c: [120] })).toBe("On t0, a needs 10 % fewer tokens than b.");
+  expect(sentence({ a: [101], b: [100] })).toBe("On t0, a needs 1.0 % more tokens than b.");
+  expect(sentence({ a: [250], b: [100] })).toBe("On t0, a needs 2.5 times as many tokens as b.");
+});
+
+test("what rounds to nothing is equal", () => {
+  for (const other of [10_000, 10_004, 9996])
+    expect(sentence({ a: [10_000], b: [other] })).toBe("On t0, a and b need equally many tokens.");
+  expect(sentence({ a: [10_000], b: [10_006] })).toBe("On t0, a needs 0.1 % fewer tokens than b.");
+});
+
+test("of two texts each has its number, also where they contradict each other", () => {
+  expect(sentence({ ours: [128, 90_000], theirs: [100, 100_000] })).toBe(
+    "On t0, ours needs 28 % more tokens than theirs; on t1, 10 % fewer.",
+  );
+  expect(sentence({ a: [100, 50], b: [100, 100] })).toBe(
+    "On t0, a and b need equally many tokens; on t1, 50 % fewer.",
+  );
+});
+
+test("each text counts the same, however large one of them is", () => {
+  // In all, a has fewer tokens: the last text has nearly all of them.
+  const tokens = { a: [190, 200, 90_000], b: [100, 100, 100_000] };
+  expect(sentence(tokens)).toBe(
+    "Over 3 texts, a needs 51 % more tokens than b; text by text 10 % fewer on t2 to 2.0 times as many on t1.",
+  );
+  // And the best of the others is the best by this measure.
+  const finding = findingOf(evaluationOf({ a: [1, 1], large: [9, 1], small: [2, 3] }))!;
+  expect(finding.sentence).toContain(2);
+  expect(finding.sentence).not.toContain(1);
+});
+
+test("one tokenizer is described, and what has no tokens has no finding", () => {
+  expect(sentence({ a: [250] })).toBe("A token of a holds 4.00 bytes on t0.");
+  expect(sentence({ a: [250, 500] })).toBe("A token of a holds 4.00 bytes on t0, and 2.00 on t1.");
+  expect(sentence({ a: [0] })).toBeNull();
+  expect(sentence({ a: [0], b: [2] })).toBeNull();
+  expect(sentence({ a: [3], b: [0] })).toBeNull();
+});
+
+test("sizes follow the sentence", () => {
+  const more = (evaluation: Evaluation) => spelled(findingOf(evaluation)!.more, evaluation);
+  const three = evaluationOf({ a: [90], b: [100], c: [120] });
+  expect(more(three)).toBe("b is the best of the others. a has 1,000 tokens, b has 2,000.");
+  const two = evaluationOf({ a: [90], b: [100] });
+  expect(more(two)).toBe("a has 1,000 tokens, b has 2,000.");
+  const equal = two.tokenizers.map((of) => ({ ...of, vocabularySize: 300 }));
+  expect(more({ ...two, tokenizers: equal })).toBe("Both have 300 tokens.");
+});
+
+test("the number that matters is in the sentence, as it is named", () => {
+  for (const tokens of [
+    { a: [90], b: [100] },
+    { a: [250, 1], b: [100, 1] },
+    { a: [9, 8, 7], b: [9, 8, 7] },
+  ]) {
+    const { sentence, figure } = findingOf(evaluationOf(tokens))!;
+    expect(sentence.some((part) => String(part).includes(figure!))).toBe(true);
+  }
+});
+
+test("short texts and texts that a tokenizer was trained on are named", () => {
+  const facts = [{ bytes: 49_999 }, { bytes: 50_000 }, { trainedBy: ["a", "b"] }];
+  expect(cautionsOf(evaluationOf({ a: [1, 1, 1] }, facts))).toEqual([
+    "t0 has 50.0 kB: below 50 kB a single paragraph may decide the number.",
+    "t2 is among the inputs that a and b learned from: its number is too good.",
+  ]);
+  const learned = [{ trainedBy: ["a"] }, { trainedBy: ["a", "b", "c"] }, { trainedBy: ["a"] }];
+  expect(cautionsOf(evaluationOf({ a: [1, 1, 1] }, learned))).toEqual([
+    "t0 and t2 are among the inputs that a learned from: their numbers are too good.",
+    "t1 is among the inputs that a, b and c learned from: its number is too good.",
+  ]);
+  expect(cautionsOf(evaluationOf({ a: [1] }))).toEqual([]);
+});
+
+test("two tokenizers differ in how they cut a text, else in what they hold", () => {
+  const lists = (onlyInA: number, onlyInB: number, moved: number) => ({
+    inBoth: 300,
+    ...{ onlyInA: new Array(onlyInA), onlyInB: new Array(onlyInB), moved: new Array(moved) },
+  });
+  const found = (tokens: ReturnType<typeof lists>, moved: number, text: object | null) => {
+    const difference = { tokens, merges: lists(0, 0, moved), text } as unknown as Difference;
+    const { sentence, more } = differenceOfTwo(difference);
+    return [sentence, more].map((parts) => spelled(parts, { tokenizers: [{ name: "a" }, { name: "b" }] }));
+  };
+  expect(found(lists(2, 1000, 5), 0, null)).toEqual([
+    "a and b share 300 tokens; a has 2 of its own, b 1,000.",
+    "",
+  ]);
+  expect(found(lists(0, 0, 0), 0, null)).toEqual(["a and b have the same 300 tokens and ids.", ""]);
+  expect(found(lists(0, 0, 0), 2, null)).toEqual([
+    "a and b have the same 300 tokens and ids, and 2 merges in another order.",
+    "",
+  ]);
+  const text = { name: "x", tokensA: 90, tokensB: 100, words: 80, differentWords: 8 };
+  expect(found(lists(2, 1, 0), 0, text)).toEqual([
+    "On x, a needs 10 % fewer tokens than b; 10.0 % of its words are cut differently.",
+    "a and b share 300 tokens; a has 2 of its own, b 1.",
+  ]);
+  const alike = { ...text, tokensA: 100, differentWords: 0 };
+  expect(found(lists(0, 0, 0), 0, alike)[0]).toBe(
+    "On x, a and b need equally many tokens; every word is cut alike.",
+  );
+  expect(found(lists(0, 0, 0), 0, { ...text, tokensA: 0 })[0]).toBe(
+    "a and b have the same 300 tokens and ids.",
+  );
+});

@@ -1,0 +1,253 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { decodeCharacters } from "../../../src/bytes/byte-characters.ts";
+import { assembleTokens, checkIds, scanParsed } from "../../../src/formats/assemble-model.ts";
+import {
+  type ScannedModel,
+  scanFrame,
+  scanGpt2,
+  scanTokenizerJson,
+} from "../../../src/formats/scan-tokenizer-json.ts";
+import { plainSpecial } from "../../../src/text/cutting.ts";
+import { buildTokenTable } from "../../../src/tokenizer/token-table.ts";
+import { rounds } from "../../rounds.ts";
+import { errorOf } from "../../thrown.ts";
+
+type Model = { vocab: Record<string, number>; merges: (string | [string, string])[] };
+
+/** What `scanTokenizerJson` is to find, by way of JSON. */
+function readNaively(text: string): ReturnType<typeof scan> {
+  const root = JSON.parse(text) as { model: Model };
+  const { vocab, merges } = root.model;
+  const ids = new Map(Object.entries(vocab));
+  const halves = merges.map((merge) => (typeof merge === "string" ? merge.split(" ") : merge));
+  return {
+    root: { ...root, model: { ...root.model, vocab: {}, merges: [] } },
+    vocab: ids,
+    left: halves.map(([left]) => ids.get(left!)!),
+    right: halves.map(([, right]) => ids.get(right!)!),
+    merged: halves.map((parts) => ids.get(parts.join(""))!),
+  };
+}
+
+function scan(text: string) {
+  const bytes = new TextEncoder().encode(text);
+  const scanned = scanTokenizerJson(bytes);
+  if (scanned !== null) expect(scanFrame(bytes)).toEqual(scanned.root);
+  return scanned && { root: scanned.root, ...readable(scanned) };
+}
+
+function readable({ vocab, merges }: ScannedModel) {
+  return {
+    vocab: new Map(vocab),
+    left: [...merges.left],
+    right: [...merges.right],
+    merged: [...merges.merged],
+  };
+}
+
+const character = fc.constantFrom("a", "b", "Ġ", "é", '"', "\\", "/", "{", "]", ",", ":", "\u0001", "😀");
+const token = fc.string({ unit: character, minLength: 1, maxLength: 4 });
+const added = { id: 7, content: '<|"]}|>', special: true };
+
+/** A tokenizer whose merges go together, and its text. */
+const tokenizerText = fc
+  .record({
+    tokens: fc.array(token, { minLength: 2, maxLength: 12 }),
+    pairs: fc.array(fc.tuple(fc.nat(), fc.nat()), { minLength: 1, maxLength: 8 }),
+    asStrings: fc.boolean(),
+    indent: fc.constantFrom(0, 1, "\t"),
+    isEscaped: fc.boolean(),
+  })
+  .map(({ tokens, pairs, asStrings, indent, isEscaped }) => {
+    const merges = pairs.map(([i, j]): [string, string] => [
+      tokens[i % tokens.length]!,
+      tokens[j % tokens.length]!,
+    ]);
+    const texts = new Set([...tokens, ...merges.map((merge) => merge.join(""))]);
+    const vocab = Object.fromEntries(Array.from(texts, (text, i) => [text, 250 + i]));
+    const model = {
+      type: "BPE",
+      unk_token: null,
+      vocab,
+      merges: asStrings ? merges.map((m) => m.join(" ")) : merges,
+    };
+    const text = JSON.stringify(
+      { version: "1.0", added_tokens: [added], model, normalizer: null },
+      null,
+      indent,
+    );
+    return isEscaped ? text.replaceAll("é", "\\u00e9").replaceAll("/", "\\/") : text;
+  });
+
+test("vocabulary and merges are those that JSON gives, in both forms, escaped or not, with any white space", () => {
+  fc.assert(fc.property(tokenizerText, (text) => expect(scan(text)).toEqual(readNaively(text))));
+});
+
+test("whatever a byte is changed to: nothing is found, or what JSON gives", () => {
+  const put = fc.constantFrom(
+    '"',
+    "\\",
+    ",",
+    ":",
+    "{",
+    "}",
+    "[",
+    "]",
+    "0",
+    "1",
+    "-",
+    ".",
+    "a",
+    " ",
+    "\n",
+    "",
+  );
+  fc.assert(
+    fc.property(tokenizerText, fc.nat(), put, (text, at, replacement) => {
+      const pos = at % text.length;
+      const changed = (text.slice(0, pos) + replacement + text.slice(pos + 1)).toWellFormed();
+      const scanned = scan(changed);
+      if (scanned !== null) expect(readNaively(changed)).toEqual(scanned);
+    }),
+    { numRuns: rounds(2000) },
+  );
+});
+
+/** GPT-2's two files of a tokenizer. */
+const gpt2Files = tokenizerText.map((text) => {
+  const { model } = JSON.parse(text) as { model: Model };
+  const lines = model.merges.map((merge) => (typeof merge === "string" ? merge : merge.join(" ")));
+  return { vocab: JSON.stringify(model.vocab), merges: `#version: 0.2\n${lines.join("\n")}\n`, model };
+});
+
+const scanPair = (vocab: string, merges: string) => scanGpt2(Buffer.from(vocab), Buffer.from(merges));
+
+test("GPT-2's pair of files has the same vocabulary and merges, with and without the first line", () => {
+  const property = fc.property(gpt2Files, fc.boolean(), ({ vocab, merges, model }, hasHead) => {
+    const scanned = scanPair(vocab, hasHead ? merges : merges.slice(merges.indexOf("\n") + 1));
+    // A control character in a line is left to those who read lines.
+    if (merges.includes("\u0001")) return expect(scanned).toBeNull();
+    const expected = readNaively(JSON.stringify({ model }));
+    expect(new Map(scanned!.vocab)).toEqual(expected!.vocab);
+    expect([...scanned!.merges.left]).toEqual(expected!.left);
+    expect([...scanned!.merges.right]).toEqual(expected!.right);
+    expect([...scanned!.merges.merged]).toEqual(expected!.merged);
+  });
+  fc.assert(property);
+});
+
+test("an unusual pair of files is left to those who read JSON and lines", () => {
+  const [vocab, merges] = ['{"a":0,"b":1,"ab":2}', "a b\n"] as const;
+  const [scanned, head] = [scanPair(vocab, merges), scanPair(` ${vocab}\n`, `#version: 0.2\n`)];
+  expect(scanned?.merges.merged).toEqual(Int32Array.of(2));
+  expect([...scanned!.vocab.withIds(new Set([0, 2]))]).toEqual([
+    ["a", 0],
+    ["ab", 2],
+  ]);
+  expect([...scanned!.vocab.unmade()]).toEqual([
+    ["a", 0],
+    ["b", 1],
+  ]);
+  // Two tokens may have one id: which of them a merge makes is known by its text.
+  const twins = scanPair('{"a":0,"b":1,"ab":1,"c":2,"x":2}', "a b\na b\n");
+  expect([...twins!.vocab.unmade()].map(([token]) => token)).toEqual(["a", "b", "c", "x"]);
+  expect(head?.merges.merged).toEqual(new Int32Array(0));
+  for (const other of ['{"a":0,"b":1,"a":2}', "{}", `${vocab}x`, '{"a":0,"b":1}'])
+    expect([other, scanPair(other, merges)]).toEqual([other, null]);
+  for (const other of ["a b", "a b\r\n", "a b\n\n", "a\n", "a b b\n", "a c\n", "b a\n", "# b\n", "#version"])
+    expect([other, scanPair(vocab, other)]).toEqual([other, null]);
+  expect(scanGpt2(Uint8Array.of(0xff), Buffer.from(merges))).toBeNull();
+  expect(scanGpt2(Buffer.from(vocab), Uint8Array.of(0x61, 0x20, 0xff, 0x0a))).toBeNull();
+});
+
+/** The bytes of each id, token by token. */
+function tokensNaively(vocab: Iterable<readonly [string, number]>, specials: readonly [number, string][]) {
+  const tokens = Array.from(
+    vocab,
+    ([text, id]) => [id, decodeCharacters(text) ?? Buffer.from(text)] as const,
+  );
+  const raw = Array.from(vocab).filter(([text]) => decodeCharacters(text) === null);
+  const table = buildTokenTable([
+    ...tokens,
+    ...specials.map(([id, text]) => [id, Buffer.from(text)] as const),
+  ]);
+  return { ...table, rawIds: new Set(raw.map(([, id]) => id)) };
+}
+
+test("a scanned vocabulary gives the bytes of each id, and the ids of tokens that are no bytes", () => {
+  const wide = fc.string({
+    unit: fc.constantFrom("a", "Ġ", "ń", "Ń", "ń", "\u0144", "é", "漢", "ċ", "😀", "\u00ad"),
+  });
+  const entries = fc.uniqueArray(fc.tuple(wide, fc.nat(9)), { selector: ([text]) => text, minLength: 1 });
+  fc.assert(
+    fc.property(entries, (pairs) => {
+      const object = Object.fromEntries(pairs);
+      const vocab = { ...object, x: 20, y: 21, xy: 22 };
+      const text = JSON.stringify({ model: { vocab, merges: ["x y"] } });
+      const scanned = scanTokenizerJson(Buffer.from(text))!;
+      const made = assembleTokens(scanned.vocab, [{ id: 3, content: "<é>", ...plainSpecial }]);
+      const { idLimit, tokenCount, bytes, starts, rawIds } = made;
+      expect({ idLimit, tokenCount, bytes, starts, rawIds }).toEqual(
+        tokensNaively(Object.entries(vocab), [[3, "<é>"]]),
+      );
+    }),
+  );
+});
+
+test("what is unusual is left to JSON", () => {
+  const unusual = {
+    "no vocabulary": '{"model":{"vocab":{},"merges":["a b"]}}',
+    "merges first": '{"model":{"merges":["a b"],"vocab":{"a":0,"b":1,"ab":2}}}',
+    "a token twice": '{"model":{"vocab":{"a":0,"b":1,"ab":2,"a":3},"merges":["a b"]}}',
+    "a model twice": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]},"model":{}}',
+    "a merge of three": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b "]}}',
+    "an id that is not a whole number": '{"model":{"vocab":{"a":0,"b":1.0,"ab":2},"merges":["a b"]}}',
+    "an id too large": '{"model":{"vocab":{"a":0,"b":16777216,"ab":2},"merges":["a b"]}}',
+    "an unknown token": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a c"]}}',
+    "half a surrogate pair": '{"model":{"vocab":{"a":0,"b":1,"ab":2,"\\ud800":3},"merges":["a b"]}}',
+    "a byte-order mark": '\ufeff{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}',
+    "text behind it": '{"model":{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}} x',
+  };
+  for (const [what, text] of Object.entries(unusual)) expect([what, scan(text)]).toEqual([what, null]);
+  expect(scanTokenizerJson(Uint8Array.of(0x7b, 0xff, 0x7d))).toBeNull();
+});
+
+test("no merges, or no tokens, are no trouble", () => {
+  for (const model of [
+    { vocab: {}, merges: [] },
+    { vocab: { a: 0 }, merges: [] },
+  ]) {
+    for (const indent of [0, 2]) {
+      const text = JSON.stringify({ model }, null, indent);
+      expect(scan(text)).toEqual(readNaively(text));
+    }
+  }
+  expect(readable(scanPair("{ }", "#version: 0.2\n")!).vocab).toEqual(new Map());
+});
+
+test("what was parsed as JSON or lines gives the model that its usual spelling gives", () => {
+  fc.assert(
+    fc.property(tokenizerText, (text) => {
+      const { model } = JSON.parse(text) as { model: Model };
+      const pairs = model.merges.map((merge) => (typeof merge === "string" ? merge.split(" ") : merge));
+      const scanned = scanParsed(checkIds(model.vocab, ""), pairs as [string, string][], "");
+      const { root: _, ...expected } = readNaively(text)!;
+      expect(readable(scanned)).toEqual(expected);
+    }),
+  );
+});
+
+test("an error says which token or merge is wrong, with its value", () => {
+  const messageOf = (vocab: Record<string, unknown>, ...merges: [string, string][]) =>
+    errorOf(() => scanParsed(checkIds(vocab, "x.json"), merges, "y.txt")).message;
+  expect(messageOf({ a: 0, b: 1.5 })).toBe('"x.json": the id of "b" is 1.5, not a whole number');
+  expect(messageOf({ a: 0, b: 2 ** 24 })).toBe('"x.json": the id 16777216 of "b" is too large');
+  expect(messageOf({ a: 0, "b\ud800": 1 })).toContain("half a surrogate pair");
+  const vocab = { a: 0, b: 1, ab: 2 };
+  expect(messageOf(vocab, ["a", "b"], ["ab", "c"])).toBe(
+    '"y.txt": merge 1 needs the token "c", which has no id',
+  );
+  expect(messageOf(vocab, ["b", "a"])).toBe('"y.txt": merge 0 needs the token "ba", which has no id');
+  expect(messageOf(vocab, ["a", "toString"])).toContain('needs the token "toString"');
+});

@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import { ledgerFiles, mostLedgerBytes, tokensTsv } from "../../../src/formats/tokens-tsv.ts";
+import type { Compat } from "../../../src/merge/merges.ts";
+import { trainMerges } from "../../../src/merge/train-merges.ts";
+import { runToEnd } from "../../../src/runtime/turns.ts";
+import { makeLedger } from "../../../src/tokenizer/ledger.ts";
+import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import { wordTableOf } from "../words/generators.ts";
+
+const oddSpecials = ["<|end|>", "tab\tand\nline", "é漢"];
+
+function made(
+  words: readonly (readonly [string, number])[],
+  mergeCount: number,
+  compat: Compat,
+  specialTokens: string[],
+) {
+  const table = wordTableOf(words);
+  const merges = runToEnd(trainMerges(table, { mergeCount, compat, specialTokens }));
+  const vocabulary = buildVocabulary({ merges, specialTokens, compat });
+  const ledger = makeLedger(merges);
+  const file = tokensTsv(vocabulary, ledger);
+  const text = Buffer.concat([...file.chunks()].map((chunk) => chunk.slice())).toString();
+  const [head, ...rows] = text
+    .slice(0, -1)
+    .split("\n")
+    .map((line) => line.split("\t"));
+  return { vocabulary, ledger, merges, text, head, rows };
+}
+
+const words = [
+  ["low", 5],
+  [" lower", 2],
+  ["\n\t漢字漢字", 3],
+  ["aaaaaaa", 1e9],
+  ["x".repeat(300), 7],
+] as const;
+
+for (const compat of ["cs336", "huggingface"] as const) {
+  test(`${compat}: a row for each id, with what the token is made of and how often it occurs`, () => {
+    const { vocabulary, ledger, merges, head, rows, text } = made(words, 60, compat, oddSpecials);
+    expect(head).toEqual(["id", "token", "bytes", "birth", "end", "left", "right"]);
+    expect(rows.map(([id]) => Number(id))).toEqual([...Array(vocabulary.size).keys()]);
+    vocabulary.tokenIds.forEach((id, token) => {
+      const [, spelled, length, birth, end, left, right] = rows[id]!;
+      expect(Number(length)).toBe(decodeCharacters(spelled!)!.length);
+      expect([Number(birth), Number(end)]).toEqual([ledger.createdCounts[token]!, ledger.endCounts[token]!]);
+      if (token < 256) expect([spelled, left, right]).toEqual([encodeBytes(Uint8Array.of(token)), "", ""]);
+      else {
+        const [l, r] = [merges.left[token - 256]!, merges.right[token - 256]!];
+        expect([left, right]).toEqual([l, r].map((half) => String(vocabulary.tokenIds[half])));
+        expect(spelled).toBe([left, right].map((half) => rows[Number(half)]![1]).join(""));
+      }
+    });
+    oddSpecials.forEach((special, s) => {
+      const bytes = Buffer.from(special);
+      const row = [encodeBytes(bytes), String(bytes.length), "", "", "", ""];
+      expect(rows[vocabulary.specialIds[s]!]!.slice(1)).toEqual(row);
+    });
+    expect(mostLedgerBytes(vocabulary, ledger)).toBeGreaterThan(Buffer.byteLength(text));
+  });
+}
+
+test("huggingface: a special token that is a learned one, too, has that one's row", () => {
+  const { vocabulary, rows, merges, text, ledger } = made([["abab", 4]], 3, "huggingface", [
+    "ab",
+    "b",
+    "<x>",
+  ]);
+  expect(vocabulary.tokenIds[256]).toBe(0);
+  expect(rows[0]).toEqual([
+    "0",
+    "ab",
+    "2",
+    "8",
+    String(merges.mergeCount > 1 ? 0 : 8),
+    String(vocabulary.tokenIds[97]),
+    "1",
+  ]);
+  expect(rows[1]!.slice(1)).toEqual(["b", "1", "8", "0", "", ""]);
+  expect(mostLedgerBytes(vocabulary, ledger)).toBeGreaterThan(Buffer.byteLength(text));
+});
+
+test("the table is written if it is asked for, or if nobody speaks and it cannot be 1 MB", () => {
+  const { vocabulary, ledger } = made(words, 60, "cs336", []);
+  const filesOf = (isWanted: boolean | undefined, of = vocabulary) => ledgerFiles(isWanted, of, ledger);
+  const names = (...args: Parameters<typeof filesOf>) => filesOf(...args).map(({ name }) => name);
+  expect([names(true), names(false), names(undefined)]).toEqual([["tokens.tsv"], [], ["tokens.tsv"]]);
+  // The text of a special token fills the table, of bytes that are spelled as two.
+  const filled = (length: number) =>
+    buildVocabulary({ merges: vocabulary, specialTokens: ["\u0080".repeat(length)], compat: "cs336" });
+  // A character is two bytes, and each of them may be spelled as two.
+  const room = 1e6 - mostLedgerBytes(filled(100_000), ledger);
+  const length = 100_000 + Math.ceil(room / 4) - 1;
+  expect([names(undefined, filled(length)), names(undefined, filled(length + 1))]).toEqual([
+    ["tokens.tsv"],
+    [],
+  ]);
+  const [file] = filesOf(true, filled(length));
+  const sizeBytes = [...file!.chunks()].reduce((sum, chunk) => sum + chunk.length, 0);
+  expect(sizeBytes).toBeLessThan(1e6);
+  expect(sizeBytes).toBeGreaterThan(0.95e6);
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadTokenizerParts } from "../../../src/formats/load-tokenizer.ts";
+import { loadInWorker } from "../../../src/jobs/load-in-worker.ts";
+import { Tokenizer } from "../../../src/library/tokenizer.ts";
+import { fingerprintOf } from "../../../src/training/tokenizer-facts.ts";
+import { bpe, put, scratch } from "../../binary.ts";
+import { makePipe } from "../../other-user.ts";
+import { refusalOf } from "../../thrown.ts";
+import { writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+
+const made = writeTokenizer("gpt2");
+const home = scratch();
+const text = "the lowest newest widest <|endoftext|> é漢 1234\r\n\n ";
+const json = readFileSync(join(made, "tokenizer.json"), "utf8");
+/** So large that it is loaded by another thread. */
+const large = put(home, "tokenizer.json", json + " ".repeat(3e6));
+
+describe("a large tokenizer, which is loaded by another thread,", () => {
+  test("is what it is when this one loads it, to encode and to decode", async () => {
+    const here = new Tokenizer(await loadTokenizerParts(large));
+    const ids = here.encode(text);
+    for (const isDecoded of [true, false]) {
+      const parts = await loadInWorker({ path: large, options: {}, isDecoded });
+      const apart = new Tokenizer(parts);
+      expect(apart.encode(text)).toEqual(ids);
+      expect(parts.description).toEqual(here.parts.description);
+      if (!isDecoded) continue;
+      expect(Buffer.from(apart.decode(ids)).toString()).toBe(text);
+      expect(apart.size).toBe(here.size);
+      expect(fingerprintOf(parts)).toBe(fingerprintOf(here.parts));
+    }
+  });
+
+  test("is refused with the same error", async () => {
+    const broken = put(home, "broken.json", json.replace('"BPE"', '"WordPiece"') + " ".repeat(3e6));
+    const cases = [
+      [broken, {}],
+      [large, { specialTokens: [{ text: "<x>", id: 1 }] }],
+    ] as const;
+    for (const [path, options] of cases) {
+      const { message, hint, exitCode } = await refusalOf(loadTokenizerParts(path, options));
+      const loading = loadInWorker({ path, options, isDecoded: true });
+      await expect(loading).rejects.toMatchObject({ message, hint, exitCode });
+    }
+  });
+});
+
+describe("a pipe that stands for a file of a tokenizer", () => {
+  const refused = (args: readonly string[]) => {
+    const { code, stderr } = bpe([...args]);
+    expect(code).toBe(1);
+    return stderr;
+  };
+
+  test("is refused without waiting, and the error names it", () => {
+    for (const name of ["tokenizer.json", "x.tiktoken", "vocab.json", "merges.txt", "pipe"]) {
+      const directory = join(home, `pipe-${name}`);
+      mkdirSync(directory);
+      const pipe = makePipe(join(directory, name));
+      expect(refused(["inspect", pipe])).toStartWith(`bpe: error: "${pipe}" is not a regular file`);
+    }
+  });
+
+  test("is no partner of another file, and no file of a directory", () => {
+    const directory = join(home, "partner");
+    mkdirSync(directory);
+    put(directory, "vocab.json", readFileSync(join(made, "vocab.json")));
+    const merges = makePipe(join(directory, "merges.txt"));
+    expect(refused(["inspect", join(directory, "vocab.json")])).toStartWith(
+      `bpe: error: "${merges}" is not a regular file`,
+    );
+    expect(refused(["inspect", directory])).toStartWith(`bpe: error: "${directory}" holds no tokenizer`);
+  });
+});

@@ -1,0 +1,262 @@
+import { expect, test } from "bun:test";
+import { truncateSync } from "node:fs";
+import { findInputs } from "../../../src/corpus/find-inputs.ts";
+import { wholeRange } from "../../../src/corpus/input.ts";
+import {
+  type ChunkTask,
+  mayTakeLong,
+  type PagesTask,
+  type RangeTask,
+  type Task,
+} from "../../../src/corpus/task.ts";
+import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
+import { IdsOutput } from "../../../src/encoding/encode-corpus.ts";
+import { Outbox, runTasks, type Sink, TaskQueue } from "../../../src/jobs/run-tasks.ts";
+import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { kernelModule } from "../../../src/runtime/kernel.ts";
+import { nextTurn } from "../../../src/runtime/turns.ts";
+import { plainCutting } from "../../../src/text/cutting.ts";
+import { IdBuffer, type Ids } from "../../../src/tokenizer/encoding-kernel.ts";
+import { startCounting } from "../../../src/training/count-corpus.ts";
+import { put, scratch } from "../../binary.ts";
+
+const directory = scratch();
+const token = "<|end|>";
+const specialTokens = [token];
+const threadCounts = [1, 2, 5];
+
+/** Files with 0, 1, 2, … documents each, some of them lines of JSON, which the main thread may leave to workers. */
+const documentCounts = Array.from({ length: 60 }, (_, i) => i % 7);
+const paths = documentCounts.map((count, i) => {
+  const texts = Array.from({ length: count }, (_, k) => `text ${k} `.repeat(1 + ((i * 31) % 900)));
+  if (i % 3 > 0 || count === 0) return put(directory, `file-${i}.txt`, texts.join(token));
+  const lines = texts.map((text) => `${JSON.stringify({ text })}\n`).join("");
+  return put(directory, `file-${i}.jsonl${i % 2 ? ".zst" : ""}`, i % 2 ? Bun.zstdCompressSync(lines) : lines);
+});
+const inputs = findInputs(paths);
+
+type RangeSink = {
+  endRange(inputIndex: number, documentCount: number): void;
+  drained?: Sink<never, RangeStatistics | undefined>["drained"];
+};
+
+/** Counts the documents of each input, which is one range. */
+async function jobOn(threadCount: number, { endRange, drained }: RangeSink, given = inputs): Promise<void> {
+  const setup = {
+    kernelModule: kernelModule(),
+    inputs: given,
+    cutting: plainCutting(compilePattern(patterns.gpt2.sources), specialTokens),
+    distinctWordCounts: new Float64Array(threadCount + 2),
+  };
+  let documentCount = 0;
+  const endTask = ({ kind, inputIndex, endsInput }: Task, found: RangeStatistics | undefined) => {
+    documentCount += found?.documentCount ?? 0;
+    if (kind !== "range" && !endsInput) return;
+    endRange(inputIndex, documentCount);
+    documentCount = 0;
+  };
+  await runTasks(
+    {
+      name: "counting",
+      start: startCounting,
+      setupOf: ({ index }) => ({ ...setup, name: `thread-${index}` }),
+      sink: { endTask, ...(drained && { drained }) },
+      inputs: given,
+      ranges: given.map(wholeRange),
+      cutting: undefined,
+      aheadBytes: 1,
+      threadCount,
+      mainWorks: true,
+      mayTakeLong: (task) => given[task.inputIndex]!.format !== "text",
+    },
+    () => {},
+  );
+}
+
+test("what tasks find comes in their order, with any number of threads", async () => {
+  for (const threadCount of threadCounts) {
+    const found: [number, number][] = [];
+    await jobOn(threadCount, { endRange: (inputIndex, count) => found.push([inputIndex, count]) });
+    expect(found).toEqual([...documentCounts.entries()]);
+  }
+});
+
+test("an error of the sink ends the job, wherever the task was done", async () => {
+  for (const threadCount of threadCounts) {
+    for (const failing of [0, 17, 42, documentCounts.length - 1]) {
+      const failure = new Error("the reader is gone");
+      const endRange = (inputIndex: number) => {
+        if (inputIndex === failing) throw failure;
+      };
+      const told = await jobOn(threadCount, { endRange }).catch((error: unknown) => error);
+      expect(told).toBe(failure);
+    }
+  }
+});
+
+test("an error of a task ends the job, with what was found before it", async () => {
+  const path = put(directory, "shrinks.txt", "some text ".repeat(1000));
+  const given = findInputs([...paths.slice(0, 5), path, ...paths.slice(5)]);
+  truncateSync(path, 100);
+  for (const threadCount of threadCounts) {
+    const found: number[] = [];
+    const running = jobOn(threadCount, { endRange: (_, count) => found.push(count) }, given);
+    await expect(running).rejects.toThrow("shrank");
+    expect(found).toEqual(documentCounts.slice(0, found.length));
+    expect(found.length).toBeLessThan(6);
+  }
+});
+
+test("one thread waits for the sink before it goes on", async () => {
+  let isFull = false;
+  let takenWhileFull = 0;
+  const sink: RangeSink = {
+    endRange() {
+      if (isFull) takenWhileFull++;
+    },
+    async drained() {
+      isFull = true;
+      await Bun.sleep(1);
+      isFull = false;
+    },
+  };
+  const large = findInputs([put(directory, "large.txt", `${"words ".repeat(1000)}${token}`.repeat(600))]);
+  await jobOn(
+    1,
+    sink,
+    [...large, ...large].map((input) => input),
+  );
+  expect(takenWhileFull).toBe(0);
+});
+
+/** More than what is handed out at a time. */
+const chunkBytes = 1e6;
+
+function chunkAt(startByte: number, continues: boolean): ChunkTask {
+  const place = {
+    inputIndex: 0,
+    startByte,
+    endByte: startByte + chunkBytes,
+    startsInside: continues,
+    endsInside: continues,
+  };
+  return {
+    ...place,
+    kind: "chunk",
+    endsInput: false,
+    bytes: new Uint8Array(0),
+    continues,
+    inputBytes: chunkBytes,
+  };
+}
+
+async function* given(tasks: readonly Task[]): AsyncGenerator<Task, void> {
+  yield* tasks;
+}
+
+test("takers go on in the order of the tasks, also where one has to get the next and another waits already", async () => {
+  const chunks = [true, false, false, true, true, false, false].map((continues, i) =>
+    chunkAt(i * chunkBytes, continues),
+  );
+  for (const aheadBytes of [1, 1e9]) {
+    const queue = new TaskQueue(given(chunks), aheadBytes);
+    const order: number[] = [];
+    const holders = new Map<number, number>();
+    const take = async (taker: number) => {
+      for (const task of await queue.next(taker)) {
+        order.push(task.startByte);
+        holders.set(task.startByte, taker);
+      }
+    };
+    const first = take(0);
+    const second = take(1);
+    await first;
+    await nextTurn();
+    const asks = [take(0), take(1), take(0), take(0), take(1), take(1)];
+    await Promise.all([second, ...asks]);
+    queue.close();
+    expect(order).toEqual(chunks.map(({ startByte }) => startByte));
+    expect(holders.get(0)).toBe(holders.get(chunkBytes)!);
+  }
+});
+
+/** Bytes of a file, few enough for a batch with others. */
+function rangeOf(startByte: number, sizeBytes: number): RangeTask {
+  const place = { inputIndex: 0, startByte, endByte: startByte + sizeBytes };
+  return { ...place, startsInside: false, endsInside: false, kind: "range", endsInput: false };
+}
+
+test("who is picky gets the tasks before the first one that it leaves, and none after; that one goes to others", async () => {
+  const [before, short, long, after] = [rangeOf(0, 10), rangeOf(10, 10), rangeOf(20, 50), rangeOf(70, 10)];
+  const leaves = (task: Task) => mayTakeLong(task, 49);
+  for (const aheadBytes of [1, 1e9]) {
+    const queue = new TaskQueue(given([before, short, long, after]), aheadBytes, { taker: 7, leaves });
+    const first: Task[] = [];
+    for (let next = await queue.next(7); next.length > 0; next = await queue.next(7)) first.push(...next);
+    expect(first).toEqual([before, short]);
+    expect(queue.hasLeft).toBe(true);
+    const rest: Task[] = [];
+    // The place of the picky one is another's now.
+    for (let next = await queue.next(7); next.length > 0; next = await queue.next(7)) rest.push(...next);
+    expect(rest).toEqual([long, after]);
+    queue.close();
+  }
+  const queue = new TaskQueue(given([before, short]), 1e9, { taker: 7, leaves });
+  while ((await queue.next(7)).length > 0);
+  expect(queue.hasLeft).toBe(false);
+});
+
+test("a task may take long if it is large, holds a large page, or is a part of a stream", () => {
+  expect([49, 50, 51].map((size) => mayTakeLong(rangeOf(5, size), 50))).toEqual([false, false, true]);
+  const pages = { ...rangeOf(5, 10), kind: "pages" as const, pageBytesMax: 51 } as unknown as PagesTask;
+  expect(mayTakeLong(pages, 50)).toBe(true);
+  expect(mayTakeLong(pages, 51)).toBe(false);
+  const chunk = { ...chunkAt(0, false), endsInput: true };
+  expect(mayTakeLong(chunk, 50)).toBe(false);
+  expect(mayTakeLong({ ...chunk, endsInput: false }, 50)).toBe(true);
+  expect(mayTakeLong({ ...chunk, startByte: 1 }, 50)).toBe(true);
+});
+
+/** A quarter of what may be on its way. */
+const idsAtATime = 2 ** 20;
+
+function fill(out: IdBuffer, id: number): void {
+  for (let i = 0; i < idsAtATime; i++) out.push(id);
+}
+
+test("who has too much on its way waits until some are written", async () => {
+  const out = new IdBuffer(true);
+  const posted: Ids[] = [];
+  const outbox = new Outbox(new IdsOutput(out), ({ ids }) => posted.push(ids));
+  for (let id = 0; id < 4; id++) {
+    fill(out, id);
+    await outbox.send();
+  }
+  fill(out, 4);
+  let isSent = false;
+  const sending = outbox.send().then(() => {
+    isSent = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(isSent).toBe(false);
+  expect(posted.length).toBe(4);
+  outbox.written(posted[0]!.byteLength, posted[0]!.buffer);
+  await sending;
+  expect(posted.map((ids) => ids.length)).toEqual(Array.from({ length: 5 }, () => idsAtATime));
+});
+
+test("the memory of what was written is used again, and its old ids are not sent twice", async () => {
+  const out = new IdBuffer(true);
+  const posted: Ids[] = [];
+  const outbox = new Outbox(new IdsOutput(out), ({ ids }) => posted.push(ids));
+  fill(out, 1);
+  await outbox.send();
+  const [first] = posted;
+  outbox.written(first!.byteLength, first!.buffer);
+  out.push(2);
+  await outbox.send();
+  out.push(3);
+  await outbox.send();
+  expect(posted.slice(1).map((ids) => [...ids])).toEqual([[2], [3]]);
+  expect(posted[2]!.buffer).toBe(first!.buffer);
+});

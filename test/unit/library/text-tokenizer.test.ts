@@ -1,0 +1,457 @@
+import { expect, test } from "bun:test";
+import { inspect } from "node:util";
+import { runInNewContext } from "node:vm";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
+import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
+import { nameObstacle } from "../../../src/tokenizer/token-table.ts";
+import { rounds } from "../../rounds.ts";
+import { errorOf } from "../../thrown.ts";
+import { madeTrial } from "../text/made-trials.ts";
+import { madeText } from "../tokenizer/made-merges.ts";
+import { jsonOf, specialTokens, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 67);
+const base = jsonOf(writeTokenizer("gpt2"));
+const tokenizer = TextTokenizer.from(base);
+
+/** The tokenizer, or null if its file is refused. */
+function made(json: object): TextTokenizer | null {
+  try {
+    return TextTokenizer.from(json);
+  } catch {
+    return null;
+  }
+}
+
+test("count says how many ids encode gives, and with a limit whether it is more", () => {
+  let moreCount = 0;
+  for (let trial = 0; trial < rounds(75); trial++) {
+    const { json, texts } = madeTrial(base, seed * 1_000_003 + trial);
+    const tokenizer = made(json);
+    if (tokenizer === null) continue;
+    for (const [turn, text] of [...texts, texts.join(" ").repeat(10)].entries()) {
+      const options = { specialTokensAsText: turn % 2 === 0 };
+      const { length } = tokenizer.encode(text, options);
+      const limits = [0, 1, length - 1, length, length + 1, (trial * 7) % 40].filter((limit) => limit >= 0);
+      const about = { seed, trial, text, limits };
+      const counted = limits.map((limit) => tokenizer.count(Buffer.from(text), { ...options, limit }));
+      expect({ about, counted }).toEqual({
+        ...{ about, counted: limits.map((limit) => Math.min(length, limit + 1)) },
+      });
+      expect(tokenizer.count(text, options)).toBe(length);
+      moreCount += counted.filter((count, i) => count > limits[i]!).length;
+    }
+  }
+  expect(moreCount).toBeGreaterThan(rounds(300));
+});
+
+test("with a limit no more of a text is read than that takes, and nothing of it is left", () => {
+  const encoding = new TextEncoding(tokenizer.parts);
+  const text = madeText(3, 20_000);
+  const readTo = (limit: number) => encoding.pushUntil(text, limit, false);
+  expect(readTo(0)).toBeLessThan(200);
+  expect(encoding.out.count).toBe(0);
+  expect(readTo(10)).toBeLessThan(300);
+  const end = readTo(1000);
+  expect(tokenizer.encode(text.slice(0, end)).length).toBeLessThan(2000);
+  expect(readTo(Number.POSITIVE_INFINITY)).toBe(text.length);
+  expect([encoding.pendingBytes, encoding.out.count]).toEqual([0, 0]);
+  expect(tokenizer.count("a", { limit: 5 })).toBe(1);
+  // A character of a string is in one step.
+  expect(tokenizer.count("🦊".repeat(100), { limit: 1000 })).toBe(tokenizer.encode("🦊".repeat(100)).length);
+});
+
+test("a text is read as far as four bytes for each id, and then by quarters of what was read", () => {
+  const encoding = new TextEncoding(tokenizer.parts);
+  expect(encoding.pushUntil("a!".repeat(1000), 63, false)).toBe(256);
+  // Two tokens of 26 bytes are certain in 64 bytes.
+  expect(encoding.pushUntil(specialTokens[1]!.repeat(10), 1, false)).toBe(64);
+  expect(encoding.pushUntil(specialTokens[1]!.repeat(10), 2, false)).toBe(128);
+  let pushCount = 0;
+  const push = encoding.push.bind(encoding);
+  encoding.push = (...bytes) => {
+    pushCount++;
+    push(...bytes);
+  };
+  encoding.pushUntil("a".repeat(100_000), 0, false);
+  expect(pushCount).toBeWithin(30, 45);
+});
+
+test("a batch has the ids of each text, end to end, and where they begin", () => {
+  const texts = ["", "low lower", specialTokens[0]!, "", Buffer.from([0xff, 0x41]), madeText(5, 2000)];
+  for (const specialTokensAsText of [false, true]) {
+    const { ids, offsets } = tokenizer.encodeBatch(texts, { specialTokensAsText });
+    expect(offsets.length).toBe(texts.length + 1);
+    texts.forEach((text, i) => {
+      const wanted = [...tokenizer.encode(text, { specialTokensAsText })];
+      expect([...ids.slice(offsets[i], offsets[i + 1])]).toEqual(wanted);
+    });
+    expect(ids.length).toBe(offsets.at(-1)!);
+  }
+  expect(tokenizer.encodeBatch([])).toEqual({ ids: new Uint32Array(0), offsets: new Int32Array(1) });
+  expect(() => tokenizer.encodeBatch(["a", 5 as never])).toThrow("encodeBatch: texts[1] is 5");
+  expect(() => tokenizer.encodeBatch("a" as never)).toThrow('encodeBatch: texts is "a": it must be an array');
+  // What it had encoded is not left behind.
+  expect([...tokenizer.encode("a")]).toEqual([..."a"].map((letter) => base.model.vocab[letter]!));
+});
+
+test("mistakes are told with their value", () => {
+  const wrong = (call: () => unknown, message: string) => expect(call).toThrow(message);
+  wrong(
+    () => tokenizer.count("a", { limit: -1 }),
+    "count: limit is -1: it must be a whole number of 0 or more",
+  );
+  wrong(() => tokenizer.count("a", { limit: Number.NaN }), "count: limit is NaN");
+  wrong(() => tokenizer.count("a", { limits: 1 } as never), 'count has no option "limits"');
+  wrong(() => tokenizer.truncate("a", 0.5), "truncate: limit is 0.5");
+  wrong(() => tokenizer.truncate("a", undefined as never), "truncate: limit is missing");
+  wrong(() => tokenizer.truncate("a", 1, { keep: "middle" as never }), "it must be one of start, end");
+  wrong(() => tokenizer.chunks("a", 0), "chunks: size is 0: it must be a whole number of 1 or more");
+  wrong(
+    () => tokenizer.chunks("a", 5, { overlap: 5 }),
+    "chunks: overlap is 5: it must be a whole number from 0 to 4",
+  );
+  wrong(() => tokenizer.chunks(5 as never, 5), "chunks: text is 5");
+  expect(tokenizer.chunks("", 5)).toEqual([]);
+  expect(tokenizer.truncate("", 0)).toBe("");
+  expect(tokenizer.count("")).toBe(0);
+});
+
+test("tokens have the names that HF gives them, added ones too; where two have one id that is an error", async () => {
+  for (let trial = 0; trial < rounds(30); trial++) {
+    const { json, texts } = madeTrial(base, seed * 2_000_003 + trial);
+    const tokenizer = made(json);
+    if (tokenizer === null) continue;
+    if (nameObstacle(tokenizer.parts.tokens) !== undefined) {
+      expect(() => tokenizer.tokenToId("a")).toThrow("two tokens of the files have one id");
+      continue;
+    }
+    const theirs = HuggingFace.fromString(JSON.stringify(json));
+    for (const [token, id] of Object.entries(theirs.getVocab(true))) {
+      expect([trial, token, tokenizer.tokenToId(token)]).toEqual([trial, token, id]);
+      expect([trial, id, tokenizer.idToToken(id)]).toEqual([trial, id, token]);
+    }
+    const [text] = texts;
+    const { length } = tokenizer.encode(text!);
+    const tokens = tokenizer.tokenize(text!);
+    expect(tokens.map((token) => tokenizer.tokenToId(token)!)).toEqual([...tokenizer.encode(text!)]);
+    expect(tokens).toHaveLength(length);
+  }
+  expect(tokenizer.tokenToId("no such token")).toBeUndefined();
+  expect(tokenizer.idToToken(tokenizer.idLimit)).toBeUndefined();
+  expect(tokenizer.tokenize(" the")[0]).toStartWith("Ġ");
+  expect(tokenizer.vocabSize).toBe(tokenizer.size);
+});
+
+test("preTokenize cuts as the pattern does, and at added tokens; a byte order mark stays", () => {
+  const [special] = specialTokens;
+  const gpt2 = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
+  for (const text of ["I'm  here, 42é 日本!\n\n x", madeText(4, 50), "\ufeffa b", ""])
+    expect(tokenizer.preTokenize(text)).toEqual([...text.matchAll(gpt2)].map(([piece]) => piece));
+  expect(tokenizer.preTokenize(`a b${special}c`)).toEqual(["a", " b", special!, "c"]);
+});
+
+test("names of other packages are refused with the way here", () => {
+  const call = (name: string) => () => (tokenizer as unknown as Record<string, () => void>)[name]!();
+  expect(call("add_special_tokens")).toThrow("a Tokenizer has no add_special_tokens");
+  expect(errorOf(call("encode_ordinary")).hint).toContain("specialTokensAsText: true");
+  expect(errorOf(call("apply_chat_template")).hint).toContain("AutoTokenizer");
+  expect(Object.keys(tokenizer)).not.toContain("free");
+});
+
+test("what a tokenizer gives is the caller's own: to write to it or to transfer it changes no answer", () => {
+  const text = "low lower lowest";
+  const answers = () => [
+    tokenizer.decode(tokenizer.encode(text)),
+    tokenizer.tokenBytes(97),
+    tokenizer.encode(text),
+    tokenizer.encodeBatch([text]),
+    tokenizer.notes,
+    tokenizer.specialTokens,
+    tokenizer.truncate(Buffer.from(text), 2),
+    tokenizer.chunks(Buffer.from(text), 2),
+    tokenizer.stream().push([...tokenizer.encode(text)]),
+  ];
+  const before = structuredClone(answers());
+  const given = answers();
+  const arrays = given.flatMap((answer) =>
+    ArrayBuffer.isView(answer) ? [answer as Uint8Array] : Array.isArray(answer) ? answer : [],
+  );
+  for (const array of arrays.filter((one) => ArrayBuffer.isView(one))) {
+    (array as Uint8Array).fill(7);
+    structuredClone(array, { transfer: [(array as Uint8Array<ArrayBuffer>).buffer] });
+  }
+  (given[4] as string[]).push("a note");
+  (given[5] as Map<string, number>).clear();
+  expect(answers()).toEqual(before);
+});
+
+test("bytes of a caller are not changed, and what is cut from them does not change with them", () => {
+  const bytes = Buffer.from("low lower lowest");
+  const whole = tokenizer.truncate(bytes, 100);
+  const cut = tokenizer.truncate(bytes, 2);
+  const [piece] = tokenizer.chunks(bytes, 2);
+  const [uncut] = tokenizer.chunks(bytes, 100);
+  expect(bytes.toString()).toBe("low lower lowest");
+  bytes.fill(0);
+  for (const array of [whole, cut, piece!, uncut!]) expect(array[0]).toBe("l".charCodeAt(0));
+  expect(whole).toEqual(uncut!);
+});
+
+test("an id that no token has, whole or not, has no bytes and no name", () => {
+  const all = tokenizer.idLimit;
+  for (const id of [
+    0.5,
+    1.5,
+    -1,
+    -0.5,
+    all,
+    all + 0.5,
+    2 ** 32,
+    2 ** 53,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ]) {
+    expect([id, tokenizer.tokenBytes(id).length, tokenizer.idToToken(id)]).toEqual([id, 0, undefined]);
+    const message = `id ${id} at position 1 stands for no token`;
+    expect(() => tokenizer.decode([97, id])).toThrow(message);
+    expect(() => tokenizer.stream().push([97, id])).toThrow(message);
+  }
+  expect([...tokenizer.tokenBytes(-0)]).toEqual([...tokenizer.tokenBytes(0)]);
+  for (const id of ["1", 1n, null, {}, [1]] as never[]) {
+    expect(() => tokenizer.tokenBytes(id)).toThrow("tokenBytes: id is");
+    expect(() => tokenizer.idToToken(id)).toThrow("idToToken: id is");
+    expect(() => tokenizer.decode([97, id])).toThrow("decode: ids is");
+  }
+});
+
+test("holes in arrays are mistakes, and an array or options that change are read once", () => {
+  const withHole = <T>(...list: T[]) => {
+    delete list[1];
+    return list;
+  };
+  expect(() => tokenizer.encodeBatch(withHole("a", "-", "b"))).toThrow("encodeBatch: texts[1] is missing");
+  expect(() => tokenizer.decode(withHole(97, 1, 98))).toThrow("decode: ids is [97,null,98]");
+  const wanted = tokenizer.encodeBatch(["a", "b"]);
+  class Odd<T> extends Array<T> {
+    override forEach(): void {}
+    override every(): this is never {
+      return true;
+    }
+  }
+  expect(tokenizer.encodeBatch(Odd.of("a", "b"))).toEqual(wanted);
+  expect(() => tokenizer.encodeBatch(Odd.from<unknown>(["a", 5]) as never)).toThrow("texts[1] is 5");
+  expect(() => tokenizer.decode(Odd.from<unknown>([97, "a"]) as never)).toThrow("decode: ids is");
+  const reads = new Map<string, number>();
+  const changing = new Proxy(["a", "b"], {
+    get(target, key, receiver) {
+      const count = (reads.get(String(key)) ?? 0) + 1;
+      reads.set(String(key), count);
+      return count > 1 && /^[01]$/.test(String(key)) ? 5 : Reflect.get(target, key, receiver);
+    },
+  });
+  expect(tokenizer.encodeBatch(changing)).toEqual(wanted);
+  const [special] = specialTokens;
+  let readCount = 0;
+  const options = {
+    get specialTokensAsText() {
+      return ++readCount > 1 ? (5 as never) : true;
+    },
+  };
+  const asText = tokenizer.encode(special!, { specialTokensAsText: true });
+  expect(tokenizer.encode(special!, options)).toEqual(asText);
+  expect(readCount).toBe(1);
+});
+
+test("a mistake keeps the tokenizer's memory: the next text makes no other", () => {
+  const tokenizer = TextTokenizer.from(base);
+  tokenizer.encode("a");
+  const instanceCount = countMade("Instance", () => {
+    const wrong = [
+      () => tokenizer.encodeBatch(["a", 5 as never]),
+      () => tokenizer.encode(5 as never),
+      () => tokenizer.count("a", { limit: -1 }),
+      () => tokenizer.chunks("a", 0),
+      () => tokenizer.truncate("a", -1),
+    ];
+    for (const call of wrong) {
+      expect(call).toThrow();
+      tokenizer.encode("a");
+    }
+  });
+  expect(instanceCount).toBe(0);
+});
+
+/** How many objects of a class of WebAssembly the work makes; or each of them is this error. */
+function countMade(name: "Instance" | "Memory", work: () => void, error?: Error): number {
+  const given = WebAssembly[name];
+  let count = 0;
+  WebAssembly[name] = new Proxy(given as never, {
+    construct(target, args) {
+      count++;
+      if (error !== undefined) throw error;
+      return Reflect.construct(target, args);
+    },
+  });
+  try {
+    work();
+  } finally {
+    WebAssembly[name] = given as never;
+  }
+  return count;
+}
+
+test("special tokens are found, or are text, in one memory, in any order of the two", () => {
+  const [special] = specialTokens;
+  const text = `low${special}lower ${special}`;
+  const tokensIn = (ids: Uint32Array) =>
+    ids.reduce((count, id) => count + Number(id === base.added_tokens[0]!.id), 0);
+  for (const order of [
+    [false, true, true, false, true],
+    [true, false, true, true, false],
+  ]) {
+    const tokenizer = TextTokenizer.from(base);
+    const memoryCount = countMade("Memory", () => {
+      for (const specialTokensAsText of order) {
+        for (const part of [text, text.repeat(20_000), ""]) {
+          const alone = new TextEncoding({ ...tokenizer.parts, specialTokensAsText });
+          alone.pushText(Buffer.from(part), 0, part.length);
+          const ids = tokenizer.encode(part, { specialTokensAsText });
+          expect(
+            Buffer.compare(Buffer.from(ids.buffer), Buffer.from(new Uint32Array(alone.out.flush()).buffer)),
+          ).toBe(0);
+          expect(tokensIn(ids) > 0).toBe(!specialTokensAsText && part !== "");
+          expect(tokenizer.count(part, { specialTokensAsText, limit: 5 })).toBe(Math.min(6, ids.length));
+          expect(tokenizer.chunks(part.slice(0, 500), 7, { specialTokensAsText }).join("")).toBe(
+            part.slice(0, 500),
+          );
+        }
+      }
+    });
+    // One is the tokenizer's.
+    expect(memoryCount).toBe(order.length * 3 + 1);
+  }
+});
+
+test("both ways of added tokens give the ids of encodings of their own, whatever the tokens are", () => {
+  for (let trial = 0; trial < rounds(40); trial++) {
+    const { json, texts } = madeTrial(base, seed * 3_000_017 + trial);
+    const tokenizer = made(json);
+    if (tokenizer === null) continue;
+    for (const [turn, text] of [...texts, ...texts].entries()) {
+      const specialTokensAsText = (turn * 7 + trial) % 3 !== 0;
+      const alone = new TextEncoding({ ...tokenizer.parts, specialTokensAsText });
+      const bytes = Buffer.from(text);
+      alone.pushText(bytes, 0, bytes.length);
+      const about = { seed, trial, turn, specialTokensAsText };
+      const ids = [...tokenizer.encode(text, { specialTokensAsText })];
+      expect({ about, ids }).toEqual({ about, ids: [...alone.out.flush()] });
+    }
+  }
+});
+
+test("where the engine refuses WebAssembly, or more memory for it, an error says what to do", () => {
+  const refusals: [error: Error, message: RegExp, hint: RegExp][] = [
+    [
+      new WebAssembly.CompileError("disallowed by embedder"),
+      /^WebAssembly is not allowed here: dis/,
+      /'wasm-unsafe-eval'/,
+    ],
+    [new EvalError("Refused"), /^WebAssembly is not allowed here: Refused/, /Content-Security-Policy/],
+    [
+      new RangeError("WebAssembly.Memory(): could not allocate memory"),
+      /has no WebAssembly memory/,
+      /one tokenizer for many/,
+    ],
+  ];
+  for (const [refusal, message, hint] of refusals) {
+    for (const name of ["Instance", "Memory"] as const) {
+      const tokenizer = TextTokenizer.from(base);
+      countMade(
+        name,
+        () => {
+          const error = errorOf(() => tokenizer.encode("a"));
+          expect([error.name, error.message, error.hint]).toEqual([
+            "UserError",
+            expect.stringMatching(message),
+            expect.stringMatching(hint),
+          ]);
+        },
+        refusal,
+      );
+      expect(tokenizer.encode("a")).toHaveLength(1);
+    }
+  }
+});
+
+test("bytes, ids and options of another realm are taken, as from a frame", () => {
+  const there = runInNewContext(
+    `({ bytes: new Uint8Array([108, 111, 119]), ids: new Uint32Array([97]), narrow: new Uint16Array([97]), list: [97],
+    options: { specialTokensAsText: true }, texts: ["low"], map: new Map(), wrong: new Uint8ClampedArray([97]),
+    bytesOf: (bytes) => new Uint8Array(bytes) })`,
+  );
+  expect(there.bytes).not.toBeInstanceOf(Uint8Array);
+  const ids = tokenizer.encode("low");
+  expect(tokenizer.encode(there.bytes, there.options)).toEqual(ids);
+  expect(tokenizer.count(there.bytes)).toBe(ids.length);
+  expect(Buffer.from(tokenizer.truncate(there.bytes as Uint8Array, 100)).toString()).toBe("low");
+  expect(tokenizer.preTokenize(there.bytes)).toEqual(["low"]);
+  expect(tokenizer.encodeBatch(there.texts).ids).toEqual(ids);
+  for (const ids of [there.ids, there.narrow, there.list])
+    expect([...tokenizer.decode(ids)]).toEqual([...tokenizer.decode([97])]);
+  const file = there.bytesOf(Buffer.from(JSON.stringify(base)));
+  expect(TextTokenizer.from(file).encode("low")).toEqual(ids);
+  expect(() => tokenizer.encode("low", there.map)).toThrow("encode: options is an object of Map");
+  expect(() => tokenizer.encode(there.wrong)).toThrow("encode: text is an object of Uint8ClampedArray");
+});
+
+test("an array whose memory was transferred is refused, not taken for an empty one", () => {
+  const gone = <T extends Uint8Array | Uint32Array>(array: T): T => {
+    structuredClone(array, { transfer: [array.buffer as ArrayBuffer] });
+    return array;
+  };
+  const calls = [
+    () => tokenizer.encode(gone(new Uint8Array(3))),
+    () => tokenizer.count(gone(new Uint8Array(3))),
+    () => tokenizer.truncate(gone(new Uint8Array(3)), 5),
+    () => tokenizer.chunks(gone(new Uint8Array(3)), 5),
+    () => tokenizer.preTokenize(gone(new Uint8Array(3))),
+    () => tokenizer.encodeBatch(["a", gone(new Uint8Array(3))]),
+    () => tokenizer.decode(gone(new Uint32Array(3))),
+    () => TextTokenizer.from(gone(new Uint8Array(3))),
+  ];
+  for (const call of calls)
+    expect(errorOf(call).message).toContain("is detached: its memory was transferred");
+  expect(tokenizer.encode(new Uint8Array(0))).toHaveLength(0);
+});
+
+test("shared and growing memory is read as other bytes are, and no proxy is", () => {
+  const bytes = Buffer.from("low lower");
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  const growing = new Uint8Array(new ArrayBuffer(bytes.length, { maxByteLength: 100 }));
+  for (const given of [shared, growing]) {
+    given.set(bytes);
+    expect(tokenizer.encode(given)).toEqual(tokenizer.encode(bytes));
+    expect(tokenizer.preTokenize(given)).toEqual(["low", " lower"]);
+    const cut = tokenizer.truncate(given, 2);
+    expect(cut).toEqual(tokenizer.truncate(bytes, 2));
+    expect(cut.buffer).toBeInstanceOf(ArrayBuffer);
+  }
+  const message = "encode: text is an object of Uint8Array: it must be a string or bytes";
+  expect(() => tokenizer.encode(new Proxy(bytes, {}))).toThrow("encode: text is");
+  expect(() => tokenizer.encode(new Proxy(new Uint8Array(3), {}))).toThrow(message);
+});
+
+test("consoles and JSON show what a tokenizer is, not what it holds", () => {
+  const facts = { kind: "tokenizer.json", vocabSize: tokenizer.size, specialTokenCount: 2, pattern: "gpt2" };
+  expect(tokenizer.toJSON()).toEqual({ ...facts, specialTokenCount: tokenizer.specialTokens.size });
+  const shown = `Tokenizer ${JSON.stringify(tokenizer)}`;
+  expect(inspect(tokenizer)).toBe(shown);
+  expect(Bun.inspect(tokenizer)).toBe(shown);
+  const there = tokenizer as unknown as Record<symbol, () => string>;
+  expect(there[Symbol.for("Deno.customInspect")]!()).toBe(shown);
+  expect(inspect(tokenizer.stream()).length).toBeLessThan(100);
+  // Node asks the prototype, too.
+  expect(inspect(TextTokenizer.prototype).length).toBeLessThan(100);
+});

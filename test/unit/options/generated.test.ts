@@ -1,0 +1,37 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { generated, trainingSchema, trainingSchemaPath } from "../../../scripts/generate-options.ts";
+import { trainingOptions } from "../../../src/options/training-table.ts";
+
+const root = join(import.meta.dir, "../../..");
+
+/** The linter breaks the lines of TypeScript in its own way, and puts bars and commas where it breaks them. */
+const withoutLayout = (text: string) => text.replaceAll(/[\s|,;()*/]+/g, "");
+
+describe("what is made of the tables of options is as they are (npm run suite options writes it):", () => {
+  for (const [path, make] of Object.entries(generated)) {
+    test(path, () => {
+      const [found, made] = [readFileSync(join(root, path), "utf8"), make()];
+      if (path.endsWith(".ts")) expect(withoutLayout(found)).toBe(withoutLayout(made));
+      else expect(found).toBe(made);
+    });
+  }
+
+  // `sizes` and flags have no printer of their own.
+  test("Python prints every kind of value", () => {
+    const printers = readFileSync(join(root, "python/bpe_trainer/_training.py"), "utf8").match(
+      /^_PRINTERS[^{]*\{(.*?)^\}/ms,
+    )![1]!;
+    const missing = Object.values(trainingOptions)
+      .map(({ kind }) => kind.python.print)
+      .filter(
+        (print) => !["flag", "decision", "sizes"].includes(print) && !printers.includes(`    "${print}": `),
+      );
+    expect(missing).toEqual([]);
+  });
+
+  test("docs/training.schema.json", () => {
+    expect(JSON.parse(readFileSync(trainingSchemaPath, "utf8"))).toEqual(trainingSchema());
+  });
+});

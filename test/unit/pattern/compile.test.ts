@@ -1,0 +1,578 @@
+import { deserialize } from "bun:jsc";
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CompileSteps } from "../../../src/pattern/automaton.ts";
+import { canBeEmpty, isAssertion, type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
+import {
+  type CompiledPattern,
+  compilePattern,
+  exportForm,
+  type NamedPattern,
+  patternDigest,
+  patterns,
+  resolvePattern,
+} from "../../../src/pattern/pattern.ts";
+import { readReadyMade, readyMadeFile } from "../../../src/pattern/ready-made.ts";
+import { buildFourByteTables } from "../../../src/pattern/scan-tables.ts";
+import { UserError } from "../../../src/runtime/errors.ts";
+import { pick, randomNumbers } from "../../random.ts";
+import { places, rounds } from "../../rounds.ts";
+import { errorOf } from "../../thrown.ts";
+import { naiveEnds, naivePieces, naiveRegExp, pretokenEnds, randomBytes } from "./naive.ts";
+import { EmptyMatch, naiveTreeEnds, TooSlow } from "./naive-matcher.ts";
+import { triedPatterns } from "./names.ts";
+import { randomPattern, randomText } from "./random-patterns.ts";
+
+function pieces(source: string, text: string): string[] {
+  const bytes = Buffer.from(text);
+  let start = 0;
+  return pretokenEnds(compilePattern([source]), bytes).map((end) => {
+    const piece = bytes.toString("utf8", start, end);
+    start = end;
+    return piece;
+  });
+}
+
+test("no named pattern needs what is refused, as it is published or in the form that HF's engine reads", () => {
+  for (const name of triedPatterns) {
+    const { sources, huggingfaceSources = sources }: NamedPattern = patterns[name];
+    for (const form of [sources, huggingfaceSources])
+      expect([name, errorIfAny(() => compilePattern(form))]).toEqual([name, null]);
+  }
+  // What is refused: back-references, and looks behind of more than one character.
+  for (const source of [String.raw`(a)\1`, "(?<=ab)c", "(?<!ab)c"])
+    expect(errorOf(() => compilePattern([source]))).toBeInstanceOf(UserError);
+});
+
+function errorIfAny(compile: () => unknown): string | null {
+  try {
+    compile();
+    return null;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function naiveTextEnds(text: string, regexps: readonly RegExp[]): number[] {
+  let end = 0;
+  return naivePieces(text, regexps).map((piece) => (end += Buffer.byteLength(piece)));
+}
+
+function repeatsNothing(node: Node): boolean {
+  switch (node.kind) {
+    case "sequence":
+      return node.items.some(repeatsNothing);
+    case "choice":
+      return node.options.some(repeatsNothing);
+    case "repeat":
+      return canBeEmpty(node.body) || repeatsNothing(node.body);
+    default:
+      return "body" in node && repeatsNothing(node.body);
+  }
+}
+
+describe("a pattern", () => {
+  test("is plain data when compiled", () => {
+    const compiled = compilePattern(patterns.o200k.sources);
+    expect(structuredClone(compiled)).toEqual(compiled);
+  });
+
+  test("takes the first alternative that matches, not the longest", () => {
+    expect(pieces("a|ab|b", "ab")).toEqual(["a", "b"]);
+    expect(pieces("ab|a|b", "ab")).toEqual(["ab"]);
+  });
+
+  test("gives nothing back where it is possessive", () => {
+    expect(pieces("a?ab|a|b", "ab")).toEqual(["ab"]);
+    expect(pieces("a?+ab|a|b", "ab")).toEqual(["a", "b"]);
+  });
+
+  test("keeps unmatched text as pieces, neighbouring characters joined", () => {
+    expect(pieces("[0-9]+", "ab12cd")).toEqual(["ab", "12", "cd"]);
+  });
+
+  test("returns to the match it had when a longer one fails", () => {
+    expect(pieces("abc|a|b", "ababc")).toEqual(["a", "b", "abc"]);
+    expect(pieces("ab{0,4}c|a|b", "abbbabbc")).toEqual(["a", "b", "b", "b", "abbc"]);
+  });
+
+  test("takes white space as Unicode has it", () => {
+    expect(pieces("\\s+|\\S+", "a\u0085\u3000b\ufeff")).toEqual(["a", "\u0085\u3000", "b\ufeff"]);
+  });
+
+  test("ignores case as Unicode folds it", () => {
+    expect(pieces("(?i:'s)|.", "'S'ſ'k")).toEqual(["'S", "'ſ", "'", "k"]);
+    expect(pieces("(?i:k)+|.", "kK\u212ax")).toEqual(["kK\u212a", "x"]);
+    expect(pieces("(?i)é|.", "éÉ")).toEqual(["é", "É"]);
+  });
+
+  test.each([
+    ["(a", "`(` is not closed, at character 1 of (a"],
+    ["ab)", "`)` does not close a group, at character 3 of ab)"],
+    ["x[a", "`[` is not closed, at character 2 of x[a"],
+    ["*a", "`*` repeats nothing, at character 1 of *a"],
+    ["a{3,1}", "{3,1} counts down, at character 2 of a{3,1}"],
+    ["a{x}", "`{` does not begin a count, at character 2 of a{x}"],
+    ["a{2000}", "{2000} counts beyond 1000, at character 2 of a{2000}"],
+    ["[z-a]", "a range counts down, at character 2 of [z-a]"],
+    ["\\q", "unknown escape \\q, at character 1 of \\q"],
+    ["\\p{Nonsense}", "unknown Unicode property `Nonsense`, at character 1 of \\p{Nonsense}"],
+    ["(?z:a)", "unknown kind of group, at character 1 of (?z:a)"],
+    ["a\\", "`\\` escapes nothing, at character 2 of a\\"],
+  ])("that is wrong is refused with its place: %s", (source, message) => {
+    const error = errorOf(() => compilePattern([source]));
+    expect(error.message).toBe(`pattern: ${message}`);
+    expect(error.exitCode).toBe(2);
+  });
+
+  test.each([
+    "a*",
+    "a|",
+    "a?b?",
+    "(?:a|b*)",
+    "(?:\\b|a)",
+    "a|(?<=a)$",
+    "",
+    "a+|$",
+  ])("that can match the empty string is refused: %s", (source) => {
+    const error = errorOf(() => compilePattern([source]));
+    expect(error.message).toContain("can match the empty string");
+    expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
+  });
+
+  test("that can match the empty string in a text, though in no line, is refused for lines", () => {
+    const error = errorOf(() => compilePattern(["(?<=\\n)(?!\\z)|."], { lineWise: true }));
+    expect(error.message).toContain("can match the empty string");
+  });
+
+  test("that matches no text at all is refused", () => {
+    expect(errorOf(() => compilePattern(["(?!a)a"])).message).toContain("matches no text at all");
+  });
+
+  test.each([
+    ["(?<=ba)b|.", "`(?<=ba)` looks behind more than one character, which is not supported: (?<=ba)b|."],
+    [
+      "a(?=b(?<=ab))|.",
+      "`(?<=ab)` looks behind more than one character, which is not supported: a(?=b(?<=ab))|.",
+    ],
+    ["(a|b)\\1|.", "`\\1` refers back to a group, which is not supported, at character 6 of (a|b)\\1|."],
+    ["\\k<x", "`\\k` refers back to a group, which is not supported, at character 1 of \\k<x"],
+    [
+      "(?<x>a|b)\\k<x>",
+      "`\\k<x>` refers back to a group, which is not supported, at character 10 of (?<x>a|b)\\k<x>",
+    ],
+  ])("that asks for too much is refused with the part that does: %s", (source, message) => {
+    const error = errorOf(() => compilePattern([source]));
+    expect(error.message).toBe(`pattern: ${message}`);
+    expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
+  });
+
+  test("may ask what stands beside a position, with the text's edges", () => {
+    expect(pieces("\\bété|\\w|.", "étéété")).toEqual(["été", "é", "t", "é"]);
+    expect(pieces("(?<=\\s)\\S+|\\S|\\s", "ab\u0085cd")).toEqual(["a", "b", "\u0085", "cd"]);
+    expect(pieces("(?<!a)b+|.", "bbabb")).toEqual(["bb", "a", "b", "b"]);
+    expect(pieces("^a+|b|a", "aabaa")).toEqual(["aa", "b", "a", "a"]);
+    expect(pieces("\\B\\w|\\w+|!", "ab!")).toEqual(["ab", "!"]);
+    expect(pieces("(?:\\A|(?<=\\n))#+|a{1,3}(?=\\n|\\z)|(?s:.)", "##aa\n##a##")).toEqual([
+      "##",
+      "aa",
+      "\n",
+      "##",
+      "a",
+      "#",
+      "#",
+    ]);
+    expect(pieces("(?:(?!\\b)|(?<=x))y+|[^y]|y", "xyy yy")).toEqual(["x", "yy", " ", "y", "y"]);
+    expect(pieces("(?>[0-9]{1,2})|(?>a{1,2})\\z|[^0-9]", "123aabaa")).toEqual([
+      "12",
+      "3",
+      "a",
+      "a",
+      "b",
+      "aa",
+    ]);
+  });
+
+  test.each([
+    "\\b\\w+\\b|\\s+|[^\\w\\s]+",
+    "a(?=b*)|(?!\\B)b|(?<=a*)c",
+    "\\w+(?<!\\d)|\\d+|(?<=\\A|,)\\s+|(?s:.)",
+  ])("that looks one character about is one automaton of the text itself: %s", (source) => {
+    const { automata } = compilePattern([source]);
+    expect(automata.map(({ shadow }) => shadow)).toEqual([undefined]);
+  });
+
+  test("gives nothing back, and tries no second way, where it is atomic", () => {
+    expect(pieces("(?>[ab]c|[ab])c|.", "accac")).toEqual(["acc", "a", "c"]);
+    expect(pieces("(?>'s|'t|'ll)|'l|.", "'s'll'l")).toEqual(["'s", "'ll", "'l"]);
+    expect(pieces("(?>\\d|\\d\\p{L})1|(?s:.)", "1a1 11")).toEqual(["1", "a", "1", " ", "11"]);
+    expect(pieces("(?:\\d\\p{L})++|.", "1a2b3")).toEqual(["1a2b", "3"]);
+    expect(pieces("(?>(?:\\d\\p{L}){1,2})\\d|.", "1a2b1a2")).toEqual(["1a2b1", "a", "2"]);
+    expect(pieces("(?>(?:\\d\\p{L})+?)\\d|.", "1a2b3")).toEqual(["1a2", "b", "3"]);
+  });
+
+  test("made at random splits random text as JavaScript does", () => {
+    const seed = 7;
+    const random = randomNumbers(seed);
+    const set = () =>
+      pick(random, [
+        "a",
+        "b",
+        "c",
+        "[ab]",
+        "[^a]",
+        "[^bc]",
+        "[bc]",
+        "\\s",
+        "[^\\sa]",
+        "\\p{L}",
+        "[a-d]",
+        "'",
+      ]);
+    const count = () => pick(random, ["", "", "?", "*", "+", "{1,3}", "{2}", "{0,2}", "{2,}", "*?", "+?"]);
+    const term = (depth: number): string => {
+      const kind = random(12);
+      if (kind < 8) return set() + count();
+      if (kind < 10 && depth > 0)
+        return `(?:${choice(depth - 1)})${pick(random, ["", "?", "*", "+", "{1,2}", "*?"])}`;
+      if (kind === 10) return pick(random, ["(?!\\S)", "(?!a)", "(?=b)", "$", "(?![^b])", "(?=[ab]|$)"]);
+      return set();
+    };
+    const sequence = (depth: number) => Array.from({ length: 1 + random(3) }, () => term(depth)).join("");
+    const choice = (depth: number): string =>
+      Array.from({ length: 1 + random(3) }, () => sequence(depth)).join("|");
+
+    let compiledCount = 0;
+    for (let round = 0; round < rounds(150); round++) {
+      const source = choice(2);
+      let compiled: CompiledPattern;
+      try {
+        compiled = compilePattern([source]);
+      } catch (error) {
+        expect(error).toBeInstanceOf(UserError);
+        continue;
+      }
+      // A turn of a repeat that takes nothing ends the repeat; in JavaScript it fails. A match may be nothing there.
+      if (repeatsNothing(parsePattern(source)) || isAssertion(parsePattern(source))) continue;
+      compiledCount++;
+      const regexp = new RegExp(
+        source.replaceAll("\\s", "\\p{White_Space}").replaceAll("\\S", "\\P{White_Space}"),
+        "gu",
+      );
+      for (let trial = 0; trial < 30; trial++) {
+        let text = "";
+        for (let length = 1 + random(12); length > 0; length--) {
+          text += pick(random, ["a", "b", "c", " ", "'", "\n", "d", "é"]);
+        }
+        const bytes = Buffer.from(text);
+        const found = pretokenEnds(compiled, bytes).join();
+        const wanted = naiveTextEnds(text, [regexp]).join();
+        if (found !== wanted)
+          throw new Error(`${source} on ${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`);
+      }
+    }
+    expect(compiledCount).toBeGreaterThan(rounds(20));
+  });
+
+  test("made at random of the whole grammar splits as the textbook matcher does", () => {
+    const seed = 20261122;
+    const random = randomNumbers(seed);
+    let trialCount = 0;
+    for (let round = 0; round < rounds(120); round++) {
+      const source = randomPattern(random);
+      let compiled: CompiledPattern;
+      try {
+        compiled = compilePattern([source]);
+        if (isAssertion(parsePattern(source))) continue;
+      } catch (error) {
+        expect(error).toBeInstanceOf(UserError);
+        continue;
+      }
+      for (let trial = 0; trial < 12; trial++) {
+        const text = randomText(random, 12);
+        const points = Array.from(text, (character) => character.codePointAt(0)!);
+        let wanted: number[];
+        try {
+          wanted = naiveTreeEnds(source, points);
+        } catch (error) {
+          if (error instanceof TooSlow || error instanceof EmptyMatch) break;
+          throw error;
+        }
+        const ends = wanted
+          .map((end) => Buffer.byteLength(String.fromCodePoint(...points.slice(0, end))))
+          .join();
+        const found = pretokenEnds(compiled, Buffer.from(text)).join();
+        if (found !== ends) {
+          const pattern = JSON.stringify(source);
+          throw new Error(`${pattern} on ${JSON.stringify(text)}: ${found}, not ${ends} (seed ${seed})`);
+        }
+        trialCount++;
+      }
+    }
+    expect(trialCount).toBeGreaterThan(rounds(200));
+  });
+
+  test("made of random splits in sequence cuts piece by piece", () => {
+    const seed = 11;
+    const random = randomNumbers(seed);
+    const splits = [
+      "[0-9]",
+      "[0-9]{1,3}",
+      "[ab]+",
+      "\\s",
+      "[0-9][0-9]",
+      " ?[ab]+",
+      "ab|a",
+      "[a1]{2}",
+      "[^a]+",
+      "'[ab]|[ab]+",
+    ];
+    const lastSplits = [patterns.gpt2.sources[0], patterns.cl100k.sources[0], "ab+|b?c", "[0-9][0-9][0-9]"];
+    for (let round = 0; round < rounds(40); round++) {
+      const sources = Array.from({ length: 1 + random(3) }, () => pick(random, splits));
+      sources.push(pick(random, lastSplits));
+      const compiled = compilePattern(sources);
+      const regexps = sources.map(naiveRegExp);
+      for (let trial = 0; trial < 40; trial++) {
+        let text = "";
+        for (let length = 1 + random(12); length > 0; length--) {
+          text += pick(random, ["a", "b", "1", "2", " ", "'", "\n", "c"]);
+        }
+        const bytes = Buffer.from(text);
+        const wanted = naiveTextEnds(text, regexps).join();
+        const found = pretokenEnds(compiled, bytes).join();
+        if (found !== wanted) {
+          throw new Error(
+            `${sources.join(" , ")} on ${JSON.stringify(text)}: ${found}, not ${wanted} (seed ${seed})`,
+          );
+        }
+      }
+    }
+  });
+});
+
+describe("--pattern", () => {
+  test("takes a name for a name and anything else for a regular expression", () => {
+    expect(resolvePattern("gpt2").name).toBe("gpt2");
+    expect(resolvePattern("deepseek-v3").sources.length).toBe(3);
+    expect(resolvePattern("\\S+|\\s+").name).toBeNull();
+  });
+
+  test("offers the nearest name for an unknown one", () => {
+    const error = errorOf(() => resolvePattern("gtp2"));
+    expect(error.message).toBe('unknown pattern "gtp2"');
+    expect(error.hint).toContain("gpt2");
+    expect(error.exitCode).toBe(2);
+    expect(errorOf(() => resolvePattern("gpt-4o-mini")).hint).toContain("did you mean gpt-4o (o200k)?");
+    expect(resolvePattern("gpt-4").name).toBe("cl100k");
+    expect(errorOf(() => resolvePattern("gpt-4-turbo")).hint).toContain("did you mean gpt-4 (cl100k)?");
+    expect(errorOf(() => resolvePattern("qwen2.5-7b")).hint).toContain("did you mean qwen2.5 (qwen2)?");
+    expect(errorOf(() => resolvePattern("code")).hint).toContain("did you mean codex (p50k)?");
+  });
+
+  test("takes the names of tiktoken and of models, and gives its own", () => {
+    for (const [typed, name] of [
+      ["gpt-4o", "o200k"],
+      ["gpt4o", "o200k"],
+      ["gpt-oss", "o200k"],
+      ["llama4", "o200k"],
+      ["o200k_base", "o200k"],
+      ["cl100k_base", "cl100k"],
+      ["p50k_base", "p50k"],
+      ["r50k_base", "r50k"],
+      ["mistral", "tekken"],
+    ] as const) {
+      const resolved = resolvePattern(typed);
+      expect({ typed, name: resolved.name }).toEqual({ typed, name });
+      expect(resolved.sources).toEqual(patterns[name].sources);
+    }
+  });
+
+  test("has no name twice", () => {
+    const names = Object.entries(patterns as Record<string, NamedPattern>);
+    const all = names.flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
+    expect(all.filter((name, i) => all.indexOf(name) !== i)).toEqual([]);
+  });
+
+  test("says its patterns as HF must be told them", () => {
+    expect(exportForm(resolvePattern("gpt2"))).toEqual({ kind: "byte-level" });
+    expect(exportForm(resolvePattern("cl100k"))).toMatchObject({
+      kind: "splits",
+      regexes: [
+        String.raw`'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+(?![\s\S])|\s*[\r\n]|\s+(?!\S)|\s`,
+      ],
+      mayLeaveGaps: false,
+    });
+    expect(exportForm(resolvePattern("\\p{N}{1,2}+|a{1,3}+$|(?i:s)|[^\\s]"))).toEqual({
+      sources: ["\\p{N}{1,2}+|a{1,3}+$|(?i:s)|[^\\s]"],
+      kind: "splits",
+      regexes: ["(?>\\p{N}{1,2})|(?>a{1,3})\\z|[\\x{53}\\x{73}\\x{17f}]|[^\\s]"],
+      mayLeaveGaps: true,
+    });
+  });
+});
+
+const { sources } = patterns.gpt2;
+
+test("patterns that cut otherwise have other digests, and line-wise ones, too", () => {
+  const all = ["gpt2", "cl100k", "o200k"] as const;
+  const compiled = all.flatMap((name) =>
+    [false, true].map((lineWise) => compilePattern(patterns[name].sources, { lineWise })),
+  );
+  expect(new Set(compiled.map(patternDigest)).size).toBe(compiled.length);
+});
+
+test("one entry of one table that is another makes another digest", () => {
+  const digest = patternDigest(compilePattern(sources));
+  for (const name of ["transitions", "columnBlocks", "columns"] as const) {
+    const changed = structuredClone(compilePattern(sources));
+    changed.automata[0]![name][1000]! ^= 1;
+    expect(patternDigest(changed)).not.toBe(digest);
+  }
+});
+
+test("tables that were made ahead have the digest of those that are made now", () => {
+  const compiled = compilePattern(sources);
+  const { bytes } = readyMadeFile(sources, {}, compiled);
+  expect(patternDigest(deserialize(bytes.buffer as ArrayBuffer) as CompiledPattern)).toBe(
+    patternDigest(compiled),
+  );
+});
+
+const seed = 20261122;
+const [gpt2] = patterns.gpt2.sources;
+
+/** Sequences of splits of which more than the last one decides late, and as many automata as they need. */
+const sequences: readonly (readonly [readonly string[], number])[] = [
+  [patterns.falcon.sources, 1],
+  [[gpt2, "[0-9]{3}"], 1],
+  [[gpt2, gpt2], 1],
+  [["\\s+\\S+|\\s+", gpt2], 1],
+  [[gpt2, "abc|a|b", "[^b]"], 1],
+  // In "12" both digits may be in one gap, or "12" begins "123": gpt2 would have to keep ends for both.
+  [["[0-9]{3}", gpt2], 2],
+];
+
+describe("splits that follow one another", () => {
+  test.each(sequences)("%j cut as the naive splitter does, in %d automata", (sources, count) => {
+    const random = randomNumbers(seed);
+    const regexps = sources.map(naiveRegExp);
+    for (const lineWise of [false, true]) {
+      const compiled = compilePattern(sources, { lineWise });
+      expect(compiled.automata.length).toBe(count);
+      for (let round = 0; round < rounds(100); round++) {
+        const bytes = randomBytes(random, 1 + random(20));
+        const wanted = naiveEnds(bytes, regexps, lineWise);
+        const found = pretokenEnds(compiled, bytes);
+        expect([bytes, found]).toEqual([bytes, wanted]);
+      }
+    }
+  });
+
+  test("cut as the textbook matcher does, whatever the patterns", () => {
+    const random = randomNumbers(seed + 1);
+    const counts = [0, 0, 0, 0];
+    for (let tried = 0; tried < rounds(20) || counts[2] === 0; ) {
+      const sources = Array.from({ length: 2 + random(2) }, () => randomPattern(random));
+      let compiled: CompiledPattern;
+      try {
+        compiled = compilePattern(sources);
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        continue;
+      }
+      tried++;
+      counts[compiled.automata.length]!++;
+      for (let round = 0; round < rounds(15); round++) {
+        const text = randomText(random, 30);
+        try {
+          expect([sources, text, pretokenEnds(compiled, Buffer.from(text))]).toEqual([
+            sources,
+            text,
+            naiveSequenceEnds(sources, text),
+          ]);
+        } catch (error) {
+          if (!(error instanceof TooSlow || error instanceof EmptyMatch)) throw error;
+        }
+      }
+    }
+  });
+});
+
+/** Each split over the pieces of the one before it, by the textbook matcher. Ends in bytes. */
+function naiveSequenceEnds(sources: readonly string[], text: string): number[] {
+  let pieces = [Array.from(text, (character) => character.codePointAt(0)!)];
+  for (const source of sources) {
+    pieces = pieces.flatMap((piece) => {
+      const ends = naiveTreeEnds(source, piece);
+      return ends.map((end, i) => piece.slice(ends[i - 1] ?? 0, end));
+    });
+  }
+  let end = 0;
+  return pieces.map((piece) => (end += Buffer.byteLength(String.fromCodePoint(...piece))));
+}
+
+describe("what compiling a pattern takes", () => {
+  function stepsOf(sources: readonly string[]): number {
+    const steps = new CompileSteps();
+    compilePattern(sources, {}, steps);
+    return steps.count;
+  }
+
+  test("grows with the number of splits, whether they go together or not", () => {
+    for (const source of [`${"\\p{L}".repeat(100)}|.`, "a+b|.", "[a-z]+|.", "[0-9]{3}"]) {
+      const some = stepsOf(Array(8).fill(source));
+      expect(stepsOf(Array(32).fill(source)) / some).toBeLessThan(5);
+    }
+  });
+
+  test("is little for named patterns, and more than that is refused", () => {
+    for (const { sources } of Object.values<NamedPattern>(patterns))
+      expect(stepsOf(sources)).toBeLessThan(3_000_000);
+    const { message } = errorOf(() => compilePattern(Array(2000).fill("a+b|.")));
+    expect(message).toStartWith("pattern: it takes too long to compile: a+b|.");
+  });
+
+  test("a set is united once, however often a class names it", () => {
+    for (const item of ["\\p{L}", "\\P{L}", "\\w", "\\W", "\\S", "[:alpha:]", "[^\\p{L}]", "\\p{L}&&"]) {
+      const [one] = compilePattern([`[${item}a]|.`]).automata;
+      expect([item, compilePattern([`[${item.repeat(20_000)}a]|.`]).automata[0]]).toEqual([item, one]);
+    }
+    expect(() => compilePattern([`[${"[\\p{L}a]".repeat(20_000)}]|.`])).toThrow(
+      "its classes have too many ranges, at character",
+    );
+  });
+
+  test("more than 126 kinds of characters are refused before a table has a column for each", () => {
+    const many = String.fromCodePoint(...Array.from({ length: 5000 }, (_, i) => 0x4e00 + i));
+    const steps = new CompileSteps();
+    const { message } = errorOf(() => compilePattern([`${many}|.`], {}, steps));
+    expect(message).toStartWith("pattern: it tells too many characters apart");
+    expect(steps.count).toBeLessThan(200_000);
+  });
+});
+
+test("a pattern compiled ahead is the pattern compiled now, its four-byte tables included", () => {
+  const directory = mkdtempSync(join(tmpdir(), "bpe-ready-made-"));
+  try {
+    for (const place of places(triedPatterns.length, 0)) {
+      const { sources }: NamedPattern = patterns[triedPatterns[place]!];
+      for (const lineWise of [false, true]) {
+        const compiled = compilePattern(sources, { lineWise });
+        const file = readyMadeFile(sources, { lineWise }, compiled);
+        writeFileSync(join(directory, file.name), file.bytes);
+        // Those behind the first of a chain are not scanned by four bytes.
+        const automata = compiled.automata.map((tables, i) => ({
+          ...tables,
+          fourBytes: (i === 0 && buildFourByteTables(tables)) || null,
+        }));
+        expect(readReadyMade(directory, sources, { lineWise })).toEqual({ automata });
+      }
+    }
+    expect(readReadyMade(directory, ["a+"], {})).toBeUndefined();
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

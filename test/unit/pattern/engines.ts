@@ -1,0 +1,80 @@
+import { Tiktoken } from "tiktoken";
+import { Tokenizer } from "tokenizers";
+import {
+  type CodePointSet,
+  categoryNames,
+  complementOf,
+  intersectionOf,
+  propertySet,
+  setOf,
+  unionOf,
+} from "../../../src/pattern/unicode.ts";
+import { isThorough } from "../../rounds.ts";
+
+/** All code points that can stand in a text. */
+export const characters = complementOf([0xd800, 0xdfff]);
+export const everyCharacter = textOf(characters);
+
+export function textOf(set: CodePointSet): string {
+  const parts: string[] = [];
+  for (let i = 0; i < set.length; i += 2) {
+    for (let codePoint = set[i]!; codePoint <= set[i + 1]!; codePoint++)
+      parts.push(String.fromCodePoint(codePoint));
+  }
+  return parts.join("");
+}
+
+/** The characters at both edges of each range of the set, and their neighbours outside. */
+export function edgesOf(set: CodePointSet): CodePointSet {
+  const edges = [...set, ...complementOf(set)];
+  return intersectionOf(setOf([...new Set(edges)].sort((a, b) => a - b)), characters);
+}
+
+let categoryEdges: CodePointSet | undefined;
+
+/**
+ * What an engine is asked about a set: all characters; in a quick look those at the edges of the set and of every general
+ * category, some 10,000.
+ */
+export function textAbout(set: CodePointSet): string {
+  if (isThorough) return everyCharacter;
+  categoryEdges ??= unionOf(Object.keys(categoryNames).map((name) => edgesOf(propertySet(name)!)));
+  return textOf(unionOf([edgesOf(set), categoryEdges]));
+}
+
+export function setIn(text: string): CodePointSet {
+  return setOf(Array.from(text, (character) => character.codePointAt(0)!));
+}
+
+/** What an engine matches of a text in which no character stands twice, its matches one after the other. */
+export type Engine = (regex: string, text: string) => string[];
+
+export const huggingface: Engine = (regex, text) => {
+  const split = { type: "Split", pattern: { Regex: regex }, behavior: "Removed", invert: true };
+  return preTokenize(split, text);
+};
+
+export function preTokenize(step: object, text: string): string[] {
+  return preTokenizer(step)(text);
+}
+
+export function preTokenizer(step: object): (text: string) => string[] {
+  const model = { type: "BPE", vocab: {}, merges: [] };
+  const tokenizer = Tokenizer.fromString(JSON.stringify({ version: "1.0", pre_tokenizer: step, model }));
+  const reader = tokenizer.getPreTokenizer()!;
+  return (text) => (text === "" ? [] : reader.preTokenizeString(text).map(([piece]) => piece));
+}
+
+const byteRanks = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte]).toString("base64"));
+
+/** Tiktoken leaves out what is not matched; its tokens are bytes here, so the matches are joined. */
+export const tiktoken: Engine = (regex, text) => {
+  const encoder = new Tiktoken(`! 0 ${byteRanks.join(" ")}`, {}, regex);
+  const bytes = Uint8Array.from(encoder.encode_ordinary(text));
+  encoder.free();
+  return [Buffer.from(bytes).toString()];
+};
+
+export function askedOf(engine: Engine, regex: string, text = everyCharacter): CodePointSet {
+  return setIn(engine(`(?:${regex})+`, text).join(""));
+}

@@ -1,0 +1,146 @@
+import { chainEnds, cutText } from "../../../src/pattern/cut-text.ts";
+import type { CompiledPattern } from "../../../src/pattern/pattern.ts";
+import { pick, type Random } from "../../random.ts";
+
+/**
+ * A published pattern written over for JavaScript by replacing text: no parser, no sets, nothing shared with the
+ * compiler. What is possessive becomes an atomic group in the way JavaScript can say it, and \s is White_Space.
+ */
+export function naiveRegExp(source: string): RegExp {
+  let captures = 0;
+  const atomic = source.replace(
+    /(\[(?:\\.|[^\]\\])*\]|\\p\{\w+\}|\\.|[^\\()|[\]])([?*+]|\{\d+(?:,\d*)?\})\+/g,
+    (_, atom, count) => `(?:(?=(${atom}${count}))\\${++captures})`,
+  );
+  const spaces = atomic.replaceAll("\\s", "\\p{White_Space}").replaceAll("\\S", "\\P{White_Space}");
+  return new RegExp(spaces, "gu");
+}
+
+/** The pieces of a text, split by split; what is not matched stays a piece. */
+export function naivePieces(text: string, regexps: readonly RegExp[]): string[] {
+  let pieces = text === "" ? [] : [text];
+  for (const regexp of regexps) {
+    pieces = pieces.flatMap((piece) => {
+      const cut: string[] = [];
+      let settled = 0;
+      for (const match of piece.matchAll(regexp)) {
+        if (match.index > settled) cut.push(piece.slice(settled, match.index));
+        cut.push(match[0]);
+        settled = match.index + match[0].length;
+      }
+      if (settled < piece.length) cut.push(piece.slice(settled));
+      return cut;
+    });
+  }
+  return pieces;
+}
+
+/** Ends of the pretokens in bytes: invalid bytes one by one, the text between them by itself, lines if asked for. */
+export function naiveEnds(bytes: Uint8Array, regexps: readonly RegExp[], lineWise = false): number[] {
+  const ends: number[] = [];
+  let run = "";
+  let pos = 0;
+  const endRun = () => {
+    for (const piece of naivePieces(run, regexps)) ends.push((ends.at(-1) ?? 0) + Buffer.byteLength(piece));
+    run = "";
+  };
+  while (pos < bytes.length) {
+    const character = naiveCharacter(bytes, pos);
+    if (character === undefined) {
+      endRun();
+      pos++;
+      ends.push(pos);
+      continue;
+    }
+    run += character;
+    pos += Buffer.byteLength(character);
+    if (lineWise && character === "\n") endRun();
+  }
+  endRun();
+  return ends;
+}
+
+function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  for (let length = 1; length <= 4 && pos + length <= bytes.length; length++) {
+    try {
+      return strict.decode(bytes.subarray(pos, pos + length));
+    } catch {
+      // longer, or none
+    }
+  }
+  return undefined;
+}
+
+/** Ends of the pretokens by the twin of the kernel's scan. */
+export const pretokenEnds = cutText;
+
+/** The ends of what stands before a cut, for a reader that has seen the character there and nothing behind it. */
+export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
+  let known = cut + 1;
+  while ((bytes[known]! & 0xc0) === 0x80) known++;
+  return chainEnds(compiled.automata, bytes.subarray(0, known), cut + 1, false);
+}
+
+/** Characters that some named pattern tells apart; the first twenty are of every kind, for strings made of all of them. */
+export const tellingCharacters = [
+  ..."asZʰé1 \n\r\t'!/\u00a0\u3000\u0085\u017f\u0301中😀",
+  ..."lǅß٣Ⅷ$_\u212a\u200d\ufeffかー𝒳\0",
+];
+
+const brokenBytes: readonly (readonly number[])[] = [
+  [0x80],
+  [0xbf],
+  [0xff],
+  [0xc0, 0x80],
+  [0xc1, 0xbf],
+  [0xe0, 0x80, 0x80],
+  [0xe0, 0x9f, 0xbf],
+  [0xed, 0xa0, 0x80],
+  [0xf0, 0x80, 0x80, 0x80],
+  [0xf0, 0x8f, 0xbf, 0xbf],
+  [0xf4, 0x90, 0x80, 0x80],
+  [0xf5, 0x80, 0x80, 0x80],
+  [0xe4, 0xb8],
+  [0xf0, 0x9f, 0x98],
+  [0xc3],
+  [0xf8, 0x88, 0x80, 0x80, 0x80],
+];
+
+/** Characters, broken bytes, and now and then a whole byte at random. */
+export function randomBytes(random: Random, partCount: number): Uint8Array {
+  const parts: number[] = [];
+  for (let i = 0; i < partCount; i++) {
+    const kind = random(12);
+    if (kind < 9) parts.push(...Buffer.from(pick(random, tellingCharacters)));
+    else if (kind < 11) parts.push(...pick(random, brokenBytes));
+    else parts.push(random(256));
+  }
+  return Uint8Array.from(parts);
+}
+
+/** Everything that a little text can hold, many times over. */
+export function longText(random: Random, sizeBytes: number): Buffer {
+  const words = [
+    "the",
+    " quick",
+    " brown's",
+    " FOX",
+    " 12",
+    "3456",
+    "  ",
+    "\n",
+    "\r\n\n",
+    " \n\t x",
+    "!?",
+    " ...",
+    "été",
+    "中文",
+    "🙂",
+  ];
+  const parts: Uint8Array[] = [];
+  for (let size = 0; size < sizeBytes; size += parts.at(-1)!.length) {
+    parts.push(random(40) === 0 ? randomBytes(random, 3) : Buffer.from(pick(random, words)));
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,9 @@
+import { type PatternName, patterns } from "../../../src/pattern/pattern.ts";
+import { isThorough } from "../../rounds.ts";
+
+/** The patterns whose tables take seconds to make: a quick look tries them only in pattern.test.ts. */
+const slow: readonly PatternName[] = ["marin", "marin-gpt-4o"];
+
+export const triedPatterns = (Object.keys(patterns) as PatternName[]).filter(
+  (name) => isThorough || !slow.includes(name),
+);

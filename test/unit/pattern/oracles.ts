@@ -1,0 +1,70 @@
+import { Tiktoken } from "tiktoken";
+import { Tokenizer } from "tokenizers";
+import { exportForm, type PatternExport, type PatternName } from "../../../src/pattern/pattern.ts";
+
+/** Ends in bytes of the pretokens of a text of valid UTF-8. */
+export type Oracle = (text: string) => number[];
+
+/** HF `tokenizers`, told the pattern as our tokenizer.json tells it. */
+export function huggingfaceOracle(pattern: { name: PatternName | null; sources: readonly string[] }): Oracle {
+  const form = exportForm(pattern);
+  const byteLevel = (useRegex: boolean) => ({
+    type: "ByteLevel",
+    add_prefix_space: false,
+    trim_offsets: true,
+    use_regex: useRegex,
+  });
+  const split = (regex: string) => ({
+    type: "Split",
+    pattern: { Regex: regex },
+    behavior: "Isolated",
+    invert: false,
+  });
+  const preTokenizer =
+    form.kind === "byte-level"
+      ? byteLevel(true)
+      : { type: "Sequence", pretokenizers: [...regexesOf(form).map(split), byteLevel(false)] };
+  const tokenizer = Tokenizer.fromString(
+    JSON.stringify({
+      version: "1.0",
+      pre_tokenizer: preTokenizer,
+      model: { type: "BPE", vocab: {}, merges: [] },
+    }),
+  );
+  const reader = tokenizer.getPreTokenizer()!;
+  return (text) => {
+    let end = 0;
+    // ByteLevel turns every byte into one character of the Basic Multilingual Plane.
+    return text === "" ? [] : reader.preTokenizeString(text).map(([piece]) => (end += piece.length));
+  };
+}
+
+/**
+ * tiktoken, told the published pattern, for the texts given. It only hands out tokens; but a pretoken that is in the
+ * vocabulary is one token, so with every substring of every text for a vocabulary its tokens are its pretokens.
+ */
+export function tiktokenOracle(
+  source: string,
+  texts: readonly string[],
+): { oracle: Oracle; free: () => void } {
+  const tokens = new Set<string>();
+  for (let byte = 0; byte < 256; byte++) tokens.add(String.fromCharCode(byte));
+  for (const text of texts) {
+    const bytes = Buffer.from(text).toString("latin1");
+    for (let start = 0; start < bytes.length; start++) {
+      for (let end = start + 2; end <= bytes.length; end++) tokens.add(bytes.slice(start, end));
+    }
+  }
+  const lengths = Array.from(tokens, (token) => token.length);
+  const ranks = Array.from(tokens, (token) => Buffer.from(token, "latin1").toString("base64"));
+  const encoder = new Tiktoken(`! 0 ${ranks.join(" ")}`, {}, source);
+  return {
+    oracle: (text) => {
+      let end = 0;
+      return Array.from(encoder.encode_ordinary(text), (id) => (end += lengths[id]!));
+    },
+    free: () => encoder.free(),
+  };
+}
+
+const regexesOf = (form: PatternExport) => (form.kind === "splits" ? form.regexes : []);

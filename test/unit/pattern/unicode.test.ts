@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { readPreTokenizer } from "../../../src/formats/pre-tokenizer.ts";
+import { parsePattern } from "../../../src/pattern/parse-pattern.ts";
+import {
+  caseClasses,
+  categoryNames,
+  contains,
+  decimalDigits,
+  foldCase,
+  intersectionOf,
+  propertySet,
+  setOf,
+  unionOf,
+  whiteSpace,
+  wordCharacters,
+} from "../../../src/pattern/unicode.ts";
+import { binaryPropertyBase64, scriptBase64, unicodeVersion } from "../../../src/pattern/unicode-data.ts";
+import { turns } from "../../rounds.ts";
+import {
+  askedOf,
+  characters,
+  edgesOf,
+  everyCharacter,
+  huggingface,
+  preTokenize,
+  setIn,
+  textAbout,
+  textOf,
+  tiktoken,
+} from "./engines.ts";
+
+/*
+ * The oracles are asked here, so a test fails when a dev dependency brings an engine of another Unicode version: then
+ * take the package of that version for scripts/generate-unicode-data.ts, and say it in docs/internals/pattern.md.
+ */
+
+const generalCategories = Object.keys(categoryNames).filter((name) => name.length === 2 && name !== "LC");
+
+test("the embedded data are those of the pinned version", () => {
+  expect(unicodeVersion).toBe("16.0.0");
+});
+
+test("the categories divide all code points", () => {
+  const sets = generalCategories.map((name) => propertySet(name)!);
+  const sizes = sets.flat().map((bound, i) => (i % 2 === 0 ? -bound : bound + 1));
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(0x110000);
+  expect(unionOf(sets)).toEqual([0, 0x10ffff]);
+});
+
+test("names are matched as Unicode matches them, loosely", () => {
+  expect(propertySet("uppercase letter")).toEqual(propertySet("Lu")!);
+  expect(propertySet("LC")).toEqual(unionOf(["Lu", "Ll", "Lt"].map((name) => propertySet(name)!)));
+  expect(parsePattern("\\p{Script=Han}")).toMatchObject({ set: propertySet("han") });
+  expect(parsePattern("\\p{gc=Lu}")).toMatchObject({ set: propertySet("Lu") });
+  expect(propertySet("Nonsense")).toBeUndefined();
+});
+
+describe.each([
+  ["HF's tokenizers", huggingface],
+  ["tiktoken", tiktoken],
+] as const)("%s", (_, engine) => {
+  test("has our categories, on all code points", () => {
+    for (const name of [...generalCategories, "L", "M", "N", "P", "S", "Z", "LC"]) {
+      const ours = intersectionOf(propertySet(name)!, characters);
+      // What lies between the edges is asked for at once, below.
+      const text = textOf(edgesOf(ours));
+      expect([name, askedOf(engine, `\\p{${name}}`, text)]).toEqual([
+        name,
+        intersectionOf(ours, setIn(text)),
+      ]);
+    }
+    for (const name of turns(["L", "N", "Cn"], 1)) {
+      expect([name, askedOf(engine, `\\p{${name}}`)]).toEqual([
+        name,
+        intersectionOf(propertySet(name)!, characters),
+      ]);
+    }
+  });
+
+  test("has our scripts and binary properties, at all their edges", () => {
+    for (const name of [...Object.keys(scriptBase64), ...Object.keys(binaryPropertyBase64)]) {
+      if (name === "Unknown") continue;
+      const ours = propertySet(name)!;
+      const text = textOf(edgesOf(ours));
+      expect([name, askedOf(engine, `\\p{${name}}`, text)]).toEqual([
+        name,
+        intersectionOf(ours, setIn(text)),
+      ]);
+    }
+  });
+
+  test("has our \\s and \\d, on all code points, or at all edges in a quick look", () => {
+    for (const [source, ours] of [
+      ["\\s", whiteSpace],
+      ["\\d", decimalDigits()],
+    ] as const) {
+      const text = textAbout(ours);
+      expect(askedOf(engine, source, text)).toEqual(intersectionOf(ours, setIn(text)));
+    }
+  });
+});
+
+test("tiktoken has our \\w, on all code points", () => {
+  expect(askedOf(tiktoken, "\\w")).toEqual(wordCharacters());
+});
+
+test("tiktoken has our case folding, on all code points", () => {
+  // Every class has a number; each question takes a member of those classes whose number has one bit set.
+  const classes = caseClasses().map((members) => setOf(members));
+  const text = textOf(unionOf(classes));
+  for (let bit = 1; bit < classes.length; bit *= 2) {
+    for (const isSet of [true, false]) {
+      const chosen = classes.filter((__, number) => ((number & bit) !== 0) === isSet);
+      const firsts = chosen.map(([first]) => `\\x{${first!.toString(16)}}`);
+      const regex = `(?i:[${firsts.join("")}])`;
+      expect(foldCase(unionOf(chosen.map(([first]) => [first!, first!])))).toEqual(unionOf(chosen));
+      expect(askedOf(tiktoken, regex, bit === 1 ? everyCharacter : text)).toEqual(unionOf(chosen));
+    }
+  }
+  expect(classes.length).toBeGreaterThan(1000);
+});
+
+test.each([
+  { type: "Digits", individual_digits: true },
+  { type: "Punctuation", behavior: "Isolated" },
+])("what HF's $type cuts is what we cut, on all code points, or at all edges in a quick look", (step) => {
+  const byteLevel = { type: "ByteLevel", add_prefix_space: false, use_regex: false };
+  const { sources } = readPreTokenizer({ type: "Sequence", pretokenizers: [step, byteLevel] }, "");
+  const tree = parsePattern(sources[0]!);
+  if (tree.kind !== "set") throw new Error("one character is cut at a time");
+  // Between two letters, only what is cut parts them.
+  const asked = textAbout(tree.set);
+  const text = Array.from(asked).join("a");
+  const cut = preTokenize(step, text).filter((piece) => piece !== "a" && Array.from(piece).length === 1);
+  expect(setIn(cut.join(""))).toEqual(intersectionOf(tree.set, setIn(asked)));
+  expect(contains(tree.set, 0x61)).toBe(false);
+});

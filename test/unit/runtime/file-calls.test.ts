@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beginFlush, exchange, flush, writeAll } from "../../../src/runtime/file-calls.ts";
+import { scratch } from "../../binary.ts";
+
+test("a flush may be begun of whatever is open: a file keeps its bytes, anything else is left alone", () => {
+  const path = join(scratch(), "file");
+  const fd = openSync(path, "wx");
+  writeAll(fd, Buffer.from("one "));
+  beginFlush(fd);
+  writeAll(fd, Buffer.from("two"));
+  beginFlush(fd);
+  flush(fd);
+  closeSync(fd);
+  expect(readFileSync(path, "utf8")).toBe("one two");
+  const device = openSync("/dev/null", "w");
+  beginFlush(device);
+  closeSync(device);
+  // Closed: no such file is no loss.
+  beginFlush(device);
+});
+
+const home = scratch();
+
+test("two directories change places", () => {
+  if (process.platform !== "linux") {
+    console.log("skipped: only Linux has renameat2");
+    return;
+  }
+  const [a, b] = [join(home, "a"), join(home, "with ü and a space")];
+  mkdirSync(a);
+  mkdirSync(b);
+  writeFileSync(join(a, "was a"), "");
+  writeFileSync(join(b, "was b"), "");
+  expect(exchange(a, b)).toBe(true);
+  expect(readdirSync(a)).toEqual(["was b"]);
+  expect(readdirSync(b)).toEqual(["was a"]);
+});
+
+test("what does not exist cannot be exchanged, and nothing moves", () => {
+  const c = join(home, "c");
+  mkdirSync(c);
+  expect(exchange(c, join(home, "nothing"))).toBe(false);
+  expect(readdirSync(c)).toEqual([]);
+});

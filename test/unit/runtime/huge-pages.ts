@@ -1,0 +1,14 @@
+import { existsSync, readFileSync } from "node:fs";
+import { addressOf } from "../../../src/runtime/host.ts";
+
+/** Whether the system was asked for huge pages where an array begins; null where it has none. */
+export function isHuge(array: Uint8Array): boolean | null {
+  if (!existsSync("/sys/kernel/mm/transparent_hugepage")) return null;
+  const address = addressOf(array);
+  const areas = readFileSync("/proc/self/smaps", "utf8").split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/);
+  const area = areas.find((lines) => {
+    const [from, to] = lines.slice(0, lines.indexOf(" ")).split("-");
+    return Number(`0x${from}`) <= address && address < Number(`0x${to}`);
+  });
+  return / hg\b/.test(area!.match(/^VmFlags:.*$/m)![0]);
+}

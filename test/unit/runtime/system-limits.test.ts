@@ -1,0 +1,144 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  allowedCores,
+  allowedMemoryBytes,
+  freeMemoryBytes,
+  workersFor,
+} from "../../../src/runtime/system-limits.ts";
+import { scratch } from "../../binary.ts";
+
+const home = scratch();
+
+/** A machine of 8 GiB with these files. */
+function machine(files: Record<string, string>): string {
+  const root = mkdtempSync(join(home, "root-"));
+  for (const [path, content] of Object.entries({
+    "proc/meminfo": "MemTotal:  8388608 kB\nMemAvailable:  4194304 kB\n",
+    ...files,
+  })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return root;
+}
+
+const mounted = (group: string, point: string, type: string, options = "rw") =>
+  `35 31 0:32 ${group} ${point} rw,relatime shared:9 - ${type} ${type} ${options}\n`;
+const gibibyte = 2 ** 30;
+
+test("without control groups a process may use the machine's memory", () => {
+  expect(allowedMemoryBytes(machine({}))).toBe(8 * gibibyte);
+});
+
+test("the tightest of nested groups decides (version 2)", () => {
+  const files = {
+    "proc/self/cgroup": "0::/work.slice/nightly.scope\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup", "cgroup2"),
+    "sys/fs/cgroup/work.slice/memory.max": `${2 * gibibyte}\n`,
+    "sys/fs/cgroup/work.slice/nightly.scope/memory.max": "max\n",
+  };
+  expect(allowedMemoryBytes(machine(files))).toBe(2 * gibibyte);
+  const high = { ...files, "sys/fs/cgroup/work.slice/nightly.scope/memory.high": `${gibibyte}\n` };
+  expect(allowedMemoryBytes(machine(high))).toBe(gibibyte);
+});
+
+test("version 1 has a hierarchy for memory among others, and a huge number for no limit", () => {
+  const files = {
+    "proc/self/cgroup": "5:cpu,cpuacct:/other\n4:memory:/jobs/a\n0::/\n",
+    "proc/self/mountinfo":
+      mounted("/", "/sys/fs/cgroup/cpu", "cgroup", "rw,cpu,cpuacct") +
+      mounted("/", "/sys/fs/cgroup/memory", "cgroup", "rw,memory") +
+      mounted("/", "/sys/fs/cgroup/unified", "cgroup2"),
+    "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+    "sys/fs/cgroup/memory/jobs/memory.limit_in_bytes": `${3 * gibibyte}\n`,
+    "sys/fs/cgroup/memory/jobs/a/memory.limit_in_bytes": "9223372036854771712\n",
+    "sys/fs/cgroup/cpu/other/memory.limit_in_bytes": "1\n",
+  };
+  expect(allowedMemoryBytes(machine(files))).toBe(3 * gibibyte);
+});
+
+test("in a container the group of the container is the root of the mount", () => {
+  const limited = { "sys/fs/cgroup/memory/memory.limit_in_bytes": `${gibibyte}\n` };
+  const mountinfo = mounted("/docker/abc", "/sys/fs/cgroup/memory", "cgroup", "rw,memory");
+  for (const group of ["/docker/abc", "/", "/../outside"]) {
+    const files = {
+      ...limited,
+      // Outside of what is mounted.
+      "sys/fs/outside/memory.limit_in_bytes": "1\n",
+      "sys/fs/cgroup/outside/memory.limit_in_bytes": "1\n",
+      "proc/self/cgroup": `4:memory:${group}\n`,
+      "proc/self/mountinfo": mountinfo,
+    };
+    expect(allowedMemoryBytes(machine(files))).toBe(gibibyte);
+  }
+});
+
+test("a limit above the machine's memory is none", () => {
+  const files = {
+    "proc/self/cgroup": "0::/a\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup", "cgroup2"),
+    "sys/fs/cgroup/a/memory.max": `${100 * gibibyte}\n`,
+  };
+  expect(allowedMemoryBytes(machine(files))).toBe(8 * gibibyte);
+});
+
+test("free is what the machine, or the group with the least, has left; old cached files count as free", () => {
+  expect(freeMemoryBytes(machine({}))).toBe(4 * gibibyte);
+  const second = {
+    "proc/self/cgroup": "0::/work.slice/a.scope\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup", "cgroup2"),
+    "sys/fs/cgroup/work.slice/memory.max": `${2 * gibibyte}\n`,
+    "sys/fs/cgroup/work.slice/memory.current": `${1.5 * gibibyte}\n`,
+    "sys/fs/cgroup/work.slice/memory.stat": `anon 5\ninactive_file ${0.25 * gibibyte}\n`,
+    "sys/fs/cgroup/work.slice/a.scope/memory.current": `${gibibyte}\n`,
+  };
+  expect(freeMemoryBytes(machine(second))).toBe(0.75 * gibibyte);
+  const first = {
+    "proc/self/cgroup": "4:memory:/jobs\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup/memory", "cgroup", "rw,memory"),
+    "sys/fs/cgroup/memory/jobs/memory.limit_in_bytes": `${gibibyte}\n`,
+    "sys/fs/cgroup/memory/jobs/memory.usage_in_bytes": `${3 * gibibyte}\n`,
+    "sys/fs/cgroup/memory/jobs/memory.stat": "inactive_file 1\ntotal_inactive_file 4096\n",
+  };
+  expect(freeMemoryBytes(machine(first))).toBe(0);
+});
+
+test("a quota of processor time, in either version and in any group around the process, is a number of cores", () => {
+  const second = (quota: string) => ({
+    "proc/self/cgroup": "0::/work.slice/a.scope\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup", "cgroup2"),
+    "sys/fs/cgroup/work.slice/cpu.max": quota,
+    "sys/fs/cgroup/work.slice/a.scope/cpu.max": "max 100000\n",
+  });
+  const first = (quota: string) => ({
+    "proc/self/cgroup": "5:cpu,cpuacct:/jobs/a\n4:memory:/other\n",
+    "proc/self/mountinfo": mounted("/", "/sys/fs/cgroup/cpu", "cgroup", "rw,cpu,cpuacct"),
+    "sys/fs/cgroup/cpu/jobs/cpu.cfs_quota_us": quota,
+    "sys/fs/cgroup/cpu/jobs/cpu.cfs_period_us": "100000\n",
+    "sys/fs/cgroup/cpu/jobs/a/cpu.cfs_quota_us": "-1\n",
+    "sys/fs/cgroup/cpu/jobs/a/cpu.cfs_period_us": "100000\n",
+  });
+  const cores = availableParallelism();
+  expect(allowedCores(machine({}))).toBe(cores);
+  for (const files of [second("50000 100000\n"), first("50000\n")])
+    expect(allowedCores(machine(files))).toBe(1);
+  for (const files of [second("150000 100000\n"), first("150000\n")]) {
+    expect(allowedCores(machine(files))).toBe(Math.min(2, cores));
+  }
+  for (const files of [second("max 100000\n"), first("-1\n"), second("9900000 100000\n")]) {
+    expect(allowedCores(machine(files))).toBe(Math.min(99, cores));
+  }
+});
+
+test("a number of workers that was asked for is obeyed at any size", () => {
+  expect([0, 1e6, 1e12].map(workersFor(3, 2))).toEqual([3, 3, 3]);
+});
+
+test("small corpora get no worker, large ones as many as memory allows", () => {
+  expect([0, 31e6].map(workersFor(undefined, 64))).toEqual([1, 1]);
+  expect(workersFor(undefined, 1)(1e12)).toBe(1);
+  expect(workersFor(undefined, 64)(1e12)).toBeGreaterThanOrEqual(1);
+});

@@ -1,0 +1,130 @@
+import { expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../../src/runtime/errors.ts";
+import { takeLockNow } from "../../../src/store/output-lock.ts";
+import {
+  checkOutputFile,
+  placeOfFile,
+  stageFile,
+  unguarded,
+  writeStaged,
+} from "../../../src/store/staged-file.ts";
+import { eachInNewHome } from "../../homes.ts";
+import { canPlayOthers, giveAway, makePipe } from "../../other-user.ts";
+
+let home: string;
+let path: string;
+eachInNewHome((made) => {
+  home = made;
+  path = join(home, "out.tsv");
+});
+
+/** Writes chunks as a run does that nothing stops. */
+const writeWhole = (path: string, chunks: Iterable<Uint8Array>) =>
+  writeStaged(path, unguarded, async (file) => {
+    for (const chunk of chunks) file.write(chunk);
+  });
+
+const text = () => readFileSync(path, "utf8");
+
+test("a file below what is not a directory is not begun", () => {
+  expect(() => stageFile(join(home, "none", "out.tsv"))).toThrow(`there is no directory "${home}/none"`);
+});
+
+test("a file is there whole or not at all", () => {
+  const staged = stageFile(path);
+  staged.write(Buffer.from("one "));
+  staged.write(Buffer.from("two"));
+  expect(existsSync(path)).toBe(false);
+  staged.publish();
+  expect(text()).toBe("one two");
+  expect(readdirSync(home)).toEqual(["out.tsv"]);
+});
+
+test("an error or a discard leaves the older file, and nothing beside it", async () => {
+  writeFileSync(path, "old");
+  const failing = function* () {
+    yield Buffer.from("half");
+    throw new Error("no more");
+  };
+  await expect(writeWhole(path, failing())).rejects.toThrow("no more");
+  // The end of the process, in the middle.
+  const guarded: (() => void)[] = [];
+  const guard = (undo: () => void) => {
+    guarded.push(undo);
+    return () => void guarded.pop();
+  };
+  await writeStaged(path, guard, async (file) => {
+    file.write(Buffer.from("half"));
+    guarded[0]!();
+    expect(readdirSync(home)).toEqual(["out.tsv"]);
+    throw new Error("ended");
+  }).catch(() => {});
+  expect(guarded).toEqual([]);
+  const staged = stageFile(path);
+  staged.write(Buffer.from("half"));
+  staged.discard();
+  staged.discard();
+  expect(text()).toBe("old");
+  expect(readdirSync(home)).toEqual(["out.tsv"]);
+});
+
+test("an older file's mode is kept, and a link is followed", async () => {
+  writeFileSync(path, "old");
+  chmodSync(path, 0o640);
+  symlinkSync("out.tsv", join(home, "link"));
+  await writeWhole(join(home, "link"), [Buffer.from("new")]);
+  expect(text()).toBe("new");
+  expect(statSync(path).mode & 0o777).toBe(0o640);
+  expect(readlinkSync(join(home, "link"))).toBe("out.tsv");
+  symlinkSync("later", join(home, "dangling"));
+  await writeWhole(join(home, "dangling"), [Buffer.from("new")]);
+  expect(readFileSync(join(home, "later"), "utf8")).toBe("new");
+});
+
+test("a device is written straight away", async () => {
+  await writeWhole("/dev/null", [Buffer.from("gone")]);
+  expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+});
+
+test("a pipe is written straight away, but not another user's where everybody may have put it", () => {
+  const pipe = makePipe(join(home, "pipe"));
+  expect(placeOfFile(pipe)).toBe(null);
+  if (!canPlayOthers()) return;
+  giveAway(pipe);
+  expect(placeOfFile(pipe)).toBe(null);
+  chmodSync(home, 0o1777);
+  expect(() => checkOutputFile(pipe)).toThrow(`"${pipe}" is not used: it is another user's`);
+});
+
+test("a full device is an error with its reason", async () => {
+  if (!existsSync("/dev/full")) {
+    console.log("skipped: there is no /dev/full");
+    return;
+  }
+  await expect(writeWhole("/dev/full", [Buffer.from("x")])).rejects.toThrow(
+    /"\/dev\/full" cannot be written: no space left/,
+  );
+});
+
+test("what cannot be written is found out beforehand", () => {
+  writeFileSync(join(home, "file"), "");
+  for (const wrong of [home, `${home}/`, `${path}/`, join(home, "no", "out.tsv"), join(home, "file", "x")]) {
+    expect(() => checkOutputFile(wrong)).toThrow(UserError);
+  }
+  checkOutputFile(path);
+  expect(() => takeLockNow(placeOfFile("/proc/x")!)).toThrow(
+    '"/proc/x" cannot be written: no file can be created in "/proc"',
+  );
+  expect(readdirSync(home)).toEqual(["file"]);
+});

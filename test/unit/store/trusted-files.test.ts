@@ -1,0 +1,134 @@
+import { expect, test } from "bun:test";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import {
+  followLinks,
+  openFound,
+  openToAppend,
+  readFound,
+  removeFound,
+  Untrusted,
+} from "../../../src/store/trusted-files.ts";
+import { eachInNewHome } from "../../homes.ts";
+import { asOther, canPlayOthers, giveAway, makePipe } from "../../other-user.ts";
+import { errorOf } from "../../thrown.ts";
+
+let home: string;
+let file: string;
+eachInNewHome((made) => {
+  home = made;
+  file = join(home, "file");
+  writeFileSync(file, "content");
+});
+
+const refusal = (run: () => unknown) => {
+  const error = errorOf(run);
+  expect(error).toBeInstanceOf(Untrusted);
+  return error.message;
+};
+
+test("a pipe, a link and a directory are refused at once, by name", () => {
+  symlinkSync("file", join(home, "link"));
+  mkdirSync(join(home, "directory"));
+  makePipe(join(home, "pipe"));
+  expect(refusal(() => openFound(join(home, "pipe")))).toBe(
+    `"${join(home, "pipe")}" is not used: it is not a regular file`,
+  );
+  expect(refusal(() => openFound(join(home, "link")))).toEndWith("it is a symbolic link");
+  expect(refusal(() => openFound(join(home, "directory")))).toEndWith("it is a directory");
+  expect(readFound(file).toString()).toBe("content");
+});
+
+test("what is removed is not another user's where everybody may write, and a link itself", () => {
+  removeFound(join(home, "nothing"));
+  symlinkSync("file", join(home, "link"));
+  removeFound(join(home, "link"));
+  expect(readFileSync(file, "utf8")).toBe("content");
+  if (!canPlayOthers()) return;
+  giveAway(file);
+  chmodSync(home, 0o1777);
+  expect(refusal(() => removeFound(file))).toContain("it is another user's (65534)");
+  chmodSync(home, 0o775);
+  removeFound(file);
+  expect(existsSync(file)).toBe(false);
+});
+
+test("another user's file is refused where everybody may write, and taken where he was let in", () => {
+  if (!canPlayOthers()) return;
+  giveAway(file);
+  for (const mode of [0o777, 0o1777]) {
+    chmodSync(home, mode);
+    expect(refusal(() => openFound(file))).toContain("it is another user's (65534)");
+  }
+  for (const mode of [0o755, 0o775, 0o2770]) {
+    chmodSync(home, mode);
+    expect(readFound(file).toString()).toBe("content");
+  }
+  // The directory is his own.
+  chmodSync(home, 0o777);
+  giveAway(home);
+  expect(readFound(file).toString()).toBe("content");
+});
+
+test("root's file is taken by everybody", () => {
+  if (!canPlayOthers()) return;
+  chmodSync(home, 0o1777);
+  expect(asOther(home, () => readFound(file).toString())).toBe("content");
+});
+
+test("a link is followed to write if only this user or root can have put it there", () => {
+  symlinkSync("file", join(home, "own"));
+  symlinkSync("own", join(home, "chain"));
+  symlinkSync("nothing", join(home, "dangling"));
+  expect(followLinks(join(home, "chain"))).toBe(file);
+  expect(followLinks(join(home, "dangling"))).toBe(join(home, "nothing"));
+  symlinkSync("loop", join(home, "loop"));
+  expect(() => followLinks(join(home, "loop"))).not.toThrow();
+  if (!canPlayOthers()) return;
+  symlinkSync("file", join(home, "planted"));
+  symlinkSync("planted", join(home, "to-planted"));
+  giveAway(join(home, "planted"));
+  expect(followLinks(join(home, "planted"))).toBe(file);
+  for (const mode of [0o777, 0o1777, 0o775]) {
+    chmodSync(home, mode);
+    expect(followLinks(join(home, "own"))).toBe(file);
+    for (const name of ["planted", "to-planted"]) {
+      expect(refusal(() => followLinks(join(home, name)))).toContain(
+        `"${join(home, "planted")}" is not used`,
+      );
+    }
+  }
+  linkSync(join(home, "own"), join(home, "second"));
+  expect(refusal(() => followLinks(join(home, "second")))).toContain("another user may have put there");
+});
+
+test("what is appended to is made, or found where it was put by someone trusted", () => {
+  const log = join(home, "log");
+  closeSync(openToAppend(log));
+  symlinkSync("log", join(home, "link"));
+  const fd = openToAppend(join(home, "link"));
+  expect(fstatSync(fd).isFile()).toBe(true);
+  closeSync(fd);
+  closeSync(openToAppend("/dev/null"));
+  // Whoever started the tests may have a pipe there that only root can open again, or a socket, which nobody can.
+  if (process.geteuid?.() === 0 && !fstatSync(2).isSocket()) closeSync(openToAppend("/dev/stderr"));
+  expect(() => openToAppend(makePipe(join(home, "pipe")))).toThrow("ENXIO");
+  linkSync(file, join(home, "second"));
+  closeSync(openToAppend(join(home, "second")));
+  chmodSync(home, 0o777);
+  expect(refusal(() => openToAppend(join(home, "second")))).toContain("it has a second name");
+  expect(readFileSync(file, "utf8")).toBe("content");
+  if (!canPlayOthers()) return;
+  giveAway(log);
+  expect(refusal(() => openToAppend(log))).toContain("another user's");
+});

@@ -1,0 +1,113 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { findInputs } from "../../../src/corpus/find-inputs.ts";
+import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
+import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { MemoryBudget } from "../../../src/runtime/system-limits.ts";
+import { Cache } from "../../../src/store/cache.ts";
+import { CacheDirectory } from "../../../src/store/cache-directory.ts";
+import { ScratchDirectory } from "../../../src/store/scratch-directory.ts";
+import { plainCutting } from "../../../src/text/cutting.ts";
+import type { CorpusOptions } from "../../../src/training/count-words.ts";
+import { countWords } from "../../../src/training/count-words.ts";
+import type { CountsOptions } from "../../../src/words/counts-format.ts";
+import { randomNumbers } from "../../random.ts";
+import { entriesOf } from "../words/generators.ts";
+
+const { sources } = patterns.gpt2;
+const pattern = compilePattern(sources);
+
+export type RunOptions = {
+  readonly specialTokens?: readonly string[];
+  readonly workers?: number;
+  readonly workerCountFor?: (textBytes: number) => number;
+  readonly wordBytesMax?: number;
+  readonly limitBytes?: number;
+  /** How long after all that happened the run is. */
+  readonly laterMs?: number;
+  readonly version?: string;
+  /** Done when the words are there, before the rest of them is kept. */
+  readonly meanwhile?: () => void;
+};
+
+export type Ran = {
+  readonly words: [string, number][];
+  readonly statistics: readonly RangeStatistics[];
+  readonly warnings: string[];
+  /** Text that was counted, and that was only hashed beforehand. */
+  readonly countedBytes: number;
+  readonly hashedBytes: number;
+};
+
+/** So much for the words of each thread, and no limit for anything else. */
+const budgetOf = (wordBytesMax: number) =>
+  Object.assign(new MemoryBudget(1e15), {
+    wordBytesMax: (threadCount: number) => threadCount * wordBytesMax,
+  });
+
+/** Counts files as `bpe count --cache` does. */
+export async function countCached(
+  cachePath: string,
+  paths: readonly string[],
+  options: RunOptions = {},
+): Promise<Ran> {
+  const { specialTokens = [], wordBytesMax = 1e12, workers = 1, version = "1" } = options;
+  const warnings: string[] = [];
+  const countsOptions: CountsOptions = { patterns: sources, specialTokens, isLinewise: false };
+  const directory = new CacheDirectory(cachePath, (message) => warnings.push(message));
+  const scratch = new ScratchDirectory(cachePath);
+  const cache = new Cache(directory, {
+    countsOptions,
+    version,
+    warn: (message) => warnings.push(message),
+    nowMs: () => Date.now() + (options.laterMs ?? 10_000),
+    scratchPath: () => scratch.path,
+  });
+  let countedBytes = 0;
+  let hashedBytes = 0;
+  const corpus: CorpusOptions = {
+    inputs: findInputs(paths),
+    cutting: plainCutting(pattern, specialTokens),
+    workerCount: workers,
+    ...(options.workerCountFor !== undefined && { workerCountFor: options.workerCountFor }),
+    cache,
+    memory: { budget: budgetOf(wordBytesMax), scratch, countsOptions },
+  };
+  const { words, pretokenCount, statistics, keepRest } = await countWords(corpus, ({ stage, done }) => {
+    if (stage === "counting") countedBytes = done;
+    if (stage === "hashing") hashedBytes = done;
+  });
+  options.meanwhile?.();
+  await keepRest?.();
+  scratch.remove();
+  if (options.limitBytes !== undefined) directory.shrinkTo(options.limitBytes);
+  const entries = entriesOf(words);
+  if (pretokenCount !== entries.reduce((sum, [, count]) => sum + count, 0)) throw new Error("a wrong sum");
+  return { words: entries, statistics, warnings, countedBytes, hashedBytes };
+}
+
+/** The same without a cache. */
+export async function countPlain(paths: readonly string[], specialTokens: readonly string[] = []) {
+  const corpus = { inputs: findInputs(paths), cutting: plainCutting(pattern, specialTokens), workerCount: 1 };
+  const { words, statistics } = await countWords(corpus, () => {});
+  return { words: entriesOf(words), statistics };
+}
+
+/** A text of words, some of them its own, with bytes that are not UTF-8 in it now and then. */
+export function randomText(seed: number, wordCount: number): Buffer {
+  const random = randomNumbers(seed);
+  const words = Array.from({ length: wordCount }, () => {
+    if (random(200) === 0) return "\xff";
+    const length = random(50) === 0 ? 30 : 2 + random(2);
+    return Array.from({ length }, () => "abcde"[random(5)]).join("");
+  });
+  return Buffer.from(words.join(" "), "latin1");
+}
+
+/** The files of a cache by what they are, hidden ones left out. */
+export function filesOf(cachePath: string, kind: string): string[] {
+  return readdirSync(cachePath)
+    .filter((name) => !name.startsWith(".") && name.endsWith(kind))
+    .sort()
+    .map((name) => join(cachePath, name));
+}

@@ -1,0 +1,27 @@
+import type { TextMemory } from "../../../src/corpus/range-reader.ts";
+import { TaskTexts, type TaskTextsOptions } from "../../../src/corpus/task-texts.ts";
+import type { CompiledPattern } from "../../../src/pattern/pattern.ts";
+import { plainCutting } from "../../../src/text/cutting.ts";
+import type { Pretokens } from "../../../src/text/pretokens.ts";
+import { TextChain } from "../../../src/text/text-chain.ts";
+import type { WordCounter } from "../../../src/words/word-counter.ts";
+
+type Options = Pick<TaskTextsOptions, "inputs" | "windowBytes"> & {
+  readonly pattern: CompiledPattern;
+  readonly specialTokens?: readonly string[];
+  /** Files of this size or more are mapped. */
+  readonly mappedBytesLeast?: number | undefined;
+  readonly pretokens?: Pretokens;
+  readonly memory?: TextMemory;
+};
+
+/** Counts the pretokens of tasks in `counter`, as a thread does. */
+export function countingTexts(options: Options, counter: WordCounter): TaskTexts {
+  const { pattern, specialTokens, mappedBytesLeast, pretokens, ...rest } = options;
+  const mapping =
+    mappedBytesLeast === undefined ? undefined : { window: counter.window, fileBytesLeast: mappedBytesLeast };
+  // Of tokens that are given with what finds them, some stay text.
+  const cutting = { ...plainCutting(pattern, specialTokens), specialTokensAsText: pretokens !== undefined };
+  const chain = new TextChain(cutting, counter, pretokens);
+  return new TaskTexts(chain, { ...rest, mapping });
+}

@@ -1,0 +1,16 @@
+import { Tokenizer } from "tokenizers";
+import { type Normalization, stepsOf } from "../../../src/text/normalization.ts";
+
+/** What HF's normalizer of these steps makes of a text. */
+export function hfNormalizer(normalization: Normalization): (text: string) => string {
+  const normalizers = stepsOf(normalization).map((step) => ({
+    type: step === "lowercase" ? "Lowercase" : step,
+  }));
+  const json = {
+    version: "1.0",
+    normalizer: { type: "Sequence", normalizers },
+    model: { type: "BPE", vocab: {}, merges: [] },
+  };
+  const normalizer = Tokenizer.fromString(JSON.stringify(json)).getNormalizer()!;
+  return (text) => normalizer.normalizeString(text);
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { randomSource } from "../../../bench/random.ts";
+import { type NormalizationStep, normalizationSteps, normalize } from "../../../src/text/normalization.ts";
+import { hfNormalizer } from "./hf-normalizer.ts";
+
+const forms = normalizationSteps;
+const seed = Number(process.env.TEST_SEED ?? 15);
+
+/** Every character of the planes that hold letters and marks. */
+const characters: string[] = [];
+for (let point = 0; point < 0x30000; point++) {
+  if (point < 0xd800 || point > 0xdfff) characters.push(String.fromCodePoint(point));
+}
+
+/**
+ * The texts of which our form is not HF's. Many are asked at once, an ASCII character between two, which begins a new
+ * sequence in every form.
+ */
+function differing(texts: readonly string[], form: NormalizationStep): string[] {
+  const split = (text: string) => text.split("\n");
+  const wanted = split(hfNormalizer(form)(texts.join("\n")));
+  const got = texts.map((text) => normalize(text, form));
+  return texts.filter((_, i) => got[i] !== wanted[i]);
+}
+
+describe("a text has HF's normal form", () => {
+  for (const form of forms) {
+    test(`${form}: each character among marks that it may change places with`, () => {
+      // The highest and the lowest class of marks: whatever is between them moves.
+      const texts = characters
+        .filter((character) => character !== "\n")
+        .map((character) => `a\u0345${character}\u0334`);
+      expect(differing(texts, form)).toEqual([]);
+    });
+
+    test(`${form}: what a character is composed of`, () => {
+      const texts = characters.map((character) => character.normalize("NFD"));
+      expect(
+        differing(
+          [...new Set(texts)].filter((text) => text.length > 1),
+          form,
+        ),
+      ).toEqual([]);
+    });
+
+    test(`${form}: sequences of characters that change`, () => {
+      const random = randomSource(seed);
+      const changing = characters.filter(
+        (character) => character.normalize("NFKD") !== character || /\p{M}/u.test(character),
+      );
+      const bases = [..."aeE가각က\u{11131}\u{11347}\u{114b9}\u{11382}\u{113c2}\u{11935}\u{1611e}\u{16d67} "];
+      const pool = [changing, changing, bases, characters.slice(0x20)];
+      const texts = Array.from({ length: 20_000 }, () =>
+        Array.from({ length: 1 + random.below(6) }, () => {
+          const list = pool[random.below(pool.length)]!;
+          return list[random.below(list.length)]!;
+        }).join(""),
+      );
+      expect({ seed, texts: differing(texts, form) }).toEqual({ seed, texts: [] });
+    });
+  }
+});

@@ -1,0 +1,205 @@
+import { expect, test } from "bun:test";
+import { byteVocabulary, encodeWord } from "../../../examples/learn.ts";
+import type { Compat, Merges } from "../../../src/merge/merges.ts";
+import { trainMerges } from "../../../src/merge/train-merges.ts";
+import { runToEnd } from "../../../src/runtime/turns.ts";
+import {
+  intermediates,
+  type Ledger,
+  ledgerFacts,
+  ledgerOfFirst,
+  makeLedger,
+} from "../../../src/tokenizer/ledger.ts";
+import { buildVocabulary } from "../../../src/tokenizer/vocabulary.ts";
+import { randomNumbers } from "../../random.ts";
+import { rounds } from "../../rounds.ts";
+import { makeTuning, makeWords, tableOf } from "../merge/made-words.ts";
+import { type NaiveWords, ranksOf, spelledMerges } from "../merge/naive.ts";
+
+const compats: readonly Compat[] = ["cs336", "huggingface", "rustbpe"];
+
+/** How often each token occurs when the words are encoded by the first so many merges. */
+function naiveCounts(words: NaiveWords, merges: Merges, mergeCount: number): number[] {
+  const vocabulary = byteVocabulary("cs336");
+  const pairs = spelledMerges(merges)
+    .slice(0, mergeCount)
+    .map(({ left, right }) => [left, right] as const);
+  for (const [left, right] of pairs) vocabulary.set(left + right, vocabulary.size);
+  const counts = new Array<number>(vocabulary.size).fill(0);
+  const ranks = ranksOf(pairs);
+  for (const [word, count] of words)
+    for (const token of encodeWord(word, ranks)) counts[vocabulary.get(token)!]! += count;
+  return counts;
+}
+
+const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
+
+function naiveLedger(words: NaiveWords, merges: Merges): Ledger {
+  const after = Array.from({ length: merges.mergeCount + 1 }, (_, k) => naiveCounts(words, merges, k));
+  return {
+    startCount: 256,
+    createdCounts: Float64Array.from([...after[0]!, ...after.slice(1).map((counts) => counts.at(-1)!)]),
+    endCounts: Float64Array.from(after.at(-1)!),
+    pairCounts: merges.counts,
+    tokensAfter: Float64Array.from(after, sum),
+  };
+}
+
+const learn = (words: NaiveWords, mergeCount: number, compat: Compat, seed?: number) => {
+  const random = randomNumbers(seed ?? 1);
+  const specialTokens = seed !== undefined && random(3) === 0 ? ["ab", "aaa", "b"] : [];
+  const options = { mergeCount, compat, specialTokens, threadCount: 1 + random(4) };
+  const table = tableOf(words);
+  const merges = runToEnd(trainMerges(table, options, seed === undefined ? undefined : makeTuning(random)));
+  return { table, merges, ledger: makeLedger(merges) };
+};
+
+for (const compat of compats) {
+  test(`${compat}: counts are those of a naive encoder, when created, at the end and after each merge`, () => {
+    for (let seed = 1; seed <= rounds(20); seed++) {
+      const words = makeWords(randomNumbers(seed * 7919));
+      const { merges, ledger } = learn(words, 1 + (seed % 60), compat, seed);
+      expect({ seed, ledger }).toEqual({ seed, ledger: naiveLedger(words, merges) });
+    }
+  });
+}
+
+test("what occurs where a pair overlaps itself is counted once", () => {
+  const { merges, ledger } = learn(new Map([["aaaaaaa", 10]]), 2, "cs336");
+  // "a a" is there 6 times, and 3 are replaced; then "aa aa" twice, and one is.
+  expect([...merges.counts]).toEqual([60, 20]);
+  expect([...ledger.createdCounts.subarray(256)]).toEqual([30, 10]);
+  expect([...ledger.endCounts.subarray(256), ledger.endCounts[97]!]).toEqual([10, 10, 10]);
+  expect([...ledger.tokensAfter]).toEqual([70, 40, 30]);
+});
+
+test("the ledger of the first merges is that of a training that stopped there", () => {
+  for (let seed = 1; seed <= rounds(10); seed++) {
+    const words = makeWords(randomNumbers(seed * 104729));
+    const { ledger, merges } = learn(words, 50, "rustbpe");
+    const mergeCount = Math.floor(merges.mergeCount / (1 + (seed % 5)));
+    const shorter = learn(words, mergeCount, "rustbpe");
+    expect({ seed, ledger: ledgerOfFirst(ledger, shorter.merges) }).toEqual({ seed, ledger: shorter.ledger });
+  }
+});
+
+const exampleWords = new Map([
+  ["low", 5],
+  ["lower", 2],
+  ["widest", 3],
+  ["newest", 6],
+]);
+
+test("an intermediate token is one that later merges absorbed, so that it occurs less often than the last pair that was merged", () => {
+  // s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6, wi 3, ...: "st", "ow", "west" and "ne" are gone, "est" has 3 left.
+  const { ledger } = learn(exampleWords, 7, "cs336");
+  const found = [256, 257, 258, 259, 260, 261, 262].filter((token) => intermediates(ledger)[token]);
+  expect([...ledger.endCounts.subarray(256)]).toEqual([0, 3, 0, 7, 0, 0, 6]);
+  expect(found).toEqual([256, 257, 258, 260, 261]);
+  // Bytes are given: none is an intermediate token, though "s" is gone too.
+  expect([ledger.endCounts[115], intermediates(ledger)[115]]).toEqual([0, 0]);
+  // "aaa" has "a a" twice and loses one: the token is rarer than its pair, but no merge absorbed it.
+  const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").ledger;
+  expect([overlapping.pairCounts[0], overlapping.endCounts[256], intermediates(overlapping)[256]]).toEqual([
+    2, 1, 0,
+  ]);
+});
+
+test("a token that is left as often as the last pair occurred is no intermediate token", () => {
+  const words = new Map([
+    ["abc", 2],
+    ["ab", 2],
+  ]);
+  const { ledger } = learn(words, 2, "cs336");
+  expect([[...ledger.pairCounts], ledger.createdCounts[256], ledger.endCounts[256]]).toEqual([[4, 2], 4, 2]);
+  expect(intermediates(ledger)[256]).toBe(0);
+});
+
+test("sizes are without the tokens that only fill the vocabulary", () => {
+  const words = makeWords(randomNumbers(6));
+  const { merges, ledger } = learn(words, 400, "cs336");
+  const [plain, filled] = [1, 512].map((padTo) =>
+    ledgerFacts(ledger, buildVocabulary({ merges, specialTokens: ["<x>"], compat: "cs336", padTo })),
+  );
+  expect(filled).toEqual(plain!);
+});
+
+test("facts: bytes per token at ten sizes and at half the size, and how many tokens are absorbed", () => {
+  const words = makeWords(randomNumbers(6));
+  const table = tableOf(words);
+  for (const compat of compats) {
+    for (const specialTokens of [[], ["<x>", "ab", "b"]]) {
+      const merges = runToEnd(trainMerges(table, { mergeCount: 400, compat, specialTokens: [] }));
+      const vocabulary = buildVocabulary({
+        merges,
+        specialTokens: compat === "huggingface" ? specialTokens : ["<x>"],
+        compat,
+      });
+      const ledger = makeLedger(merges);
+      const facts = ledgerFacts(ledger, vocabulary);
+      const sizes = Array.from({ length: merges.mergeCount + 1 }, (_, mergeCount) => {
+        const first = {
+          ...merges,
+          mergeCount,
+          left: merges.left.slice(0, mergeCount),
+          right: merges.right.slice(0, mergeCount),
+        };
+        return buildVocabulary({ merges: first, specialTokens: vocabulary.specialTokens, compat }).size;
+      });
+      const rate = (k: number) => ledger.tokensAfter[0]! / ledger.tokensAfter[k]!;
+      const tenths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => Math.round((merges.mergeCount * i) / 10));
+      expect(facts.curve).toEqual(tenths.map((k) => ({ vocabSize: sizes[k]!, bytesPerToken: rate(k) })));
+      const halfSize = Math.floor(vocabulary.size / 2);
+      const half = sizes.lastIndexOf(halfSize);
+      expect(facts.half).toEqual(half < 0 ? null : { vocabSize: halfSize, bytesPerToken: rate(half) });
+      expect([facts.tokenCount, facts.bytesPerToken]).toEqual([
+        ledger.tokensAfter.at(-1)!,
+        rate(merges.mergeCount),
+      ]);
+      const learned = Array.from({ length: merges.mergeCount }, (_, k) => 256 + k);
+      const areIntermediate = intermediates(ledger);
+      const absorbed = learned.filter((token) => areIntermediate[token]);
+      expect(facts.residueCount).toBe(absorbed.length);
+      expect(facts.neverReachedCount).toBe(absorbed.filter((token) => ledger.endCounts[token] === 0).length);
+    }
+  }
+});
+
+test("half the size is found where merges add no token, too, and is none below what is given", () => {
+  const words = new Map(Array.from({ length: 900 }, (_, i) => [`${i * 7919}ab`, 1 + (i % 50)] as const));
+  const table = tableOf(words);
+  const merges = runToEnd(
+    trainMerges(table, { mergeCount: 600, compat: "huggingface", specialTokens: ["ab"] }),
+  );
+  const vocabulary = buildVocabulary({ merges, specialTokens: ["ab"], compat: "huggingface" });
+  expect([merges.mergeCount, vocabulary.size]).toEqual([601, 857]);
+  const ledger = makeLedger(merges);
+  const { half } = ledgerFacts(ledger, vocabulary);
+  const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
+  expect(first).toBeLessThan(100);
+  // 256 bytes, "ab", and the merges beside "a b".
+  expect(half).toEqual({
+    vocabSize: 428,
+    bytesPerToken: ledger.tokensAfter[0]! / ledger.tokensAfter[428 - 256]!,
+  });
+  const small = learn(exampleWords, 5, "cs336");
+  const few = buildVocabulary({ merges: small.merges, specialTokens: [], compat: "cs336" });
+  expect(ledgerFacts(small.ledger, few).half).toBe(null);
+});
+
+test("without text there is no curve, and without merges one point", () => {
+  const none = learn(new Map(), 5, "cs336");
+  const vocabulary = buildVocabulary({ merges: none.merges, specialTokens: [], compat: "cs336" });
+  const nothing = {
+    tokenCount: 0,
+    bytesPerToken: null,
+    half: null,
+    curve: [],
+    residueCount: 0,
+    neverReachedCount: 0,
+  };
+  expect(ledgerFacts(none.ledger, vocabulary)).toEqual(nothing);
+  const single = learn(new Map([["a", 3]]), 5, "cs336");
+  const bytesOnly = buildVocabulary({ merges: single.merges, specialTokens: [], compat: "cs336" });
+  expect(ledgerFacts(single.ledger, bytesOnly).curve).toEqual([{ vocabSize: 256, bytesPerToken: 1 }]);
+});

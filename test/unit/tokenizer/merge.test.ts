@@ -1,0 +1,158 @@
+import { expect, test } from "bun:test";
+import { EncodingKernel, WordMerger } from "../../../src/tokenizer/encoding-kernel.ts";
+import { buildModel, type EncodingModel } from "../../../src/tokenizer/encoding-model.ts";
+import { randomNumbers } from "../../random.ts";
+import { rounds } from "../../rounds.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 5);
+const random = randomNumbers(seed);
+
+type Merge = { left: number; right: number; id: number };
+
+/** The lowest rank first, of equal ranks the leftmost: nothing else. `note` receives each merge. */
+function mergeNaively(
+  symbols: readonly number[],
+  merges: readonly Merge[],
+  note?: (rightStart: number, rank: number) => void,
+): number[] {
+  const ids = [...symbols];
+  const starts = ids.map((_, pos) => pos);
+  for (;;) {
+    let best = merges.length;
+    let bestPos = 0;
+    for (let i = 0; i + 1 < ids.length; i++) {
+      const rank = merges.findIndex(({ left, right }) => left === ids[i] && right === ids[i + 1]);
+      if (rank >= 0 && rank < best) {
+        best = rank;
+        bestPos = i;
+      }
+    }
+    if (best === merges.length) return ids;
+    note?.(starts[bestPos + 1]!, best);
+    ids.splice(bestPos, 2, merges[best]!.id);
+    starts.splice(bestPos + 1, 1);
+  }
+}
+
+/** Merges of letters and of what they make; `isOrdered` has parts come before the whole. */
+function madeMerges(count: number, isOrdered: boolean, letters = [97, 98, 99]): Merge[] {
+  const merges: Merge[] = [];
+  const tokens = [...letters];
+  while (merges.length < count) {
+    const left = tokens[random(tokens.length)]!;
+    const right = tokens[random(tokens.length)]!;
+    if (merges.some((merge) => merge.left === left && merge.right === right)) continue;
+    const id = 256 + merges.length;
+    merges.push({ left, right, id });
+    tokens.push(id);
+  }
+  return isOrdered
+    ? merges
+    : merges
+        .map((merge) => ({ merge, key: random(1e6) }))
+        .sort((a, b) => a.key - b.key)
+        .map(({ merge }) => merge);
+}
+
+const modelOf = (merges: readonly Merge[], idOf = (byte: number) => byte): EncodingModel =>
+  buildModel({
+    byteIds: Int32Array.from({ length: 256 }, (_, byte) => idOf(byte)),
+    merges: {
+      left: Int32Array.from(merges, ({ left }) => left),
+      right: Int32Array.from(merges, ({ right }) => right),
+      merged: Int32Array.from(merges, ({ id }) => id),
+    },
+  });
+
+function madeWord(length: number): number[] {
+  const kind = random(4);
+  if (kind === 0) return new Array(length).fill(97);
+  if (kind === 1) return Array.from({ length }, (_, i) => 97 + (i % 3));
+  if (kind === 2) return Array.from({ length }, () => (random(8) === 0 ? 98 : 97));
+  return Array.from({ length }, () => 97 + random(3));
+}
+
+/** What the kernel finds out about a model, in its head (src/kernel/encode/model-layout.ts). */
+function isMonotone(model: EncodingModel): boolean {
+  const { kernel, modelAddress } = new EncodingKernel(model, true);
+  return new Uint32Array(kernel.memory.buffer, modelAddress, 12)[10] === 1;
+}
+
+/** The ids that each of the ways of merging leaves, one word after the other. */
+function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[])[] {
+  return [64, 0].map((scannedMax) => {
+    const merger = new WordMerger(model);
+    merger.kernel.limitMerging(scannedMax);
+    return (word) => [...merger.merge(Uint8Array.from(word))];
+  });
+}
+
+test("both ways of merging agree with the naive one, on runs, periods and letters at random", () => {
+  for (let round = 0; round < rounds(15); round++) {
+    const isOrdered = random(3) > 0;
+    const merges = madeMerges(1 + random(30), isOrdered);
+    const model = modelOf(merges);
+    if (isOrdered) expect(isMonotone(model)).toBe(true);
+    const ways = mergersOf(model);
+    for (let n = 0; n < 8; n++) {
+      const word = madeWord(1 + random(60));
+      const expected = mergeNaively(word, merges);
+      for (const [way, merge] of ways.entries()) {
+        expect({ seed, round, way, ids: merge(word) }).toEqual({ seed, round, way, ids: expected });
+      }
+    }
+  }
+});
+
+test("a trace has the naive merges in their order, with late merges, whole characters and bytes left out", () => {
+  for (let round = 0; round < rounds(30); round++) {
+    const letters = [...(random(2) ? "abc" : " éß漢")].flatMap((letter) => [...Buffer.from(letter)]);
+    const bytes = [...new Set(letters)];
+    const dropped = random(4) === 0 ? bytes[random(bytes.length)] : undefined;
+    const merges = madeMerges(1 + random(40), random(3) > 0, bytes);
+    const model = modelOf(merges, (byte) => (byte === dropped ? -1 : byte));
+    const merger = new WordMerger(model);
+    for (let n = 0; n < 8; n++) {
+      const word = Array.from({ length: random(90) }, () => letters[random(letters.length)]!);
+      const expected: number[] = [];
+      const symbols = word.filter((byte) => byte !== dropped);
+      const ids = mergeNaively(symbols, merges, (rightStart, rank) => expected.push(rightStart, rank));
+      const trace = [...merger.trace(Uint8Array.from(word))];
+      expect({ seed, round, trace }).toEqual({ seed, round, trace: expected });
+      expect({ seed, round, ids: [...merger.merge(Uint8Array.from(word))] }).toEqual({ seed, round, ids });
+    }
+  }
+});
+
+test("of two pairs with one hash each has its own rank, or none", () => {
+  // hashOf of src/kernel/encode/pair-ranks.ts gives them the same, and the first one is found where the second one is looked for.
+  const first = { left: 97, right: 98 };
+  const second = { left: 97 + 50_549, right: 98 + 11_547 };
+  const idOf = (byte: number) => (byte === 100 ? second.right : byte);
+  const merges = [
+    { left: 101, right: 102, id: second.left },
+    { ...first, id: second.left + 1 },
+    { ...second, id: second.left + 2 },
+  ];
+  const word = [101, 102, 100, 97, 98, 101, 102, 100];
+  for (const some of [merges.slice(0, 2), merges]) {
+    for (const merge of mergersOf(modelOf(some, idOf)))
+      expect(merge(word)).toEqual(mergeNaively(word.map(idOf), some));
+  }
+});
+
+test("a word of a million letters is merged, which no quadratic way would end", () => {
+  const word = Array.from({ length: 1_000_000 }, () => 97 + random(3));
+  // Merges of two letters each, so that pairs of letters decide, one rank after the other.
+  const merges = [
+    { left: 97, right: 98, id: 256 },
+    { left: 99, right: 97, id: 257 },
+    { left: 98, right: 98, id: 258 },
+  ];
+  let text = Buffer.from(word).toString("latin1");
+  for (const { left, right, id } of merges) {
+    text = text.replaceAll(String.fromCharCode(left, right), String.fromCharCode(id));
+  }
+  const [merge] = mergersOf(modelOf(merges));
+  expect(merge!(word)).toEqual(Array.from(text, (character) => character.charCodeAt(0)));
+});

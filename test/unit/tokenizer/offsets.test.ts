@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import { tokenizerOfJson } from "../../../src/formats/tokenizer-json.ts";
+import { TextEncoding, TextNotes } from "../../../src/tokenizer/text-encoding.ts";
+import { OffsetFinder } from "./naive-offsets.ts";
+
+type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
+
+/** A tokenizer of bytes, of " a" and " " twice, and of added tokens; what HF 0.23.3 answers stands in the tests. */
+function finderOf(added: Record<string, Flags>, { prefixSpace = false, trims = [] as boolean[] } = {}) {
+  const tokens = [...byteToCharacter, "Ġa", "ĠĠ"];
+  const all = { lstrip: false, rstrip: false, single_word: false, normalized: false, special: true };
+  const json = {
+    added_tokens: Object.entries(added).map(([content, flags], i) => ({
+      id: 258 + i,
+      content,
+      ...all,
+      ...flags,
+    })),
+    normalizer: null,
+    pre_tokenizer: { type: "ByteLevel", add_prefix_space: prefixSpace, trim_offsets: true, use_regex: false },
+    post_processor: {
+      type: "Sequence",
+      processors: trims.map((add_prefix_space) => ({
+        type: "ByteLevel",
+        trim_offsets: true,
+        add_prefix_space,
+      })),
+    },
+    model: {
+      type: "BPE",
+      vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
+      merges: [
+        ["Ġ", "a"],
+        ["Ġ", "Ġ"],
+      ],
+    },
+  };
+  const parts = tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
+  const notes = new TextNotes();
+  const encoding = new TextEncoding(parts, notes);
+  return (content: string, unit: "bytes" | "characters") => {
+    const text = Buffer.from(content);
+    notes.clear();
+    encoding.pushText(text, 0, text.length);
+    const ids = [...encoding.out.flush()];
+    const { starts, ends } = new OffsetFinder(parts).find(text, ids, notes, unit);
+    return Array.from(starts, (start, i) => [start, ends[i]]);
+  };
+}
+
+test("in bytes tokens follow each other, in characters they share them", () => {
+  const find = finderOf({});
+  expect(find("é a", "bytes")).toEqual([
+    [0, 1],
+    [1, 2],
+    [2, 4],
+  ]);
+  expect(find("é a", "characters")).toEqual([
+    [0, 1],
+    [0, 1],
+    [1, 3],
+  ]);
+  expect(find("", "characters")).toEqual([]);
+});
+
+test("an added token has the white space that it takes along, up to that of the next one", () => {
+  const find = finderOf({ "<l>": { lstrip: true }, "<r>": { rstrip: true, normalized: true } });
+  expect(find("b <l>", "bytes")).toEqual([
+    [0, 1],
+    [1, 5],
+  ]);
+  expect(find("<r>\u00a0 b", "bytes")).toEqual([
+    [0, 6],
+    [6, 7],
+  ]);
+  // `<l>` is found first: the space before it is its own.
+  expect(find("<r> <l>", "characters")).toEqual([
+    [0, 3],
+    [3, 7],
+  ]);
+});
+
+test("a space that is put before the text counts as the first character", () => {
+  const find = finderOf({ "<x>": {} }, { prefixSpace: true });
+  expect(find("a", "bytes")).toEqual([[0, 1]]);
+  expect(find("b", "bytes")).toEqual([
+    [0, 0],
+    [0, 1],
+  ]);
+  expect(find("é", "characters")).toEqual([
+    [0, 1],
+    [0, 1],
+    [0, 1],
+  ]);
+  expect(find(" a<x>b", "characters")).toEqual([
+    [0, 2],
+    [2, 5],
+    [5, 6],
+    [5, 6],
+  ]);
+});
+
+test("what a post-processor trims is as HF trims it", () => {
+  expect(finderOf({}, { trims: [false] })("b a  ", "characters")).toEqual([
+    [0, 1],
+    [2, 3],
+    [5, 5],
+  ]);
+  // A single space before the first token may have been put there; two were not.
+  expect(finderOf({}, { trims: [true] })(" a", "characters")).toEqual([[0, 2]]);
+  expect(finderOf({}, { trims: [false] })(" a", "characters")).toEqual([[1, 2]]);
+  expect(finderOf({}, { trims: [true] })("  ", "characters")).toEqual([[2, 2]]);
+  expect(finderOf({ "<l>": { lstrip: true } }, { trims: [true] })("b\u2028<l>", "characters")).toEqual([
+    [0, 1],
+    [2, 5],
+  ]);
+  expect(finderOf({}, { trims: [false] })("b a", "bytes")).toEqual([
+    [0, 1],
+    [1, 3],
+  ]);
+});
+
+test("a text that is one space is trimmed from either side, as HF does it", () => {
+  expect(finderOf({}, { trims: [true] })(" ", "characters")).toEqual([[0, 0]]);
+  expect(finderOf({}, { trims: [false] })(" ", "characters")).toEqual([[1, 1]]);
+});
+
+test("steps that trim in two ways are refused for characters", () => {
+  const find = finderOf({}, { trims: [true, false] });
+  expect(find("b a", "bytes")).toHaveLength(2);
+  expect(() => find("b a", "characters")).toThrow("in different ways");
+  expect(finderOf({}, { trims: [false, false] })("b  ", "characters")).toEqual([
+    [0, 1],
+    [3, 3],
+  ]);
+});

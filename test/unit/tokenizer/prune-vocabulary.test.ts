@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test";
+import { chooseTokens, deriveTokens, Reach } from "../../../src/tokenizer/prune-vocabulary.ts";
+import { randomNumbers } from "../../random.ts";
+import { rounds } from "../../rounds.ts";
+import {
+  bytes,
+  madeTokenizer,
+  mergeNaively,
+  type NaiveTokenizer,
+  partsOf,
+  pruneNaively,
+} from "./naive-prune.ts";
+
+const madeCounts = (tokenizer: NaiveTokenizer, random: (below: number) => number) =>
+  new Map([...tokenizer.ids.keys()].map((token) => [token, random(3) === 0 ? 0 : random(6)]));
+
+function prune(tokenizer: NaiveTokenizer, counts: ReadonlyMap<string, number>, size: number) {
+  const derivations = deriveTokens(partsOf(tokenizer));
+  const countsById = new Float64Array(derivations.reaches.length);
+  for (const [token, count] of counts) countsById[tokenizer.ids.get(token)!] = count;
+  const pruning = chooseTokens(derivations, countsById, size);
+  if ("smallestSize" in pruning) return pruning;
+  const stays = [...tokenizer.ids].filter(([, id]) => pruning.stays[id] === 1).map(([token]) => token);
+  return { ...pruning, stays: stays.sort() };
+}
+
+test("the tokens that stay are those of a naive twin, at every size", () => {
+  for (let seed = 1; seed <= rounds(30); seed++) {
+    const random = randomNumbers(seed);
+    const tokenizer = madeTokenizer(random);
+    const counts = madeCounts(tokenizer, random);
+    for (let taken = 0; taken < tokenizer.ids.size - 256; taken += 1 + random(4)) {
+      const size = tokenizer.ids.size - taken;
+      const expected = pruneNaively(tokenizer, counts, size);
+      const ours = prune(tokenizer, counts, size);
+      if ("smallestSize" in ours) {
+        expect({ seed, size, ...ours }).toEqual({ seed, size, smallestSize: expected.size });
+        expect(expected.size).toBeGreaterThan(size);
+        continue;
+      }
+      expect({ seed, size, stays: ours.stays }).toEqual({ seed, size, stays: [...expected].sort() });
+      expect(ours.size).toBe(expected.size);
+    }
+  }
+});
+
+test("what stays is reached as before by the merges that stay", () => {
+  for (let seed = 1; seed <= rounds(50); seed++) {
+    const random = randomNumbers(seed * 7919);
+    const tokenizer = madeTokenizer(random);
+    const size = 256 + random(tokenizer.ids.size - 256);
+    const pruned = prune(tokenizer, madeCounts(tokenizer, random), size);
+    if ("smallestSize" in pruned) continue;
+    const stays = new Set(pruned.stays);
+    const merges = tokenizer.merges.filter(([left, right]) =>
+      [left, right, left + right].every((token) => stays.has(token)),
+    );
+    const smaller = { ...tokenizer, merges };
+    for (const token of stays) {
+      const before = mergeNaively(tokenizer, token);
+      if (before.length === 1)
+        expect({ seed, token, merged: mergeNaively(smaller, token) }).toEqual({
+          seed,
+          token,
+          merged: [token],
+        });
+      expect(before.length === 1 || tokenizer.fixed.has(token) || tokenizer.ignoresMerges).toBe(true);
+    }
+  }
+});
+
+test("the rarest leaf goes first, of equally rare ones that with the highest id; its occurrences go to its parts", () => {
+  const tokens = ["ab", "cd", "abc", "abcd"];
+  const ids = new Map([...bytes, ...tokens].map((token, id) => [token, id]));
+  const merges: [string, string][] = [
+    ["a", "b"],
+    ["c", "d"],
+    ["ab", "c"],
+    ["ab", "cd"],
+  ];
+  const tokenizer = { ids, fixed: new Set(bytes), merges, ignoresMerges: false };
+  const left = (counts: [string, number][], size: number) => {
+    const pruned = prune(tokenizer, new Map(counts), size);
+    return "stays" in pruned ? pruned.stays.filter((token) => token.length > 1) : pruned;
+  };
+  // "abc" and "abcd" are leaves. "abcd" is reached by "ab" and "cd", because "c d" comes before "ab c".
+  expect(
+    left(
+      [
+        ["abc", 5],
+        ["abcd", 4],
+      ],
+      259,
+    ),
+  ).toEqual(["ab", "abc", "cd"]);
+  expect(
+    left(
+      [
+        ["abc", 4],
+        ["abcd", 4],
+      ],
+      259,
+    ),
+  ).toEqual(["ab", "abc", "cd"]);
+  expect(
+    left(
+      [
+        ["abc", 3],
+        ["abcd", 4],
+      ],
+      259,
+    ),
+  ).toEqual(["ab", "abcd", "cd"]);
+  // "cd" has 4 of "abcd" then, more than "abc".
+  expect(
+    left(
+      [
+        ["abc", 3],
+        ["abcd", 2],
+        ["cd", 2],
+      ],
+      258,
+    ),
+  ).toEqual(["ab", "cd"]);
+  expect(
+    left(
+      [
+        ["abc", 3],
+        ["abcd", 2],
+        ["cd", 0],
+      ],
+      258,
+    ),
+  ).toEqual(["ab", "abc"]);
+  expect(left([], 255)).toEqual({ smallestSize: 256 });
+});
+
+test("how each token is reached", () => {
+  // "abc" is made of "a bc", not of "ab c": "b c" comes first. "xy" is in the vocabulary, and no merge makes it.
+  const tokens = ["bc", "ab", "abc", "xy", "cb"];
+  const ids = new Map([...bytes, ...tokens].map((token, id) => [token, id]));
+  const merges: [string, string][] = [
+    ["b", "c"],
+    ["a", "b"],
+    ["ab", "c"],
+    ["a", "bc"],
+    ["c", "b"],
+  ];
+  const tokenizer = { ids, fixed: new Set([...bytes, "cb"]), merges, ignoresMerges: false };
+  const derived = deriveTokens(partsOf(tokenizer));
+  const reach = (token: string) => derived.reaches[ids.get(token)!];
+  expect(["a", ...tokens].map(reach)).toEqual([
+    ...[Reach.given, Reach.merging, Reach.merging, Reach.merging, Reach.unreachable, Reach.merging],
+  ]);
+  expect([derived.left[ids.get("abc")!], derived.right[ids.get("abc")!]]).toEqual([97, ids.get("bc")!]);
+  expect([...derived.isFixed.subarray(256)]).toEqual([0, 0, 0, 0, 1]);
+  const whole = deriveTokens(partsOf({ ...tokenizer, ignoresMerges: true }));
+  expect(whole.reaches[ids.get("xy")!]).toBe(Reach.wholePretoken);
+  expect([...whole.wholeParts]).toEqual([[ids.get("xy")!, [120, 121]]]);
+});

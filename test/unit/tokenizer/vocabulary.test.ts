@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test";
+import { exitCode } from "../../../src/runtime/errors.ts";
+import {
+  baseSize,
+  buildVocabulary,
+  checkSpecialTokens,
+  copyTokenBytes,
+} from "../../../src/tokenizer/vocabulary.ts";
+import { randomNumbers } from "../../random.ts";
+import { errorOf } from "../../thrown.ts";
+import { mergesOf, naiveMerges } from "./made-merges.ts";
+
+// "t h", "th e", " t".
+const merges = mergesOf([116, 256, 32], [104, 101, 116]);
+
+describe("buildVocabulary", () => {
+  for (const compat of ["cs336", "rustbpe"] as const) {
+    test(`${compat}: bytes are 0 to 255, merges follow, special tokens follow at once`, () => {
+      const vocabulary = buildVocabulary({ merges, specialTokens: ["<|b|>", "<|a|>"], compat });
+      expect([...vocabulary.tokenIds]).toEqual(Array.from({ length: 259 }, (_, id) => id));
+      expect([...vocabulary.specialIds]).toEqual([259, 260]);
+      expect([...vocabulary.entries.slice(256)]).toEqual([256, 257, 258, -1, -2]);
+      expect(vocabulary.size).toBe(261);
+    });
+  }
+
+  test("special tokens first: then bytes in order, then merges", () => {
+    const specials = { specialTokens: ["<|b|>", "<|a|>"], specialTokensFirst: true };
+    for (const compat of ["cs336", "rustbpe"] as const) {
+      const vocabulary = buildVocabulary({ merges, compat, ...specials, padTo: 8 });
+      expect([...vocabulary.specialIds]).toEqual([0, 1, 261, 262, 263]);
+      expect([...vocabulary.tokenIds]).toEqual(Array.from({ length: 259 }, (_, token) => token + 2));
+      expect([...vocabulary.entries.slice(0, 3), ...vocabulary.entries.slice(260)]).toEqual([
+        ...[-1, -2, 0],
+        ...[258, -3, -4, -5],
+      ]);
+    }
+  });
+
+  test("huggingface: special tokens, then the alphabet by code point, then merges", () => {
+    const vocabulary = buildVocabulary({ merges, specialTokens: ["<|b|>", "<|a|>"], compat: "huggingface" });
+    expect([...vocabulary.specialIds]).toEqual([0, 1]);
+    expect(vocabulary.tokenIds["!".charCodeAt(0)]).toBe(2);
+    expect(vocabulary.tokenIds["~".charCodeAt(0)]).toBe(95);
+    expect(vocabulary.tokenIds[161]).toBe(96);
+    // The 68 bytes without a character of their own come last, in order: 0 first, the soft hyphen (173) at the end.
+    expect(vocabulary.tokenIds[0]).toBe(2 + 188);
+    expect(vocabulary.tokenIds[32]).toBe(2 + 188 + 32);
+    expect(vocabulary.tokenIds[173]).toBe(2 + 255);
+    expect([...vocabulary.tokenIds.slice(256)]).toEqual([258, 259, 260]);
+  });
+
+  test("huggingface: a special token that equals a byte's character or a learned token keeps its id", () => {
+    for (const specialTokens of [
+      ["Ġt", "a", "<|end|>"],
+      ["a", "<|end|>", "Ġt"],
+    ]) {
+      const vocabulary = buildVocabulary({ merges, specialTokens, compat: "huggingface" });
+      expect([...vocabulary.specialIds]).toEqual([0, 1, 2]);
+      expect(vocabulary.tokenIds[97]).toBe(specialTokens.indexOf("a"));
+      expect([...vocabulary.tokenIds.slice(256)]).toEqual([3 + 255, 3 + 256, specialTokens.indexOf("Ġt")]);
+      expect(vocabulary.size).toBe(3 + 255 + 2);
+      expect(baseSize(specialTokens, "huggingface")).toBe(3 + 255);
+    }
+  });
+
+  test("other rules name the special token that equals a learned one, as bytes or as characters", () => {
+    for (const special of ["Ġt", " t", "the"]) {
+      const error = errorOf(() => buildVocabulary({ merges, specialTokens: [special], compat: "cs336" }));
+      expect(error.message).toContain(JSON.stringify(special));
+      expect(error.exitCode).toBe(exitCode.failed);
+    }
+  });
+
+  test("nothing learned still gives the bytes and the special tokens", () => {
+    const vocabulary = buildVocabulary({ merges: mergesOf([], []), specialTokens: ["<s>"], compat: "cs336" });
+    expect(vocabulary.size).toBe(257);
+    expect([...vocabulary.specialIds]).toEqual([256]);
+  });
+});
+
+test("no two merges give the same bytes, whatever the text repeats", () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = randomNumbers(seed);
+    const letters = "ab".repeat(1 + random(3)).slice(0, 1 + random(3));
+    const words = Array.from({ length: 12 }, () => {
+      return Array.from({ length: 1 + random(14) }, () => letters[random(letters.length)]).join("");
+    });
+    const { tokenBytes } = buildVocabulary({
+      merges: naiveMerges(words.join(" "), 80),
+      specialTokens: [],
+      compat: "cs336",
+    });
+    const texts = Array.from(tokenBytes.lengths, (_, token) =>
+      Buffer.from(copyTokenBytes(tokenBytes, token)).toString("latin1"),
+    );
+    expect(`seed ${seed}: ${new Set(texts).size}`).toBe(`seed ${seed}: ${texts.length}`);
+  }
+});
+
+describe("checkSpecialTokens", () => {
+  test("refuses what the command line alone shows to be wrong", () => {
+    for (const specials of [[""], ["<s>", "<s>"], ["a"], [" "], ["\n"], ["Ġ"], ["é"], ["<s>", "~"]]) {
+      expect(errorOf(() => checkSpecialTokens(specials, "cs336")).exitCode).toBe(exitCode.usage);
+    }
+  });
+
+  test("takes what cannot be known before training", () => {
+    checkSpecialTokens(["Ġt", "the", "漢", "😀", "<|endoftext|>", "\u0080", "\u0085"], "cs336");
+  });
+
+  test("under huggingface takes single bytes, as HF does, but nothing empty or twice", () => {
+    checkSpecialTokens(["a", "Ġ"], "huggingface");
+    expect(errorOf(() => checkSpecialTokens([""], "huggingface")).exitCode).toBe(exitCode.usage);
+    expect(errorOf(() => checkSpecialTokens(["x", "x"], "huggingface")).exitCode).toBe(exitCode.usage);
+  });
+});
+
+describe("token bytes", () => {
+  test("are those of the halves, one after the other", () => {
+    const { tokenBytes } = buildVocabulary({ merges, specialTokens: [], compat: "cs336" });
+    const texts = [256, 257, 258].map((token) => new TextDecoder().decode(copyTokenBytes(tokenBytes, token)));
+    expect(texts).toEqual(["th", "the", " t"]);
+  });
+
+  test("of a token a million bytes long are read from its derivation, deep or balanced", () => {
+    const doublings = Array.from({ length: 20 }, (_, k) => (k === 0 ? 97 : 255 + k));
+    const doubled = buildVocabulary({
+      merges: mergesOf(doublings, doublings),
+      specialTokens: [],
+      compat: "cs336",
+    });
+    expect(Buffer.from(copyTokenBytes(doubled.tokenBytes, 275)).equals(Buffer.alloc(2 ** 20, "a"))).toBe(
+      true,
+    );
+
+    // Each merge adds one byte, on the left or on the right: 20,000 merges deep.
+    const halves = Array.from({ length: 20_000 }, (_, k) => [k === 0 ? 97 : 255 + k, 98]);
+    const left = halves.map(([long, byte], k) => (k % 2 === 0 ? long! : byte!));
+    const right = halves.map(([long, byte], k) => (k % 2 === 0 ? byte! : long!));
+    const grown = buildVocabulary({ merges: mergesOf(left, right), specialTokens: [], compat: "cs336" });
+    const bytes = Buffer.from(copyTokenBytes(grown.tokenBytes, 255 + 20_000));
+    expect(bytes.toString()).toBe(`${"b".repeat(10_000)}a${"b".repeat(10_000)}`);
+    expect(grown.tokenBytes.kept.length).toBeLessThan(256 + 64 * 64);
+  });
+});

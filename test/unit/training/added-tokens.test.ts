@@ -1,0 +1,279 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tiktoken } from "tiktoken";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import { Tokenizer } from "../../../src/library/tokenizer.ts";
+import { trainTokenizer } from "../../../src/library/train-tokenizer.ts";
+import type { TrainTokenizerOptions } from "../../../src/library/train-tokenizer-options.ts";
+import { patterns } from "../../../src/pattern/pattern.ts";
+import { scratch } from "../../binary.ts";
+import { randomNumbers } from "../../random.ts";
+import { rounds } from "../../rounds.ts";
+import { naiveMayJoin } from "../merge/naive-whole-characters.ts";
+import { madeText } from "../tokenizer/made-merges.ts";
+import { type NaiveBase, naiveTokens } from "./naive-extension.ts";
+
+const home = scratch();
+
+/** A base, written; and as the naive twin has it. */
+async function makeBase(name: string, options: Partial<TrainTokenizerOptions> = {}) {
+  const path = join(home, name);
+  const made = await trainTokenizer({
+    texts: [madeText(3, 300)],
+    vocabSize: 420,
+    workers: 1,
+    output: path,
+    specialTokens: ["<|end|>"],
+    ...options,
+  });
+  return { path, naive: naiveOf(path), made };
+}
+
+function naiveOf(path: string): NaiveBase {
+  const { model } = JSON.parse(readFileSync(join(path, "tokenizer.json"), "utf8"));
+  return { vocab: new Map(Object.entries(model.vocab)), merges: model.merges, ignoresMerges: false };
+}
+
+/** The new merges of seeds in byte-to-character form: of the base's tokens the first two that keep characters whole, or the first. */
+function naiveMerges(base: NaiveBase, seeds: readonly string[]): [string, string][] {
+  const latin = (key: string) => Buffer.from(decodeCharacters(key)!).toString("latin1");
+  const merges: [string, string][] = [];
+  for (const seed of seeds) {
+    for (;;) {
+      const tokens = naiveTokens(
+        { ...base, merges: [...base.merges, ...merges] },
+        encodeBytes(Buffer.from(seed)),
+      );
+      if (tokens.length === 1) break;
+      const i = tokens.findIndex(
+        (token, k) => k + 1 < tokens.length && naiveMayJoin(latin(token), latin(tokens[k + 1]!)),
+      );
+      merges.push([tokens[Math.max(i, 0)]!, tokens[Math.max(i, 0) + 1]!]);
+    }
+  }
+  return merges;
+}
+
+const extend = (path: string, options: Partial<TrainTokenizerOptions>) =>
+  trainTokenizer({ extend: path, workers: 1, ...options });
+
+const theirsOf = (files: ReadonlyMap<string, Uint8Array>) => {
+  const text = (name: string) => new TextDecoder().decode(files.get(name));
+  const added: { content: string; id: number }[] = JSON.parse(text("tokenizer.json")).added_tokens;
+  const ids = Object.fromEntries(added.map(({ content, id }) => [content, id]));
+  const tiktoken = new Tiktoken(text("tokenizer.tiktoken"), ids, patterns.gpt2.sources[0]!);
+  const huggingface = HuggingFace.fromString(text("tokenizer.json"));
+  return async (given: string) => ({
+    huggingface: (await huggingface.encode(given, null, { addSpecialTokens: false })).getIds(),
+    tiktoken: [...tiktoken.encode(given, "all")],
+  });
+};
+
+describe("tokens for a tokenizer without a corpus", () => {
+  test("each seed is one token for us, HF and tiktoken; text without a new pair is encoded as before", async () => {
+    const { path, naive, made: before } = await makeBase("random");
+    const found = { sameCount: 0, otherCount: 0 };
+    for (let seed = 1; seed <= rounds(8); seed++) {
+      const random = randomNumbers(seed * 7919);
+      const words = madeText(seed, 60).replaceAll(/\s+/g, " ").split(/(?= )/);
+      const odd = ["naïve", " 日本", "😀", "aaaa", " x"];
+      const seeds = Array.from({ length: 1 + random(8) }, () =>
+        random(3) === 0
+          ? odd[random(odd.length)]!
+          : words[random(words.length)]!.replaceAll(/[^\p{L} ]/gu, ""),
+      ).filter((text) => text.trim() !== "");
+      if (seeds.length === 0) continue;
+      const expected = naiveMerges(naive, [...new Set(seeds)]);
+      const specials = ["<|tool|>", "<|x|>"].slice(0, random(3));
+      if (expected.length + specials.length === 0) continue;
+      const after = await extend(path, { seedTokens: seeds, specialTokens: specials });
+      const latin = (half: Uint8Array) => encodeBytes(half);
+      expect(after.merges.map((pair) => pair.map(latin))).toEqual(expected);
+      expect(after.idLimit).toBe(420 + expected.length + specials.length);
+      specials.forEach((text, i) => {
+        expect([...after.encode(text)]).toEqual([420 + expected.length + i]);
+      });
+      const theirs = theirsOf(after.files());
+      for (const text of seeds) expect([text, after.encode(text).length]).toEqual([text, 1]);
+      const text = `${madeText(seed + 50, 40)} ${seeds.join("")}${specials.join(" ")} <|end|>${seeds.join(" ")}`;
+      const ids = [...after.encode(text)];
+      expect({ seed, ...(await theirs(text)) }).toEqual({ seed, huggingface: ids, tiktoken: ids });
+      // The new merges come behind all of the base: they join what it leaves.
+      const grown = { ...naive, merges: [...naive.merges, ...expected] };
+      const parts = seeds.flatMap((text) => [text, `${text}q`, text.slice(0, -1)]);
+      for (const word of [...madeText(seed + 90, 40).split(/\s+/), ...parts]) {
+        const key = encodeBytes(Buffer.from(word));
+        const isSame = naiveTokens(grown, key).length === naiveTokens(naive, key).length;
+        if (isSame) expect([word, [...after.encode(word)]]).toEqual([word, [...before.encode(word)]]);
+        found[isSame ? "sameCount" : "otherCount"]++;
+      }
+    }
+    expect(Math.min(found.sameCount, found.otherCount)).toBeGreaterThan(rounds(8));
+  });
+
+  test("a base that takes whole tokens from its vocabulary, as Llama 3's does, agrees with HF, too", async () => {
+    const { path } = await makeBase("whole");
+    const file = join(path, "tokenizer.json");
+    const json = JSON.parse(readFileSync(file, "utf8"));
+    json.model.ignore_merges = true;
+    // A token that no merge makes.
+    json.model.vocab.qzq = 420;
+    writeFileSync(file, JSON.stringify(json));
+    const said: string[] = [];
+    const after = await extend(file, {
+      seedTokens: ["qzqz", "qzq"],
+      onWarning: (message) => said.push(message),
+    });
+    expect(said).toEqual(['seed tokens that the base has already: "qzq"']);
+    expect([...after.encode("qzq")]).toEqual([420]);
+    expect(after.encode("qzqz")).toHaveLength(1);
+    const theirs = HuggingFace.fromString(new TextDecoder().decode(after.files().get("tokenizer.json")));
+    for (const text of ["qzqz qzq qzqzq zqzq qz"])
+      expect((await theirs.encode(text, null)).getIds()).toEqual([...after.encode(text)]);
+  });
+
+  test("with a corpus, seeds come first, then what is learned, then special tokens, then reserved ones", async () => {
+    const { path } = await makeBase("learning");
+    const options = { texts: [madeText(8, 200)], seedTokens: [" zebra"], specialTokens: ["<|tool|>"] };
+    const after = await extend(path, { ...options, vocabSize: "+12", padTo: 16 });
+    expect(after.encode(" zebra")).toEqual(Uint32Array.of(after.encode(" zebra")[0]!));
+    expect(after.specialTokens.get("<|tool|>")).toBe(431);
+    expect(after.idLimit).toBe(432);
+    const seeds = naiveMerges(naiveOf(path), [" zebra"]);
+    const spelled = after.merges.map((pair) => pair.map((half) => encodeBytes(half)));
+    expect(spelled.slice(0, seeds.length)).toEqual(seeds);
+    expect(spelled).toHaveLength(11);
+    // The first of a longer run are those of a shorter one.
+    const sizes = join(home, "sizes");
+    await extend(path, { ...options, vocabSize: [420 + seeds.length + 1, 432], output: sizes });
+    const small = await Tokenizer.load(join(sizes, String(420 + seeds.length + 1)));
+    expect(small.encode(" zebra")).toHaveLength(1);
+    expect(small.specialTokens.get("<|tool|>")).toBe(420 + seeds.length);
+    await expect(extend(path, { ...options, vocabSize: "+2" })).rejects.toThrow(
+      `vocabSize 422 is too small: the seed tokens, with what they are made of, need ${421 + seeds.length}`,
+    );
+  });
+
+  test("the files beside name new special tokens, and once more from there", async () => {
+    const { path } = await makeBase("beside");
+    const output = join(home, "beside-more");
+    await extend(path, { specialTokens: ["<|a|>", "<|b|>"], output });
+    const config = JSON.parse(readFileSync(join(output, "tokenizer_config.json"), "utf8"));
+    expect(config.additional_special_tokens).toEqual(["<|end|>", "<|a|>", "<|b|>"]);
+    expect(config.added_tokens_decoder["421"].content).toBe("<|b|>");
+    const text = readFileSync(join(output, "tokenizer_config.json"), "utf8");
+    expect(text).toBe(`${JSON.stringify(config, null, 2)}\n`);
+    const again = await extend(output, { specialTokens: ["<|a|>", "<|c|>"] });
+    expect([...again.encode("<|a|><|c|><|end|>")]).toEqual([420, 422, 419]);
+    const { options } = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
+    expect(options).toMatchObject({
+      specialTokens: ["<|end|>", "<|a|>", "<|b|>"],
+      specialIds: [419, 420, 421],
+    });
+    for (const name of ["vocab.json", "tokenizer.tiktoken"])
+      expect([...(await Tokenizer.load(join(output, name))).encode("a<|b|>")]).toEqual([97, 421]);
+  });
+
+  const refused: readonly (readonly [Partial<TrainTokenizerOptions>, string])[] = [
+    [{}, "extend: there is nothing to add"],
+    [{ specialTokens: ["<|end|>"] }, "has these tokens already"],
+    [{ seedTokens: ["a"] }, "has these tokens already"],
+    [{ seedTokens: ["new york"] }, 'the pattern cuts it: "new" " york"'],
+    [{ seedTokens: ["a<|end|>"] }, 'the special token "<|end|>" cuts it'],
+    [{ specialTokens: ["a"] }, 'special token "a" equals the vocabulary entry of a single byte'],
+    [{ specialTokens: ["<|x|>"], textField: "a" }, "textField needs vocabSize"],
+    [{ specialTokens: ["<|x|>"], texts: ["a"] }, "vocabSize is missing"],
+    [{ rename: { x: "y" } }, '"x" cannot be renamed: the base has no such special token'],
+    [{ rename: { "<|end|>": "a" } }, 'special token "a" equals the vocabulary entry'],
+    [{ rename: { "<|end|>": "<|x|>" }, specialTokens: ["<|x|>"] }, "has these tokens already"],
+  ];
+  test("the hint for a seed token that the pattern cuts does not offer another pattern", async () => {
+    const { path } = await makeBase("cutting");
+    const { hint } = await extend(path, { seedTokens: ["new york"] }).catch((error) => error);
+    expect(hint).toBe("no text could give this token: leave it out");
+  });
+
+  for (const [options, message] of refused) {
+    test(`refused: ${message}`, async () => {
+      const { path } = await makeBase("refusing");
+      const made = extend(path, options);
+      if (message === "has these tokens already" && options.rename !== undefined) await made;
+      else await expect(made).rejects.toThrow(message);
+    });
+  }
+
+  test("refused: a special token that is the key of a token, of the base or just learned", async () => {
+    const { path, naive } = await makeBase("keys");
+    const key = naive.merges[3]!.join("");
+    await expect(extend(path, { specialTokens: [key] })).rejects.toThrow(
+      `special token "${key}" is the base's token`,
+    );
+    const learning = { texts: ["qq qq qq"], vocabSize: "+4" as const, specialTokens: ["Ġqq"] };
+    await expect(extend(path, learning)).rejects.toThrow('special token "Ġqq" equals a learned token');
+  });
+});
+
+describe("another text for a special token", () => {
+  const all = (path: string) =>
+    ["tokenizer.json", "vocab.json", "tokenizer.tiktoken"].map((name) => Tokenizer.load(join(path, name)));
+
+  test("its id stays, in every file and beside them, and nothing else changes", async () => {
+    const { path } = await makeBase("renaming", {
+      padTo: 64,
+      model: { addsBos: true, roles: { bos: "<|end|>" } },
+    });
+    const output = join(home, "renamed");
+    const rename = { "<|reserved_special_token_0|>": '<|"tool"\\|>', "<|end|>": "<|fin|>" };
+    await extend(path, { rename, output });
+    for (const tokenizer of await Promise.all(all(output))) {
+      expect([...tokenizer.encode('a<|"tool"\\|>b<|fin|>')]).toEqual([97, 420, 98, 419]);
+      expect(tokenizer.encode("<|end|>").length).toBeGreaterThan(1);
+      expect(Buffer.from(tokenizer.decode([419])).toString()).toBe("<|fin|>");
+    }
+    // Only where the old text stood.
+    const asJson = (text: string) => JSON.stringify(text).slice(1, -1);
+    for (const name of ["tokenizer.json", "vocab.json", "tokenizer_config.json", "special_tokens_map.json"]) {
+      let expected = readFileSync(join(path, name), "utf8");
+      for (const [before, after] of Object.entries(rename))
+        expected = expected.replaceAll(`"${before}"`, () => `"${asJson(after)}"`);
+      expect([name, readFileSync(join(output, name), "utf8")]).toEqual([name, expected]);
+    }
+    const theirs = HuggingFace.fromString(readFileSync(join(output, "tokenizer.json"), "utf8"));
+    expect((await theirs.encode("a<|fin|>", null)).getIds()).toEqual([419, 97, 419]);
+    const { options } = JSON.parse(readFileSync(join(output, "training.json"), "utf8"));
+    expect(options.rename).toEqual(rename);
+    expect(options.reservedTokens).not.toContain('<|"tool"\\|>');
+    // It ends documents under its new name.
+    const more = await extend(output, { texts: ["zz<|fin|>zz<|fin|>zz"], vocabSize: "+2", compat: "cs336" });
+    expect(more.merges).toHaveLength(1);
+  });
+
+  test("refused: a text that is taken, two with one text, a template that writes the old one", async () => {
+    const { path, naive } = await makeBase("taken", { padTo: 64 });
+    const key = naive.merges[3]!.join("");
+    const spare = "<|reserved_special_token_1|>";
+    for (const [rename, message] of [
+      [{ "<|end|>": key }, `"${key}" is the base's token`],
+      [{ "<|end|>": spare }, `"${spare}" is the base's token 421 already`],
+      [{ "<|end|>": "<x>", [spare]: "<x>" }, 'another token becomes "<x>", too'],
+      [{ [key]: "<x>" }, `"${key}" cannot be renamed: the base has no such special token`],
+    ] as const) {
+      await expect(extend(path, { rename })).rejects.toThrow(message);
+    }
+    const chat = await makeBase("chat", { model: { chatTemplate: "{{ '<|end|>' }}" } });
+    await expect(extend(chat.path, { rename: { "<|end|>": "<x>" } })).rejects.toThrow(
+      'the chat template writes "<|end|>", which is renamed',
+    );
+  });
+
+  test("a text that HF would not find as it was is refused", async () => {
+    const { path } = await makeBase("stripping");
+    const file = join(path, "tokenizer.json");
+    const json = JSON.parse(readFileSync(file, "utf8"));
+    json.added_tokens[0].rstrip = true;
+    writeFileSync(file, JSON.stringify(json));
+    await expect(extend(file, { specialTokens: [" <x>"] })).rejects.toThrow("begins with white space");
+  });
+});

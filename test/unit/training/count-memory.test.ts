@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { findInputs } from "../../../src/corpus/find-inputs.ts";
+import { type CompiledPattern, compilePattern } from "../../../src/pattern/pattern.ts";
+import { MemoryBudget } from "../../../src/runtime/system-limits.ts";
+import { plainCutting } from "../../../src/text/cutting.ts";
+import { openMemory } from "../../../src/training/count-memory.ts";
+import { countWords } from "../../../src/training/count-words.ts";
+import { train } from "../../../src/training/train.ts";
+import { settle, settleCutting } from "../../../src/training/training.ts";
+import { put, scratch } from "../../binary.ts";
+import { entriesOf } from "../words/generators.ts";
+
+const home = scratch();
+
+/** Counts a text whose words are cut by `compiled`, which says that it is the pattern of `source`. */
+async function count(source: string, compiled: CompiledPattern) {
+  const path = put(home, "text", "one two");
+  const cutting = settleCutting({}, {});
+  const pattern = { name: null, sources: [source], compiled };
+  const asked = { cache: join(home, "cache") };
+  const { memory, cached } = openMemory(asked, { ...cutting, pattern }, new MemoryBudget(1e12), () => {});
+  const corpus = { inputs: findInputs([path]), cutting: plainCutting(compiled), workerCount: 1, memory };
+  const { words, keepRest } = await countWords({ ...corpus, cache: cached!.cache }, () => {});
+  await keepRest?.();
+  memory.scratch.remove();
+  return entriesOf(words).map(([word]) => word);
+}
+
+test("a pattern that was corrected meets no counts from before, whatever version and commit of the program", async () => {
+  const wrong = compilePattern([" ?\\w|\\s"]);
+  const right = compilePattern([" ?\\w+|\\s"]);
+  const source = " ?\\w+|\\s";
+  expect(await count(source, wrong)).toEqual([" t", "e", "n", "o", "w"]);
+  expect(await count(source, right)).toEqual([" two", "one"]);
+  expect(await count(source, right)).toEqual([" two", "one"]);
+});
+
+test("merging does not begin where the budget has no room for it", async () => {
+  const asked: string[] = [];
+  class NoRoom extends MemoryBudget {
+    override check(what: string, neededBytes: number): void {
+      asked.push(what);
+      if (neededBytes > 0) throw new Error("no room");
+    }
+  }
+  const stages: string[] = [];
+  const inputs = findInputs([put(home, "words", "one two one two")]);
+  const settled = settle({ vocabSize: [{ isMore: false, count: 300 }] }, {});
+  const { memory } = openMemory({}, settled, new NoRoom(1e12), () => {});
+  const training = train(settled, { inputs, workerCount: 1, memory }, ({ stage }) => stages.push(stage));
+  expect(training).rejects.toThrow("no room");
+  await training.catch(() => {});
+  expect(asked).toEqual(["training"]);
+  expect(stages).not.toContain("merging");
+  memory.scratch.remove();
+});

@@ -1,0 +1,169 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tokenizer as HuggingFace } from "tokenizers";
+import { trainTokenizer } from "../../../src/index.ts";
+import { EncodingKernel, IdBuffer } from "../../../src/tokenizer/encoding-kernel.ts";
+import { buildModel, type EncodingModel } from "../../../src/tokenizer/encoding-model.ts";
+import { TextEncoding } from "../../../src/tokenizer/text-encoding.ts";
+import { put, scratch } from "../../binary.ts";
+import { randomNumbers } from "../../random.ts";
+import { rounds } from "../../rounds.ts";
+import { encodeWith, uncutEncoding } from "../tokenizer/made-tokenizer.ts";
+
+const seed = Number(process.env.TEST_SEED ?? 11);
+const random = randomNumbers(seed);
+const one = <T>(list: ArrayLike<T>) => list[random(list.length)]!;
+
+/** Cuts no pretoken, so all merges are made in one go, from bytes. */
+const uncut = { cuts: "nowhere" } as const;
+
+function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number } {
+  const { kernel, modelAddress } = new EncodingKernel(model, true);
+  const head = new Uint32Array(kernel.memory.buffer, modelAddress, kernel.exports.modelHeadBytes() / 4);
+  return { mergeCount: head[4]!, lateRank: head.at(-1)! };
+}
+
+/** Merges of letters, spaces and what they make; none makes a token that is there already. */
+function madeModel(count: number, letters: string, firstId: number): EncodingModel {
+  const tokens = [...letters].map((letter) => ({ id: letter.charCodeAt(0), text: letter }));
+  const merges: number[][] = [];
+  for (let tries = 0; merges.length < count && tries < 1000; tries++) {
+    const [a, b] = [one(tokens), one(tokens)];
+    const text = a.text + b.text;
+    if (text.length > 12 || tokens.some((token) => token.text === text)) continue;
+    const id = firstId + merges.length;
+    merges.push([a.id, b.id, id]);
+    tokens.push({ id, text });
+  }
+  const column = (c: number) => Int32Array.from(merges, (merge) => merge[c]!);
+  return buildModel({
+    byteIds: Int32Array.from({ length: 256 }, (_, byte) => byte),
+    merges: { left: column(0), right: column(1), merged: column(2) },
+  });
+}
+
+/** The ids of pretokens with the ends given. */
+function idsOf(kernel: EncodingKernel, text: string, ends: readonly number[], isNarrow: boolean): number[] {
+  const out = new IdBuffer(isNarrow);
+  kernel.reserveText(text.length);
+  kernel.text.bytes.set(Buffer.from(text, "latin1"));
+  kernel.encode(Int32Array.from(ends), ends.length, out);
+  return [...out.flush()];
+}
+
+const madeText = (letters: string, length: number) =>
+  random(5) === 0
+    ? "ab ".repeat(length / 3)
+    : Array.from({ length }, () => letters[random(letters.length)]).join("");
+
+test("merges over spaces that are made behind all others give the ids of merging in one go", () => {
+  let lateCount = 0;
+  for (let round = 0; round < rounds(40); round++) {
+    const letters = one(["ab ", "a ", "abc  ", "ab\n ", "ab,é "]);
+    const isNarrow = random(3) > 0;
+    const model = madeModel(1 + random(40), letters, isNarrow ? 256 : 70_000);
+    const { mergeCount, lateRank } = factsOf(model);
+    if (lateRank < mergeCount) lateCount++;
+    const late = new EncodingKernel(model, isNarrow);
+    const whole = new EncodingKernel(model, isNarrow, uncut);
+    if (random(3) === 0) late.limitMerging(random(5));
+    for (let n = 0; n < 6; n++) {
+      const text = madeText(letters, 1 + random(n === 0 ? 900 : 60));
+      const inner = Array.from({ length: random(4) }, () => random(text.length + 1));
+      const ends = [...new Set([0, ...inner, text.length])].sort((a, b) => a - b);
+      const found = idsOf(late, text, ends, isNarrow);
+      expect({ seed, round, text, ends, found }).toEqual({
+        seed,
+        round,
+        text,
+        ends,
+        found: idsOf(whole, text, ends, isNarrow),
+      });
+    }
+    const text = madeText(letters, 1 + random(60));
+    const ids = (kernel: EncodingKernel) => {
+      kernel.reserveText(text.length);
+      kernel.text.bytes.set(Buffer.from(text, "latin1"));
+      return [...kernel.merge(text.length)];
+    };
+    expect({ seed, round, text, ids: ids(late) }).toEqual({ seed, round, text, ids: ids(whole) });
+  }
+  expect(lateCount).toBeGreaterThan(rounds(20));
+});
+
+test("a character whose own merges are late is not there before them", () => {
+  const [a, b, c, space] = [0x61, 0x62, 0x63, 0x20];
+  // 日 and 本, byte by byte, then both together.
+  const merges = [
+    [b, c, 256],
+    ...[
+      [a, space, 257],
+      [0xe6, 0x97, 258],
+      [258, 0xa5, 259],
+      [0xe6, 0x9c, 260],
+      [260, 0xac, 261],
+      [259, 261, 262],
+    ],
+  ];
+  const column = (n: number) => Int32Array.from(merges, (merge) => merge[n]!);
+  const model = buildModel({
+    byteIds: Int32Array.from({ length: 256 }, (_, byte) => byte),
+    merges: { left: column(0), right: column(1), merged: column(2) },
+  });
+  expect(factsOf(model)).toEqual({ mergeCount: 7, lateRank: 1 });
+  const text = Buffer.from("日本a 日本bc日a").toString("latin1");
+  const ends = [0, text.length];
+  const wanted = [262, 257, 262, 256, 259, a];
+  expect(idsOf(new EncodingKernel(model, true, uncut), text, ends, true)).toEqual(wanted);
+  expect(idsOf(new EncodingKernel(model, true), text, ends, true)).toEqual(wanted);
+});
+
+const words = ["the", "of", "house", "in", "a", "x1", "12", "é", "漢字", "…", "“quoted”", "re-do", "don't"];
+const spaces = [" ", " ", " ", "  ", "\n", ", ", ": ", ". ", "\r\n", "\t", " -- "];
+const madeProse = (length: number) => Array.from({ length }, () => one(words) + one(spaces)).join("");
+
+test("a tokenizer with superwords encodes as merging in one go does, and as HF does by its tokenizer.json", async () => {
+  const home = scratch();
+  for (const compat of ["cs336", "huggingface"] as const) {
+    const output = join(home, compat);
+    const tokenizer = await trainTokenizer({
+      files: put(home, `${compat}.txt`, madeProse(6000)),
+      specialTokens: ["<|end|>"],
+      vocabSize: 700,
+      superwordsFrom: 400,
+      compat,
+      output,
+    });
+    const { parts } = tokenizer;
+    const { mergeCount, lateRank } = factsOf(parts.model);
+    expect(lateRank).toBeGreaterThan(50);
+    expect(lateRank).toBeLessThan(mergeCount - 100);
+    const late = new TextEncoding(parts);
+    const whole = uncutEncoding({ ...parts, addedTokens: [] });
+    const peer = HuggingFace.fromString(readFileSync(join(output, "tokenizer.json"), "utf8"));
+    for (let round = 0; round < rounds(15); round++) {
+      const text = madeProse(1 + random(80));
+      const bytes = Buffer.from(text);
+      const ids = encodeWith(late, bytes);
+      expect({ seed, round, text, ids }).toEqual({ seed, round, text, ids: encodeWith(whole, bytes) });
+      const marked = `${text}<|end|>${madeProse(3)}`;
+      const peerIds = (await peer.encode(marked)).getIds();
+      expect({ marked, ids: encodeWith(late, Buffer.from(marked)) }).toEqual({ marked, ids: peerIds });
+      for (let n = random(3); n > 0; n--) bytes[random(bytes.length)] = random(256);
+      expect(encodeWith(late, bytes)).toEqual(encodeWith(whole, bytes));
+    }
+  }
+});
+
+test("ordinary vocabularies have no late merges", async () => {
+  const home = scratch();
+  // Unicode's spaces stand before spaces in real vocabularies.
+  const files = put(home, "text.txt", madeProse(3000) + " \u00a0 \u00a0 \u3000 \u3000 ".repeat(300));
+  for (const pattern of ["gpt2", "cl100k", "o200k"]) {
+    const { mergeCount, lateRank } = factsOf(
+      (await trainTokenizer({ files, vocabSize: 450, pattern })).parts.model,
+    );
+    expect({ pattern, lateRank }).toEqual({ pattern, lateRank: mergeCount });
+  }
+});

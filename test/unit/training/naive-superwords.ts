@@ -1,0 +1,81 @@
+import { bestPair, byteVocabulary, countPairs, keyOf, mergePair } from "../../../examples/learn.ts";
+import { textsOf } from "../merge/naive.ts";
+
+/**
+ * Learning superwords in the naive way: strings and Maps, every count made anew. It follows the rules of the reference, as
+ * docs/superwords.md has them. A token is the string of its bytes as Latin-1 text; `ids` are the order of ties.
+ */
+export type NaivePair = readonly [left: string, right: string];
+
+export type NaiveSuperwords = {
+  /** Inherited merges that stay, then the new ones. */
+  readonly merges: NaivePair[];
+  readonly keptCount: number;
+  /** Some token was made by two pairs: the reference then does what its code happens to do. */
+  readonly isAmbiguous: boolean;
+};
+
+export function naiveSuperwords(
+  pieces: ReadonlyMap<string, number>,
+  inherited: readonly NaivePair[],
+  mergeCount: number,
+  { refuses = true } = {},
+): NaiveSuperwords {
+  const texts = textsOf(pieces);
+  const ids = byteVocabulary("huggingface");
+  const merges: NaivePair[] = [];
+  let isAmbiguous = false;
+  const make = ([left, right]: NaivePair) => {
+    if (ids.has(left + right)) isAmbiguous = true;
+    else ids.set(left + right, ids.size);
+    merges.push([left, right]);
+    for (const text of texts) text.tokens = mergePair(text.tokens, left, right);
+  };
+
+  // Pairs that occurred at the start, or after a whole merge.
+  const occurred = new Set<string>();
+  const note = () => {
+    for (const { left, right } of countPairs(texts)) occurred.add(keyOf(left, right));
+  };
+  note();
+  for (const [left, right] of inherited) {
+    if (!ids.has(left) || !ids.has(right) || !occurred.has(keyOf(left, right))) continue;
+    make([left, right]);
+    note();
+  }
+  const keptCount = merges.length;
+  while (merges.length < mergeCount) {
+    const allowed = countPairs(texts).filter(({ left, right }) => !refuses || !isRefused(left + right));
+    const best = bestPair(allowed, ids, "huggingface");
+    if (best === undefined) break;
+    make([best.left, best.right]);
+  }
+  return { merges, keptCount, isAmbiguous };
+}
+
+export function isRefused(token: string): boolean {
+  return token.includes(": ") || token.split(" ").filter((word) => word !== "").length > 4;
+}
+
+/**
+ * The pretokens of documents, each fed line by line, as Latin-1 text of their bytes, with their counts: the matches of the
+ * pattern, and the gaps between them.
+ */
+export function naivePieces(documents: readonly string[], pattern: RegExp): Map<string, number> {
+  const pieces = new Map<string, number>();
+  const take = (piece: string) => {
+    if (piece === "") return;
+    const bytes = Buffer.from(piece).toString("latin1");
+    pieces.set(bytes, (pieces.get(bytes) ?? 0) + 1);
+  };
+  for (const line of documents.flatMap((document) => document.split(/(?<=\n)/))) {
+    let end = 0;
+    for (const match of line.matchAll(pattern)) {
+      take(line.slice(end, match.index));
+      take(match[0]);
+      end = match.index + match[0].length;
+    }
+    take(line.slice(end));
+  }
+  return pieces;
+}
