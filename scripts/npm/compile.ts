@@ -35,7 +35,7 @@ const forBrowsers: BunPlugin = {
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
       const contents = withoutDoors(path, readFileSync(path, "utf8"));
       const usesBuffer = path !== buffer && /\bBuffer\./.test(contents);
-      const lean = /\/(options\/[\w-]+|formats|content|chat-templates)\.ts$/.test(path)
+      const lean = /\/(options\/[\w-]+|library\/library|formats|content|chat-templates)\.ts$/.test(path)
         ? withPureTables(contents)
         : contents;
       return {

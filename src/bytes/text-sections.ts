@@ -61,6 +61,7 @@ const eventWords = 4;
 
 /** Cuts texts that come in pieces into sections: src/kernel/text/sections.ts as JavaScript sees it. */
 export class TextSections {
+  /** @internal */
   readonly kernel: TextKernel;
   /** All of the kernel's memory. */
   private memory = new Uint8Array(0);

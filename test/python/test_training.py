@@ -113,7 +113,7 @@ class Warned(unittest.TestCase):
     """What `bpe` warns of is a warning of Python: each kind that src/jobs/warnings.ts lists."""
 
     def test_every_kind_is_raised(self) -> None:
-        source = Path(__file__).parents[2] / "src" / "pipeline" / "warnings.ts"
+        source = Path(__file__).parents[2] / "src" / "jobs" / "warnings.ts"
         kinds = set(re.findall(r'readonly kind: "([^"]+)"', source.read_text()))
         # Skipped files are in the record; the other one needs a program that writes into the output meanwhile.
         kinds -= {"skipped file", "files in the old result"}
