@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { describeSections, paddingBytes } from "#bytes";
+import { bytesOf, describeSections, paddingBytes } from "#bytes";
 import { type CompiledPattern, findSafeCut } from "#pattern";
 import { readNativeKernels } from "#runtime";
 import { canBeCut, changesText, isCutAsItIs, looksAround, sectionSettings, tokensWhileCutting } from "#text";
@@ -74,9 +74,6 @@ const flagsAt = 32;
 const partsAt = 56;
 
 const padded = (byteCount: number) => (byteCount + 3) & ~3;
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
-  new Uint8Array(buffer, byteOffset, byteLength);
-
 const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: false });
 
 /**

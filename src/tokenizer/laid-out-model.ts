@@ -1,4 +1,4 @@
-import type { TokenToFind } from "#bytes";
+import { bytesOf, type TokenToFind } from "#bytes";
 import { KernelScan } from "#pattern";
 import { createEncodingKernel, type Kernel, pageBytes, putArray, UserError } from "#runtime";
 import { useTokens } from "#text";
@@ -116,6 +116,3 @@ function changedVariables(kernel: Kernel): Uint8Array {
   ]);
   return bytesOf(Uint32Array.from(words));
 }
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
-  new Uint8Array(buffer, byteOffset, byteLength);

@@ -1,3 +1,4 @@
+import { bytesOf } from "#bytes";
 import { compilePattern, type ResolvedPattern } from "#pattern";
 import { UserError } from "#runtime";
 import { type AddedToken, type Cutting, type Normalization, plainSpecial } from "#text";
@@ -200,9 +201,6 @@ export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: Token
     sameNumbers(a.merges.merged, b.merges.merged)
   );
 }
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array) =>
-  new Uint8Array(buffer, byteOffset, byteLength);
 
 export function refuse(path: string, what: string, hint?: string): never {
   throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
