@@ -90,10 +90,3 @@ export {
   textOf,
   zero,
 } from "./text.ts";
-export {
-  describeSections,
-  type SectionSettings,
-  TextSections,
-  type TextSink,
-  type TokenToFind,
-} from "./text-sections.ts";

@@ -1,6 +1,6 @@
-import type { SectionSettings, TokenToFind } from "#bytes";
 import { type CompiledPattern, wordCharacters } from "#pattern";
 import { type Normalization, normalize, stepIndices } from "./normalization.ts";
+import type { SectionSettings, TokenToFind } from "./text-sections.ts";
 
 /** A token that is found in the text before the pattern cuts it. HF's name, and HF's flags. */
 export type AddedToken = {

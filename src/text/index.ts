@@ -36,3 +36,4 @@ export {
 } from "./pretokens.ts";
 export { SpecialTokenFinder } from "./special-token-finder.ts";
 export { pushedBytes, TextChain } from "./text-chain.ts";
+export { describeSections, TextSections, type TokenToFind } from "./text-sections.ts";

@@ -1,5 +1,6 @@
-import { type Check, Mismatch, TextSections, type TextSink, text } from "#bytes";
+import { type Check, Mismatch, text } from "#bytes";
 import { UserError, usageError } from "#runtime";
+import { TextSections, type TextSink } from "./text-sections.ts";
 
 /** Steps of a normalization: Unicode's normal forms, and lower case character by character. The kernel knows them by index. */
 export const normalizationSteps = ["NFC", "NFD", "NFKC", "NFKD", "lowercase"] as const;

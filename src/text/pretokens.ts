@@ -1,6 +1,7 @@
-import { describeSections, type Text, type TokenToFind } from "#bytes";
+import type { Text } from "#bytes";
 import { KernelScan, type PatternTables, type SetUpAfter } from "#pattern";
 import { type Kernel, putArray, UserError } from "#runtime";
+import { describeSections, type TokenToFind } from "./text-sections.ts";
 
 /**
  * The part of a text that is taken next. Positions are offsets into the taker's text.

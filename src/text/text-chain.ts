@@ -1,8 +1,9 @@
-import { type Text, TextSections, type TextSink } from "#bytes";
+import type { Text } from "#bytes";
 import { scaled } from "#runtime";
 import { type Cutting, isCutAsItIs, sectionSettings, tokensWhileCutting } from "./cutting.ts";
 import { loweredAscii } from "./normalization.ts";
 import { Pretokens, partBefore, partTo, type Taker, type TextPart } from "./pretokens.ts";
+import { TextSections, type TextSink } from "./text-sections.ts";
 
 /** What is pushed in one step. */
 export const pushedBytes = scaled(1 << 18, 16);

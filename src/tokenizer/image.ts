@@ -1,8 +1,16 @@
 import { crc32 } from "node:zlib";
-import { bytesOf, describeSections, paddingBytes } from "#bytes";
+import { bytesOf, paddingBytes } from "#bytes";
 import { type CompiledPattern, findSafeCut } from "#pattern";
 import { readNativeKernels } from "#runtime";
-import { canBeCut, changesText, isCutAsItIs, looksAround, sectionSettings, tokensWhileCutting } from "#text";
+import {
+  canBeCut,
+  changesText,
+  describeSections,
+  isCutAsItIs,
+  looksAround,
+  sectionSettings,
+  tokensWhileCutting,
+} from "#text";
 import { imageDigest, imageMagic } from "./image-name.ts";
 import { layOut } from "./laid-out-model.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";

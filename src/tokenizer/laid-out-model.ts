@@ -1,7 +1,7 @@
-import { bytesOf, type TokenToFind } from "#bytes";
+import { bytesOf } from "#bytes";
 import { KernelScan } from "#pattern";
 import { createEncodingKernel, type Kernel, pageBytes, putArray, UserError } from "#runtime";
-import { useTokens } from "#text";
+import { type TokenToFind, useTokens } from "#text";
 import { noMemoryForTokenizer, placeInKernel } from "./encoding-kernel.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 

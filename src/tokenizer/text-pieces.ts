@@ -1,6 +1,5 @@
-import { TextSections } from "#bytes";
 import { cutText } from "#pattern";
-import { type Cutting, sectionSettings } from "#text";
+import { type Cutting, sectionSettings, TextSections } from "#text";
 
 /** The text between added tokens, changed as the tokenizer changes it before it cuts; or an added token, with its id. */
 export type TextSection = { readonly bytes: Uint8Array; readonly id?: number };

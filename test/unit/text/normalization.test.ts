@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { randomSource } from "../../../bench/random.ts";
-import { TextSections, type TextSink } from "../../../src/bytes/text-sections.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
 import { compilePattern, patterns, resolvePattern } from "../../../src/pattern/pattern.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { type Normalization, normalize, stepIndices } from "../../../src/text/normalization.ts";
+import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
 import { type CountOptions, countCorpus } from "../../../src/training/count-corpus.ts";
 import { put, scratch } from "../../binary.ts";
 import { inOrder, naiveWords } from "../../naive.ts";

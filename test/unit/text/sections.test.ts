@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { TextSections, type TextSink } from "../../../src/bytes/text-sections.ts";
 import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
 import { type CodePointSet, contains, whiteSpace, wordCharacters } from "../../../src/pattern/unicode.ts";
 import { type AddedToken, type Cutting, plainCutting, sectionSettings } from "../../../src/text/cutting.ts";
+import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { naiveSections, type Section } from "./naive-sections.ts";

@@ -1,5 +1,5 @@
+import { space } from "#bytes";
 import { createTextKernel, type TextKernel, UserError } from "#runtime";
-import { space } from "./text.ts";
 
 /** A token that is looked for in a text: `flags` are those of src/kernel/token-search.ts. */
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
