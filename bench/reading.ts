@@ -6,7 +6,8 @@
 import { findInputs } from "../src/corpus/find-inputs.ts";
 import { wholeRange } from "../src/corpus/input.ts";
 import { TaskTexts } from "../src/corpus/task-texts.ts";
-import { compilePattern, patterns } from "../src/pattern/pattern.ts";
+import { patterns } from "../src/pattern/named-patterns.ts";
+import { compilePattern } from "../src/pattern/pattern.ts";
 import { plainCutting } from "../src/text/cutting.ts";
 import { TextChain } from "../src/text/text-chain.ts";
 import { WordCounter } from "../src/words/word-counter.ts";

@@ -15,6 +15,11 @@ const tests = (paths, ...options) => [
 const build = npm("build");
 const buildBothScales = npm("build", "--small-scale");
 const core = { BPE_TEST_CORE: "1" };
+const python = [
+  build,
+  bun("test/python/setup.ts"),
+  tests(["python/suite.ts"], "--timeout", "600000", "--max-concurrency", "2"),
+];
 
 /** What each does, its commands, and variables of its environment. */
 const suites = {
@@ -27,23 +32,8 @@ const suites = {
     "the npm package, in a project of its own",
     [build, npm("suite", "npm-package"), tests(["npm/suite.ts"], "--timeout", "120000")],
   ],
-  python: [
-    "the Python package",
-    [
-      buildBothScales,
-      bun("test/python/setup.ts"),
-      tests(["python/suite.ts"], "--timeout", "600000", "--max-concurrency", "2"),
-    ],
-  ],
-  "python-core": [
-    "the part of it that CI runs",
-    [
-      buildBothScales,
-      bun("test/python/setup.ts"),
-      tests(["python/suite.ts"], "--timeout", "600000", "--max-concurrency", "2"),
-    ],
-    core,
-  ],
+  python: ["the Python package", python],
+  "python-core": ["the part of it that CI runs", python, core],
   "python-faults": [
     "random faults of the Python package",
     [build, bun("test/python/setup.ts"), ["./dist/python/bin/python", "test/python/campaign.py"]],

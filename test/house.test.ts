@@ -53,6 +53,25 @@ test("package.json names the door of each module, in their order", () => {
   );
 });
 
+test("a module imports only modules that are listed before it, and none imports the kernel", () => {
+  const modules = listedModules();
+  const upward = sources.flatMap((path) => {
+    const module = moduleOf(path);
+    const named = linesOf(path)
+      .join("\n")
+      .matchAll(/\b(?:from|import)\s*\(?\s*"#(\w+)["/]/g);
+    return [...named]
+      .map(([, other]) => other!)
+      .filter((other) => modules.includes(other) && modules.indexOf(other) > modules.indexOf(module))
+      .filter(() => module !== "")
+      .map((other) => `${path} -> ${other}`);
+  });
+  const kernel = sources.filter((path) =>
+    linesOf(path).some((line) => /(from|import\() *"[^"]*\/kernel\/(?!.*\.wasm)/.test(line)),
+  );
+  expect([...upward, ...kernel]).toEqual([]);
+});
+
 test("modules of the runtime that take milliseconds to load are loaded where they are needed", () => {
   const slow = /^import (?!type).*"node:(crypto|fs\/promises|stream|tty|zlib)"/;
   const loading = sources.filter((path) => linesOf(path).some((line) => slow.test(line)));

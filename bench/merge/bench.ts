@@ -10,8 +10,9 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
+import type { MergeProgress } from "../../src/merge/merge-memories.ts";
 import type { Compat, Merges } from "../../src/merge/merges.ts";
-import { estimateMergeMemoryBytes, type MergeProgress, trainMerges } from "../../src/merge/train-merges.ts";
+import { estimateMergeMemoryBytes, trainMerges } from "../../src/merge/train-merges.ts";
 import { byteWordsSize, sizeOf } from "../../src/words/word-table.ts";
 import { readWords } from "./words.ts";
 

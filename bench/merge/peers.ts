@@ -7,7 +7,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
-import { patterns } from "../../src/pattern/pattern.ts";
+import { patterns } from "../../src/pattern/named-patterns.ts";
 import { countsFileChunks } from "../../src/words/counts-format.ts";
 import { keepRecord, median } from "../record.ts";
 import { readWordLines, readWords } from "./words.ts";

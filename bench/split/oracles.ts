@@ -6,7 +6,8 @@
 // --length 4 --characters 20 (the default) is 168,420 strings a pattern and takes a few minutes.
 
 import { parseArgs } from "node:util";
-import { compilePattern, type NamedPattern, type PatternName, patterns } from "../../src/pattern/pattern.ts";
+import { type NamedPattern, type PatternName, patterns } from "../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../../test/random.ts";
 import {
   naiveEnds,

@@ -64,9 +64,10 @@ export async function run(typed: readonly string[]): Promise<number> {
     serveSignals((how, code) => output.stop(how, code));
     serveCrashes((error) => output.fail(error));
     if (invocation.options.text("pattern") === "help") {
-      const [{ describePatterns }, { nameFor, patterns }] = await Promise.all([
+      const [{ describePatterns }, { nameFor }, { patterns }] = await Promise.all([
         import("./help.ts"),
         import("#pattern/pattern"),
+        import("#pattern/named-patterns"),
       ]);
       // What is piped in is not looked at.
       const names = invocation.files.filter((file) => file !== "-");

@@ -23,9 +23,6 @@ import {
 } from "./merge-options.ts";
 import type { Merges } from "./merges.ts";
 
-export type { MergeProgress } from "./merge-memories.ts";
-export type { MergeOptions } from "./merge-options.ts";
-
 /** Seven hold the most cells there may be; more help where the system gives each of them less than 4 GB. */
 const memoryCountMax = 16;
 

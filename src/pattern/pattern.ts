@@ -17,26 +17,6 @@ import { canBeEmpty, nodesIn, parsePattern, parseSplit, type Split } from "./par
 import { portableForm } from "./portable-source.ts";
 import { buildScanTables } from "./scan-tables.ts";
 
-export { type CompiledPattern, patternDigest } from "./compiled-pattern.ts";
-export { findSafeCut } from "./cut-text.ts";
-export { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
-export { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
-export { canBeEmpty, parsePattern } from "./parse-pattern.ts";
-export {
-  commonForm,
-  describeLlamaCpp,
-  exportForm,
-  huggingfaceForm,
-  llamaCppOf,
-  mayLeaveGaps,
-  type PatternExport,
-  portableForm,
-} from "./portable-source.ts";
-
-/*
- * A pattern as the other modules use it: this file and what it passes on.
- */
-
 export type ResolvedPattern = {
   /** null for a regular expression. */
   readonly name: string | null;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
-import { patterns } from "../../src/pattern/pattern.ts";
+import { patterns } from "../../src/pattern/named-patterns.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";
 import { huggingFaceIds, jsonOf, specialTokens, writeTokenizer } from "../unit/tokenizer/made-tokenizer.ts";

@@ -13,7 +13,7 @@ import {
   topicsOf,
   wrapCommand,
 } from "../../src/main/help.ts";
-import { patterns } from "../../src/pattern/pattern.ts";
+import { patterns } from "../../src/pattern/named-patterns.ts";
 import type { CommandSpec } from "../../src/terminal/command.ts";
 import { coloured, plain } from "../../src/terminal/output.ts";
 import { binary, bpe, environment, put, scratch } from "../binary.ts";

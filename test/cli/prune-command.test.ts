@@ -5,7 +5,7 @@ import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { decodeCharacters } from "../../src/bytes/byte-characters.ts";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
-import { patterns } from "../../src/pattern/pattern.ts";
+import { patterns } from "../../src/pattern/named-patterns.ts";
 import { binary, bpe, put, scratch } from "../binary.ts";
 import { turns } from "../rounds.ts";
 import { madeText } from "../unit/tokenizer/made-merges.ts";

@@ -5,7 +5,7 @@ import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { randomSource } from "../../bench/random.ts";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
-import { patterns } from "../../src/pattern/pattern.ts";
+import { patterns } from "../../src/pattern/named-patterns.ts";
 import { bpe, put, scratch } from "../binary.ts";
 import { rounds } from "../rounds.ts";
 import { triedPatterns } from "../unit/pattern/names.ts";

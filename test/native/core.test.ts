@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { byteToCharacter } from "../../src/bytes/byte-characters.ts";
 import { tokenizerOfJson } from "../../src/formats/tokenizer-json.ts";
-import type { PatternName } from "../../src/pattern/pattern.ts";
+import type { PatternName } from "../../src/pattern/named-patterns.ts";
 import { type Normalization, normalize, TextNormalizer } from "../../src/text/normalization.ts";
 import { offsetObstacle, trimObstacle } from "../../src/tokenizer/offsets.ts";
 import { TextEncoding, TextNotes } from "../../src/tokenizer/text-encoding.ts";

@@ -13,7 +13,8 @@ import { readIds } from "../../src/ids/id-reader.ts";
 import { npyHead } from "../../src/ids/id-writers.ts";
 import { Tokenizer } from "../../src/library/tokenizer.ts";
 import { trainTokenizer } from "../../src/library/train-tokenizer.ts";
-import { compilePattern, patterns } from "../../src/pattern/pattern.ts";
+import { patterns } from "../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../src/pattern/pattern.ts";
 import { UserError } from "../../src/runtime/errors.ts";
 import { inTurns } from "../../src/runtime/turns.ts";
 import {

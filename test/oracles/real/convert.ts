@@ -4,7 +4,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import { describeLlamaCpp } from "../../../src/pattern/pattern.ts";
+import { describeLlamaCpp } from "../../../src/pattern/portable-source.ts";
 import { bpe, put, scratch } from "../../binary.ts";
 import { askLlama, askOracle, encode, home, linesOf, materialOf, pathOf } from "./programs.ts";
 import { commonTexts, ownTexts } from "./texts.ts";

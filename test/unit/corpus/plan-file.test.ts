@@ -11,7 +11,8 @@ import {
   plannedRanges,
   readPlan,
 } from "../../../src/corpus/plan-file.ts";
-import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { countCorpus } from "../../../src/training/count-corpus.ts";

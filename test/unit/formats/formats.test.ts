@@ -8,7 +8,8 @@ import { mergesSha256 } from "../../../src/formats/gpt2.ts";
 import { tiktoken } from "../../../src/formats/tiktoken.ts";
 import { recordFormat, trainingFile } from "../../../src/formats/training-json.ts";
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
-import { type PatternExport, patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
+import type { PatternExport } from "../../../src/pattern/portable-source.ts";
 import { type AskedModelSettings, settleModelSettings } from "../../../src/tokenizer/model-settings.ts";
 import {
   buildVocabulary,

@@ -1,14 +1,10 @@
 import { expect, test } from "bun:test";
 import { Tokenizer } from "tokenizers";
 import { compileSplits, readPreTokenizer } from "../../../src/formats/pre-tokenizer.ts";
-import {
-  compilePattern,
-  exportForm,
-  type NamedPattern,
-  oniguruma,
-  patterns,
-  resolvePattern,
-} from "../../../src/pattern/pattern.ts";
+import { oniguruma } from "../../../src/pattern/dialect.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
+import { exportForm } from "../../../src/pattern/portable-source.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { errorOf } from "../../thrown.ts";

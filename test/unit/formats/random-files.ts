@@ -1,6 +1,6 @@
 import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
 import type { TextTokenizer } from "../../../src/library/text-tokenizer.ts";
-import { patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { pick, type Random } from "../../random.ts";
 import { randomPattern } from "../pattern/random-patterns.ts";
 

@@ -12,7 +12,8 @@ import {
 import type { RangeStatistics } from "../../../src/corpus/task-texts.ts";
 import { IdsOutput } from "../../../src/encoding/encode-corpus.ts";
 import { Outbox, runTasks, type Sink, TaskQueue } from "../../../src/jobs/run-tasks.ts";
-import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { kernelModule } from "../../../src/runtime/kernel.ts";
 import { nextTurn } from "../../../src/runtime/turns.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";

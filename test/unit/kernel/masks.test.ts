@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { buildMaskTables } from "../../../scripts/masks/write-named-masks.ts";
 import { endsOfText } from "../../../src/pattern/cut-text.ts";
-import { type NamedPattern, patterns } from "../../../src/pattern/pattern.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import type { ScanTables } from "../../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory, type Kernel } from "../../../src/runtime/kernel.ts";
 import { randomNumbers } from "../../random.ts";

@@ -5,7 +5,7 @@ import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { trainTokenizer } from "../../../src/library/train-tokenizer.ts";
-import { patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
 import { triedPatterns } from "../pattern/names.ts";

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import { defaultTuning, type MergeTuning } from "../../../src/merge/merge-options.ts";
 import type { Compat, Merges } from "../../../src/merge/merges.ts";
 import { type Parity, trainParityMerges } from "../../../src/merge/parity-merges.ts";
-import { type MergeOptions, trainMerges } from "../../../src/merge/train-merges.ts";
+import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
 import { pick, type Random, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { byteToCharacter } from "../../../src/bytes/byte-characters.ts";
+import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import {
   defaultTuning,
   type MergeTuning,
@@ -7,7 +8,7 @@ import {
   type TieOrder,
 } from "../../../src/merge/merge-options.ts";
 import type { Merges } from "../../../src/merge/merges.ts";
-import { type MergeOptions, trainMerges } from "../../../src/merge/train-merges.ts";
+import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
 import { byteWords, type TokenWords } from "../../../src/words/word-table.ts";

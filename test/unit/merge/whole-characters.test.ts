@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Pair } from "../../../examples/learn.ts";
 import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
+import type { MergeOptions } from "../../../src/merge/merge-options.ts";
 import type { Compat } from "../../../src/merge/merges.ts";
-import { type MergeOptions, trainMerges } from "../../../src/merge/train-merges.ts";
+import { trainMerges } from "../../../src/merge/train-merges.ts";
 import { createKernel } from "../../../src/runtime/kernel.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
 import { type Random, randomNumbers } from "../../random.ts";

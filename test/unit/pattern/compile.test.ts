@@ -4,16 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompileSteps } from "../../../src/pattern/automaton.ts";
+import { type CompiledPattern, patternDigest } from "../../../src/pattern/compiled-pattern.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { canBeEmpty, isAssertion, type Node, parsePattern } from "../../../src/pattern/parse-pattern.ts";
-import {
-  type CompiledPattern,
-  compilePattern,
-  exportForm,
-  type NamedPattern,
-  patternDigest,
-  patterns,
-  resolvePattern,
-} from "../../../src/pattern/pattern.ts";
+import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
+import { exportForm } from "../../../src/pattern/portable-source.ts";
 import { readReadyMade, readyMadeFile } from "../../../src/pattern/ready-made.ts";
 import { buildFourByteTables } from "../../../src/pattern/scan-tables.ts";
 import { UserError } from "../../../src/runtime/errors.ts";

@@ -1,4 +1,4 @@
-import { patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { pick, type Random } from "../../random.ts";
 import { naivePieces, naiveRegExp } from "./naive.ts";
 

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { BeyondAutomaton, Unusable } from "../../../src/pattern/automaton.ts";
 import { notQuiet, type PatternTables } from "../../../src/pattern/compiled-pattern.ts";
+import { findSafeCut } from "../../../src/pattern/cut-text.ts";
 import { foreseen, foreseenLooks } from "../../../src/pattern/foreseen.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { parseSplit, type Split } from "../../../src/pattern/parse-pattern.ts";
-import { compilePattern, findSafeCut, patterns } from "../../../src/pattern/pattern.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";

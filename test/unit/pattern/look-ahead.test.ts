@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { type CompiledPattern, compilePattern, findSafeCut } from "../../../src/pattern/pattern.ts";
+import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
+import { findSafeCut } from "../../../src/pattern/cut-text.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds, turns } from "../../rounds.ts";

@@ -21,7 +21,7 @@ import {
   type Ops,
 } from "../../../src/pattern/mask-formulas.ts";
 import { namedMasks } from "../../../src/pattern/named-masks.ts";
-import { type NamedPattern, patterns } from "../../../src/pattern/pattern.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { columnAt, type ScanTables } from "../../../src/pattern/scan-tables.ts";
 import { createRegionKernel, createWholeMemory } from "../../../src/runtime/kernel.ts";
 import { randomNumbers } from "../../random.ts";

@@ -1,5 +1,5 @@
+import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { chainEnds, cutText } from "../../../src/pattern/cut-text.ts";
-import type { CompiledPattern } from "../../../src/pattern/pattern.ts";
 import { pick, type Random } from "../../random.ts";
 
 /**

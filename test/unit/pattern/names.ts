@@ -1,4 +1,4 @@
-import { type PatternName, patterns } from "../../../src/pattern/pattern.ts";
+import { type PatternName, patterns } from "../../../src/pattern/named-patterns.ts";
 import { isThorough } from "../../rounds.ts";
 
 /** The patterns whose tables take seconds to make: a quick look tries them only in pattern.test.ts. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { compilePattern, type NamedPattern, patterns } from "../../../src/pattern/pattern.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { pretokenEnds, tellingCharacters } from "./naive.ts";
 import { triedPatterns } from "./names.ts";

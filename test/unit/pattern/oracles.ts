@@ -1,6 +1,7 @@
 import { Tiktoken } from "tiktoken";
 import { Tokenizer } from "tokenizers";
-import { exportForm, type PatternExport, type PatternName } from "../../../src/pattern/pattern.ts";
+import type { PatternName } from "../../../src/pattern/named-patterns.ts";
+import { exportForm, type PatternExport } from "../../../src/pattern/portable-source.ts";
 
 /** Ends in bytes of the pretokens of a text of valid UTF-8. */
 export type Oracle = (text: string) => number[];

@@ -1,12 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { textOf } from "../../../src/bytes/text.ts";
-import {
-  type CompiledPattern,
-  compilePattern,
-  findSafeCut,
-  type NamedPattern,
-  patterns,
-} from "../../../src/pattern/pattern.ts";
+import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
+import { findSafeCut } from "../../../src/pattern/cut-text.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { pick, randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import {

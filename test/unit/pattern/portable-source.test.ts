@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Dialect, fancyRegex, oniguruma } from "../../../src/pattern/dialect.ts";
+import { type NamedPattern, patterns } from "../../../src/pattern/named-patterns.ts";
 import { parsePattern } from "../../../src/pattern/parse-pattern.ts";
-import { compilePattern, mayLeaveGaps, type NamedPattern, patterns } from "../../../src/pattern/pattern.ts";
-import { portableForm } from "../../../src/pattern/portable-source.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
+import { mayLeaveGaps, portableForm } from "../../../src/pattern/portable-source.ts";
 import { caseClasses, intersectionOf } from "../../../src/pattern/unicode.ts";
 import { fullFoldings } from "../../../src/pattern/unicode-data.ts";
 import { errorOf } from "../../thrown.ts";

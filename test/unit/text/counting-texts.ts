@@ -1,6 +1,6 @@
 import type { TextMemory } from "../../../src/corpus/range-reader.ts";
 import { TaskTexts, type TaskTextsOptions } from "../../../src/corpus/task-texts.ts";
-import type { CompiledPattern } from "../../../src/pattern/pattern.ts";
+import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import type { Pretokens } from "../../../src/text/pretokens.ts";
 import { TextChain } from "../../../src/text/text-chain.ts";

@@ -1,11 +1,8 @@
 import { expect, test } from "bun:test";
+import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { cutText } from "../../../src/pattern/cut-text.ts";
-import {
-  type CompiledPattern,
-  compilePattern,
-  type PatternName,
-  patterns,
-} from "../../../src/pattern/pattern.ts";
+import { type PatternName, patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";
 import { Pretokens } from "../../../src/text/pretokens.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomSource } from "../../../bench/random.ts";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import { compilePattern, patterns, resolvePattern } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern, resolvePattern } from "../../../src/pattern/pattern.ts";
 import { plainCutting } from "../../../src/text/cutting.ts";
 import { type Normalization, normalize, stepIndices } from "../../../src/text/normalization.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { characterLengthAt } from "../../../src/bytes/text.ts";
+import type { CompiledPattern } from "../../../src/pattern/compiled-pattern.ts";
 import { cutText } from "../../../src/pattern/cut-text.ts";
-import { type CompiledPattern, compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { buildFourByteTables } from "../../../src/pattern/scan-tables.ts";
 import { readKernel } from "../../../src/runtime/embedded.ts";
 import { UserError } from "../../../src/runtime/errors.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { type CodePointSet, contains, whiteSpace, wordCharacters } from "../../../src/pattern/unicode.ts";
 import { type AddedToken, type Cutting, plainCutting, sectionSettings } from "../../../src/text/cutting.ts";
 import { TextSections, type TextSink } from "../../../src/text/text-sections.ts";

@@ -1,7 +1,8 @@
 import { encodeWord } from "../../../examples/learn.ts";
 import { encodeBytes } from "../../../src/bytes/byte-characters.ts";
 import { assembleModel, assembleTokens, scanParsed } from "../../../src/formats/assemble-model.ts";
-import { compilePattern, patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../src/pattern/pattern.ts";
 import { plainSpecial } from "../../../src/text/cutting.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { ranksOf } from "../merge/naive.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Tiktoken } from "tiktoken";
 import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-characters.ts";
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
-import { patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";

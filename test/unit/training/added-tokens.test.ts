@@ -7,7 +7,7 @@ import { decodeCharacters, encodeBytes } from "../../../src/bytes/byte-character
 import { Tokenizer } from "../../../src/library/tokenizer.ts";
 import { trainTokenizer } from "../../../src/library/train-tokenizer.ts";
 import type { TrainTokenizerOptions } from "../../../src/library/train-tokenizer-options.ts";
-import { patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { scratch } from "../../binary.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";

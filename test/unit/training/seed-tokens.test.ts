@@ -3,7 +3,7 @@ import { Tiktoken } from "tiktoken";
 import { Tokenizer as HuggingFace } from "tokenizers";
 import { trainTokenizer } from "../../../src/library/train-tokenizer.ts";
 import type { TrainTokenizerOptions } from "../../../src/library/train-tokenizer-options.ts";
-import { patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { madeText } from "../tokenizer/made-merges.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { findInputs } from "../../../src/corpus/find-inputs.ts";
-import { exportForm } from "../../../src/pattern/pattern.ts";
+import { exportForm } from "../../../src/pattern/portable-source.ts";
 import { copyTokenBytes } from "../../../src/tokenizer/vocabulary.ts";
 import type { TrainedVocabulary } from "../../../src/training/learn-merges.ts";
 import { train } from "../../../src/training/train.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { patterns } from "../../../src/pattern/pattern.ts";
+import { patterns } from "../../../src/pattern/named-patterns.ts";
 import { unicodeVersion } from "../../../src/pattern/unicode-data.ts";
 import { xxHash64 } from "../../../src/runtime/host.ts";
 import { runToEnd } from "../../../src/runtime/turns.ts";

@@ -6,7 +6,8 @@ import { type Input, openInput, wholeRange } from "../../../../src/corpus/input.
 import type { InputOptions } from "../../../../src/corpus/inspect-input.ts";
 import { FileSource } from "../../../../src/corpus/range-reader.ts";
 import { LineReader } from "../../../../src/corpus/records/line-reader.ts";
-import { compilePattern, patterns } from "../../../../src/pattern/pattern.ts";
+import { patterns } from "../../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../../src/pattern/pattern.ts";
 import type { UserError } from "../../../../src/runtime/errors.ts";
 import { runToEnd } from "../../../../src/runtime/turns.ts";
 import { plainCutting, textCutting } from "../../../../src/text/cutting.ts";

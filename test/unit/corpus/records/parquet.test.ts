@@ -16,7 +16,8 @@ import {
   unpackLz4,
   unpackLz4Block,
 } from "../../../../src/corpus/records/parquet/plan-pages.ts";
-import { compilePattern, patterns } from "../../../../src/pattern/pattern.ts";
+import { patterns } from "../../../../src/pattern/named-patterns.ts";
+import { compilePattern } from "../../../../src/pattern/pattern.ts";
 import { isSmallScale } from "../../../../src/runtime/scale.ts";
 import { plainCutting } from "../../../../src/text/cutting.ts";
 import { countCorpus } from "../../../../src/training/count-corpus.ts";
