@@ -152,7 +152,7 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   }
   char *bytes = malloc(size + 8);
   if (bytes == NULL) return no_memory;
-  /* Most tokens are short, and eight bytes are copied faster than a number of them. Up to here so many may be read. */
+  /* Most tokens are short, and copying eight bytes is faster than copying fewer. Reading eight bytes is safe before this. */
   const uint8_t *last = image->bytes + image->size - 8;
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {

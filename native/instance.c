@@ -270,10 +270,10 @@ static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, 
   return NULL;
 }
 
-/* So far a look at what comes next may reach: a character, and a byte behind it. */
+/* The most bytes that a look at the text that follows needs: a character and one byte after it. */
 enum { LOOKAHEAD = 4 };
 
-/* The same of a text that goes on: `partBefore` of src/text/pretokens.ts. */
+/* Encodes what is certain of a text that continues: `partBefore` of src/text/pretokens.ts. */
 static const char *take_certain(Section *section) {
   uint32_t limit = section->limit, unsure = section->longest_token > 0 ? section->longest_token - 1 : 0;
   if (limit <= unsure + LOOKAHEAD) return NULL;
@@ -370,7 +370,7 @@ const char *section_end(Section *section, const uint8_t *behind, size_t behind_s
 
 /* ---- Cuts ---- */
 
-/* So far a place for a cut is looked for. */
+/* How far to search for a place to cut. */
 enum { CUT_SEARCH_BYTES = SCALED(1 << 16, 16) };
 
 typedef struct {

@@ -85,7 +85,7 @@ const smallFlavours = {
 const flavours = { ...usualFlavours, ...smallFlavours };
 type ModuleName = keyof typeof flavours;
 
-/** The file beside a module that has the digest of what it was compiled from. */
+/** The file next to a module that holds the digest of its sources. */
 const digestPath = (path: string) => `${path}.digest`;
 
 /**

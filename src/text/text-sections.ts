@@ -43,13 +43,13 @@ export function describeSections(settings: SectionSettings): Uint8Array<ArrayBuf
 export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
-  /** Ends the section; or the part of it that is this range's: it continues with the settled characters of `behind`. */
+  /** Ends the section. With `behind`, only the part in this range ends: the section continues with these settled characters. */
   end(behind?: Uint8Array): void;
   /** Takes a token between two sections: bytes [start, end) of the text, with the white space before it that it takes. */
   token(id: number, bytes: Uint8Array, start: number, end: number): void;
   /** The last token also takes this white space, which follows it. */
   strip(bytes: Uint8Array, start: number, end: number): void;
-  /** Takes a space that is put before the section, or a line of it; left out, it is pushed. */
+  /** Takes the space that is put before the section or before a line of it. Without this method it is pushed. */
   space?(bytes: Uint8Array): void;
   /** Bytes [start, end) of the text are normalized to `newSize` other ones; where changes are noted. */
   change?(start: number, end: number, newSize: number): void;
